@@ -1,0 +1,39 @@
+"""The errors a user of adze can meet.
+
+Every one is an `AdzeError`: a sentence that says what was wrong, what was seen and what was expected,
+where in the user's own code, and what to write instead. Errors that only one folder raises are declared
+in that folder; the ones shared by several are here.
+"""
+
+from __future__ import annotations
+
+
+class AdzeError(Exception):
+    """Base of all errors that a user's mistake can cause.
+
+    `where` is the user's own `file:line`, `hint` the way out; both are optional and are printed on
+    lines of their own after the message.
+    """
+
+    def __init__(self, message: str, *, where: str | None = None, hint: str | None = None) -> None:
+        self.message = message
+        self.where = where
+        self.hint = hint
+        lines = [message]
+        if where:
+            lines.append(f"  at {where}")
+        if hint:
+            lines.append(f"  hint: {hint}")
+        super().__init__("\n".join(lines))
+
+
+class TypeCheckError(AdzeError):
+    """An op was given operands or attributes that its declaration does not allow."""
+
+
+class VerificationError(AdzeError):
+    """A module of adze IR is not well formed."""
+
+
+class MissingRuleError(AdzeError):
+    """A pass met an op whose rule for that pass is declared undefined."""

@@ -1,0 +1,56 @@
+"""The one door to the MLIR Python bindings that ship inside the IREE compiler wheel.
+
+Other modules write `from ..dialects import mlir` and use `mlir.ir`, `mlir.linalg`, `mlir.rewrite`, ...
+The bindings take a third of a second to import, so each is loaded when it is first named: evaluating
+eagerly or loading an artifact never pays for a compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from iree.compiler import ir as ir
+    from iree.compiler import passmanager as passmanager
+    from iree.compiler import rewrite as rewrite
+    from iree.compiler.dialects import arith as arith
+    from iree.compiler.dialects import cf as cf
+    from iree.compiler.dialects import complex as complex
+    from iree.compiler.dialects import flow as flow
+    from iree.compiler.dialects import func as func
+    from iree.compiler.dialects import linalg as linalg
+    from iree.compiler.dialects import math as math
+    from iree.compiler.dialects import scf as scf
+    from iree.compiler.dialects import tensor as tensor
+    from iree.compiler.dialects import util as util
+
+_CORE = ("ir", "passmanager", "rewrite")
+_DIALECTS = (
+    "arith",
+    "cf",
+    "complex",
+    "flow",
+    "func",
+    "linalg",
+    "math",
+    "scf",
+    "tensor",
+    "util",
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _CORE:
+        module = importlib.import_module(f"iree.compiler.{name}")
+    elif name in _DIALECTS:
+        module = importlib.import_module(f"iree.compiler.dialects.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = module
+    return module
+
+
+def is_loaded() -> bool:
+    """Whether the bindings have been imported in this process."""
+    return "ir" in globals()

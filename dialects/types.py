@@ -1,0 +1,148 @@
+"""Types of adze values: dtype and shape of a tensor, and the type of a size.
+
+A dtype is a `numpy.dtype`; a shape entry is an `int`, or None where the dimension is dynamic (`?`).
+Nothing here knows MLIR: the door (`mlir.py`) translates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import ml_dtypes
+import numpy as np
+
+from .errors import TypeCheckError
+
+Dimension = int | None
+
+BOOL: Final = np.dtype(np.bool_)
+BFLOAT16: Final = np.dtype(ml_dtypes.bfloat16)
+FLOAT16: Final = np.dtype(np.float16)
+FLOAT32: Final = np.dtype(np.float32)
+FLOAT64: Final = np.dtype(np.float64)
+COMPLEX64: Final = np.dtype(np.complex64)
+COMPLEX128: Final = np.dtype(np.complex128)
+INT32: Final = np.dtype(np.int32)
+INT64: Final = np.dtype(np.int64)
+UINT32: Final = np.dtype(np.uint32)
+
+_NAMES: Final[dict[str, np.dtype]] = {
+    "i1": BOOL,
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "i32": INT32,
+    "i64": INT64,
+    "ui8": np.dtype(np.uint8),
+    "ui16": np.dtype(np.uint16),
+    "ui32": UINT32,
+    "ui64": np.dtype(np.uint64),
+    "f16": FLOAT16,
+    "bf16": BFLOAT16,
+    "f32": FLOAT32,
+    "f64": FLOAT64,
+    "complex<f32>": COMPLEX64,
+    "complex<f64>": COMPLEX128,
+}
+_TEXT: Final[dict[np.dtype, str]] = {dtype: name for name, dtype in _NAMES.items()}
+
+BOOLS: Final = frozenset({BOOL})
+SIGNED: Final = frozenset(_NAMES[n] for n in ("i8", "i16", "i32", "i64"))
+UNSIGNED: Final = frozenset(_NAMES[n] for n in ("ui8", "ui16", "ui32", "ui64"))
+INTEGERS: Final = SIGNED | UNSIGNED
+FLOATS: Final = frozenset({FLOAT16, BFLOAT16, FLOAT32, FLOAT64})
+COMPLEX: Final = frozenset({COMPLEX64, COMPLEX128})
+REALS: Final = INTEGERS | FLOATS
+NUMBERS: Final = REALS | COMPLEX
+INEXACT: Final = FLOATS | COMPLEX
+ANY: Final = NUMBERS | BOOLS
+
+
+def dtype_name(dtype: np.dtype) -> str:
+    """The MLIR spelling of a dtype: `f32`, `i64`, `ui8`, `i1`, `complex<f32>`."""
+    try:
+        return _TEXT[dtype]
+    except KeyError:
+        raise TypeCheckError(
+            f"dtype {dtype} is not supported: expected one of {', '.join(str(d) for d in _TEXT)}"
+        ) from None
+
+
+def dtype_from_name(name: str) -> np.dtype:
+    """The dtype spelled `name` in MLIR (`f32`, `ui8`, `complex<f32>`, ...)."""
+    try:
+        return _NAMES[name]
+    except KeyError:
+        raise TypeCheckError(f"unknown dtype {name!r}: expected one of {', '.join(_NAMES)}") from None
+
+
+def as_dtype(dtype: object) -> np.dtype:
+    """`dtype` (a NumPy dtype, scalar type, or name) as one of the supported dtypes, native byte order."""
+    try:
+        result = np.dtype(dtype).newbyteorder("=")  # type: ignore[call-overload]
+    except TypeError:
+        if isinstance(dtype, str) and dtype in _NAMES:
+            return _NAMES[dtype]
+        if dtype == "bfloat16":
+            return BFLOAT16
+        raise TypeCheckError(f"{dtype!r} is not a dtype") from None
+    dtype_name(result)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class TensorType:
+    """The type of an array: `TensorType((4, None), float32)` prints as `f32[4,?]`."""
+
+    shape: tuple[Dimension, ...]
+    dtype: np.dtype
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_static(self) -> bool:
+        return None not in self.shape
+
+    def with_dtype(self, dtype: np.dtype) -> TensorType:
+        return TensorType(self.shape, dtype)
+
+    def with_shape(self, shape: Iterable[Dimension]) -> TensorType:
+        return TensorType(tuple(shape), self.dtype)
+
+    def __str__(self) -> str:
+        name = dtype_name(self.dtype).replace("complex<f32>", "c64").replace("complex<f64>", "c128")
+        return f"{name}[{','.join('?' if n is None else str(n) for n in self.shape)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeType:
+    """The type of a size: MLIR's `index`, a non-negative machine integer known when the program runs."""
+
+    def __str__(self) -> str:
+        return "size"
+
+
+SIZE: Final = SizeType()
+ValueType = TensorType | SizeType
+
+
+def same_dimension(left: Dimension, right: Dimension) -> bool:
+    """True unless both are static and differ; a dynamic one is checked when the program runs."""
+    return left is None or right is None or left == right
+
+
+def merge_shapes(shapes: Iterable[tuple[Dimension, ...]]) -> tuple[Dimension, ...] | None:
+    """The most static shape that all `shapes` allow, or None when two of them contradict."""
+    shapes = list(shapes)
+    merged = list(shapes[0])
+    for shape in shapes[1:]:
+        if len(shape) != len(merged):
+            return None
+        for axis, (have, new) in enumerate(zip(merged, shape, strict=True)):
+            if not same_dimension(have, new):
+                return None
+            merged[axis] = new if have is None else have
+    return tuple(merged)

@@ -1,0 +1,1 @@
+"""adze: ahead-of-time compilation of differentiable array programs."""
