@@ -1,0 +1,82 @@
+# Two commands do everything on a fresh machine with Python 3.11, its venv module and make:
+#   make demo    trains nothing, builds and runs the digits example
+#   make test    lint, strict types, all tests
+# Both first create .venv and install the project into it (again when pyproject.toml or the CMake files
+# change). Nothing is written outside the checkout: caches and temporary files go to .cache.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+JOBS ?= 2
+
+ENVIRONMENT := .venv
+INSTALLED := $(ENVIRONMENT)/.installed
+TYPED := .cache/typed
+PY := $(ENVIRONMENT)/bin/python
+
+export TMPDIR := $(CURDIR)/.cache/tmp
+export XDG_CACHE_HOME := $(CURDIR)/.cache
+export PIP_CACHE_DIR := $(CURDIR)/.cache/pip
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The environment's own commands (adze, iree-run-module, ruff, ...) come first.
+export PATH := $(CURDIR)/$(ENVIRONMENT)/bin:$(PATH)
+
+.PHONY: help install demo test lint format typecheck unit bench clean
+
+help:
+	@echo "make demo | test | lint | format | typecheck | unit | bench | clean"
+
+# Debian splits venv: without python3-venv, an environment without pip is filled by the system's pip.
+$(PY):
+	@mkdir -p "$(TMPDIR)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "error: $(PYTHON) is older than Python 3.11; try: make PYTHON=python3.11 ..."; exit 1; }
+	@$(PYTHON) -m venv $(ENVIRONMENT) \
+	  || { $(PYTHON) -m venv --clear --without-pip $(ENVIRONMENT) \
+	       && $(PYTHON) -m pip --python $(PY) install --quiet pip; } \
+	  || { rm -rf $(ENVIRONMENT); \
+	       echo "error: cannot make a virtual environment; on Debian: apt-get install python3-venv"; exit 1; }
+
+$(INSTALLED): pyproject.toml CMakeLists.txt $(wildcard cmake/*) | $(PY)
+	@mkdir -p "$(TMPDIR)"
+	$(PY) -m pip install --quiet --editable '.[test]'
+	@touch $@
+
+install: $(INSTALLED)
+
+demo: $(INSTALLED)
+	@mkdir -p "$(TMPDIR)"
+	@$(PY) examples/digits/demo.py
+
+test: lint typecheck unit
+
+lint: $(INSTALLED)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+format: $(INSTALLED)
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+# A plain copy of the package as the wheel lays it out; CMake's data files do not matter here.
+typecheck: $(INSTALLED)
+	@mkdir -p "$(TMPDIR)"
+	@rm -rf $(TYPED)
+	@$(PY) -m pip install --quiet --no-deps --no-build-isolation --config-settings=wheel.cmake=false \
+	  --target $(TYPED) .
+	$(PY) -m mypy
+
+unit: $(INSTALLED)
+	@mkdir -p "$(TMPDIR)"
+	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+bench: $(INSTALLED)
+	@mkdir -p "$(TMPDIR)"
+	$(PY) benchmarks/cpu.py
+	$(PY) benchmarks/compile_overhead.py
+
+clean:
+	rm -rf .venv .cache .hypothesis .ruff_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,42 @@
+"""Assembles the `adze` command from the files beside it.
+
+What comes in is the command line, what goes out is the exit code: 0 done, 1 failed, 2 bad usage. The
+command modules import what they call when they run, so that `adze --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="adze",
+    help="Compiles Python array functions ahead of time: one .vmfb that runs without Python's frameworks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"adze {importlib.metadata.version('adze-compiler')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and stop.", callback=show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Options that stand before the command."""
+
+
+def main() -> None:
+    """The console script."""
+    app()

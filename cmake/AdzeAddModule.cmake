@@ -1,0 +1,48 @@
+# adze_add_module(<name>
+#   SOURCE <file.py>          the Python file, relative to the current source directory
+#   FUNCTION <function>       the function in it to compile
+#   [IN <spec>...]            one spec an argument, such as "f32[8,784]" or "x=f32[n,784]"
+#   [TARGET <target>]         default: cpu (the machine that builds)
+#   [OUTPUT <file.vmfb>]      default: <name>.vmfb, relative to the current binary directory
+#   [DEPENDS <file>...]       further files whose change rebuilds the module (weights, imported sources)
+#   [OPTIONS <argument>...])  further arguments for `adze build`
+#
+# Adds a target <name>, part of `all`, that runs `adze build` when the source is newer than the output.
+# The full path of the artifact is the target's property ADZE_OUTPUT.
+
+function(adze_add_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;FUNCTION;TARGET;OUTPUT" "IN;DEPENDS;OPTIONS")
+
+  if(DEFINED arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "adze_add_module(${name}): unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  foreach(required SOURCE FUNCTION)
+    if(NOT DEFINED arg_${required})
+      message(FATAL_ERROR "adze_add_module(${name}): ${required} is missing")
+    endif()
+  endforeach()
+  if(NOT DEFINED arg_TARGET)
+    set(arg_TARGET cpu)
+  endif()
+  if(NOT DEFINED arg_OUTPUT)
+    set(arg_OUTPUT "${name}.vmfb")
+  endif()
+
+  cmake_path(ABSOLUTE_PATH arg_SOURCE BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+  cmake_path(ABSOLUTE_PATH arg_OUTPUT BASE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  set(inputs)
+  foreach(spec IN LISTS arg_IN)
+    list(APPEND inputs --in "${spec}")
+  endforeach()
+
+  add_custom_command(
+    OUTPUT "${arg_OUTPUT}"
+    COMMAND "${ADZE_EXECUTABLE}" build "${arg_SOURCE}:${arg_FUNCTION}" ${inputs}
+            --target "${arg_TARGET}" --output "${arg_OUTPUT}" ${arg_OPTIONS}
+    DEPENDS "${arg_SOURCE}" ${arg_DEPENDS}
+    WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+    COMMENT "adze: ${arg_SOURCE}:${arg_FUNCTION} for ${arg_TARGET}"
+    VERBATIM)
+  add_custom_target(${name} ALL DEPENDS "${arg_OUTPUT}")
+  set_target_properties(${name} PROPERTIES ADZE_OUTPUT "${arg_OUTPUT}")
+endfunction()

@@ -1,0 +1,44 @@
+"""What every test shares: the compile cache's place, the chosen device, and what a machine lacks.
+
+The cache lives under the checkout (`.cache/tests`), never in the user's own folder. `--device` runs the
+tests that take the `device` fixture on another device (`vulkan` needs a driver, `cuda` a GPU).
+Nothing here imports adze, so that a broken package still shows as failing tests, not as a broken run.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+DEVICES = ("cpu", "vulkan", "cuda")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--device",
+        choices=DEVICES,
+        default="cpu",
+        help="device for the tests that take the `device` fixture",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Before any test module is imported: settings read their variables once.
+    cache = CHECKOUT / ".cache" / "tests"
+    cache.mkdir(parents=True, exist_ok=True)
+    os.environ["ADZE_CACHE_DIR"] = str(cache)
+    # Mesa keeps compiled shaders in the user's cache folder unless told otherwise.
+    os.environ["MESA_SHADER_CACHE_DIR"] = str(CHECKOUT / ".cache")
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest) -> str:
+    """The device named by `--device`: cpu, vulkan or cuda."""
+    return str(request.config.getoption("--device"))
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The root of the checkout."""
+    return CHECKOUT
