@@ -146,3 +146,28 @@ def merge_shapes(shapes: Iterable[tuple[Dimension, ...]]) -> tuple[Dimension, ..
                 return None
             merged[axis] = new if have is None else have
     return tuple(merged)
+
+
+def storage(array: np.ndarray) -> np.ndarray:
+    """The bits of `array` in a dtype that MLIR's bindings can both write and read.
+
+    bfloat16 becomes int16 bit patterns, complex a trailing axis of real and imaginary part (observed: the
+    bindings cannot cast a dense attribute of either element type back to Python).
+    """
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    if array.dtype == BFLOAT16:
+        return array.view(np.int16)
+    if array.dtype in COMPLEX:
+        return np.stack([array.real, array.imag], axis=-1)
+    return array
+
+
+def from_storage(stored: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """The array of type `dtype` whose `storage` is `stored`."""
+    if dtype == BFLOAT16:
+        return stored.view(BFLOAT16)
+    if dtype in COMPLEX:
+        array = np.empty(stored.shape[:-1], dtype)
+        array.real, array.imag = stored[..., 0], stored[..., 1]
+        return array
+    return stored

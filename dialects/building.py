@@ -1,0 +1,73 @@
+"""The interface through which every rule makes new values: an abstract builder of adze ops.
+
+A rule receives a `Builder` and never learns what stands behind it: the emitter appends ops to a
+function, the evaluator computes with NumPy at once, the frontend traces or evaluates as its arguments
+ask. Subclasses state `apply` and `type_of`; the typed method of each op is generated into `builder.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from .declaration import Op
+from .ops.constants import Constant, Dim
+from .ops.shape import BroadcastInDim
+from .types import TensorType, ValueType, storage
+
+V = TypeVar("V")
+
+
+class BuilderCore(ABC, Generic[V]):
+    """What all builders share: two primitive operations, and conveniences made of ops."""
+
+    @abstractmethod
+    def apply(self, op: type[Op], operands: Sequence[V], attributes: Mapping[str, Any]) -> Any:
+        """Apply `op`; the result value, or a tuple of them when the op has not exactly one."""
+
+    @abstractmethod
+    def type_of(self, value: V) -> ValueType:
+        """The type of a value of this builder."""
+
+    def tensor_type(self, value: V) -> TensorType:
+        """The type of a value that is known to be an array."""
+        actual = self.type_of(value)
+        assert isinstance(actual, TensorType), f"expected an array, got a {actual}"
+        return actual
+
+    def sizes(self, value: V) -> tuple[int | V, ...]:
+        """The shape of `value`: static dimensions as integers, dynamic ones as size values."""
+        return tuple(
+            self.apply(Dim, (value,), {"axis": axis}) if n is None else n
+            for axis, n in enumerate(self.tensor_type(value).shape)
+        )
+
+    def scalar(self, value: Any, dtype: np.dtype) -> V:
+        """The 0-d constant `value` of type `dtype`."""
+        return self.array(np.asarray(value).astype(dtype))
+
+    def array(self, value: np.ndarray) -> V:
+        """The constant array `value`."""
+        result: V = self.apply(Constant, (), {"value": storage(value), "dtype": value.dtype})
+        return result
+
+    def full(self, value: Any, shape: Sequence[int | V], dtype: np.dtype) -> V:
+        """An array of `shape` whose elements all are `value`."""
+        scalar = self.scalar(value, dtype)
+        result: V = self.apply(BroadcastInDim, (scalar,), {"shape": tuple(shape), "dimensions": ()})
+        return result
+
+    def full_like(self, value: V, fill: Any) -> V:
+        """An array of the shape and dtype of `value` whose elements all are `fill`."""
+        kind = self.tensor_type(value)
+        if not kind.shape:
+            return self.scalar(fill, kind.dtype)
+        return self.full(fill, self.sizes(value), kind.dtype)
+
+    def zeros_like(self, value: V) -> V:
+        """Zeros of the shape and dtype of `value`."""
+        return self.full_like(value, 0)
+

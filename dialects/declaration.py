@@ -1,0 +1,282 @@
+"""How an op of adze is declared: operands, attributes, results and the rules that every engine reads.
+
+An op is one class in one room. Its class body states its name, its operands and attributes, how result
+types follow from them (`infer`), what it computes (`evaluate`, in NumPy), how it is differentiated and
+batched, and what it lowers to. The engines in `passes/` know only this file's interface, never an op;
+a rule is a function or is `undefined("why")`, and a class that leaves one out cannot be created.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from .errors import TypeCheckError
+from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge_shapes
+
+if TYPE_CHECKING:
+    from .builder import Builder as Builder
+
+DIALECT: Final = "adze"
+RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A rule that an op does not have, and the reason: what a user is told who needs it."""
+
+    reason: str
+
+
+def undefined(reason: str) -> Any:
+    """Declare that an op has no such rule, because of `reason`."""
+    return Undefined(reason)
+
+
+DIFFERENTIATION_LATER: Final = undefined("issue: the differentiation passes have not landed yet")
+BATCHING_LATER: Final = undefined("issue: the batching pass has not landed yet")
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand: its name, the dtypes it may have; `variadic` takes the rest of the operand list.
+
+    `dtypes=None` marks a size operand (MLIR `index`) instead of a tensor.
+    """
+
+    name: str
+    dtypes: frozenset[np.dtype] | None = ANY
+    variadic: bool = False
+
+    def check(self, op: str, actual: ValueType) -> None:
+        """Raise `TypeCheckError` unless a value of type `actual` may be this operand of `op`."""
+        if self.dtypes is None:
+            if not isinstance(actual, SizeType):
+                raise TypeCheckError(f"{op}: operand '{self.name}' must be a size, got {actual}")
+        elif not isinstance(actual, TensorType):
+            raise TypeCheckError(f"{op}: operand '{self.name}' must be an array, got a size")
+        elif actual.dtype not in self.dtypes:
+            names = ", ".join(sorted(map(dtype_name, self.dtypes)))
+            raise TypeCheckError(
+                f"{op}: operand '{self.name}' has dtype {dtype_name(actual.dtype)}, expected one of {names}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One static attribute. `kind` says how it is written in IR and what Python value it is.
+
+    | kind      | Python value                       | MLIR attribute             |
+    |-----------|------------------------------------|----------------------------|
+    | int       | int                                | i64 integer                |
+    | ints      | tuple of int                       | dense i64 array            |
+    | pairs     | tuple of tuples of int             | array of dense i64 arrays  |
+    | sizes     | tuple of int or size values        | dense i64 array, `?` as kDynamic, then trailing index operands |
+    | bool      | bool                               | bool                       |
+    | float     | float                              | f64 float                  |
+    | choice    | str, one of `choices`              | string                     |
+    | text      | str                                | string                     |
+    | dtype     | numpy.dtype                        | type                       |
+    | types     | tuple of TensorType                | array of types             |
+    | elements  | numpy.ndarray, neither bf16 nor complex (`types.storage`) | dense elements |
+    | symbol    | str, the name of a function        | flat symbol reference      |
+    | symbols   | tuple of str                       | array of symbol references |
+    """
+
+    kind: str
+    doc: str = ""
+    choices: tuple[str, ...] = ()
+
+    def check(self, op: str, name: str, value: object) -> None:
+        """Raise `TypeCheckError` when `value` is not a value of this kind."""
+        if self.kind == "choice" and value not in self.choices:
+            raise TypeCheckError(f"{op}: attribute '{name}' is {value!r}, expected one of {self.choices}")
+
+
+def ints(doc: str = "") -> Attribute:
+    return Attribute("ints", doc)
+
+
+def integer(doc: str = "") -> Attribute:
+    return Attribute("int", doc)
+
+
+def pairs(doc: str = "") -> Attribute:
+    return Attribute("pairs", doc)
+
+
+def sizes(doc: str = "") -> Attribute:
+    return Attribute("sizes", doc)
+
+
+def boolean(doc: str = "") -> Attribute:
+    return Attribute("bool", doc)
+
+
+def choice(*choices: str, doc: str = "") -> Attribute:
+    return Attribute("choice", doc, choices)
+
+
+def text(doc: str = "") -> Attribute:
+    return Attribute("text", doc)
+
+
+def dtype_attribute(doc: str = "") -> Attribute:
+    return Attribute("dtype", doc)
+
+
+def elements(doc: str = "") -> Attribute:
+    return Attribute("elements", doc)
+
+
+def symbol(doc: str = "") -> Attribute:
+    return Attribute("symbol", doc)
+
+
+def static_sizes(values: Sequence[object]) -> tuple[int | None, ...]:
+    """The shape that a `sizes` attribute states: its integers, None for each size value."""
+    return tuple(int(v) if isinstance(v, (int, np.integer)) else None for v in values)
+
+
+class Op:
+    """Base of all op declarations; see the module docstring. Subclass a family where one fits.
+
+    Rules (all static: the class is never instantiated; `b` is a typed `Builder`, `l` the lowering):
+
+    - `infer(*operand_types, **attributes)` -> result type or tuple of them; raises `TypeCheckError`.
+      A `sizes` attribute arrives with None for dynamic entries.
+    - `evaluate(*arrays, **attributes)` -> array or tuple of arrays; NumPy semantics, dtypes exact.
+    - `jvp(b, primals, tangents, results, **attributes)` -> tangents of the results; a tangent is None
+      where it is zero.
+    - `transpose(b, cotangents, operands, **attributes)` -> cotangents of the operands; a linear operand
+      arrives as its type, a constant one as its value.
+    - `batch(b, size, operands, axes, **attributes)` -> (results, result axes); axis None: not batched.
+    - `lower(l, *operands, **attributes)` -> lowered result(s).
+    - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
+    """
+
+    name: ClassVar[str]
+    operands: ClassVar[tuple[Operand, ...]] = ()
+    attributes: ClassVar[Mapping[str, Attribute]] = {}
+    has_effect: ClassVar[bool] = False
+    simplify: ClassVar[Callable[..., Any] | None] = None
+
+    infer: ClassVar[Any]
+    evaluate: ClassVar[Any]
+    jvp: ClassVar[Any]
+    transpose: ClassVar[Any]
+    batch: ClassVar[Any]
+    lower: ClassVar[Any]
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in cls.__dict__:
+            return  # a family
+        missing = [rule for rule in RULES if not hasattr(cls, rule)]
+        if missing:
+            raise TypeError(f"op {cls.name!r} declares no {', '.join(missing)}: write it or undefined(why)")
+        if not cls.__doc__:
+            raise TypeError(f"op {cls.name!r} has no docstring: state its mathematics")
+
+    @classmethod
+    def check(cls, operand_types: Sequence[ValueType], attributes: Mapping[str, object]) -> None:
+        """Check operand count, operand kinds and dtypes, and the set of attributes."""
+        fixed = [o for o in cls.operands if not o.variadic]
+        variadic = next((o for o in cls.operands if o.variadic), None)
+        if len(operand_types) < len(fixed) or (variadic is None and len(operand_types) > len(fixed)):
+            more = " or more" if variadic else ""
+            raise TypeCheckError(
+                f"{cls.name}: expected {len(fixed)}{more} operands, got {len(operand_types)}"
+            )
+        if attributes.keys() != cls.attributes.keys():
+            absent = sorted(cls.attributes.keys() - attributes.keys())
+            extra = sorted(attributes.keys() - cls.attributes.keys())
+            raise TypeCheckError(f"{cls.name}: missing attributes {absent}, unexpected attributes {extra}")
+        for position, actual in enumerate(operand_types):
+            declared = fixed[position] if position < len(fixed) else variadic
+            assert declared is not None
+            declared.check(cls.name, actual)
+        for attribute_name, attribute in cls.attributes.items():
+            attribute.check(cls.name, attribute_name, attributes[attribute_name])
+
+    @classmethod
+    def result_types(
+        cls, operand_types: Sequence[ValueType], attributes: Mapping[str, Any]
+    ) -> tuple[ValueType, ...]:
+        """Checked result types of an application; `sizes` attributes may hold values or None."""
+        cls.check(operand_types, attributes)
+        static = {
+            name: static_sizes(value) if cls.attributes[name].kind == "sizes" else value
+            for name, value in attributes.items()
+        }
+        inferred = cls.infer(*operand_types, **static)
+        return inferred if isinstance(inferred, tuple) else (inferred,)
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise `TypeCheckError(message)` unless `condition`; for `infer` rules."""
+    if not condition:
+        raise TypeCheckError(message)
+
+
+def require_same_shape(op: str, *types: TensorType) -> tuple[int | None, ...]:
+    """The merged shape of operands that must agree, or `TypeCheckError` naming their shapes."""
+    merged = merge_shapes(t.shape for t in types)
+    if merged is None:
+        raise TypeCheckError(f"{op}: operands must have equal shapes, got {', '.join(map(str, types))}")
+    return merged
+
+
+def require_same_dtype(op: str, *types: TensorType) -> np.dtype:
+    """The common dtype of operands that must agree, or `TypeCheckError` naming their types."""
+    if len({t.dtype for t in types}) > 1:
+        raise TypeCheckError(f"{op}: operands must have equal dtypes, got {', '.join(map(str, types))}")
+    return types[0].dtype
+
+
+def require_axis(op: str, name: str, axis: int, rank: int) -> None:
+    """Raise `TypeCheckError` unless `0 <= axis < rank`."""
+    if not 0 <= axis < rank:
+        raise TypeCheckError(f"{op}: {name} {axis} is out of range for an array of rank {rank}")
+
+
+def require_axes(op: str, name: str, axes: Sequence[int], rank: int) -> None:
+    """Raise `TypeCheckError` unless the axes are in range and distinct."""
+    for axis in axes:
+        require_axis(op, name, axis, rank)
+    if len(set(axes)) != len(axes):
+        raise TypeCheckError(f"{op}: {name} {tuple(axes)} names an axis twice")
+
+
+__all__ = [
+    "ANY",
+    "BATCHING_LATER",
+    "DIALECT",
+    "DIFFERENTIATION_LATER",
+    "RULES",
+    "SIZE",
+    "Attribute",
+    "Op",
+    "Operand",
+    "Undefined",
+    "boolean",
+    "choice",
+    "dtype_attribute",
+    "elements",
+    "integer",
+    "ints",
+    "pairs",
+    "require",
+    "require_axes",
+    "require_axis",
+    "require_same_dtype",
+    "require_same_shape",
+    "sizes",
+    "static_sizes",
+    "symbol",
+    "text",
+    "undefined",
+]

@@ -1,0 +1,1 @@
+"""The op rooms, one file a family. `dialect.py` lists them all."""

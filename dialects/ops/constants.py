@@ -1,0 +1,220 @@
+"""Constants, counting, and sizes: the values that come from no array.
+
+Sizes are MLIR `index` scalars; they carry the dynamic dimensions of a program (`?`) from `dim` through
+`size_add`, `size_mul`, ... into the ops that make shapes. They are never batched and have no tangent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..declaration import (
+    BATCHING_LATER,
+    DIFFERENTIATION_LATER,
+    Op,
+    Operand,
+    dtype_attribute,
+    elements,
+    integer,
+    require,
+    require_axis,
+    sizes,
+    undefined,
+)
+from ..types import ANY, COMPLEX, NUMBERS, SIZE, SizeType, TensorType, from_storage
+
+
+class Constant(Op):
+    """``y = value``, an array known at compile time.
+
+    `value` holds the bits as `types.storage` writes them, `dtype` the element type they stand for.
+    """
+
+    name = "constant"
+    attributes = {"value": elements("the stored bits"), "dtype": dtype_attribute("the element type")}
+
+    @staticmethod
+    def infer(*, value: np.ndarray, dtype: np.dtype) -> TensorType:
+        return TensorType(value.shape[:-1] if dtype in COMPLEX else value.shape, dtype)
+
+    @staticmethod
+    def evaluate(*, value: np.ndarray, dtype: np.dtype) -> np.ndarray:
+        return from_storage(value, dtype)
+
+    @staticmethod
+    def lower(l: Any, *, value: np.ndarray, dtype: np.dtype) -> Any:
+        return l.constant(from_storage(value, dtype))
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("a constant has no operands")
+    batch = BATCHING_LATER
+
+
+class Iota(Op):
+    """``y[i] = i[axis]``: counts along one axis."""
+
+    name = "iota"
+    attributes = {
+        "shape": sizes("the result's shape"),
+        "axis": integer("the axis to count along"),
+        "dtype": dtype_attribute("the element type"),
+    }
+
+    @staticmethod
+    def infer(*, shape: tuple[int | None, ...], axis: int, dtype: np.dtype) -> TensorType:
+        require_axis("iota", "axis", axis, len(shape))
+        require(dtype in NUMBERS, f"iota: dtype {dtype} cannot count")
+        return TensorType(shape, dtype)
+
+    @staticmethod
+    def evaluate(*, shape: tuple[int, ...], axis: int, dtype: np.dtype) -> np.ndarray:
+        count = np.arange(shape[axis]).astype(dtype)
+        count = count.reshape([-1 if i == axis else 1 for i in range(len(shape))])
+        return np.broadcast_to(count, shape).copy()
+
+    @staticmethod
+    def lower(l: Any, *, shape: tuple[Any, ...], axis: int, dtype: np.dtype) -> Any:
+        return l.iota(shape, axis, dtype)
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("iota has no operands")
+    batch = BATCHING_LATER
+
+
+class Dim(Op):
+    """``n = x.shape[axis]``, as a size."""
+
+    name = "dim"
+    operands = (Operand("x", ANY),)
+    attributes = {"axis": integer("the axis to measure")}
+
+    @staticmethod
+    def infer(x: TensorType, *, axis: int) -> SizeType:
+        require_axis("dim", "axis", axis, x.rank)
+        return SIZE
+
+    @staticmethod
+    def evaluate(x: np.ndarray, *, axis: int) -> int:
+        return x.shape[axis]
+
+    @staticmethod
+    def lower(l: Any, x: Any, *, axis: int) -> Any:
+        return l.size_value(l.shape(x)[axis])
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("a size carries no cotangent")
+    batch = BATCHING_LATER
+
+
+class SizeConstant(Op):
+    """``n = value``, a size known at compile time."""
+
+    name = "size_constant"
+    attributes = {"value": integer("the size")}
+
+    @staticmethod
+    def infer(*, value: int) -> SizeType:
+        return SIZE
+
+    @staticmethod
+    def evaluate(*, value: int) -> int:
+        return value
+
+    @staticmethod
+    def lower(l: Any, *, value: int) -> Any:
+        return l.size_value(value)
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("a size carries no cotangent")
+    batch = BATCHING_LATER
+
+
+class SizeArithmetic(Op):
+    """Family of integer arithmetic on two sizes."""
+
+    operands = (Operand("m", None), Operand("n", None))
+    function: ClassVar[Any]
+
+    @classmethod
+    def infer(cls, m: SizeType, n: SizeType) -> SizeType:
+        return SIZE
+
+    @classmethod
+    def evaluate(cls, m: int, n: int) -> int:
+        return int(cls.function(m, n))
+
+    @classmethod
+    def lower(cls, l: Any, m: Any, n: Any) -> Any:
+        return l.size_arithmetic(cls.name, m, n)
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("a size carries no cotangent")
+    batch = BATCHING_LATER
+
+
+class SizeAdd(SizeArithmetic):
+    """``k = m + n``"""
+
+    name = "size_add"
+    function = int.__add__
+
+
+class SizeSub(SizeArithmetic):
+    """``k = m - n``"""
+
+    name = "size_sub"
+    function = int.__sub__
+
+
+class SizeMul(SizeArithmetic):
+    """``k = m * n``"""
+
+    name = "size_mul"
+    function = int.__mul__
+
+
+class SizeDiv(SizeArithmetic):
+    """``k = floor(m / n)``"""
+
+    name = "size_div"
+    function = int.__floordiv__
+
+
+class SizeMax(SizeArithmetic):
+    """``k = max(m, n)``"""
+
+    name = "size_max"
+    function = max
+
+
+class SizeMin(SizeArithmetic):
+    """``k = min(m, n)``"""
+
+    name = "size_min"
+    function = min
+
+
+class SizeToArray(Op):
+    """``y = n``, a size as a 0-d array of an integer or float dtype."""
+
+    name = "size_to_array"
+    operands = (Operand("n", None),)
+    attributes = {"dtype": dtype_attribute("the element type")}
+
+    @staticmethod
+    def infer(n: SizeType, *, dtype: np.dtype) -> TensorType:
+        return TensorType((), dtype)
+
+    @staticmethod
+    def evaluate(n: int, *, dtype: np.dtype) -> np.ndarray:
+        return np.asarray(n).astype(dtype)
+
+    @staticmethod
+    def lower(l: Any, n: Any, *, dtype: np.dtype) -> Any:
+        return l.size_to_array(n, dtype)
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("a size carries no cotangent")
+    batch = BATCHING_LATER

@@ -1,0 +1,200 @@
+"""The whole way of adze on real input: build two digit classifiers, run them three ways, compare.
+
+In: `model.py` with its committed weights, the test images of `dataset.py`. Out: a table with the test
+accuracy, artifact size, compile time and time per batch of each network; exit code 1 when a network
+scores below 0.95, when two routes disagree, or when the runtime needed the compiler.
+The routes: `adze.load` in a process of its own, `iree-run-module`, and the function run eagerly on NumPy.
+
+    make demo            # or: python examples/digits/demo.py
+"""
+
+import json
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import dataset
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+HERE = Path(__file__).resolve().parent
+NETWORKS = ("mlp", "conv")
+BATCH = 60
+REQUIRED_ACCURACY = 0.95
+# Probabilities of float32 networks whose sums are taken in different orders.
+ROUTE_TOLERANCE = 1e-5
+
+
+class DemoFailure(Exception):
+    """A result that the demo promises and did not get."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What one network's table row shows."""
+
+    network: str
+    accuracy: float
+    artifact_bytes: int
+    build_seconds: float
+    batch_seconds: float
+    largest_difference: float
+
+
+def main() -> int:
+    console = Console()
+    digits = dataset.load()
+    batches = len(digits.test_images) // BATCH
+    try:
+        # Progress steps of one network: the build, each batch twice, and the eager run.
+        with tempfile.TemporaryDirectory() as folder, Progress(console=console) as progress:
+            reports = [show_one(name, Path(folder), digits, progress, 2 * batches + 2) for name in NETWORKS]
+    except DemoFailure as failure:
+        console.print(f"[red]demo failed:[/red] {failure}")
+        return 1
+    console.print(as_table(reports))
+    for report in reports:
+        console.print(f"{report.network}: test accuracy: {report.accuracy:.3f}", highlight=False)
+    return 0
+
+
+def show_one(network: str, folder: Path, digits: dataset.Digits, progress: Progress, steps: int) -> Report:
+    """Build one network, take it through the three routes, and check what they say."""
+    task = progress.add_task(network, total=steps)
+    artifact = folder / f"{network}.vmfb"
+    build_seconds = build(network, artifact)
+    progress.advance(task)
+
+    loaded, batch_seconds = run_with_adze_load(
+        artifact, digits.test_images, folder, lambda: progress.advance(task)
+    )
+    console_tool = run_with_iree_tool(artifact, digits.test_images, folder, lambda: progress.advance(task))
+    eager = run_eagerly(network, digits.test_images)
+    progress.advance(task)
+
+    others = {"iree-run-module": console_tool, "eager NumPy": eager}
+    differences = {route: float(np.abs(loaded - other).max()) for route, other in others.items()}
+    for route, difference in differences.items():
+        # `not <=` rather than `>`, so that NaN fails as well.
+        if not difference <= ROUTE_TOLERANCE:
+            raise DemoFailure(f"{network}: adze.load and {route} differ by {difference:.2e}")
+    accuracy = float((loaded.argmax(-1) == digits.test_labels).mean())
+    if accuracy < REQUIRED_ACCURACY:
+        raise DemoFailure(f"{network}: test accuracy {accuracy:.3f} is below {REQUIRED_ACCURACY}")
+    size = artifact.stat().st_size
+    return Report(network, accuracy, size, build_seconds, batch_seconds, max(differences.values()))
+
+
+def build(network: str, artifact: Path) -> float:
+    """`adze build`, timed as the user sees it: a new process, the trace and the compile."""
+    began = time.perf_counter()
+    function = f"{HERE / 'model.py'}:predict_{network}"
+    run_tool([tool("adze"), "build", function, "--in", f"f32[{BATCH},8,8]", "-o", str(artifact)])
+    return time.perf_counter() - began
+
+
+def run_with_adze_load(artifact: Path, images: np.ndarray, folder: Path, advance) -> tuple[np.ndarray, float]:
+    """Route 1: `infer.py` in a process of its own; returns the probabilities and the best batch time."""
+    images_path, out_path = folder / "images.npy", folder / "loaded.npy"
+    np.save(images_path, images)
+    command = [
+        sys.executable,
+        str(HERE / "infer.py"),
+        str(artifact),
+        str(images_path),
+        str(BATCH),
+        str(out_path),
+    ]
+    batch_seconds: list[float] = []
+    compiler_modules: list[str] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            message = json.loads(line)
+            if "batch_seconds" in message:
+                batch_seconds.append(message["batch_seconds"])
+                advance()
+            else:
+                compiler_modules = message["compiler_modules"]
+    if process.returncode != 0:
+        raise DemoFailure(f"infer.py ended with exit code {process.returncode}")
+    if compiler_modules:
+        raise DemoFailure(f"running the artifact imported the compiler: {', '.join(compiler_modules)}")
+    return np.load(out_path), min(batch_seconds)
+
+
+def run_with_iree_tool(artifact: Path, images: np.ndarray, folder: Path, advance) -> np.ndarray:
+    """Route 2: the console script of the IREE runtime, which knows nothing of adze."""
+    function = exported_function(artifact)
+    results = []
+    for start in range(0, len(images), BATCH):
+        in_path, out_path = folder / "batch.npy", folder / "probabilities.npy"
+        np.save(in_path, images[start : start + BATCH])
+        run_tool(
+            [
+                tool("iree-run-module"),
+                f"--module={artifact}",
+                "--device=local-sync",
+                f"--function={function}",
+                f"--input=@{in_path}",
+                f"--output=@{out_path}",
+            ]
+        )
+        results.append(np.load(out_path))
+        advance()
+    return np.concatenate(results)
+
+
+def exported_function(artifact: Path) -> str:
+    """The name `adze inspect` gives for the artifact's function."""
+    return str(json.loads(run_tool([tool("adze"), "inspect", str(artifact), "--json"]))["function"])
+
+
+def run_eagerly(network: str, images: np.ndarray) -> np.ndarray:
+    """Route 3: the same Python function on concrete arrays, which adze evaluates with NumPy."""
+    import model
+
+    predict = {"mlp": model.predict_mlp, "conv": model.predict_conv}[network]
+    return np.asarray(predict(images))
+
+
+def as_table(reports: list[Report]) -> Table:
+    table = Table(title="handwritten digits: one .vmfb per network, three ways to run it")
+    for heading in ("network", "test accuracy", "artifact", "build", f"batch of {BATCH}", "routes differ by"):
+        table.add_column(heading, justify="right")
+    for report in reports:
+        table.add_row(
+            report.network,
+            f"{report.accuracy:.4f}",
+            f"{report.artifact_bytes / 1024:.1f} KiB",
+            f"{report.build_seconds:.2f} s",
+            f"{report.batch_seconds * 1e6:.0f} us",
+            f"{report.largest_difference:.1e}",
+        )
+    return table
+
+
+def tool(name: str) -> str:
+    """A console script of the environment this Python belongs to, whatever PATH says."""
+    path = Path(sysconfig.get_path("scripts")) / name
+    if not path.exists():
+        raise DemoFailure(f"{name} is not installed beside {sys.executable}")
+    return str(path)
+
+
+def run_tool(command: list[str]) -> str:
+    """Run a tool; its standard output, or what it complained about."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise DemoFailure(f"{' '.join(command)}\n{done.stderr.strip()}")
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
