@@ -32,7 +32,7 @@ help:
 $(PY):
 	@mkdir -p "$(TMPDIR)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	  || { echo "error: $(PYTHON) is older than Python 3.11; try: make PYTHON=python3.11 ..."; exit 1; }
+	  || { echo "error: $(PYTHON) is not Python 3.11 or newer; try: make PYTHON=python3.11 ..."; exit 1; }
 	@$(PYTHON) -m venv $(ENVIRONMENT) \
 	  || { $(PYTHON) -m venv --clear --without-pip $(ENVIRONMENT) \
 	       && $(PYTHON) -m pip --python $(PY) install --quiet pip; } \

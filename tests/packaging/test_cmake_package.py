@@ -37,7 +37,9 @@ def prefix(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def cmake(*arguments: str | Path, prefix: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "CMAKE_PREFIX_PATH": str(prefix), "PYTHONPATH": str(prefix)}
+    # Under `make test` the variables of the outer make would reach the inner one.
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment = {**inherited, "CMAKE_PREFIX_PATH": str(prefix), "PYTHONPATH": str(prefix)}
     return subprocess.run(
         ["cmake", *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=300
     )
