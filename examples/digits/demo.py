@@ -14,11 +14,13 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import dataset
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -29,6 +31,9 @@ BATCH = 60
 REQUIRED_ACCURACY = 0.95
 # Probabilities of float32 networks whose sums are taken in different orders.
 ROUTE_TOLERANCE = 1e-5
+
+Floats = NDArray[np.float32]
+Advance = Callable[[], None]
 
 
 class DemoFailure(Exception):
@@ -99,7 +104,9 @@ def build(network: str, artifact: Path) -> float:
     return time.perf_counter() - began
 
 
-def run_with_adze_load(artifact: Path, images: np.ndarray, folder: Path, advance) -> tuple[np.ndarray, float]:
+def run_with_adze_load(
+    artifact: Path, images: Floats, folder: Path, advance: Advance
+) -> tuple[Floats, float]:
     """Route 1: `infer.py` in a process of its own; returns the probabilities and the best batch time."""
     images_path, out_path = folder / "images.npy", folder / "loaded.npy"
     np.save(images_path, images)
@@ -129,7 +136,7 @@ def run_with_adze_load(artifact: Path, images: np.ndarray, folder: Path, advance
     return np.load(out_path), min(batch_seconds)
 
 
-def run_with_iree_tool(artifact: Path, images: np.ndarray, folder: Path, advance) -> np.ndarray:
+def run_with_iree_tool(artifact: Path, images: Floats, folder: Path, advance: Advance) -> Floats:
     """Route 2: the console script of the IREE runtime, which knows nothing of adze."""
     function = exported_function(artifact)
     results = []
@@ -156,7 +163,7 @@ def exported_function(artifact: Path) -> str:
     return str(json.loads(run_tool([tool("adze"), "inspect", str(artifact), "--json"]))["function"])
 
 
-def run_eagerly(network: str, images: np.ndarray) -> np.ndarray:
+def run_eagerly(network: str, images: Floats) -> Floats:
     """Route 3: the same Python function on concrete arrays, which adze evaluates with NumPy."""
     import model
 

@@ -10,6 +10,7 @@ so a built .vmfb carries them: nothing but the images goes in when it runs.
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 import adze.numpy as anp
 from adze import Array, lax, nn
@@ -31,7 +32,7 @@ def predict_conv(images: Array) -> Array:
     return nn.softmax(anp.reshape(second, (-1, 128)) @ WEIGHTS["conv_w3"] + WEIGHTS["conv_b3"])
 
 
-def convolve(x: Array, kernel: np.ndarray) -> Array:
+def convolve(x: Array, kernel: NDArray[np.float32]) -> Array:
     """Same-size 3x3 cross-correlation, NHWC by HWIO."""
     return lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 

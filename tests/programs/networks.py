@@ -44,9 +44,7 @@ def conv2d_by_taps(x, weights):
     """The same as a sum over taps: large images, small kernels."""
     size = weights.shape[0]
     height, width = x.shape[1] - size + 1, x.shape[2] - size + 1
-    return sum(
-        x[:, i : i + height, j : j + width] @ weights[i, j] for i in range(size) for j in range(size)
-    )
+    return sum(x[:, i : i + height, j : j + width] @ weights[i, j] for i in range(size) for j in range(size))
 
 
 def batch_norm(x, eps=1e-5):
@@ -91,13 +89,16 @@ def causal_attention(q, k, v):
     return softmax(scores) @ v
 
 
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
 def lstm(inputs, hidden, cell, w_input, w_hidden, bias):
     """A long short-term memory layer over the leading axis of `inputs`."""
     outputs = []
     for x in inputs:
         gates = x @ w_input + hidden @ w_hidden + bias
         forget, write, read, candidate = np.split(gates, 4, axis=-1)
-        sigmoid = lambda t: 1 / (1 + np.exp(-t))  # noqa: E731
         cell = sigmoid(forget) * cell + sigmoid(write) * np.tanh(candidate)
         hidden = sigmoid(read) * np.tanh(cell)
         outputs.append(hidden)

@@ -135,8 +135,16 @@ def cavity_flow(u, v, p, iterations, time_step=0.001, spacing=0.1, density=1.0, 
 def channel_flow(u, v, p, force, iterations):
     """One step of flow between plates: periodic along x through `np.roll`, walls along y."""
     spacing, time_step, viscosity = 0.1, 0.01, 0.1
-    east, west = lambda f: np.roll(f, -1, axis=1), lambda f: np.roll(f, 1, axis=1)
-    inner = lambda f: f[1:-1]  # noqa: E731
+
+    def east(f):
+        return np.roll(f, -1, axis=1)
+
+    def west(f):
+        return np.roll(f, 1, axis=1)
+
+    def inner(f):
+        return f[1:-1]
+
     divergence = inner(east(u) - west(u)) / (2 * spacing) + (v[2:] - v[:-2]) / (2 * spacing)
     source = divergence / time_step
     for _ in range(iterations):
@@ -157,7 +165,10 @@ def game_of_life(cells, generations):
     """Conway's rules on a torus of 0 and 1."""
     for _ in range(generations):
         neighbours = sum(
-            np.roll(cells, (dy, dx), axis=(0, 1)) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (dy, dx) != (0, 0)
+            np.roll(cells, (dy, dx), axis=(0, 1))
+            for dy in (-1, 0, 1)
+            for dx in (-1, 0, 1)
+            if (dy, dx) != (0, 0)
         )
         cells = ((neighbours == 3) | ((cells == 1) & (neighbours == 2))).astype(cells.dtype)
     return cells

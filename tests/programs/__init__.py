@@ -1,0 +1,1 @@
+"""NumPy programs written without adze in mind, and the tests that trace them unchanged."""
