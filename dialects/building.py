@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,14 @@ from .ops.shape import BroadcastInDim
 from .types import TensorType, ValueType, storage
 
 V = TypeVar("V")
+
+
+class Application(NamedTuple):
+    """One application of an op, decoded: what a rule needs to know of it."""
+
+    op: type[Op]
+    operands: tuple[Any, ...]
+    attributes: dict[str, Any]
 
 
 class BuilderCore(ABC, Generic[V]):
@@ -71,3 +79,10 @@ class BuilderCore(ABC, Generic[V]):
         """Zeros of the shape and dtype of `value`."""
         return self.full_like(value, 0)
 
+    def constant_of(self, value: V) -> np.ndarray | None:
+        """The array that `value` is known to be, or None; for `simplify` rules."""
+        return None
+
+    def defining(self, value: V) -> Application | None:
+        """The application whose only result is `value`, or None; for `simplify` rules."""
+        return None

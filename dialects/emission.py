@@ -8,16 +8,18 @@ wants: the declaration, the operands and the attributes as Python values, sizes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from . import mlir
 from .attributes import Codec
 from .builder import Builder
+from .building import Application
 from .declaration import DIALECT, Op, static_sizes
 from .dialect import BY_NAME
 from .errors import VerificationError
+from .ops.constants import Constant
 from .types import ValueType
 
 
@@ -31,6 +33,19 @@ class Emitter(Builder[Any]):
 
     def type_of(self, value: mlir.ir.Value) -> ValueType:
         return self.codec.read_type(value.type)
+
+    def constant_of(self, value: mlir.ir.Value) -> np.ndarray | None:
+        application = self.defining(value)
+        if application is None or application.op is not Constant:
+            return None
+        array: np.ndarray = Constant.evaluate(**application.attributes)
+        return array
+
+    def defining(self, value: mlir.ir.Value) -> Application | None:
+        owner = value.owner
+        if isinstance(owner, mlir.ir.Block) or len(owner.results) != 1:
+            return None
+        return Reader(self.codec).read(owner)
 
     def apply(self, op: type[Op], operands: Sequence[mlir.ir.Value], attributes: Mapping[str, Any]) -> Any:
         types = [self.codec.read_type(v.type) for v in operands]
@@ -64,14 +79,6 @@ class Emitter(Builder[Any]):
         )
         results = tuple(created.results)
         return (results[0] if len(results) == 1 else results), result_types
-
-
-class Application(NamedTuple):
-    """One op, decoded: what a rule needs to know of it."""
-
-    op: type[Op]
-    operands: tuple[Any, ...]
-    attributes: dict[str, Any]
 
 
 class Reader:

@@ -1,0 +1,81 @@
+"""The evaluator: runs adze IR in NumPy, op by op, by each op's `evaluate` rule.
+
+It is the reference that compiled code is compared with, and what transforms called on concrete arrays
+use, so that exploring costs no compile time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dialects import mlir
+from ..dialects.attributes import Codec
+from ..dialects.declaration import Undefined
+from ..dialects.emission import Reader
+from ..dialects.errors import AdzeError, MissingRuleError, VerificationError
+from ..dialects.types import TensorType, same_dimension
+from .functions import body, function, split_body
+from .verify import location_text
+
+
+def evaluate(module: mlir.ir.Module, symbol: str, arguments: Sequence[Any]) -> list[Any]:
+    """The results of function `symbol` applied to arrays (and integers for size arguments).
+
+    Raises `VerificationError` when the arguments do not fit the function's types.
+    """
+    return _Evaluation(module).call(symbol, arguments)
+
+
+class _Evaluation:
+    def __init__(self, module: mlir.ir.Module) -> None:
+        self.module = module
+        self.reader = Reader(Codec(module.context))
+
+    def call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
+        operation = function(self.module, symbol)
+        parameters = list(body(operation).arguments)
+        if len(parameters) != len(arguments):
+            raise VerificationError(
+                f"@{symbol} takes {len(parameters)} arguments, got {len(arguments)}"
+            )
+        environment: dict[Any, Any] = {}
+        for position, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
+            environment[parameter] = self._argument(symbol, position, parameter, argument)
+        operations, terminator = split_body(operation)
+        for child in operations:
+            self._step(child.operation, environment)
+        return [environment[v] for v in terminator.operands]
+
+    def _argument(self, symbol: str, position: int, parameter: Any, argument: Any) -> Any:
+        declared = self.reader.codec.read_type(parameter.type)
+        if not isinstance(declared, TensorType):
+            return int(argument)
+        array = np.asarray(argument)
+        fits = array.ndim == declared.rank and all(map(same_dimension, array.shape, declared.shape))
+        if array.dtype != declared.dtype or not fits:
+            seen = TensorType(array.shape, array.dtype)
+            raise VerificationError(f"argument {position} of @{symbol} is {seen}, expected {declared}")
+        return array
+
+    def _step(self, operation: mlir.ir.Operation, environment: dict[Any, Any]) -> None:
+        application = self.reader.read(operation, environment.__getitem__)
+        if application is None:
+            raise VerificationError(f"op '{operation.name}' cannot be evaluated: it is not of adze")
+        op, operands, attributes = application
+        if isinstance(op.evaluate, Undefined):
+            raise MissingRuleError(f"op 'adze.{op.name}' cannot be evaluated: {op.evaluate.reason}")
+        try:
+            if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
+                results = op.evaluate(*operands, **attributes, call=self.call)
+            else:
+                results = op.evaluate(*operands, **attributes)
+        except AdzeError as error:
+            if error.where:
+                raise
+            raise type(error)(error.message, where=location_text(operation.location)) from None
+        if not isinstance(results, (tuple, list)):
+            results = () if results is None else (results,)
+        environment.update(zip(operation.results, results, strict=True))

@@ -1,0 +1,55 @@
+"""Functions of a module, as every engine walks them: one block, straight-line ops, one return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..dialects import mlir
+from ..dialects.errors import VerificationError
+
+
+def functions(module: mlir.ir.Module) -> dict[str, Any]:
+    """The functions of `module` by symbol, in order; `VerificationError` if it holds anything else."""
+    found: dict[str, Any] = {}
+    for operation in module.body.operations:
+        if operation.operation.name != "func.func":
+            raise VerificationError(f"a module of adze holds functions only, found '{operation.operation.name}'")
+        found[operation.attributes["sym_name"].value] = operation
+    return found
+
+
+def function(module: mlir.ir.Module, symbol: str) -> Any:
+    """The function called `symbol`, or `VerificationError` listing those that exist."""
+    found = functions(module)
+    if symbol not in found:
+        raise VerificationError(f"there is no function @{symbol}; the module has @{', @'.join(found)}")
+    return found[symbol]
+
+
+def body(operation: Any) -> mlir.ir.Block:
+    """The only block of a function."""
+    blocks = operation.regions[0].blocks
+    if len(blocks) != 1:
+        name = operation.attributes["sym_name"].value
+        raise VerificationError(f"function @{name} must have exactly one block, has {len(blocks)}")
+    return blocks[0]
+
+
+def split_body(operation: Any) -> tuple[list[Any], Any]:
+    """The ops of a function in order, without its terminator; and the terminator."""
+    operations = list(body(operation).operations)
+    return operations[:-1], operations[-1]
+
+
+def is_private(operation: Any) -> bool:
+    """Whether only this module calls the function."""
+    attributes = operation.attributes
+    return "sym_visibility" in attributes and attributes["sym_visibility"].value == "private"
+
+
+def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Any]]:
+    """Every op of every function, with the function's symbol."""
+    for symbol, operation in functions(module).items():
+        for child in body(operation).operations:
+            yield symbol, child

@@ -1,0 +1,95 @@
+"""The verifier: is a module well-formed adze IR? Runs after every pass.
+
+MLIR checks SSA form and builtin types; the ops of adze are unregistered in the process, so that operand
+counts, attributes and result types are checked here against the declarations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..dialects import mlir
+from ..dialects.attributes import Codec
+from ..dialects.declaration import Op
+from ..dialects.emission import Reader
+from ..dialects.errors import AdzeError, VerificationError
+from ..dialects.types import SIZE, TensorType, ValueType, same_dimension
+from .functions import body, functions
+
+_STRUCTURE = frozenset({"func.return"})
+
+
+def verify(module: mlir.ir.Module) -> None:
+    """Raise `VerificationError` naming the op and its location unless `module` is valid adze IR."""
+    try:
+        module.operation.verify()
+    except mlir.ir.MLIRError as error:
+        raise VerificationError(f"not valid MLIR: {error}") from None
+    reader = Reader(Codec(module.context))
+    found = functions(module)
+    for symbol, operation in found.items():
+        for argument in body(operation).arguments:
+            reader.codec.read_type(argument.type)
+        for child in body(operation).operations:
+            try:
+                _verify_operation(child.operation, reader, found.keys())
+            except AdzeError as error:
+                raise VerificationError(
+                    f"in @{symbol}: {error.message}", where=location_text(child.location)
+                ) from None
+
+
+def _verify_operation(operation: mlir.ir.Operation, reader: Reader, symbols: Sequence[str]) -> None:
+    application = reader.read(operation)
+    if application is None:
+        if operation.name not in _STRUCTURE:
+            raise VerificationError(f"op '{operation.name}' has no place in adze IR")
+        return
+    op, operands, attributes = application
+    types = [reader.codec.read_type(v.type) for v in operands]
+    _verify_sizes(op, attributes, reader)
+    inferred = op.result_types(types, attributes)
+    actual = tuple(reader.codec.read_type(r.type) for r in operation.results)
+    if len(actual) != len(inferred) or not all(map(_compatible, actual, inferred)):
+        raise VerificationError(
+            f"op 'adze.{op.name}' states results ({', '.join(map(str, actual))}), "
+            f"its operands and attributes give ({', '.join(map(str, inferred))})"
+        )
+    extra = {named.name for named in operation.attributes} - op.attributes.keys()
+    if extra:
+        raise VerificationError(f"op 'adze.{op.name}' has no attribute '{sorted(extra)[0]}'")
+    for name, attribute in op.attributes.items():
+        named = attributes[name]
+        for symbol in (named,) if attribute.kind == "symbol" else named if attribute.kind == "symbols" else ():
+            if symbol not in symbols:
+                raise VerificationError(f"op 'adze.{op.name}' refers to @{symbol}, which does not exist")
+
+
+def _verify_sizes(op: type[Op], attributes: dict[str, object], reader: Reader) -> None:
+    for name, attribute in op.attributes.items():
+        if attribute.kind != "sizes":
+            continue
+        for n in attributes[name]:  # type: ignore[attr-defined]
+            if isinstance(n, mlir.ir.Value) and reader.codec.read_type(n.type) != SIZE:
+                raise VerificationError(f"op 'adze.{op.name}' takes sizes for '{name}', got {n.type}")
+
+
+def _compatible(actual: ValueType, inferred: ValueType) -> bool:
+    if not isinstance(actual, TensorType) or not isinstance(inferred, TensorType):
+        return actual == inferred
+    return (
+        actual.dtype == inferred.dtype
+        and actual.rank == inferred.rank
+        and all(map(same_dimension, actual.shape, inferred.shape))
+    )
+
+
+def location_text(location: mlir.ir.Location) -> str:
+    """`file:line` of a location where it has one, else its MLIR text."""
+    text = str(location)
+    if text.startswith('loc("'):
+        file, _, rest = text[5:].partition('":')
+        line = rest.split(":")[0].rstrip(")")
+        if line.isdigit():
+            return f"{file}:{line}"
+    return text
