@@ -1,0 +1,108 @@
+"""What several commands take: specs for the arguments of a function, a target, a file to write.
+
+Texts are parsed here, at the edge; a text that means nothing is bad usage (exit code 2) and says what
+would have been legal. `--in` is given once per argument (`--in 'f32[8,784]'`), by name
+(`--in 'x=f32[8,784]'`), or once per leaf of an argument (`--in 'params.w=f32[3]'`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .reporting import BadUsage, usage
+
+FunctionArgument = Annotated[
+    str, typer.Argument(metavar="FILE.py:FUNC", help="The file and the function in it.", show_default=False)
+]
+SpecOption = Annotated[
+    list[str],
+    typer.Option(
+        "--in",
+        metavar="SPEC",
+        help="One argument, in order or by name: 'f32[8,784]', 'x=f32[n,784]', '{w: f32[3], b: f32[]}'.",
+        show_default=False,
+    ),
+]
+TargetOption = Annotated[
+    str,
+    typer.Option(
+        "--target", "-t", metavar="TARGET", help="What it shall run on: cpu, cpu:x86-64-v3, vulkan, ..."
+    ),
+]
+
+_NAMED = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+)*)\s*=(.*)", re.DOTALL)
+
+
+def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The specs that `texts` give to the parameters of `function`: positional and keyword ones."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for text in texts:
+        match = _NAMED.fullmatch(text)
+        if match is None:
+            positional.append(_parse(text))
+        else:
+            _place(named, match[1].split("."), _parse(match[2]), text)
+    keywords = {name: _as_tree(value) for name, value in named.items()}
+    signature = inspect.signature(function)
+    try:
+        bound = signature.bind(*positional, **keywords)
+    except TypeError as error:
+        name = getattr(function, "__name__", "the function")
+        raise BadUsage(f"--in: {name}{signature} cannot be called so: {error}") from None
+    return bound.args, bound.kwargs
+
+
+def _parse(text: str) -> Any:
+    from ..frontend.specs import parse_spec
+
+    return usage("--in", parse_spec, text)
+
+
+class _Leaves(dict[str, Any]):
+    """An argument that is given leaf by leaf, as opposed to a dict that was written as one."""
+
+
+def _place(entries: dict[str, Any], path: list[str], spec: Any, text: str) -> None:
+    *branches, last = path
+    for branch in branches:
+        entries = entries.setdefault(branch, _Leaves())
+        if not isinstance(entries, _Leaves):
+            raise BadUsage(f"--in: {text!r} goes into an argument that was given as a whole")
+    if last in entries:
+        raise BadUsage(f"--in: {text!r} gives {'.'.join(path)!r} a second time")
+    entries[last] = spec
+
+
+def _as_tree(value: Any) -> Any:
+    """Leaves keyed 0, 1, 2, ... are a list, others a dict."""
+    if not isinstance(value, _Leaves):
+        return value
+    entries = {key: _as_tree(entry) for key, entry in value.items()}
+    if sorted(entries) == sorted(map(str, range(len(entries)))):
+        return [entries[str(index)] for index in range(len(entries))]
+    return entries
+
+
+def check_output(path: Path) -> Path:
+    """`path`, if a file can be written there: told before the work is done, not after it."""
+    if path.is_dir():
+        raise BadUsage(f"--output: {str(path)!r} is a folder, expected a file")
+    if not path.absolute().parent.is_dir():
+        raise BadUsage(f"--output: there is no folder {str(path.parent)!r}")
+    return path
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or of standard input for `-`."""
+    if str(path) == "-":
+        return typer.get_text_stream("stdin").read()
+    if not path.is_file():
+        raise BadUsage(f"there is no file {str(path)!r}")
+    return path.read_text(encoding="utf-8")

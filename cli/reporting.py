@@ -1,0 +1,124 @@
+"""How commands speak: results to standard output, everything else to standard error, exit codes.
+
+`command` wraps a command function. It adds `--traceback`, and turns what the function raises into one
+readable message and exit code 1, or 2 where a command raises `BadUsage`. The one idea: a user's mistake
+never shows a traceback unless it was asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import traceback as tracebacks
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from ..dialects.errors import AdzeError
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+_TracebackOption = Annotated[
+    bool, typer.Option("--traceback", help="Show Python's traceback when the command fails.")
+]
+
+Parsed = TypeVar("Parsed")
+_FOLDERS = ("cli", "frontend", "passes", "runtime", "dialects")
+
+
+class BadUsage(AdzeError):
+    """The command line itself is wrong: a name, a spec, a path that is not there."""
+
+
+def usage(option: str, parse: Callable[[str], Parsed], text: str) -> Parsed:
+    """`parse(text)`, where what it refuses is bad usage of `option`."""
+    try:
+        return parse(text)
+    except AdzeError as error:
+        raise BadUsage(f"{option}: {error.message}", where=error.where, hint=error.hint) from error
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """`function` as a command: with `--traceback`, and with errors turned into messages."""
+
+    @functools.wraps(function)
+    def guarded(*args: Any, traceback: bool = False, **kwargs: Any) -> None:
+        try:
+            function(*args, **kwargs)
+        except (typer.Exit, typer.Abort):
+            raise
+        except Exception as error:
+            if traceback:
+                tracebacks.print_exception(error)
+            else:
+                typer.echo(f"error: {describe(error)}", err=True)
+            raise typer.Exit(2 if isinstance(error, BadUsage) else 1) from None
+
+    signature = inspect.signature(function, eval_str=True)
+    extra = inspect.Parameter(
+        "traceback", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=_TracebackOption
+    )
+    parameters = [*signature.parameters.values(), extra]
+    guarded.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    guarded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return guarded
+
+
+def describe(error: Exception) -> str:
+    """What went wrong, in words; for an error that is not adze's own, also where it was raised."""
+    if isinstance(error, AdzeError):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    kind = type(error).__name__
+    lines = [f"{kind}: {error}" if str(error) else kind]
+    frames = tracebacks.extract_tb(error.__traceback__)
+    if frames:
+        lines.append(f"  at {_innermost_of_the_user(frames)}")
+    lines.append("  hint: --traceback shows the whole way there")
+    return "\n".join(lines)
+
+
+def _innermost_of_the_user(frames: Iterable[tracebacks.FrameSummary]) -> str:
+    places = [(Path(frame.filename), frame.lineno) for frame in frames]
+    outside = [(path, line) for path, line in places if _is_user_file(path)]
+    path, line = (outside or places)[-1]
+    return f"{path}:{line}"
+
+
+def _is_user_file(path: Path) -> bool:
+    """False for adze, for installed packages and for Python's own modules."""
+    adze = Path(__file__).resolve().parent.parent
+    own = any(path.resolve().is_relative_to(adze / folder) for folder in _FOLDERS)
+    standard = path.is_relative_to(Path(inspect.__file__).parent)
+    return path.exists() and not own and not standard and "site-packages" not in path.parts
+
+
+def print_json(value: object) -> None:
+    """One JSON document on standard output, and nothing else there."""
+    typer.echo(json.dumps(value, indent=2, default=str))
+
+
+def print_rows(rows: Iterable[tuple[str, object]]) -> None:
+    """Names and values in two columns, readable in any terminal and in a log."""
+    pairs = [(name, str(value)) for name, value in rows]
+    width = max((len(name) for name, _ in pairs), default=0)
+    for name, value in pairs:
+        typer.echo(f"{name:<{width}}  {value}")
+
+
+def print_note(text: str) -> None:
+    """Progress and remarks: to standard error, so that pipes carry results only."""
+    typer.echo(text, err=True)
+
+
+def readable_bytes(count: int) -> str:
+    """`1536` as `1.5 KiB`."""
+    size = float(count)
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} GiB"
