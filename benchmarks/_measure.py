@@ -1,0 +1,109 @@
+"""Timing shared by the benchmark scripts: interleaved rounds, and what this machine can do at best.
+
+In: functions of no arguments that return when their work is done. Out: seconds per call.
+Machines are shared and clocks move, so the candidates take turns within every round, the minimum over
+the rounds counts, and peaks are measured in the same run as everything else.
+"""
+
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import metadata
+
+import numpy as np
+
+Call = Callable[[], object]
+
+
+def interleaved(calls: Mapping[str, Call], rounds: int, slice_seconds: float = 0.02) -> dict[str, float]:
+    """Seconds per call of each candidate: the best of `rounds` slices taken in turns."""
+    repeats = {name: repeats_for(call, slice_seconds) for name, call in calls.items()}
+    best = dict.fromkeys(calls, float("inf"))
+    for _ in range(rounds):
+        for name, call in calls.items():
+            best[name] = min(best[name], seconds_per_call(call, repeats[name]))
+    return best
+
+
+def repeats_for(call: Call, slice_seconds: float) -> int:
+    """How many calls fill a slice; the two calls made here also warm the candidate up."""
+    call()
+    return max(1, min(100_000, int(slice_seconds / max(seconds_per_call(call, 1), 1e-7))))
+
+
+def seconds_per_call(call: Call, repeats: int) -> float:
+    """The mean over one slice."""
+    began = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - began) / repeats
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The best rates this machine showed in this run, all cores together."""
+
+    flops_per_second: float
+    bytes_per_second: float
+
+    def seconds(self, flops: float, size: float) -> float:
+        """The least time for this many float32 operations and bytes, by the roofline."""
+        return max(flops / self.flops_per_second, size / self.bytes_per_second)
+
+
+def machine_peak(rounds: int) -> Peak:
+    """NumPy's float32 matrix product, and 16 MB streams read or copied by one thread or by all."""
+    a = np.ones((1024, 1024), np.float32)
+    product = np.empty_like(a)
+    source = np.ones(2 * 1024 * 1024, np.float32)
+    target = np.empty_like(source)
+    long_source = np.ones(4 * 1024 * 1024, np.float32)
+    workers = os.cpu_count() or 1
+    slices = [slice(i * source.size // workers, (i + 1) * source.size // workers) for i in range(workers)]
+    with ThreadPoolExecutor(workers) as pool:
+        best = interleaved(
+            {
+                "product": lambda: np.matmul(a, a, out=product),
+                "copy": lambda: np.copyto(target, source),
+                "copies": lambda: list(pool.map(lambda part: np.copyto(target[part], source[part]), slices)),
+                "read": lambda: np.dot(long_source, long_source),
+            },
+            rounds,
+        )
+    streams = {"copy": 2 * source.nbytes, "copies": 2 * source.nbytes, "read": long_source.nbytes}
+    return Peak(
+        flops_per_second=2 * 1024**3 / best["product"],
+        bytes_per_second=max(size / best[name] for name, size in streams.items()),
+    )
+
+
+def higher(first: Peak, second: Peak) -> Peak:
+    """The better of two measurements, rate by rate."""
+    return Peak(
+        max(first.flops_per_second, second.flops_per_second),
+        max(first.bytes_per_second, second.bytes_per_second),
+    )
+
+
+def circumstances() -> dict[str, str]:
+    """What a reader needs to place the figures."""
+    packages = ("adze-compiler", "iree-base-compiler", "iree-base-runtime", "jax", "numpy")
+    return {
+        "processor": processor_name(),
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in packages},
+    }
+
+
+def processor_name() -> str:
+    """The name the kernel gives, where it gives one."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0] if names else platform.machine()
