@@ -1,0 +1,121 @@
+"""Where the values of op cases come from: named families of random and special values.
+
+A domain is a function of a generator, a shape and a dtype. `special` starts with the values on which
+implementations differ (NaN, infinities, both zeros, denormals, extreme integers) and goes on at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from adze.dialects.types import BOOL, COMPLEX
+
+
+def _info(dtype: np.dtype) -> Any:
+    return ml_dtypes.finfo(dtype) if dtype.kind in "fV" else np.iinfo(dtype)
+
+
+def _specials(dtype: np.dtype) -> list[Any]:
+    if dtype == BOOL:
+        return [False, True]
+    info = _info(dtype)
+    if dtype.kind in "iu":
+        return [0, 1, info.max, info.min, info.max - 1, info.min + 1, 2, 3, 7]
+    big, tiny = float(info.max), float(info.tiny)
+    integers = [1.0, 2.0, 3.0, 0.5, 1.5, 2.5]
+    finite = [0.0, *integers, big, tiny, tiny / 4, float(info.eps), 100.5]
+    return [np.nan, *(s * v for v in [*finite, np.inf] for s in (1.0, -1.0))]
+
+
+def _fill(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype, head: list[Any]) -> np.ndarray:
+    """`head` in a random order, then random values, as many as the shape holds."""
+    count = int(np.prod(shape))
+    start = np.array(head, dtype) if dtype.kind in "iu" else np.array(head).astype(dtype)
+    start = rng.permutation(start)
+    rest = spread(rng, (max(count - len(start), 0),), dtype)
+    return np.concatenate([start, rest])[:count].reshape(shape)
+
+
+def special(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The special values of the dtype, then random ones; two operands meet in many combinations."""
+    if dtype in COMPLEX:
+        part = np.dtype(f"f{dtype.itemsize // 2}")
+        result = np.empty(shape, dtype)
+        result.real, result.imag = spread(rng, shape, part), spread(rng, shape, part)
+        return result
+    with np.errstate(all="ignore"):
+        values = _fill(rng, shape, dtype, _specials(dtype))
+    return rng.permutation(values.reshape(-1)).reshape(shape)
+
+
+def spread(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Random values over several magnitudes; integers over the whole range and small ones."""
+    if dtype == BOOL:
+        return rng.integers(0, 2, shape).astype(BOOL)
+    if dtype.kind in "iu":
+        info = _info(dtype)
+        wide = rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+        small = rng.integers(-9 if dtype.kind == "i" else 0, 10, shape).astype(dtype)
+        return np.where(rng.random(shape) < 0.5, wide, small).astype(dtype)
+    if dtype in COMPLEX:
+        return (
+            spread(rng, shape, np.dtype(np.float64)) + 1j * spread(rng, shape, np.dtype(np.float64))
+        ).astype(dtype)
+    return (rng.standard_normal(shape) * 4.0 ** rng.integers(-3, 3, shape)).astype(dtype)
+
+
+def normal(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Well-behaved values near one: what sums and products are tested with; small integers."""
+    if dtype == BOOL:
+        return rng.integers(0, 2, shape).astype(BOOL)
+    if dtype.kind in "iu":
+        return rng.integers(-5 if dtype.kind == "i" else 0, 6, shape).astype(dtype)
+    if dtype in COMPLEX:
+        return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def positive(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Finite values above zero."""
+    if dtype.kind in "iu":
+        return rng.integers(1, 6, shape).astype(dtype)
+    return np.exp2(rng.uniform(-5, 5, shape)).astype(dtype)
+
+
+def unit(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Values in [-1, 1], the ends and zeros among them."""
+    if dtype in COMPLEX:
+        return (rng.uniform(-1, 1, shape) + 1j * rng.uniform(-1, 1, shape)).astype(dtype)
+    count = int(np.prod(shape))
+    values = np.concatenate([[-1.0, 1.0, 0.0, -0.0], rng.uniform(-1, 1, count)])[:count]
+    return rng.permutation(values).reshape(shape).astype(dtype)
+
+
+def distinct(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Values of which no two are equal (as far as the dtype has so many)."""
+    count = int(np.prod(shape))
+    values = rng.permutation(count) - (count // 2 if dtype.kind != "u" else 0)
+    return values.reshape(shape).astype(dtype)
+
+
+def below(limit: int) -> Callable[[np.random.Generator, tuple[int, ...], np.dtype], np.ndarray]:
+    """Integers in [0, limit): indices in range."""
+
+    def domain(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        return rng.integers(0, limit, shape).astype(dtype)
+
+    return domain
+
+
+DOMAINS: Final = {
+    "special": special,
+    "spread": spread,
+    "normal": normal,
+    "positive": positive,
+    "unit": unit,
+    "distinct": distinct,
+}

@@ -1,0 +1,76 @@
+"""Every row of the table of op cases through every check.
+
+All instances of an op (its cases, for each dtype, static and dynamic) are functions of one module that
+is built and compiled once. A new check is one function of a module of instances, called by one test.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from adze.dialects import mlir
+from adze.dialects.dialect import OPS
+from adze.dialects.types import SIZE, TensorType
+
+from ..op_cases import BY_OP
+from .cases import Instance, instances
+from .execution import compile_module
+from .programs import ModuleOfCases, evaluated, inferred
+from .tolerances import TOLERANCES, difference
+
+NAMES = [op.name for op in OPS]
+for_each_op = pytest.mark.parametrize("name", NAMES)
+
+
+@cache
+def all_instances(name: str) -> tuple[Instance, ...]:
+    if name not in BY_OP:
+        pytest.fail(f"op '{name}' has no row in tests/op_cases.py")
+    return tuple(instances(BY_OP[name]))
+
+
+@for_each_op
+def test_every_op_has_a_row_with_instances(name: str) -> None:
+    assert all_instances(name)
+
+
+@for_each_op
+def test_inferred_type_is_the_evaluated_one(name: str) -> None:
+    for instance in all_instances(name):
+        for type_, value in zip(inferred(instance), evaluated(instance), strict=True):
+            if type_ == SIZE:
+                assert isinstance(value, int), instance
+                continue
+            assert isinstance(type_, TensorType)
+            assert isinstance(value, np.ndarray), f"{instance} evaluates to a {type(value)}"
+            assert value.dtype == type_.dtype, instance
+            pairs = zip(type_.shape, value.shape, strict=True)
+            assert all(n is None or n == m for n, m in pairs), (str(instance), str(type_), value.shape)
+
+
+@for_each_op
+def test_printed_ir_parses_back_unchanged(name: str) -> None:
+    module = ModuleOfCases.of(all_instances(name)).module
+    text = str(module)
+    parsed = mlir.ir.Module.parse(text, module.context)
+    assert str(parsed) == text
+
+
+@for_each_op
+def test_compiled_result_is_the_evaluated_one(name: str) -> None:
+    program = ModuleOfCases.of(all_instances(name))
+    tolerance = TOLERANCES[BY_OP[name].tolerance]
+    call = compile_module(program.module)
+    failures = []
+    for function in program.functions:
+        results = call(function.name, function.arguments)
+        for want, got in zip(function.expected, results, strict=True):
+            if got.dtype.kind == "i" and want.dtype.kind == "u":
+                got = got.view(want.dtype)
+            message = difference(want, got, tolerance)
+            if message:
+                failures.append(f"{function.instance}: {message}")
+    assert not failures, "\n".join(failures)
