@@ -1,0 +1,58 @@
+"""The errors of compiling, loading and running, each an `AdzeError` of its own kind.
+
+What IREE raises (ValueError, RuntimeError, diagnostics on a callback) is translated into one of these at the
+place where it is met, with the user's names in the text; raw IREE text is kept only as detail.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..dialects.errors import AdzeError
+
+
+class SettingError(AdzeError):
+    """An environment variable holds a value that it cannot have."""
+
+
+class TargetError(AdzeError):
+    """A compile target is unknown, or cannot be used on this machine."""
+
+
+class CompileError(AdzeError):
+    """IREE refused a module.
+
+    `op` is the op it named (or None), `diagnostics` everything it said, `reproducer` the folder that was
+    written so that the failure can be seen again outside of this process (or None).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        where: str | None = None,
+        hint: str | None = None,
+        op: str | None = None,
+        diagnostics: tuple[str, ...] = (),
+        reproducer: Path | None = None,
+    ) -> None:
+        super().__init__(message, where=where, hint=hint)
+        self.op = op
+        self.diagnostics = diagnostics
+        self.reproducer = reproducer
+
+
+class DeviceError(AdzeError):
+    """A device is missing, unknown, or not the one that an array or a program is on."""
+
+
+class ExportError(DeviceError, BufferError):
+    """An array cannot be handed to another library in the way that was asked for."""
+
+
+class ArtifactError(AdzeError):
+    """A file is not a program that this adze on this machine can run."""
+
+
+class CallError(AdzeError):
+    """A call was given wrong arguments, or a check inside the program failed."""

@@ -1,0 +1,247 @@
+"""Programs on a device: load `.vmfb` bytes, call their functions.
+
+In come bytes that IREE compiled and a `Device`; out comes an `Executable` whose functions take and give
+`DeviceArray`s. The path of a call is short: compare shapes and dtypes, push the buffers, invoke. Everything
+that can go wrong is explained off that path. Several threads may call one function at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from .array import BUFFER_ALIGNMENT, DeviceArray, from_host
+from .devices import Device, get_device
+from .errors import ArtifactError, CallError, DeviceError
+from .signature import ArraySpec, FunctionSignature, check_arguments, signature_from_declaration
+
+if TYPE_CHECKING:
+    from iree import runtime as iree_runtime
+
+# From this size on, a NumPy argument whose memory can be shared is not copied for the call.
+_SHARE_FROM_BYTES: Final = 1 << 16
+
+
+class Executable:
+    """A loaded program. `executable.function(name)` is what to keep for repeated calls."""
+
+    def __init__(
+        self,
+        vmfb: bytes,
+        device: str | Device | None = None,
+        signatures: Iterable[FunctionSignature] = (),
+    ) -> None:
+        """Load `vmfb` on `device`. `signatures` name arguments, dims and unsigned dtypes, which IREE forgets."""
+        from iree import runtime as iree_runtime
+
+        self.device = get_device(device)
+        instance = _vm_instance()
+        try:
+            self._module = iree_runtime.VmModule.copy_buffer(instance, vmfb)
+            hal = iree_runtime.create_hal_module(instance, self.device.hal)
+            self._context = iree_runtime.VmContext(instance, modules=[hal, self._module])
+        except Exception as error:
+            raise ArtifactError(_explain_load(error, self.device)) from error
+        self._signatures = {signature.name: signature for signature in signatures}
+        self._functions: dict[str, Function] = {}
+
+    @property
+    def function_names(self) -> list[str]:
+        """The functions that the program exports."""
+        return [name for name in self._module.function_names if not name.startswith("__")]
+
+    def function(self, name: str) -> Function:
+        """The exported function `name`, ready to call."""
+        function = self._functions.get(name)
+        if function is None:
+            function = self._functions[name] = self._make_function(name)
+        return function
+
+    def call(self, name: str, arguments: Sequence[Any]) -> list[DeviceArray]:
+        """Call function `name`; arguments may be DeviceArrays or anything NumPy reads."""
+        return self.function(name).call(arguments)
+
+    def reflection(self, name: str) -> dict[str, str]:
+        """The key-value texts that the program carries for function `name`."""
+        return dict(self._lookup(name).reflection)
+
+    def _lookup(self, name: str) -> Any:
+        found = self._module.lookup_function(name) if name in self.function_names else None
+        if found is None:
+            raise CallError(
+                f"the program has no function {name!r}: it has {', '.join(self.function_names) or 'none'}"
+            )
+        return found
+
+    def _make_function(self, name: str) -> Function:
+        vm_function = self._lookup(name)
+        signature = self._signatures.get(name)
+        if signature is None:
+            declaration = vm_function.reflection.get("iree.abi.declaration", "")
+            signature = signature_from_declaration(name, declaration)
+        return Function(self._context, vm_function, signature, self.device)
+
+
+class Function:
+    """One function of an Executable. Calling it with DeviceArrays of its device is the fast way."""
+
+    def __init__(
+        self,
+        context: iree_runtime.VmContext,
+        vm_function: iree_runtime.VmFunction,
+        signature: FunctionSignature,
+        device: Device,
+    ) -> None:
+        from iree import runtime as iree_runtime
+
+        self.signature = signature
+        self.device = device
+        self._context = context
+        self._vm_function = vm_function
+        self._invoke = context.invoke
+        self._new_list = iree_runtime.VmVariantList
+        self._view_class = iree_runtime.HalBufferView
+        self._arity = len(signature.inputs)
+        self._dtypes = tuple(spec.dtype for spec in signature.inputs)
+        # The shape of a static argument is compared as a whole; None sends a call through the full check.
+        self._shapes = tuple(spec.shape if spec.is_static else None for spec in signature.inputs)
+        self._outputs = tuple(
+            (position, spec.dtype, spec.shape if spec.is_static else None)
+            for position, spec in enumerate(signature.outputs)
+        )
+        self._process_bound = device.name != "local-sync"
+
+    def __call__(self, *arguments: DeviceArray) -> list[DeviceArray]:
+        """Call with one DeviceArray per input; the results are new arrays."""
+        inputs = self._new_list(self._arity)
+        device = self.device
+        fits = len(arguments) == self._arity
+        if fits:
+            for argument, dtype, shape in zip(arguments, self._dtypes, self._shapes, strict=True):
+                # identity first: it holds for nearly every call and `==` of dtypes is slow
+                if (
+                    argument.shape != shape
+                    or (argument.dtype is not dtype and argument.dtype != dtype)
+                    or argument.device is not device
+                ):
+                    fits = False
+                    break
+                inputs.push_ref(argument.view)
+        if not fits:
+            inputs = self._explained_inputs(arguments)
+        if self._process_bound and not device.works_after_fork:
+            raise DeviceError(
+                f"{device.name} was opened before this process forked and its threads are not here",
+                hint="use device 'local-sync', or start the process anew (the spawn method of multiprocessing)",
+            )
+        results = self._new_list(len(self._outputs))
+        try:
+            self._invoke(self._vm_function, inputs, results)
+        except Exception as error:
+            raise CallError(_explain_call(error, self.signature)) from error
+        view_class = self._view_class
+        made = []
+        for position, dtype, shape in self._outputs:
+            view = results.get_as_object(position, view_class)
+            made.append(DeviceArray(view, tuple(view.shape) if shape is None else shape, dtype, device))
+        return made
+
+    def call(self, arguments: Sequence[Any]) -> list[DeviceArray]:
+        """Call with DeviceArrays, NumPy arrays, or anything NumPy reads, mixed as they come."""
+        converted = []
+        shared: set[int] = set()
+        for argument in arguments:
+            if isinstance(argument, DeviceArray):
+                converted.append(argument)
+                continue
+            large = isinstance(argument, np.ndarray) and argument.nbytes >= _SHARE_FROM_BYTES
+            array = from_host(argument, self.device, copy=None if large else True)
+            if large and self.device.is_cpu and argument.ctypes.data % BUFFER_ALIGNMENT == 0:
+                shared.add(argument.ctypes.data)
+            converted.append(array)
+        results = self(*converted)
+        if shared:
+            # A result that is an argument passed through would change when the caller writes to his array.
+            results = [_unshared(result, shared) for result in results]
+        return results
+
+    def _explained_inputs(self, arguments: Sequence[DeviceArray]) -> iree_runtime.VmVariantList:
+        """The input list for arguments that the quick comparison did not settle, or the error for them."""
+        for position, argument in enumerate(arguments):
+            if not isinstance(argument, DeviceArray):
+                raise CallError(
+                    f"{self.signature.name}(): argument {position} is {type(argument).__name__}: expected DeviceArray",
+                    hint="Function.call() converts other arrays",
+                )
+        check_arguments(self.signature, [(argument.shape, argument.dtype) for argument in arguments])
+        inputs = self._new_list(self._arity)
+        for argument, spec in zip(arguments, self.signature.inputs, strict=True):
+            inputs.push_ref(self._on_this_device(argument, spec).view)
+        return inputs
+
+    def _on_this_device(self, argument: DeviceArray, spec: ArraySpec) -> DeviceArray:
+        if argument.device is self.device or (argument.device.is_cpu and self.device.is_cpu):
+            return argument.to(self.device)
+        raise DeviceError(
+            f"{self.signature.name}(): argument {spec.name!r} is on {argument.device.name} and the program on "
+            f"{self.device.name}",
+            hint=f"move it: {spec.name}.to({self.device.name!r})",
+        )
+
+
+@functools.cache
+def _vm_instance() -> iree_runtime.VmInstance:
+    from iree import runtime as iree_runtime
+
+    with _INSTANCE_LOCK:
+        return iree_runtime.VmInstance()
+
+
+_INSTANCE_LOCK: Final = threading.Lock()
+
+
+def _unshared(result: DeviceArray, shared: set[int]) -> DeviceArray:
+    host = result.numpy()
+    start = host.ctypes.data
+    return from_host(host, result.device, copy=True) if start in shared else result
+
+
+_STATUS: Final = re.compile(r"\b([A-Z_]{4,}); (?P<text>.*?)(?:; (?:while|\[ \d+\])|\n|$)", re.DOTALL)
+_MISSING_MODULE: Final = re.compile(r"required module '([\w_]+)'")
+
+
+def _explain_call(error: Exception, signature: FunctionSignature) -> str:
+    """The sentence inside an error of IREE: `...c:251: FAILED_PRECONDITION; dim 'n' ...; [ 1] bytecode...`."""
+    text = str(error)
+    match = _STATUS.search(text)
+    reason = match["text"].strip() if match else text.strip()
+    if match and match[1] == "RESOURCE_EXHAUSTED":
+        return f"{signature.name}(): the device has not enough memory: {reason}"
+    return f"{signature.name}(): {reason or 'the call failed and IREE gave no reason'}"
+
+
+def _explain_load(error: Exception, device: Device) -> str:
+    text = str(error)
+    missing = _MISSING_MODULE.search(text)
+    if missing and "version mismatch" in text or "signature mismatch" in text:
+        return f"the program was compiled by another version of IREE than the runtime here: {_first_reason(text)}"
+    if missing and missing[1] in ("hal_inline", "hal_loader"):
+        return (
+            "the program was compiled with the inline execution model, which IREE's Python runtime cannot load: "
+            "run it with iree-run-module, or compile it with the default model"
+        )
+    if missing:
+        return f"the program needs an IREE module {missing[1]!r} that this runtime does not offer"
+    if "INCOMPATIBLE" in text or "not found or unavailable" in text:
+        return f"the program was not compiled for {device.name} ({device.description})"
+    return f"not a program that IREE can load: {_first_reason(text)}"
+
+
+def _first_reason(text: str) -> str:
+    match = _STATUS.search(text)
+    return (match["text"] if match else text).strip().split("\n", 1)[0]

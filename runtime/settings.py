@@ -1,0 +1,151 @@
+"""The environment variables of adze: the whole list, their types and their checks.
+
+In comes a mapping such as `os.environ`, out comes one frozen `Settings`. The variables are read at the API's
+edge; below it the values travel as arguments. `describe_settings` is what `adze doctor` prints.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from .errors import SettingError
+
+_UNITS: Final = {
+    "": 1,
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "tb": 10**12,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+    "tib": 2**40,
+}
+_ON: Final = ("1", "on", "true", "yes")
+_OFF: Final = ("0", "off", "false", "no")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment asks for, checked."""
+
+    cache: bool
+    cache_dir: Path
+    cache_max_bytes: int
+    dump_dir: Path | None
+    device: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """One line of `adze doctor`: a variable, its value, where the value came from and what it means."""
+
+    variable: str
+    value: str
+    from_environment: bool
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Variable:
+    field: str
+    meaning: str
+    default: Callable[[], Any]
+    parse: Callable[[str, str], Any]
+
+
+def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """The settings of this process; a value that makes no sense is a SettingError naming the variable."""
+    environment = os.environ if environment is None else environment
+    values: dict[str, Any] = {}
+    for name, variable in VARIABLES.items():
+        text = environment.get(name, "").strip()
+        values[variable.field] = variable.parse(name, text) if text else variable.default()
+    return Settings(**values)
+
+
+def describe_settings(environment: Mapping[str, str] | None = None) -> list[SettingValue]:
+    """Every variable with its value now, for people; a bad value is shown as such and not raised."""
+    environment = os.environ if environment is None else environment
+    lines = []
+    for name, variable in VARIABLES.items():
+        text = environment.get(name, "").strip()
+        try:
+            value = variable.parse(name, text) if text else variable.default()
+            shown = _shown(value)
+        except SettingError as error:
+            shown = f"INVALID: {error.message}"
+        lines.append(SettingValue(name, shown, bool(text), variable.meaning))
+    return lines
+
+
+def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]:
+    """Variables that begin with ADZE_ and mean nothing: most likely misspelt."""
+    environment = os.environ if environment is None else environment
+    return sorted(name for name in environment if name.startswith("ADZE_") and name not in VARIABLES)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)
+
+
+def _parse_switch(name: str, text: str) -> bool:
+    lowered = text.lower()
+    if lowered in _ON:
+        return True
+    if lowered in _OFF:
+        return False
+    raise SettingError(f"{name} is {text!r}: expected one of {', '.join(_ON + _OFF)}")
+
+
+def _parse_bytes(name: str, text: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", text)
+    if match is None or match[2].lower() not in _UNITS:
+        raise SettingError(f"{name} is {text!r}: expected a number of bytes such as 500000000, 500MB or 2GiB")
+    return int(float(match[1]) * _UNITS[match[2].lower()])
+
+
+def _parse_folder(name: str, text: str) -> Path:
+    folder = Path(text).expanduser()
+    if folder.exists() and not folder.is_dir():
+        raise SettingError(f"{name} is {text!r}: that is a file, expected a folder")
+    return folder.absolute()
+
+
+def _parse_text(name: str, text: str) -> str:
+    return text
+
+
+VARIABLES: Final[dict[str, _Variable]] = {
+    "ADZE_CACHE": _Variable("cache", "use the persistent compile cache", lambda: True, _parse_switch),
+    "ADZE_CACHE_DIR": _Variable(
+        "cache_dir",
+        "folder of the compile cache",
+        lambda: Path(platformdirs.user_cache_dir("adze", appauthor=False)),
+        _parse_folder,
+    ),
+    "ADZE_CACHE_MAX_BYTES": _Variable(
+        "cache_max_bytes", "size at which old entries leave the cache", lambda: 2 * 2**30, _parse_bytes
+    ),
+    "ADZE_DUMP_DIR": _Variable(
+        "dump_dir",
+        "folder for per-stage IR and for reproducers of failed compiles",
+        lambda: None,
+        _parse_folder,
+    ),
+    "ADZE_DEVICE": _Variable(
+        "device", "device that compiled functions run on when none is named", lambda: None, _parse_text
+    ),
+}

@@ -1,0 +1,248 @@
+"""Compile targets as values.
+
+In comes text such as `cpu`, `cpu:x86-64-v3`, `vulkan:ampere` or `cuda:sm_80`; out comes a frozen `Target`: its
+canonical name, the flags that make IREE compile for it, and the facts that the lowering decides by. Text is
+parsed once, here; a name that IREE would abort the process for never reaches it.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Final
+
+from .cpu import ARM_MODELS, RISCV_MODELS, X86_MODELS, CpuModel, host_cpu
+from .errors import TargetError
+
+
+class TargetKind(enum.Enum):
+    CPU = "cpu"
+    VULKAN = "vulkan"
+    CUDA = "cuda"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a program is compiled for.
+
+    `fingerprint` names the very machine where that matters (`cpu` alone) and is empty otherwise: it belongs in
+    every cache key. `missing_dtypes` are the dtypes that the target has no arithmetic for, and
+    `native_f64_math` says whether IREE compiles `math.sin` and its like on f64 there.
+    """
+
+    name: str
+    kind: TargetKind
+    architecture: str
+    flags: tuple[str, ...]
+    vector_bits: int
+    is_host: bool = False
+    native_f64_math: bool = False
+    missing_dtypes: tuple[str, ...] = ()
+    required_features: tuple[str, ...] = ()
+    fingerprint: str = ""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def parse_target(text: str | Target) -> Target:
+    """The target that `text` names; a TargetError lists the legal ones."""
+    if isinstance(text, Target):
+        return text
+    kind, _, detail = text.strip().partition(":")
+    if kind == "cpu":
+        return _cpu_target(detail)
+    if kind == "vulkan":
+        return _vulkan_target(detail)
+    if kind == "cuda":
+        return _cuda_target(detail)
+    raise TargetError(
+        f"unknown target {text!r}: expected cpu, vulkan or cuda, each optionally with a detail after a colon",
+        hint=f"the targets are {', '.join(target_names())}",
+    )
+
+
+def target_names() -> list[str]:
+    """Every legal target, spelt as `parse_target` takes it."""
+    names = ["cpu"]
+    names += [f"cpu:{name}" for name in _CPU_DETAILS]
+    names += ["vulkan", *(f"vulkan:{name}" for name in (*_LAVAPIPE_SUBGROUPS, *_VULKAN_ARCHITECTURES))]
+    names += ["cuda", *(f"cuda:{name}" for name in _CUDA_ARCHITECTURES)]
+    return names
+
+
+# --- CPU ---------------------------------------------------------------------------------------------------
+
+_LLVM_CPU: Final = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+)
+_RISCV_FEATURES: Final = "+m,+a,+f,+d,+c"
+
+
+def _cpu_details() -> dict[str, CpuModel]:
+    details: dict[str, CpuModel] = dict(X86_MODELS)
+    for prefix, models in (("aarch64", ARM_MODELS), ("riscv64", RISCV_MODELS)):
+        for name, model in models.items():
+            is_plain = name in ("generic", "generic-rv64")
+            details[prefix if is_plain else f"{prefix}:{name}"] = model
+    return details
+
+
+_CPU_DETAILS: Final = _cpu_details()
+
+
+def _cpu_target(detail: str) -> Target:
+    if detail in ("", "host"):
+        return _host_target()
+    if detail not in _CPU_DETAILS:
+        raise TargetError(
+            f"unknown CPU {detail!r} in target 'cpu:{detail}': expected one of {', '.join(_CPU_DETAILS)}",
+            hint="'cpu' alone compiles for this machine's own processor",
+        )
+    model = _CPU_DETAILS[detail]
+    return Target(
+        name=f"cpu:{detail}",
+        kind=TargetKind.CPU,
+        architecture=model.architecture,
+        flags=(*_LLVM_CPU, *_cpu_flags(model)),
+        vector_bits=model.vector_bits,
+        required_features=model.required_features,
+    )
+
+
+def _host_target() -> Target:
+    cpu = host_cpu()
+    return Target(
+        name="cpu",
+        kind=TargetKind.CPU,
+        architecture=cpu.architecture,
+        flags=(*_LLVM_CPU, "--iree-llvmcpu-target-cpu=host"),
+        vector_bits=cpu.vector_bits,
+        is_host=True,
+        required_features=cpu.codegen_features,
+        fingerprint=cpu.fingerprint,
+    )
+
+
+def _cpu_flags(model: CpuModel) -> tuple[str, ...]:
+    # The triple is always given: without it IREE takes that of the machine it runs on.
+    if model.architecture == "riscv64":
+        features = _RISCV_FEATURES + (",+v" if "v" in model.required_features else "")
+        return (
+            "--iree-llvmcpu-target-triple=riscv64-linux-gnu",
+            "--iree-llvmcpu-target-cpu=generic-rv64",
+            "--iree-llvmcpu-target-abi=lp64d",
+            f"--iree-llvmcpu-target-cpu-features={features}",
+        )
+    return (
+        f"--iree-llvmcpu-target-triple={model.architecture}-linux-gnu",
+        f"--iree-llvmcpu-target-cpu={model.name}",
+    )
+
+
+# --- Vulkan ------------------------------------------------------------------------------------------------
+
+_NO_WIDE_TYPES: Final = ("f64", "complex<f64>", "i64", "ui64")
+# Names that IREE's --iree-vulkan-target takes, with the dtypes that the profile has no arithmetic for.
+# IREE's default is an Android baseline that computes f16 wrong, so a target is always given.
+_VULKAN_ARCHITECTURES: Final[dict[str, tuple[str, ...]]] = {
+    "turing": (),
+    "ampere": (),
+    "ada": (),
+    "rdna1": (),
+    "rdna2": (),
+    "rdna3": (),
+    "rdna4": (),
+    "adreno": _NO_WIDE_TYPES,
+    "valhall1": _NO_WIDE_TYPES,
+    "valhall4": _NO_WIDE_TYPES,
+}
+# Mesa's software Vulkan: the subgroup is as wide as the vectors of the LLVM it runs on. A wrong subgroup size
+# is not noticed by anyone and gives wrong numbers.
+_LAVAPIPE_SUBGROUPS: Final = {"lavapipe": 8, "lavapipe4": 4, "lavapipe16": 16}
+_LAVAPIPE: Final = (
+    '#hal.device.target<"vulkan", [#hal.executable.target<"vulkan-spirv", "vulkan-spirv-fb", '
+    '{{iree_codegen.target_info = #iree_gpu.target<arch = "lavapipe", features = "spirv:v1.6,cap:Shader", '
+    "wgp = <compute = fp64|fp32|fp16|int64|int32|int16|int8, storage = b64|b32|b16|b8, "
+    "subgroup = shuffle|arithmetic, subgroup_size_choices = [{subgroup}], "
+    "max_workgroup_sizes = [1024, 1024, 64], max_thread_count_per_workgroup = 1024, "
+    "max_workgroup_memory_bytes = 32768, max_workgroup_counts = [65535, 65535, 65535]>>}}>]>"
+)
+
+
+def _vulkan_target(detail: str) -> Target:
+    architecture = detail or _host_vulkan_architecture()
+    flags: tuple[str, ...]
+    if architecture in _LAVAPIPE_SUBGROUPS:
+        attribute = _LAVAPIPE.format(subgroup=_LAVAPIPE_SUBGROUPS[architecture])
+        flags = (f"--iree-hal-target-device={attribute}",)
+    elif architecture in _VULKAN_ARCHITECTURES:
+        flags = ("--iree-hal-target-device=vulkan", f"--iree-vulkan-target={architecture}")
+    else:
+        legal = ", ".join((*_LAVAPIPE_SUBGROUPS, *_VULKAN_ARCHITECTURES))
+        raise TargetError(
+            f"unknown Vulkan architecture {detail!r} in target 'vulkan:{detail}': expected one of {legal}",
+            hint="'vulkan' alone compiles for this machine's own Vulkan device",
+        )
+    return Target(
+        name=f"vulkan:{architecture}",
+        kind=TargetKind.VULKAN,
+        architecture=architecture,
+        flags=flags,
+        vector_bits=128,
+        is_host=not detail,
+        missing_dtypes=_VULKAN_ARCHITECTURES.get(architecture, ()),
+    )
+
+
+def _host_vulkan_architecture() -> str:
+    from .devices import vulkan_architecture  # devices are looked at only where the target leaves it open
+
+    architecture = vulkan_architecture()
+    if architecture is None:
+        legal = ", ".join((*_LAVAPIPE_SUBGROUPS, *_VULKAN_ARCHITECTURES))
+        raise TargetError(
+            "target 'vulkan' means this machine's own Vulkan device, and none was found here that adze knows",
+            hint=f"name the architecture: vulkan:<one of {legal}>",
+        )
+    return architecture
+
+
+# --- CUDA --------------------------------------------------------------------------------------------------
+
+_CUDA_ARCHITECTURES: Final = ("sm_80", "sm_86", "sm_89", "sm_90")
+# IREE 3.13 has no description of sm_90 ("missing GPU target"): Ampere's, with Hopper's name, makes PTX that
+# ptxas accepts for it.
+_HOPPER: Final = (
+    '#hal.device.target<"cuda", [#hal.executable.target<"cuda", "cuda-nvptx-fb", '
+    '{iree_codegen.target_info = #iree_gpu.target<arch = "sm_90", features = "+ptx80", '
+    "wgp = <compute = fp64|fp32|fp16|int64|int32|int16|int8, storage = b64|b32|b16|b8, "
+    "subgroup = shuffle|arithmetic, dot = dp4xi8toi32, mma = [<NV_MMA_SYNC_F32_16x8x16_F16>, "
+    "<NV_MMA_SYNC_F16_16x8x16_F16>, <NV_MMA_SYNC_F32_16x8x16_BF16>, <NV_WMMA_F32_16x16x16_F16>, "
+    "<NV_WMMA_F16_16x16x16_F16>], subgroup_size_choices = [32], "
+    "max_workgroup_sizes = [1024, 1024, 1024], max_thread_count_per_workgroup = 1024, "
+    "max_workgroup_memory_bytes = 166912, max_workgroup_counts = [2147483647, 65535, 65535]>>}>]>"
+)
+
+
+def _cuda_target(detail: str) -> Target:
+    architecture = detail or "sm_80"  # PTX: the driver compiles it on for any newer GPU
+    if architecture not in _CUDA_ARCHITECTURES:
+        raise TargetError(
+            f"unknown CUDA architecture {detail!r} in target 'cuda:{detail}': "
+            f"expected one of {', '.join(_CUDA_ARCHITECTURES)}",
+            hint="PTX for sm_80 also runs on every newer GPU",
+        )
+    if architecture == "sm_90":
+        flags: tuple[str, ...] = (f"--iree-hal-target-device={_HOPPER}",)
+    else:
+        flags = ("--iree-hal-target-device=cuda", f"--iree-cuda-target={architecture}")
+    return Target(
+        name=f"cuda:{architecture}",
+        kind=TargetKind.CUDA,
+        architecture=architecture,
+        flags=flags,
+        vector_bits=128,
+        native_f64_math=True,
+    )
