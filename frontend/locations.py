@@ -1,0 +1,40 @@
+"""Where in the user's own code are we? The innermost frame outside adze and the libraries it calls."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import CodeType
+from typing import Final
+
+_OWN: Final = frozenset(
+    str(Path(__file__).resolve().parent.parent / folder)
+    for folder in ("frontend", "dialects", "passes", "runtime", "cli")
+)
+_LIBRARIES: Final = ("/numpy/", "/optree/", "/opt_einsum/", "/contextlib.py", "/functools.py")
+_foreign: dict[CodeType, bool] = {}
+
+
+def _is_user_code(code: CodeType) -> bool:
+    known = _foreign.get(code)
+    if known is None:
+        file = code.co_filename
+        own = any(file.startswith(folder) for folder in _OWN) or any(part in file for part in _LIBRARIES)
+        known = _foreign[code] = not own
+    return known
+
+
+def user_location() -> tuple[str, int]:
+    """File and line of the innermost user frame; `("<unknown>", 0)` when there is none."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if _is_user_code(frame.f_code):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return "<unknown>", 0
+
+
+def user_location_text() -> str:
+    """The user's own `file:line`, for error messages."""
+    file, line = user_location()
+    return f"{file}:{line}"
