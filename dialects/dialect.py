@@ -11,6 +11,7 @@ from .ops.constants import (
     Dim,
     Iota,
     SizeAdd,
+    SizeCheck,
     SizeConstant,
     SizeDiv,
     SizeMax,
@@ -19,7 +20,11 @@ from .ops.constants import (
     SizeSub,
     SizeToArray,
 )
-from .ops.shape import BroadcastInDim
+from .ops.control import Call
+from .ops.effects import Check, Print
+from .ops.indexing import DynamicSlice, DynamicUpdateSlice, Gather, Scatter
+from .ops.randomness import RandomBits
+from .ops.shape import BroadcastInDim, Concatenate, Pad, Reshape, Reverse, Slice, Transpose
 
 CONSTANTS: Final = (
     Constant,
@@ -33,9 +38,22 @@ CONSTANTS: Final = (
     SizeMax,
     SizeMin,
     SizeToArray,
+    SizeCheck,
 )
 ARITHMETIC: Final = (Neg, Add, Mul)
-SHAPE: Final = (BroadcastInDim,)
+SHAPE: Final = (BroadcastInDim, Reshape, Transpose, Slice, Pad, Concatenate, Reverse)
+INDEXING: Final = (DynamicSlice, DynamicUpdateSlice, Gather, Scatter)
+RANDOMNESS: Final = (RandomBits,)
+CONTROL: Final = (Call,)
+EFFECTS: Final = (Print, Check)
 
-OPS: Final[tuple[type[Op], ...]] = (*CONSTANTS, *ARITHMETIC, *SHAPE)
+OPS: Final[tuple[type[Op], ...]] = (
+    *CONSTANTS,
+    *ARITHMETIC,
+    *SHAPE,
+    *INDEXING,
+    *RANDOMNESS,
+    *CONTROL,
+    *EFFECTS,
+)
 BY_NAME: Final[dict[str, type[Op]]] = {op.name: op for op in OPS}

@@ -1,0 +1,49 @@
+"""Control: ops that refer to functions of the module by symbol.
+
+A body is a private function, never a nested region; what it captures it gets as operands. An engine that
+evaluates hands a `symbol` attribute to the rule as a callable on arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..declaration import BATCHING_LATER, DIFFERENTIATION_LATER, Attribute, Op, Operand, symbol
+from ..types import ANY, TensorType
+
+
+class Call(Op):
+    """``y... = callee(x...)``, the results of another function of the module.
+
+    Their types are stated by `results`, so that inference stays local; the verifier of the module compares
+    them with the callee's.
+    """
+
+    name = "call"
+    operands = (Operand("xs", ANY, variadic=True),)
+    attributes = {
+        "callee": symbol("the function's name"),
+        "results": Attribute("types", "the types of its results"),
+    }
+    builder_result = "Any"
+    jvp = DIFFERENTIATION_LATER
+    transpose = DIFFERENTIATION_LATER
+    batch = BATCHING_LATER
+
+    @staticmethod
+    def infer(*xs: TensorType, callee: str, results: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
+        return tuple(results)
+
+    @staticmethod
+    def evaluate(
+        *xs: np.ndarray, callee: Callable[..., Any], results: tuple[TensorType, ...]
+    ) -> np.ndarray | tuple[np.ndarray, ...]:
+        returned: np.ndarray | tuple[np.ndarray, ...] = callee(*xs)
+        return returned
+
+    @staticmethod
+    def lower(l: Any, *xs: Any, callee: str, results: tuple[TensorType, ...]) -> Any:
+        return l.call(callee, xs)
