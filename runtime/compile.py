@@ -1,9 +1,9 @@
 """Modules in, `.vmfb` bytes out: the door to IREE's compiler.
 
 In come MLIR (bytecode or text, as bytes), a `Target` and `CompileOptions`; out comes a `CompiledModule`, or a
-`CompileError` that names the op and its source line. Every compile has its own session, since IREE latches the
-flags of a session at its first use, and bytes are all that crosses over: a module object of another MLIR context
-would crash the compiler. Nothing of IREE is imported before the first compile.
+`CompileError` that names the op and its source line. Every compile has its own session, since IREE latches
+the flags of a session at its first use, and bytes are all that crosses over: a module object of another MLIR
+context would crash the compiler. Nothing of IREE is imported before the first compile.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import Any, Final
 from .errors import CompileError
 from .targets import Target
 
-# No type is ever changed behind the program's back, and neither paths nor debug text enter the bytes: the same
-# input gives the same file wherever it is built.
+# No type is ever changed behind the program's back, and neither paths nor debug text enter the bytes: the
+# same input gives the same file wherever it is built.
 _ALWAYS: Final = (
     "--iree-input-demote-f64-to-f32=false",
     "--iree-input-demote-i64-to-i32=false",
@@ -41,8 +41,8 @@ _ALWAYS: Final = (
 class ExecutionModel(enum.Enum):
     """How the compiled program drives the device.
 
-    `ASYNC_INTERNAL` is a plain function to its caller. `INLINE_DYNAMIC` has the least overhead, but only hosts
-    that link IREE's inline HAL (`iree-run-module` does) can load it: its Python runtime cannot.
+    `ASYNC_INTERNAL` is a plain function to its caller. `INLINE_DYNAMIC` has the least overhead, but only
+    hosts that link IREE's inline HAL (`iree-run-module` does) can load it: its Python runtime cannot.
     """
 
     ASYNC_INTERNAL = "async-internal"
@@ -89,8 +89,8 @@ class Diagnostic:
 class CompiledModule:
     """A compiled program: its bytes, and how they came about.
 
-    `variant` names the form of the module that IREE took and `rejected` the forms that it refused before, each
-    with the reason; both stay empty unless `compile_with_fallback` was asked to choose.
+    `variant` names the form of the module that IREE took and `rejected` the forms that it refused before,
+    each with the reason; both stay empty unless `compile_with_fallback` was asked to choose.
     """
 
     vmfb: bytes
@@ -104,7 +104,7 @@ class CompiledModule:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One form of a module: `produce` makes its bytes when its turn comes; `options` replace the common ones."""
+    """A form of a module: `produce` makes its bytes when its turn comes; `options` replace the common."""
 
     name: str
     produce: Callable[[], bytes]
@@ -120,8 +120,8 @@ def compile_bytecode(
 ) -> CompiledModule:
     """Compile `module` (MLIR bytecode or text) in this process.
 
-    A failure is a CompileError; with `reproducer_dir` it leaves a folder there with the module and the one-line
-    command that shows the failure again.
+    A failure is a CompileError; with `reproducer_dir` it leaves a folder there with the module and the
+    one-line command that shows the failure again.
     """
     options = options or CompileOptions()
     started = time.perf_counter()
@@ -172,8 +172,8 @@ def compile_with_fallback(
 ) -> CompiledModule:
     """Compile the first of `variants` that IREE accepts.
 
-    Tuned forms come first and the plain form last: IREE refuses some combinations of per-op configurations that
-    nothing but trying tells. The last failure is the one raised.
+    Tuned forms come first and the plain form last: IREE refuses some combinations of per-op configurations
+    that nothing but trying tells. The last failure is the one raised.
     """
     rejected: list[tuple[str, str]] = []
     started = time.perf_counter()
@@ -315,7 +315,7 @@ def write_reproducer(
     diagnostics: Sequence[Diagnostic],
     folder: Path,
 ) -> Path | None:
-    """Write module, command and diagnostics into a new folder below `folder`; None where that is impossible."""
+    """Write module, command and diagnostics into a new folder below `folder`; None where that fails."""
     name = "input.mlirbc" if module.startswith(b"ML\xefR") else "input.mlir"
     command = ["iree-compile", name, "-o", "output.vmfb", *target.flags, *options.flags()]
     try:

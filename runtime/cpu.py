@@ -1,8 +1,8 @@
 """CPUs: what this machine's processor can do, and what a build for a named processor needs.
 
-IREE does not compare the features of a CPU build with the machine it runs on: a build that is too new dies with
-an illegal instruction, and a misspelt CPU name ends the process. So names are looked up here first, and every
-build carries the features that it needs, in the spelling of /proc/cpuinfo.
+IREE does not compare the features of a CPU build with the machine it runs on: a build that is too new dies
+with an illegal instruction, and a misspelt CPU name ends the process. So names are looked up here first, and
+every build carries the features that it needs, in the spelling of /proc/cpuinfo.
 """
 
 from __future__ import annotations

@@ -19,10 +19,9 @@ from .errors import DeviceError
 
 if TYPE_CHECKING:
     import numpy as np
-    from iree import runtime as iree_runtime
 
-# Work (floating point operations of one call) from which the thread pool pays: it costs 10 us a call more than
-# running on the caller's own thread, about the time in which one thread does this much.
+# Work (floating point operations of one call) from which the thread pool pays: it costs 10 us a call more
+# than running on the caller's own thread, about the time in which one thread does this much.
 PARALLEL_WORK: Final = 5e6
 
 _DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
@@ -58,7 +57,7 @@ class Device:
         "name",
     )
 
-    def __init__(self, name: str, kind: DeviceKind, description: str, hal: iree_runtime.HalDevice) -> None:
+    def __init__(self, name: str, kind: DeviceKind, description: str, hal: Any) -> None:
         self.name = name
         self.kind = kind
         self.description = description
@@ -71,8 +70,8 @@ class Device:
         self._local = int(iree_runtime.MemoryType.DEVICE_LOCAL)
         self._default_usage = int(iree_runtime.BufferUsage.DEFAULT)
 
-    def copy_in(self, host: np.ndarray, element_type: int) -> iree_runtime.HalBufferView:
-        """A new buffer with the values of `host`, a contiguous array of a dtype that the buffer protocol knows."""
+    def copy_in(self, host: np.ndarray, element_type: int) -> Any:
+        """A view of a new buffer with the values of `host`, a contiguous array that has a buffer protocol format."""
         return self.allocator.allocate_buffer_copy(
             self._local, self._default_usage, self.hal, host, element_type
         )
@@ -201,7 +200,8 @@ def _create_device(name: str) -> Device:
         # Without the caching allocator every large result on the CPU pays for fresh pages. With it, Vulkan
         # fails at the first call ("allocator cannot allocate a Vulkan buffer").
         allocators = ["caching"] if driver in _LOCAL_DESCRIPTIONS else None
-        hal = iree_runtime.get_driver(driver).create_device(entry["device_id"], allocators=allocators)
+        loaded: Any = iree_runtime.get_driver(driver)  # the stubs know neither dicts nor names here
+        hal = loaded.create_device(entry["device_id"], allocators=allocators)
     except Exception as error:
         raise DeviceError(f"device {name!r} is here but cannot be used: {_last_line(error)}") from error
     if driver in _LOCAL_DESCRIPTIONS:

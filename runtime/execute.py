@@ -36,7 +36,7 @@ class Executable:
         device: str | Device | None = None,
         signatures: Iterable[FunctionSignature] = (),
     ) -> None:
-        """Load `vmfb` on `device`. `signatures` name arguments, dims and unsigned dtypes, which IREE forgets."""
+        """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs."""
         from iree import runtime as iree_runtime
 
         self.device = get_device(device)
@@ -104,15 +104,14 @@ class Function:
         self._context = context
         self._vm_function = vm_function
         self._invoke = context.invoke
-        self._new_list = iree_runtime.VmVariantList
+        self._new_list: Any = iree_runtime.VmVariantList  # its stub wants references where views will do
         self._view_class = iree_runtime.HalBufferView
         self._arity = len(signature.inputs)
         self._dtypes = tuple(spec.dtype for spec in signature.inputs)
         # The shape of a static argument is compared as a whole; None sends a call through the full check.
-        self._shapes = tuple(spec.shape if spec.is_static else None for spec in signature.inputs)
+        self._shapes = tuple(spec.static_shape for spec in signature.inputs)
         self._outputs = tuple(
-            (position, spec.dtype, spec.shape if spec.is_static else None)
-            for position, spec in enumerate(signature.outputs)
+            (position, spec.dtype, spec.static_shape) for position, spec in enumerate(signature.outputs)
         )
         self._process_bound = device.name != "local-sync"
 
@@ -137,7 +136,7 @@ class Function:
         if self._process_bound and not device.works_after_fork:
             raise DeviceError(
                 f"{device.name} was opened before this process forked and its threads are not here",
-                hint="use device 'local-sync', or start the process anew (the spawn method of multiprocessing)",
+                hint="use device 'local-sync', or the spawn method of multiprocessing",
             )
         results = self._new_list(len(self._outputs))
         try:
@@ -170,12 +169,13 @@ class Function:
             results = [_unshared(result, shared) for result in results]
         return results
 
-    def _explained_inputs(self, arguments: Sequence[DeviceArray]) -> iree_runtime.VmVariantList:
+    def _explained_inputs(self, arguments: Sequence[DeviceArray]) -> Any:
         """The input list for arguments that the quick comparison did not settle, or the error for them."""
         for position, argument in enumerate(arguments):
             if not isinstance(argument, DeviceArray):
                 raise CallError(
-                    f"{self.signature.name}(): argument {position} is {type(argument).__name__}: expected DeviceArray",
+                    f"{self.signature.name}(): argument {position} is {type(argument).__name__}: "
+                    "expected DeviceArray",
                     hint="Function.call() converts other arrays",
                 )
         check_arguments(self.signature, [(argument.shape, argument.dtype) for argument in arguments])
@@ -188,8 +188,8 @@ class Function:
         if argument.device is self.device or (argument.device.is_cpu and self.device.is_cpu):
             return argument.to(self.device)
         raise DeviceError(
-            f"{self.signature.name}(): argument {spec.name!r} is on {argument.device.name} and the program on "
-            f"{self.device.name}",
+            f"{self.signature.name}(): argument {spec.name!r} is on {argument.device.name} and the program "
+            f"on {self.device.name}",
             hint=f"move it: {spec.name}.to({self.device.name!r})",
         )
 
@@ -216,7 +216,7 @@ _MISSING_MODULE: Final = re.compile(r"required module '([\w_]+)'")
 
 
 def _explain_call(error: Exception, signature: FunctionSignature) -> str:
-    """The sentence inside an error of IREE: `...c:251: FAILED_PRECONDITION; dim 'n' ...; [ 1] bytecode...`."""
+    """The sentence inside an error of IREE: `...c:251: FAILED_PRECONDITION; dim 'n' ...; [ 1] byte...`."""
     text = str(error)
     match = _STATUS.search(text)
     reason = match["text"].strip() if match else text.strip()
@@ -228,12 +228,13 @@ def _explain_call(error: Exception, signature: FunctionSignature) -> str:
 def _explain_load(error: Exception, device: Device) -> str:
     text = str(error)
     missing = _MISSING_MODULE.search(text)
-    if missing and "version mismatch" in text or "signature mismatch" in text:
-        return f"the program was compiled by another version of IREE than the runtime here: {_first_reason(text)}"
+    if (missing and "version mismatch" in text) or "signature mismatch" in text:
+        reason = _first_reason(text)
+        return f"the program was compiled by another version of IREE than the runtime here: {reason}"
     if missing and missing[1] in ("hal_inline", "hal_loader"):
         return (
-            "the program was compiled with the inline execution model, which IREE's Python runtime cannot load: "
-            "run it with iree-run-module, or compile it with the default model"
+            "the program was compiled with the inline execution model, which IREE's Python runtime cannot "
+            "load: run it with iree-run-module, or compile it with the default model"
         )
     if missing:
         return f"the program needs an IREE module {missing[1]!r} that this runtime does not offer"

@@ -30,8 +30,10 @@ class ArraySpec:
     shape: tuple[Dim, ...]
 
     @property
-    def is_static(self) -> bool:
-        return all(isinstance(dim, int) for dim in self.shape)
+    def static_shape(self) -> tuple[int, ...] | None:
+        """The shape, where every dim of it is a number."""
+        sizes = tuple(dim for dim in self.shape if isinstance(dim, int))
+        return sizes if len(sizes) == len(self.shape) else None
 
     @property
     def type_text(self) -> str:

@@ -1,8 +1,8 @@
 """Compile targets as values.
 
-In comes text such as `cpu`, `cpu:x86-64-v3`, `vulkan:ampere` or `cuda:sm_80`; out comes a frozen `Target`: its
-canonical name, the flags that make IREE compile for it, and the facts that the lowering decides by. Text is
-parsed once, here; a name that IREE would abort the process for never reaches it.
+In comes text such as `cpu`, `cpu:x86-64-v3`, `vulkan:ampere` or `cuda:sm_80`; out comes a frozen `Target`:
+its canonical name, the flags that make IREE compile for it, and the facts that the lowering decides by. Text
+is parsed once, here; a name that IREE would abort the process for never reaches it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class TargetKind(enum.Enum):
 class Target:
     """What a program is compiled for.
 
-    `fingerprint` names the very machine where that matters (`cpu` alone) and is empty otherwise: it belongs in
-    every cache key. `missing_dtypes` are the dtypes that the target has no arithmetic for, and
+    `fingerprint` names the very machine where that matters (`cpu` alone) and is empty otherwise: it belongs
+    in every cache key. `missing_dtypes` are the dtypes that the target has no arithmetic for, and
     `native_f64_math` says whether IREE compiles `math.sin` and its like on f64 there.
     """
 
