@@ -79,18 +79,313 @@ class Builder(BuilderCore[V]):
         return result
 
     def neg(self, x: V) -> V:
-        """``y = -x``; unsigned and signed integers wrap around."""
+        """``y = -x; dy = -dx``. Integers wrap around: the most negative one is its own negative."""
         result: V = self.apply(BY_NAME["neg"], (x, ), {})
         return result
 
+    def abs(self, x: V) -> V:
+        """``y = |x|; dy = sign(x) * dx``; of a complex number its modulus, which is real."""
+        result: V = self.apply(BY_NAME["abs"], (x, ), {})
+        return result
+
+    def sign(self, x: V) -> V:
+        """``y = x / |x|``, zeros kept as they are (`-0` too); ``dy = 0`` for real `x`."""
+        result: V = self.apply(BY_NAME["sign"], (x, ), {})
+        return result
+
+    def floor(self, x: V) -> V:
+        """``y = max {n integer: n <= x}; dy = 0``."""
+        result: V = self.apply(BY_NAME["floor"], (x, ), {})
+        return result
+
+    def ceil(self, x: V) -> V:
+        """``y = min {n integer: n >= x}; dy = 0``."""
+        result: V = self.apply(BY_NAME["ceil"], (x, ), {})
+        return result
+
+    def round(self, x: V) -> V:
+        """``y`` = the integer nearest to `x`, of two the even one; ``dy = 0``."""
+        result: V = self.apply(BY_NAME["round"], (x, ), {})
+        return result
+
     def add(self, x: V, y: V) -> V:
-        """``z = x + y``; integers wrap around."""
+        """``z = x + y; dz = dx + dy``."""
         result: V = self.apply(BY_NAME["add"], (x, y, ), {})
         return result
 
+    def sub(self, x: V, y: V) -> V:
+        """``z = x - y; dz = dx - dy``."""
+        result: V = self.apply(BY_NAME["sub"], (x, y, ), {})
+        return result
+
     def mul(self, x: V, y: V) -> V:
-        """``z = x * y``; integers wrap around."""
+        """``z = x * y; dz = dx * y + x * dy``."""
         result: V = self.apply(BY_NAME["mul"], (x, y, ), {})
+        return result
+
+    def div(self, x: V, y: V) -> V:
+        """``z = x / y; dz = (dx - z * dy) / y``. Integers: the quotient truncated toward zero."""
+        result: V = self.apply(BY_NAME["div"], (x, y, ), {})
+        return result
+
+    def rem(self, x: V, y: V) -> V:
+        """``z = x - y * trunc(x / y); dz = dx - trunc(x / y) * dy``: exact, with the sign of `x`."""
+        result: V = self.apply(BY_NAME["rem"], (x, y, ), {})
+        return result
+
+    def pow(self, x: V, y: V) -> V:
+        """``z = x ** y; dz = y * x ** (y - 1) * dx + log(x) * z * dy``."""
+        result: V = self.apply(BY_NAME["pow"], (x, y, ), {})
+        return result
+
+    def max(self, x: V, y: V) -> V:
+        """``z = max(x, y)``; the tangent of the larger one. NaN propagates; `+0` is larger than `-0`."""
+        result: V = self.apply(BY_NAME["max"], (x, y, ), {})
+        return result
+
+    def min(self, x: V, y: V) -> V:
+        """``z = min(x, y)``; the tangent of the smaller one. NaN propagates; `-0` is smaller than `+0`."""
+        result: V = self.apply(BY_NAME["min"], (x, y, ), {})
+        return result
+
+    def sqrt(self, x: V) -> V:
+        """``y = sqrt x; dy = dx / (2 y)``."""
+        result: V = self.apply(BY_NAME["sqrt"], (x, ), {})
+        return result
+
+    def rsqrt(self, x: V) -> V:
+        """``y = 1 / sqrt x; dy = -y^3 / 2 * dx``."""
+        result: V = self.apply(BY_NAME["rsqrt"], (x, ), {})
+        return result
+
+    def cbrt(self, x: V) -> V:
+        """``y = x ** (1/3), real also for negative x; dy = dx / (3 y^2)``."""
+        result: V = self.apply(BY_NAME["cbrt"], (x, ), {})
+        return result
+
+    def exp(self, x: V) -> V:
+        """``y = e ** x; dy = y * dx``."""
+        result: V = self.apply(BY_NAME["exp"], (x, ), {})
+        return result
+
+    def exp2(self, x: V) -> V:
+        """``y = 2 ** x; dy = log(2) * y * dx``."""
+        result: V = self.apply(BY_NAME["exp2"], (x, ), {})
+        return result
+
+    def expm1(self, x: V) -> V:
+        """``y = e ** x - 1, accurate near 0; dy = (y + 1) * dx``."""
+        result: V = self.apply(BY_NAME["expm1"], (x, ), {})
+        return result
+
+    def log(self, x: V) -> V:
+        """``y = log x; dy = dx / x``."""
+        result: V = self.apply(BY_NAME["log"], (x, ), {})
+        return result
+
+    def log2(self, x: V) -> V:
+        """``y = log2 x; dy = dx / (x log 2)``."""
+        result: V = self.apply(BY_NAME["log2"], (x, ), {})
+        return result
+
+    def log1p(self, x: V) -> V:
+        """``y = log(1 + x), accurate near 0; dy = dx / (1 + x)``."""
+        result: V = self.apply(BY_NAME["log1p"], (x, ), {})
+        return result
+
+    def sin(self, x: V) -> V:
+        """``y = sin x; dy = cos x * dx``."""
+        result: V = self.apply(BY_NAME["sin"], (x, ), {})
+        return result
+
+    def cos(self, x: V) -> V:
+        """``y = cos x; dy = -sin x * dx``."""
+        result: V = self.apply(BY_NAME["cos"], (x, ), {})
+        return result
+
+    def tan(self, x: V) -> V:
+        """``y = tan x; dy = (1 + y^2) * dx``."""
+        result: V = self.apply(BY_NAME["tan"], (x, ), {})
+        return result
+
+    def asin(self, x: V) -> V:
+        """``y = arcsin x; dy = dx / sqrt(1 - x^2)``."""
+        result: V = self.apply(BY_NAME["asin"], (x, ), {})
+        return result
+
+    def acos(self, x: V) -> V:
+        """``y = arccos x; dy = -dx / sqrt(1 - x^2)``."""
+        result: V = self.apply(BY_NAME["acos"], (x, ), {})
+        return result
+
+    def atan(self, x: V) -> V:
+        """``y = arctan x; dy = dx / (1 + x^2)``."""
+        result: V = self.apply(BY_NAME["atan"], (x, ), {})
+        return result
+
+    def atan2(self, x: V, y: V) -> V:
+        """``z = arg(y + i x)``, the angle of the point `(y, x)`; ``dz = (y * dx - x * dy) / (x^2 + y^2)``."""
+        result: V = self.apply(BY_NAME["atan2"], (x, y, ), {})
+        return result
+
+    def sinh(self, x: V) -> V:
+        """``y = sinh x; dy = cosh x * dx``."""
+        result: V = self.apply(BY_NAME["sinh"], (x, ), {})
+        return result
+
+    def cosh(self, x: V) -> V:
+        """``y = cosh x; dy = sinh x * dx``."""
+        result: V = self.apply(BY_NAME["cosh"], (x, ), {})
+        return result
+
+    def tanh(self, x: V) -> V:
+        """``y = tanh x; dy = (1 - y^2) * dx``."""
+        result: V = self.apply(BY_NAME["tanh"], (x, ), {})
+        return result
+
+    def asinh(self, x: V) -> V:
+        """``y = arsinh x; dy = dx / sqrt(x^2 + 1)``."""
+        result: V = self.apply(BY_NAME["asinh"], (x, ), {})
+        return result
+
+    def acosh(self, x: V) -> V:
+        """``y = arcosh x; dy = dx / sqrt(x^2 - 1)``."""
+        result: V = self.apply(BY_NAME["acosh"], (x, ), {})
+        return result
+
+    def atanh(self, x: V) -> V:
+        """``y = artanh x; dy = dx / (1 - x^2)``."""
+        result: V = self.apply(BY_NAME["atanh"], (x, ), {})
+        return result
+
+    def logistic(self, x: V) -> V:
+        """``y = 1 / (1 + e ** -x); dy = y * (1 - y) * dx``."""
+        result: V = self.apply(BY_NAME["logistic"], (x, ), {})
+        return result
+
+    def erf(self, x: V) -> V:
+        """``y = 2 / sqrt(pi) * integral of e ** -t^2 over [0, x]; dy = 2 / sqrt(pi) * e ** -x^2 * dx``."""
+        result: V = self.apply(BY_NAME["erf"], (x, ), {})
+        return result
+
+    def erfc(self, x: V) -> V:
+        """``y = 1 - erf x``, accurate for large `x`; ``dy = -2 / sqrt(pi) * e ** -x^2 * dx``."""
+        result: V = self.apply(BY_NAME["erfc"], (x, ), {})
+        return result
+
+    def erf_inv(self, x: V) -> V:
+        """``erf y = x; dy = sqrt(pi) / 2 * e ** y^2 * dx``; `NaN` outside [-1, 1]."""
+        result: V = self.apply(BY_NAME["erf_inv"], (x, ), {})
+        return result
+
+    def lgamma(self, x: V) -> V:
+        """``y = log |gamma(x)|; dy = digamma(x) * dx``; infinite at 0, -1, -2, ..."""
+        result: V = self.apply(BY_NAME["lgamma"], (x, ), {})
+        return result
+
+    def digamma(self, x: V) -> V:
+        """``y = gamma'(x) / gamma(x)``, whose derivative is the trigamma function; `NaN` at -1, -2, ..."""
+        result: V = self.apply(BY_NAME["digamma"], (x, ), {})
+        return result
+
+    def not_(self, x: V) -> V:
+        """``y = not x``, bit by bit."""
+        result: V = self.apply(BY_NAME["not"], (x, ), {})
+        return result
+
+    def popcount(self, x: V) -> V:
+        """``y`` = how many bits of `x` are set."""
+        result: V = self.apply(BY_NAME["popcount"], (x, ), {})
+        return result
+
+    def clz(self, x: V) -> V:
+        """``y`` = how many bits of `x` are zero above its highest one; the width for 0."""
+        result: V = self.apply(BY_NAME["clz"], (x, ), {})
+        return result
+
+    def and_(self, x: V, y: V) -> V:
+        """``z = x and y``, bit by bit."""
+        result: V = self.apply(BY_NAME["and"], (x, y, ), {})
+        return result
+
+    def or_(self, x: V, y: V) -> V:
+        """``z = x or y``, bit by bit."""
+        result: V = self.apply(BY_NAME["or"], (x, y, ), {})
+        return result
+
+    def xor(self, x: V, y: V) -> V:
+        """``z = x xor y``, bit by bit."""
+        result: V = self.apply(BY_NAME["xor"], (x, y, ), {})
+        return result
+
+    def shift_left(self, x: V, y: V) -> V:
+        """``z = x * 2 ** y``, bits above the width lost."""
+        result: V = self.apply(BY_NAME["shift_left"], (x, y, ), {})
+        return result
+
+    def shift_right_logical(self, x: V, y: V) -> V:
+        """``z`` = the bits of `x` moved down by `y`, zeros from above."""
+        result: V = self.apply(BY_NAME["shift_right_logical"], (x, y, ), {})
+        return result
+
+    def shift_right_arithmetic(self, x: V, y: V) -> V:
+        """``z`` = the bits of `x` moved down by `y`, copies of the highest bit from above."""
+        result: V = self.apply(BY_NAME["shift_right_arithmetic"], (x, y, ), {})
+        return result
+
+    def is_finite(self, x: V) -> V:
+        """``y`` = whether `x` is neither infinite nor NaN."""
+        result: V = self.apply(BY_NAME["is_finite"], (x, ), {})
+        return result
+
+    def compare(self, x: V, y: V, *, direction: str) -> V:
+        """``z = x <direction> y``; false where an operand is NaN, except `NE`, which is true there."""
+        result: V = self.apply(BY_NAME["compare"], (x, y, ), {"direction": direction})
+        return result
+
+    def select(self, predicate: V, on_true: V, on_false: V) -> V:
+        """``y = on_true where predicate, else on_false``; ``dy`` selects the tangents in the same way."""
+        result: V = self.apply(BY_NAME["select"], (predicate, on_true, on_false, ), {})
+        return result
+
+    def clamp(self, low: V, x: V, high: V) -> V:
+        """``y = min(max(x, low), high)``; the tangent of whichever is chosen. NaN propagates."""
+        result: V = self.apply(BY_NAME["clamp"], (low, x, high, ), {})
+        return result
+
+    def convert(self, x: V, *, dtype: np.dtype) -> V:
+        """``y`` = the number of type `dtype` nearest to `x`; ``dy`` = the converted ``dx`` between floats."""
+        result: V = self.apply(BY_NAME["convert"], (x, ), {"dtype": dtype})
+        return result
+
+    def bitcast_convert(self, x: V, *, dtype: np.dtype) -> V:
+        """``y`` = the bits of `x` read as a number of type `dtype`, which has the same width."""
+        result: V = self.apply(BY_NAME["bitcast_convert"], (x, ), {"dtype": dtype})
+        return result
+
+    def real(self, x: V) -> V:
+        """``y = Re x; dy = Re dx``."""
+        result: V = self.apply(BY_NAME["real"], (x, ), {})
+        return result
+
+    def imag(self, x: V) -> V:
+        """``y = Im x; dy = Im dx``."""
+        result: V = self.apply(BY_NAME["imag"], (x, ), {})
+        return result
+
+    def conj(self, x: V) -> V:
+        """``y = Re x - i Im x; dy = conj(dx)``."""
+        result: V = self.apply(BY_NAME["conj"], (x, ), {})
+        return result
+
+    def complex(self, x: V, y: V) -> V:
+        """``z = x + i y; dz = dx + i dy``, from real and imaginary parts."""
+        result: V = self.apply(BY_NAME["complex"], (x, y, ), {})
+        return result
+
+    def nextafter(self, x: V, y: V) -> V:
+        """``z`` = the number of the dtype that comes after `x` on the way to `y`; `y` where they are equal."""
+        result: V = self.apply(BY_NAME["nextafter"], (x, y, ), {})
         return result
 
     def broadcast_in_dim(self, x: V, *, shape: Sequence[int | V], dimensions: Sequence[int]) -> V:

@@ -5,7 +5,34 @@ from __future__ import annotations
 from typing import Final
 
 from .declaration import Op
-from .ops.arithmetic import Add, Mul, Neg
+from .ops.arithmetic import (
+    Abs,
+    Add,
+    Ceil,
+    Div,
+    Floor,
+    Max,
+    Min,
+    Mul,
+    Neg,
+    Pow,
+    Rem,
+    Round,
+    Sign,
+    Sub,
+)
+from .ops.bitwise import (
+    And,
+    Clz,
+    Not,
+    Or,
+    Popcount,
+    ShiftLeft,
+    ShiftRightArithmetic,
+    ShiftRightLogical,
+    Xor,
+)
+from .ops.comparison import Clamp, Compare, IsFinite, Select
 from .ops.constants import (
     Constant,
     Dim,
@@ -20,11 +47,55 @@ from .ops.constants import (
     SizeSub,
     SizeToArray,
 )
+from .ops.contraction import DotGeneral
 from .ops.control import Call
+from .ops.conversion import BitcastConvert, Complex, Conj, Convert, Imag, Nextafter, Real
+from .ops.convolution import ConvGeneral
 from .ops.effects import Check, Print
 from .ops.indexing import DynamicSlice, DynamicUpdateSlice, Gather, Scatter
+from .ops.ordering import Sort, TopK
 from .ops.randomness import RandomBits
+from .ops.reductions import (
+    Argmax,
+    Argmin,
+    Cummax,
+    Cummin,
+    Cumprod,
+    Cumsum,
+    ReduceAnd,
+    ReduceMax,
+    ReduceMin,
+    ReduceOr,
+    ReduceProd,
+    ReduceSum,
+)
 from .ops.shape import BroadcastInDim, Concatenate, Pad, Reshape, Reverse, Slice, Transpose
+from .ops.special import Digamma, Erf, Erfc, ErfInv, Lgamma
+from .ops.transcendental import (
+    Acos,
+    Acosh,
+    Asin,
+    Asinh,
+    Atan,
+    Atan2,
+    Atanh,
+    Cbrt,
+    Cos,
+    Cosh,
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log1p,
+    Log2,
+    Logistic,
+    Rsqrt,
+    Sin,
+    Sinh,
+    Sqrt,
+    Tan,
+    Tanh,
+)
 
 CONSTANTS: Final = (
     Constant,
@@ -40,7 +111,36 @@ CONSTANTS: Final = (
     SizeToArray,
     SizeCheck,
 )
-ARITHMETIC: Final = (Neg, Add, Mul)
+ARITHMETIC: Final = (Neg, Abs, Sign, Floor, Ceil, Round, Add, Sub, Mul, Div, Rem, Pow, Max, Min)
+TRANSCENDENTAL: Final = (
+    Sqrt,
+    Rsqrt,
+    Cbrt,
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log2,
+    Log1p,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Atan2,
+    Sinh,
+    Cosh,
+    Tanh,
+    Asinh,
+    Acosh,
+    Atanh,
+    Logistic,
+)
+SPECIAL: Final = (Erf, Erfc, ErfInv, Lgamma, Digamma)
+BITWISE: Final = (Not, Popcount, Clz, And, Or, Xor, ShiftLeft, ShiftRightLogical, ShiftRightArithmetic)
+COMPARISON: Final = (IsFinite, Compare, Select, Clamp)
+CONVERSION: Final = (Convert, BitcastConvert, Real, Imag, Conj, Complex, Nextafter)
 SHAPE: Final = (BroadcastInDim, Reshape, Transpose, Slice, Pad, Concatenate, Reverse)
 INDEXING: Final = (DynamicSlice, DynamicUpdateSlice, Gather, Scatter)
 RANDOMNESS: Final = (RandomBits,)
@@ -50,6 +150,11 @@ EFFECTS: Final = (Print, Check)
 OPS: Final[tuple[type[Op], ...]] = (
     *CONSTANTS,
     *ARITHMETIC,
+    *TRANSCENDENTAL,
+    *SPECIAL,
+    *BITWISE,
+    *COMPARISON,
+    *CONVERSION,
     *SHAPE,
     *INDEXING,
     *RANDOMNESS,

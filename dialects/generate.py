@@ -6,6 +6,7 @@ Each generator is a function from the tuple of ops to text.
 
 from __future__ import annotations
 
+import keyword
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -69,11 +70,16 @@ def _method(op: type[Op]) -> str:
     summary = " ".join((op.__doc__ or "").split("\n\n")[0].split()).replace("\\", "\\\\")
     returns = getattr(op, "builder_result", "V")
     return (
-        f"\n    def {op.name}({parameters}) -> {returns}:\n"
+        f"\n    def {method_name(op)}({parameters}) -> {returns}:\n"
         f'        """{summary}"""\n'
         f'        result: {returns} = self.apply(BY_NAME["{op.name}"], ({fixed}{variadic}), {{{attributes}}})\n'
         f"        return result\n"
     )
+
+
+def method_name(op: type[Op]) -> str:
+    """The builder method of an op: its name, with an underscore where Python reserves it (`and_`)."""
+    return f"{op.name}_" if keyword.iskeyword(op.name) else op.name
 
 
 def _parameter(operand: Operand) -> str:

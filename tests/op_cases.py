@@ -18,9 +18,17 @@ from typing import Final
 
 import numpy as np
 
-from adze.dialects.types import NUMBERS
+from adze.dialects.types import ANY, COMPLEX, NUMBERS, REALS
 
 from .ops.cases import Row, T, array, case, elementwise, row, size
+from .ops.domains import few, halves, powers, shifts
+
+ROOTS_AND_LOGARITHMS: Final = ("cbrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "logistic")
+CIRCULAR: Final = ("sin", "cos", "tan", "asin", "acos", "atan")
+HYPERBOLIC: Final = ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
+SPECIAL: Final = ("erf", "erfc", "erf_inv", "lgamma", "digamma")
+SHIFTS: Final = ("shift_left", "shift_right_logical", "shift_right_arithmetic")
+DIRECTIONS: Final = (("EQ", ANY), ("NE", ANY), *((d, ANY - COMPLEX) for d in ("LT", "LE", "GT", "GE")))
 
 CONSTANTS: Final = (
     row("constant", case(value=np.array([[1.5, -0.0, np.nan]], np.float32), dtype=np.dtype(np.float32))),
@@ -38,8 +46,65 @@ CONSTANTS: Final = (
 
 ARITHMETIC: Final = (
     row("neg", *elementwise("special")),
+    row("abs", *elementwise("special"), tolerance="modulus"),
+    row("sign", *elementwise("special"), tolerance="modulus"),
+    row("floor", *elementwise("special")),
+    row("ceil", *elementwise("special")),
+    row("round", *elementwise("special")),
     row("add", *elementwise("special", "special")),
+    row("sub", *elementwise("special", "special")),
     row("mul", *elementwise("special", "special"), tolerance="rounded"),
+    row("div", *elementwise("special", "special"), tolerance="rounded"),
+    row("rem", *elementwise("special", "special")),
+    row("pow", *elementwise(powers, "special"), tolerance="transcendental"),
+    row("max", *elementwise("special", "special")),
+    row("min", *elementwise("special", "special")),
+)
+
+TRANSCENDENTAL: Final = (
+    *(row(op, *elementwise("special"), tolerance="rounded") for op in ("sqrt", "rsqrt")),
+    *(
+        row(op, *elementwise("special"), tolerance="transcendental")
+        for op in (*ROOTS_AND_LOGARITHMS, *CIRCULAR, *HYPERBOLIC)
+    ),
+    row("atan2", *elementwise("special", "special"), tolerance="transcendental"),
+    *(row(op, *elementwise("special"), tolerance="special") for op in SPECIAL),
+)
+
+BITWISE: Final = (
+    *(row(op, *elementwise("special")) for op in ("not", "popcount", "clz")),
+    *(row(op, *elementwise("special", "special")) for op in ("and", "or", "xor")),
+    *(row(op, *elementwise("special", shifts)) for op in SHIFTS),
+)
+
+COMPARISON: Final = (
+    row("is_finite", *elementwise("special")),
+    row(
+        "compare",
+        *(
+            case(array(2, 60, domain=few), array(2, 60, domain=few), direction=direction, only=dtypes)
+            for direction, dtypes in DIRECTIONS
+        ),
+        case(array(0, 3), array(0, 3), direction="EQ"),
+        case(array(), array(), direction="NE"),
+    ),
+    row("select", *elementwise("special", "special", "special", dtypes=(np.bool_, T, T))),
+    row("clamp", *elementwise("special", "special", "special")),
+)
+
+CONVERSION: Final = (
+    row("convert", *(each for to in sorted(ANY, key=str) for each in elementwise(halves, dtype=to))),
+    row(
+        "bitcast_convert",
+        *(
+            case(array(2, 30), dtype=to, only={d for d in REALS if d.itemsize == to.itemsize})
+            for to in sorted(REALS, key=str)
+        ),
+        case(array(), dtype=np.dtype(np.int32), only={np.dtype(np.float32)}),
+    ),
+    *(row(op, *elementwise("special")) for op in ("real", "imag", "conj")),
+    row("complex", *elementwise("special", "special")),
+    row("nextafter", *elementwise("special", "special")),
 )
 
 SHAPE: Final = (
@@ -52,5 +117,13 @@ SHAPE: Final = (
     ),
 )
 
-ROWS: Final[tuple[Row, ...]] = (*CONSTANTS, *ARITHMETIC, *SHAPE)
+ROWS: Final[tuple[Row, ...]] = (
+    *CONSTANTS,
+    *ARITHMETIC,
+    *TRANSCENDENTAL,
+    *BITWISE,
+    *COMPARISON,
+    *CONVERSION,
+    *SHAPE,
+)
 BY_OP: Final[dict[str, Row]] = {each.op: each for each in ROWS}

@@ -2,7 +2,8 @@
 
 A member states its name, its dtypes, its NumPy function and its scalar lowering (`scalar`, a method of
 the lowering's `Scalars` of the same name unless overridden); the family derives the rest. There is no
-implicit broadcasting and no implicit promotion here: the frontend inserts both.
+implicit broadcasting and no implicit promotion here: the frontend inserts both. Half-precision floats
+are computed in float32 and rounded once, in `evaluate` as in compiled code.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ from ..declaration import (
     Operand,
     require_same_dtype,
     require_same_shape,
+    undefined,
 )
-from ..types import ANY, TensorType
+from ..types import ANY, BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TensorType
+
+HALVES = frozenset({FLOAT16, BFLOAT16})
+NOT_LINEAR = undefined("it is not linear in its operands")
+INTEGERS_ARE_DISCRETE = undefined("its result is discrete and carries no tangent")
 
 
 class Elementwise(Op):
@@ -28,15 +34,21 @@ class Elementwise(Op):
     function: ClassVar[Any]
 
     @classmethod
+    def result_dtype(cls, dtype: np.dtype) -> np.dtype:
+        """The dtype of the result for operands of type `dtype`."""
+        return dtype
+
+    @classmethod
     def infer(cls, *types: TensorType) -> TensorType:
         dtype = require_same_dtype(cls.name, *types)
-        return TensorType(require_same_shape(cls.name, *types), dtype)
+        return TensorType(require_same_shape(cls.name, *types), cls.result_dtype(dtype))
 
     @classmethod
     def evaluate(cls, *arrays: np.ndarray) -> np.ndarray:
+        dtype = arrays[0].dtype
         with np.errstate(all="ignore"):
-            result = cls.function(*arrays)
-        return np.asarray(result, dtype=arrays[0].dtype)
+            result = cls.function(*(a.astype(FLOAT32) if dtype in HALVES else a for a in arrays))
+            return np.asarray(result).astype(cls.result_dtype(dtype), copy=False)
 
     @classmethod
     def lower(cls, l: Any, *operands: Any) -> Any:
@@ -49,7 +61,7 @@ class Elementwise(Op):
         return method(dtypes[0], *operands)
 
     jvp = DIFFERENTIATION_LATER
-    transpose = DIFFERENTIATION_LATER
+    transpose = NOT_LINEAR
     batch = BATCHING_LATER
 
 
@@ -63,3 +75,29 @@ class Binary(Elementwise):
     """Family of `z = f(x, y)`."""
 
     operands = (Operand("x", ANY), Operand("y", ANY))
+
+
+def part_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of the real part of a complex dtype."""
+    return FLOAT32 if dtype == COMPLEX64 else FLOAT64
+
+
+def is_same(b: Any, x: Any, y: Any) -> bool:
+    """Whether two operands are one and the same value of one type."""
+    return x is y or (type(x) is type(y) and not isinstance(x, np.ndarray) and bool(x == y))
+
+
+def is_constant(b: Any, x: Any, like: Any, value: float) -> bool:
+    """Whether `x` is known to hold `value` everywhere (the sign of zero counts) and is typed as `like`."""
+    constant = b.constant_of(x)
+    if constant is None or constant.size == 0 or b.type_of(x) != b.type_of(like):
+        return False
+    wanted = np.asarray(value).astype(constant.dtype)
+    return bool(np.all(constant == wanted) and np.all(_sign(constant) == _sign(wanted)))
+
+
+def _sign(array: np.ndarray) -> Any:
+    """The sign bits of the floats in `array`, False for other dtypes."""
+    if array.dtype.kind == "c":
+        return np.signbit(array.real) | np.signbit(array.imag)
+    return np.signbit(array.astype(FLOAT64)) if array.dtype.kind in "fV" else False

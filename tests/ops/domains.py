@@ -102,6 +102,40 @@ def distinct(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) 
     return values.reshape(shape).astype(dtype)
 
 
+def few(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Few different values, NaN and both zeros among them: two operands are often equal."""
+    values = [0, 1, 2] if dtype.kind in "biu" else [0.0, -0.0, 1.0, np.nan, np.inf, -np.inf]
+    return rng.choice(np.array(values).astype(dtype), shape)
+
+
+def halves(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Special values, and numbers around those where a conversion rounds, saturates or wraps."""
+    if dtype.kind not in "fV":
+        return special(rng, shape, dtype)
+    values = special(rng, shape, dtype).reshape(-1)
+    edges = [
+        s * 2.0**k + d for k in (0, 7, 8, 15, 16, 31, 32, 63, 64) for s in (1, -1) for d in (-0.5, 0, 0.5)
+    ]
+    with np.errstate(all="ignore"):
+        head = np.array(edges).astype(dtype)[: max(values.size // 2, 0)]
+    values[: head.size] = head
+    return values.reshape(shape)
+
+
+def powers(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Bases of powers: complex ones away from the branch cut, where tiny differences turn the sign."""
+    if dtype not in COMPLEX:
+        return special(rng, shape, dtype)
+    return (rng.uniform(0.5, 2, shape) + 1j * rng.uniform(-1, 1, shape)).astype(dtype)
+
+
+def shifts(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Amounts to shift by: within the width, at it, above it, and negative."""
+    width = 8 * dtype.itemsize
+    amounts = rng.integers(0, width + 2, shape)
+    return np.where(rng.random(shape) < 0.1, spread(rng, shape, dtype), amounts.astype(dtype)).astype(dtype)
+
+
 def below(limit: int) -> Callable[[np.random.Generator, tuple[int, ...], np.dtype], np.ndarray]:
     """Integers in [0, limit): indices in range."""
 

@@ -33,6 +33,8 @@ TOLERANCES: Final[dict[str, Tolerance]] = {
     "exact": Tolerance(0, "moved, selected, or rounded once as IEEE 754 has it"),
     "rounded": Tolerance(1, "one rounding apart: fused multiply-add, or a narrow type computed in f32"),
     "transcendental": Tolerance(4, "polynomials of the compiler against those of the C library"),
+    "modulus": Tolerance(2, "complex: a square root of rounded squares", by_dtype={"f32": 0, "f64": 0}),
+    "special": Tolerance(8, "our polynomials against SciPy's"),
     "sum": Tolerance(16, "terms are added in another order", absolute=16),
     "product": Tolerance(64, "factors are multiplied in another order"),
 }

@@ -1,0 +1,198 @@
+"""Functions of analysis, elementwise: roots, exponentials, logarithms, circular and hyperbolic functions.
+
+Complex arguments take the principal branch, as NumPy and C99 have it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..declaration import Operand
+from ..types import COMPLEX, FLOATS, INEXACT
+from .elementwise import Binary, Unary
+
+
+class OfFloat(Unary):
+    """Family of functions of a real number."""
+
+    operands = (Operand("x", FLOATS),)
+
+
+class OfInexact(Unary):
+    """Family of functions of a real or complex number."""
+
+    operands = (Operand("x", INEXACT),)
+
+
+class Sqrt(OfInexact):
+    """``y = sqrt x;  dy = dx / (2 y)``."""
+
+    name = "sqrt"
+    function = np.sqrt
+
+
+class Rsqrt(OfInexact):
+    """``y = 1 / sqrt x;  dy = -y^3 / 2 * dx``."""
+
+    name = "rsqrt"
+
+    @staticmethod
+    def function(x: np.ndarray) -> np.ndarray:
+        return x.dtype.type(1) / np.sqrt(x)
+
+
+class Cbrt(OfFloat):
+    """``y = x ** (1/3), real also for negative x;  dy = dx / (3 y^2)``."""
+
+    name = "cbrt"
+    function = np.cbrt
+
+
+class Exp(OfInexact):
+    """``y = e ** x;  dy = y * dx``."""
+
+    name = "exp"
+    function = np.exp
+
+
+class Exp2(OfFloat):
+    """``y = 2 ** x;  dy = log(2) * y * dx``."""
+
+    name = "exp2"
+    function = np.exp2
+
+
+class Expm1(OfInexact):
+    """``y = e ** x - 1, accurate near 0;  dy = (y + 1) * dx``."""
+
+    name = "expm1"
+    function = np.expm1
+
+
+class Log(OfInexact):
+    """``y = log x;  dy = dx / x``."""
+
+    name = "log"
+    function = np.log
+
+
+class Log2(OfFloat):
+    """``y = log2 x;  dy = dx / (x log 2)``."""
+
+    name = "log2"
+    function = np.log2
+
+
+class Log1p(OfInexact):
+    """``y = log(1 + x), accurate near 0;  dy = dx / (1 + x)``."""
+
+    name = "log1p"
+    function = np.log1p
+
+
+class Sin(OfInexact):
+    """``y = sin x;  dy = cos x * dx``."""
+
+    name = "sin"
+    function = np.sin
+
+
+class Cos(OfInexact):
+    """``y = cos x;  dy = -sin x * dx``."""
+
+    name = "cos"
+    function = np.cos
+
+
+class Tan(OfInexact):
+    """``y = tan x;  dy = (1 + y^2) * dx``."""
+
+    name = "tan"
+    function = np.tan
+
+
+class Asin(OfInexact):
+    """``y = arcsin x;  dy = dx / sqrt(1 - x^2)``."""
+
+    name = "asin"
+    function = np.arcsin
+
+
+class Acos(OfInexact):
+    """``y = arccos x;  dy = -dx / sqrt(1 - x^2)``."""
+
+    name = "acos"
+    function = np.arccos
+
+
+class Atan(OfInexact):
+    """``y = arctan x;  dy = dx / (1 + x^2)``."""
+
+    name = "atan"
+    function = np.arctan
+
+
+class Sinh(OfInexact):
+    """``y = sinh x;  dy = cosh x * dx``."""
+
+    name = "sinh"
+    function = np.sinh
+
+
+class Cosh(OfInexact):
+    """``y = cosh x;  dy = sinh x * dx``."""
+
+    name = "cosh"
+    function = np.cosh
+
+
+class Tanh(OfInexact):
+    """``y = tanh x;  dy = (1 - y^2) * dx``."""
+
+    name = "tanh"
+    function = np.tanh
+
+
+class Asinh(OfInexact):
+    """``y = arsinh x;  dy = dx / sqrt(x^2 + 1)``."""
+
+    name = "asinh"
+    function = np.arcsinh
+
+
+class Acosh(OfInexact):
+    """``y = arcosh x;  dy = dx / sqrt(x^2 - 1)``."""
+
+    name = "acosh"
+    function = np.arccosh
+
+
+class Atanh(OfInexact):
+    """``y = artanh x;  dy = dx / (1 - x^2)``."""
+
+    name = "atanh"
+    function = np.arctanh
+
+
+class Logistic(OfInexact):
+    """``y = 1 / (1 + e ** -x);  dy = y * (1 - y) * dx``."""
+
+    name = "logistic"
+
+    @staticmethod
+    def function(x: np.ndarray) -> np.ndarray:
+        if x.dtype in COMPLEX:
+            return 1 / (1 + np.exp(-x))
+        small = np.exp(-np.abs(x))  # never overflows, so that neither tail is lost
+        return np.where(x >= 0, x.dtype.type(1), small) / (1 + small)
+
+
+class Atan2(Binary):
+    """``z = arg(y + i x)``, the angle of the point `(y, x)`;  ``dz = (y * dx - x * dy) / (x^2 + y^2)``.
+
+    The first operand is the ordinate, as in C.
+    """
+
+    name = "atan2"
+    operands = (Operand("x", FLOATS), Operand("y", FLOATS))
+    function = np.arctan2
