@@ -80,12 +80,11 @@ class Term:
 
     @property
     def is_float(self) -> bool:
-        return not mlir.ir.IntegerType.isinstance(self.type)
+        return not isinstance(self.type, mlir.ir.IntegerType)
 
     @property
     def width(self) -> int:
-        kind = mlir.ir.IntegerType if not self.is_float else mlir.ir.FloatType
-        return int(kind(self.type).width)
+        return int(self.type.width)  # type: ignore[attr-defined]
 
     @property
     def format(self) -> Format:
@@ -220,8 +219,8 @@ def float_type(bits: int) -> ir.Type:
 
 def constant(kind: ir.Type, number: Number) -> Term:
     """A constant of type `kind`; integers wrap to its width."""
-    if mlir.ir.IntegerType.isinstance(kind):
-        width = mlir.ir.IntegerType(kind).width
+    if isinstance(kind, mlir.ir.IntegerType):
+        width = kind.width
         number = int(number) & ((1 << width) - 1)
         if width == 1:
             return Term(mlir.arith.constant(kind, mlir.ir.IntegerAttr.get(kind, number)))

@@ -111,6 +111,7 @@ TABLES: list[tuple[str, str, Function, object, object, int, int]] = [
      -HALF_LN2, HALF_LN2, 5, 11),
     ("LOG", "(2 atanh(s) / s - 2) / z, z = s**2, |s| <= 3 - 2 sqrt(2)", LOG_SERIES, 0, S2, 3, 7),
     ("LOG_TAIL", "(LOG(z) - 2/3) / z for logarithms in two words", LOG_TAIL, 0, S2, 4, 10),
+    ("CBRT", "cbrt(m), a first estimate, 1 <= m <= 8", mp.cbrt, 1, 8, 4, 4),
     ("SIN", "(sin(r) - r) / (r z), z = r**2, |r| <= pi/4", _even(lambda r: (mp.sin(r) - r) / r**3), 0, QUARTER_PI2, 3, 6),
     ("COS", "(cos(r) - 1 + z/2) / z**2, z = r**2, |r| <= pi/4",
      _even(lambda r: (mp.cos(r) - 1 + r**2 / 2) / r**4), 0, QUARTER_PI2, 3, 6),

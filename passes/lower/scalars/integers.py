@@ -1,0 +1,93 @@
+"""Integer and bool arithmetic: wrap-around, no traps, no undefined shift amounts.
+
+All functions take `Term`s of one signless width; `signed` tells how NumPy sees them. LLVM leaves division
+by zero, INT_MIN / -1 and shifts by the width or more undefined, so divisors and amounts are made harmless
+first and the defined result is selected afterwards.
+"""
+
+from __future__ import annotations
+
+from ....dialects import mlir
+from .terms import Term, choose
+
+
+def _arith(name: str, *operands: Term) -> Term:
+    return Term(getattr(mlir.arith, name)(*(term.value for term in operands)))
+
+
+def _smallest(x: Term) -> int:
+    return 1 << (x.width - 1)
+
+
+def div(x: Term, y: Term, signed: bool) -> Term:
+    zero = y.equals(0)
+    if not signed:
+        return choose(zero, -1, _arith("divui", x, choose(zero, 1, y)))
+    overflow = x.equals(_smallest(x)) & y.equals(-1)
+    quotient = _arith("divsi", x, choose(zero | overflow, 1, y))
+    return choose(zero, -1, quotient)
+
+
+def rem(x: Term, y: Term, signed: bool) -> Term:
+    zero = y.equals(0)
+    if not signed:
+        return choose(zero, x, _arith("remui", x, choose(zero, 1, y)))
+    trivial = y.equals(-1)
+    remainder = _arith("remsi", x, choose(zero | trivial, 1, y))
+    return choose(zero, x, remainder)
+
+
+def maximum(x: Term, y: Term, signed: bool) -> Term:
+    return _arith("maxsi" if signed else "maxui", x, y)
+
+
+def minimum(x: Term, y: Term, signed: bool) -> Term:
+    return _arith("minsi" if signed else "minui", x, y)
+
+
+def absolute(x: Term, signed: bool) -> Term:
+    return choose(x < 0, -x, x) if signed else x
+
+
+def sign(x: Term, signed: bool) -> Term:
+    one = x.lift(1)
+    if not signed:
+        return choose(x.equals(0), 0, one)
+    return choose(x < 0, -1, choose(x.equals(0), 0, one))
+
+
+def shift_left(x: Term, amount: Term) -> Term:
+    inside = amount.below(x.width)
+    return choose(inside, x << choose(inside, amount, 0), 0)
+
+
+def shift_right_logical(x: Term, amount: Term) -> Term:
+    inside = amount.below(x.width)
+    return choose(inside, x >> choose(inside, amount, 0), 0)
+
+
+def shift_right_arithmetic(x: Term, amount: Term) -> Term:
+    return x.shift_sign(choose(amount.below(x.width), amount, x.width - 1))
+
+
+def power(x: Term, exponent: Term, signed: bool) -> Term:
+    """By squaring, one step a bit of the exponent; negative exponents give 1 / x**n rounded to zero."""
+    result, square = x.lift(1), x
+    bits = x.width - 1 if signed else x.width
+    for bit in range(bits):
+        result = choose(((exponent >> bit) & 1).differs(0), result * square, result)
+        if bit + 1 < bits:
+            square = square * square
+    if not signed:
+        return result
+    odd = (exponent & 1).differs(0)
+    negative = choose(x.equals(1), 1, choose(x.equals(-1), choose(odd, x.lift(-1), 1), 0))
+    return choose(exponent < 0, negative, result)
+
+
+def count_ones(x: Term) -> Term:
+    return Term(mlir.math.ctpop(x.value))
+
+
+def count_leading_zeros(x: Term) -> Term:
+    return Term(mlir.math.ctlz(x.value))

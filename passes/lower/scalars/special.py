@@ -1,0 +1,139 @@
+"""erf, erfc, erf_inv, lgamma and digamma of f32 and f64 terms.
+
+erfc(x) = exp(-x**2) G(x) / (1 + 2x), one polynomial for G on the whole half line in (x - K) / (x + K)
+(Shepherd and Laframboise's variable), with x**2 in two words. erf_inv starts from Giles's (2012) form, a
+polynomial in log(1 - x**2), and f64 adds one Halley step on erf or erfc. lgamma shifts its argument to
+[3/2, 5/2], or uses Stirling's series from 8 on; digamma shifts to 8 by a sum of reciprocals and uses its
+asymptotic series; both reflect for negative arguments. Near the roots of lgamma on the negative axis and
+near the roots of digamma the error is small absolutely, not relatively.
+"""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Final
+
+from . import coefficients
+from .exponentials import clip, exp, log
+from .pairs import Pair, square_exactly
+from .terms import Term, choose, nearest_integer, polynomial, small_to_float, word
+from .trigonometry import cosine_kernel, sine_kernel
+
+TWO_OVER_ROOT_PI: Final = 1.1283791670955126
+PI: Final = 3.141592653589793
+HALF_LOG_2PI_E: Final = 0.4189385332046727  # (log(2 pi) - 1) / 2
+LOG_PI: Final = 1.1447298858494002
+SHIFT: Final = 8
+
+
+def _erf_centre(x: Term) -> Term:
+    z = x * x
+    return x + x * polynomial(z, coefficients.ERF[x.width])
+
+
+def _erfc_tail(x: Term) -> Term:
+    """erfc(x) for x >= 1/2."""
+    centre = word(x.width, 2.0, 3.75)
+    limited = clip(x, 0.5, word(x.width, 10.2, 28.0))
+    t = (limited - centre) / (limited + centre)
+    square = square_exactly(limited)
+    return exp(-square.head, -square.tail) * (polynomial(t, coefficients.ERFC[x.width]) / (limited * 2.0 + 1.0))
+
+
+def erf(x: Term) -> Term:
+    a = x.absolute()
+    outer = (1.0 - _erfc_tail(a)).with_sign_bits(x.sign_bits())
+    tiny = x + x * (TWO_OVER_ROOT_PI - 1.0)
+    return choose(a.equals(0.0), x, choose(a < word(x.width, 1e-10, 1e-160), tiny, choose(a < 1.0, _erf_centre(x), outer)))
+
+
+def erfc(x: Term) -> Term:
+    tail = _erfc_tail(x.absolute())
+    return choose(x < 0.5, choose(x > -0.5, 1.0 - _erf_centre(clip(x, -0.5, 0.5)), 2.0 - tail), tail)
+
+
+def erf_inv(x: Term) -> Term:
+    a = x.absolute()
+    complement = 1.0 - a
+    w = -log(complement * (a + 1.0))
+    inner = polynomial(w - 2.5, coefficients.ERF_INV_CENTRE[x.width])
+    outer = polynomial(clip(w, 0.0, 40.0).sqrt() - 4.0, coefficients.ERF_INV_TAIL[x.width])
+    y = a * choose(w < 5.0, inner, outer)
+    if x.width == 64:
+        error = choose(a < 0.5, _erf_centre(clip(y, 0.0, 1.0)) - a, complement - erfc(y))
+        step = error * exp(y * y) * (1.0 / TWO_OVER_ROOT_PI)
+        y = y - step / (step * y + 1.0)
+    tiny = a < word(x.width, 1e-10, 1e-160)
+    y = choose(tiny, a * (1.0 / TWO_OVER_ROOT_PI), y)
+    y = choose(a < 1.0, y, choose(a.equals(1.0), inf, a.lift(nan)))
+    return choose(a > 0.0, y.with_sign_bits(x.sign_bits()), x)
+
+
+def _sin_cos_pi(x: Term) -> tuple[Term, Term]:
+    """(|sin(pi x)|, cos(pi x) times the sign of sin(pi x)) for x >= 0, from the distance to an integer."""
+    fraction = x - x.floor()
+    upper = fraction > 0.5
+    d = choose(upper, 1.0 - fraction, fraction)
+    steep = d > 0.25
+    angle = choose(steep, 0.5 - d, d) * PI
+    r = Pair(angle, angle.lift(0.0))
+    sine, cosine = sine_kernel(r), cosine_kernel(r)
+    cosine_pi = choose(steep, sine, cosine)
+    return choose(steep, cosine, sine), choose(upper, -cosine_pi, cosine_pi)
+
+
+def _lgamma_positive(x: Term) -> Term:
+    """log(gamma(x)) for 0 < x < inf."""
+    inner = clip(x, 0.0, float(SHIFT))
+    below, middle = inner < 0.5, inner < 1.5
+    product = choose(below, inner * (inner + 1.0), choose(middle, inner, 1.0))
+    d = choose(below, inner, choose(middle, inner - 1.0, inner - 2.0))
+    for count in range(1, SHIFT - 2):
+        further = inner >= count + 1.5
+        product = choose(further, product * (inner - float(count)), product)
+        d = choose(further, inner - float(count + 2), d)
+    large = x >= float(SHIFT)
+    logarithm = log(choose(large, x, product))
+    near_two = d * polynomial(d, coefficients.LOG_GAMMA[x.width])
+    shifted = near_two + choose(middle, -logarithm, logarithm)
+    inverse = 1.0 / choose(large, x, float(SHIFT))
+    series = inverse * polynomial(inverse * inverse, coefficients.STIRLING[x.width])
+    stirling = (x - 0.5) * (logarithm - 1.0) + (series + HALF_LOG_2PI_E)
+    return choose(large, stirling, shifted)
+
+
+def lgamma(x: Term) -> Term:
+    a = x.absolute()
+    positive = _lgamma_positive(a)
+    sine, _ = _sin_cos_pi(a)
+    reflected = LOG_PI - log(a * sine) - positive
+    result = choose(x > 0.0, positive, choose(a < word(x.width, 2.0**-30, 2.0**-60), -log(a), reflected))
+    result = choose(a.equals(0.0) | ((x < 0.0) & a.floor().equals(a)), inf, result)
+    return choose(a < inf, result, a)
+
+
+def digamma(x: Term) -> Term:
+    """At 0 and the negative integers NaN, except -inf at +0 and inf at -0, as SciPy has it."""
+    a = x.absolute()
+    argument = choose(x > 0.0, x, a + 1.0)
+    shift_at_most = clip(argument, 0.0, float(SHIFT))
+    count, _ = nearest_integer(clip(float(SHIFT) - shift_at_most + 0.5, 0.0, float(SHIFT)))
+    numerator, denominator = x.lift(0.0), x.lift(1.0)
+    for step in range(SHIFT):
+        used = count > step
+        factor = shift_at_most + float(step)
+        numerator, denominator = (
+            choose(used, numerator * factor + denominator, numerator),
+            choose(used, denominator * factor, denominator),
+        )
+    shifted = choose(count > 0, shift_at_most + small_to_float(count), argument)
+    inverse = 1.0 / shifted
+    square = inverse * inverse
+    tail = inverse * 0.5 + square * polynomial(square, coefficients.DIGAMMA[x.width])
+    value = log(shifted) - (tail + numerator / denominator)
+    sine, cosine = _sin_cos_pi(a)
+    reflected = value + PI * cosine / sine
+    result = choose(x > 0.0, value, reflected)
+    result = choose((x < 0.0) & a.floor().equals(a), nan, result)
+    zero = x.lift(-inf).with_sign_bits(x.sign_bits())
+    return choose(x.equals(0.0), zero, choose(x.equals(inf), inf, result))
