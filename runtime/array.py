@@ -177,8 +177,10 @@ def from_host(value: Any, device: str | Device | None = None, *, copy: bool | No
         )
     from iree import runtime as iree_runtime
 
+    raw = _raw(host)
     buffer = target.allocator.import_host_allocation(
-        _raw(host),
+        # importing demands writeable memory, though no program writes to its arguments
+        raw if raw.flags.writeable else _writeable_view(raw),
         iree_runtime.MemoryType.HOST_LOCAL | iree_runtime.MemoryType.DEVICE_VISIBLE,
         iree_runtime.BufferUsage.DEFAULT | iree_runtime.BufferUsage.MAPPING,
     )

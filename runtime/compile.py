@@ -298,10 +298,15 @@ def _compile_error(
     reproducer = (
         write_reproducer(module, target, options, diagnostics, reproducer_dir) if reproducer_dir else None
     )
+    hint = f"to see it again: sh {reproducer / 'command.sh'}" if reproducer else None
+    if "failed to link executable" in message:
+        message = (
+            "the linker failed; an undefined symbol on standard error is a function IREE has no code for"
+        )
     return CompileError(
         f"IREE could not compile the program for {target}: {message}",
         where=first.where,
-        hint=f"to see it again: sh {reproducer / 'command.sh'}" if reproducer else None,
+        hint=hint,
         op=op,
         diagnostics=tuple(str(diagnostic) for diagnostic in diagnostics),
         reproducer=reproducer,

@@ -71,7 +71,7 @@ class Device:
         self._default_usage = int(iree_runtime.BufferUsage.DEFAULT)
 
     def copy_in(self, host: np.ndarray, element_type: int) -> Any:
-        """A view of a new buffer with the values of `host`, a contiguous array that has a buffer protocol format."""
+        """A view of a new buffer with the values of `host`, contiguous and of a dtype that Python knows."""
         return self.allocator.allocate_buffer_copy(
             self._local, self._default_usage, self.hal, host, element_type
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .array import BUFFER_ALIGNMENT, DeviceArray, from_host
+from .array import DeviceArray, from_host
 from .devices import Device, get_device
 from .errors import ArtifactError, CallError, DeviceError
 from .signature import ArraySpec, FunctionSignature, check_arguments, signature_from_declaration
@@ -153,21 +153,26 @@ class Function:
     def call(self, arguments: Sequence[Any]) -> list[DeviceArray]:
         """Call with DeviceArrays, NumPy arrays, or anything NumPy reads, mixed as they come."""
         converted = []
-        shared: set[int] = set()
+        shared: list[np.ndarray] = []
         for argument in arguments:
             if isinstance(argument, DeviceArray):
                 converted.append(argument)
                 continue
-            large = isinstance(argument, np.ndarray) and argument.nbytes >= _SHARE_FROM_BYTES
-            array = from_host(argument, self.device, copy=None if large else True)
-            if large and self.device.is_cpu and argument.ctypes.data % BUFFER_ALIGNMENT == 0:
-                shared.add(argument.ctypes.data)
-            converted.append(array)
+            may_share = isinstance(argument, np.ndarray) and argument.nbytes >= _SHARE_FROM_BYTES
+            if may_share and self.device.is_cpu:
+                shared.append(argument)
+            converted.append(from_host(argument, self.device, copy=None if may_share else True))
         results = self(*converted)
         if shared:
-            # A result that is an argument passed through would change when the caller writes to his array.
-            results = [_unshared(result, shared) for result in results]
+            # A result that is (part of) an argument would change when the caller writes to his array.
+            results = [self._unshared(result, shared) for result in results]
         return results
+
+    def _unshared(self, result: DeviceArray, shared: Sequence[np.ndarray]) -> DeviceArray:
+        host = result.numpy()
+        if any(np.may_share_memory(host, argument) for argument in shared):
+            return from_host(host, self.device, copy=True)
+        return result
 
     def _explained_inputs(self, arguments: Sequence[DeviceArray]) -> Any:
         """The input list for arguments that the quick comparison did not settle, or the error for them."""
@@ -205,12 +210,6 @@ def _vm_instance() -> iree_runtime.VmInstance:
 _INSTANCE_LOCK: Final = threading.Lock()
 
 
-def _unshared(result: DeviceArray, shared: set[int]) -> DeviceArray:
-    host = result.numpy()
-    start = host.ctypes.data
-    return from_host(host, result.device, copy=True) if start in shared else result
-
-
 _STATUS: Final = re.compile(r"\b([A-Z_]{4,}); (?P<text>.*?)(?:; (?:while|\[ \d+\])|\n|$)", re.DOTALL)
 _MISSING_MODULE: Final = re.compile(r"required module '([\w_]+)'")
 
@@ -219,7 +218,7 @@ def _explain_call(error: Exception, signature: FunctionSignature) -> str:
     """The sentence inside an error of IREE: `...c:251: FAILED_PRECONDITION; dim 'n' ...; [ 1] byte...`."""
     text = str(error)
     match = _STATUS.search(text)
-    reason = match["text"].strip() if match else text.strip()
+    reason = (match["text"] if match else text).strip(" ;\n")
     if match and match[1] == "RESOURCE_EXHAUSTED":
         return f"{signature.name}(): the device has not enough memory: {reason}"
     return f"{signature.name}(): {reason or 'the call failed and IREE gave no reason'}"
@@ -245,4 +244,4 @@ def _explain_load(error: Exception, device: Device) -> str:
 
 def _first_reason(text: str) -> str:
     match = _STATUS.search(text)
-    return (match["text"] if match else text).strip().split("\n", 1)[0]
+    return (match["text"] if match else text).strip(" ;\n").split("\n", 1)[0]
