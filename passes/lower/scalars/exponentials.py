@@ -167,7 +167,7 @@ def log_pair(x: Term) -> Pair:
     d_head = d.head()
     rest = ((f - s_head * d_head) - s_head * (d - d_head)) - s_head * d_tail
     s = Pair(s_head, rest / d)
-    z = Pair(s_head * s_head, s.tail * (s_head * 2.0 + s.tail))
+    z = renormalise(s_head * s_head, s.tail * (s_head * 2.0 + s.tail))
     third, third_tail = THIRDS[x.width]
     series = z.head * polynomial(z.head, coefficients.LOG_TAIL[x.width]) + third_tail
     cube = s * (z * renormalise(x.lift(third), series))

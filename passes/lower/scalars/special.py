@@ -24,6 +24,8 @@ PI: Final = 3.141592653589793
 HALF_LOG_2PI_E: Final = 0.4189385332046727  # (log(2 pi) - 1) / 2
 LOG_PI: Final = 1.1447298858494002
 SHIFT: Final = 8
+# the positive root of digamma in two words
+DIGAMMA_ROOT: Final = {64: (1.4616321449683622, 9.549995429965697e-17), 32: (1.4616321325302124, 1.2438150073e-08)}
 
 
 def _erf_centre(x: Term) -> Term:
@@ -57,7 +59,7 @@ def erf_inv(x: Term) -> Term:
     complement = 1.0 - a
     w = -log(complement * (a + 1.0))
     inner = polynomial(w - 2.5, coefficients.ERF_INV_CENTRE[x.width])
-    outer = polynomial(clip(w, 0.0, 40.0).sqrt() - 4.0, coefficients.ERF_INV_TAIL[x.width])
+    outer = polynomial(clip(w, 0.0, 40.0).sqrt() - word(x.width, 3.0, 4.0), coefficients.ERF_INV_TAIL[x.width])
     y = a * choose(w < 5.0, inner, outer)
     if x.width == 64:
         error = choose(a < 0.5, _erf_centre(clip(y, 0.0, 1.0)) - a, complement - erfc(y))
@@ -88,7 +90,7 @@ def _lgamma_positive(x: Term) -> Term:
     below, middle = inner < 0.5, inner < 1.5
     product = choose(below, inner * (inner + 1.0), choose(middle, inner, 1.0))
     d = choose(below, inner, choose(middle, inner - 1.0, inner - 2.0))
-    for count in range(1, SHIFT - 2):
+    for count in range(1, SHIFT - 1):
         further = inner >= count + 1.5
         product = choose(further, product * (inner - float(count)), product)
         d = choose(further, inner - float(count + 2), d)
@@ -133,7 +135,9 @@ def digamma(x: Term) -> Term:
     value = log(shifted) - (tail + numerator / denominator)
     sine, cosine = _sin_cos_pi(a)
     reflected = value + PI * cosine / sine
-    result = choose(x > 0.0, value, reflected)
+    head, tail = DIGAMMA_ROOT[x.width]
+    d = (x - head) - tail
+    result = choose(x > 0.0, choose(d.absolute() < 0.46, d * polynomial(d, coefficients.DIGAMMA_ROOT[x.width]), value), reflected)
     result = choose((x < 0.0) & a.floor().equals(a), nan, result)
     zero = x.lift(-inf).with_sign_bits(x.sign_bits())
     return choose(x.equals(0.0), zero, choose(x.equals(inf), inf, result))

@@ -84,6 +84,15 @@ def _inverse_erf(w: mp.mpf) -> mp.mpf:
     return guess / x
 
 
+def _erf_inv_tail(centre: int) -> Function:
+    return lambda d: _inverse_erf((d + centre) ** 2)
+
+
+def _digamma_near_root(d: mp.mpf) -> mp.mpf:
+    root = mp.findroot(mp.digamma, mp.mpf("1.4616321449683623"))
+    return mp.polygamma(1, root) if abs(d) < mp.mpf(10) ** -25 else mp.digamma(root + d) / d
+
+
 def _stirling(u: mp.mpf) -> mp.mpf:
     x = 1 / mp.sqrt(u)
     return (mp.loggamma(x) - (x - mp.mpf(1) / 2) * (mp.log(x) - 1) - (mp.log(2 * mp.pi) - 1) / 2) * x
@@ -95,7 +104,7 @@ def _digamma_tail(u: mp.mpf) -> mp.mpf:
 
 
 def _log_gamma_near_two(d: mp.mpf) -> mp.mpf:
-    return 1 - mp.euler if d == 0 else mp.loggamma(2 + d) / d
+    return 1 - mp.euler if abs(d) < mp.mpf(10) ** -25 else mp.loggamma(2 + d) / d
 
 
 HALF_LN2 = mp.log(2) / 2 * mp.mpf("1.01")
@@ -119,12 +128,12 @@ TABLES: list[tuple[str, str, Function, object, object, int, int]] = [
     ("ATAN", "(atan(x) - x) / (x z), z = x**2, |x| <= tan(pi/8)", _even(lambda x: (mp.atan(x) - x) / x**3), 0, TAN2, 4, 11),
     ("ERF", "erf(x) / x - 1, z = x**2 <= 1", _even(lambda x: mp.erf(x) / x - 1), 0, mp.mpf("1.001"), 6, 13),
     ("ERF_INV_CENTRE", "erf_inv(x) / x in w - 2.5, w = -log(1 - x**2) <= 5", lambda d: _inverse_erf(d + mp.mpf("2.5")),
-     mp.mpf("-2.5"), mp.mpf("2.5"), 9, 9),
-    ("ERF_INV_TAIL", "erf_inv(x) / x in sqrt(w) - 4, 5 <= w <= 37", lambda d: _inverse_erf((d + 4) ** 2),
-     mp.sqrt(5) - 4, mp.mpf("2.1"), 9, 9),
+     mp.mpf("-2.5"), mp.mpf("2.5"), 10, 10),
     ("LOG_GAMMA", "lgamma(2 + d) / d, |d| <= 1/2", _log_gamma_near_two, mp.mpf("-0.501"), mp.mpf("0.501"), 9, 20),
     ("STIRLING", "(lgamma(x) - (x - 1/2)(log(x) - 1) - (log(2 pi) - 1)/2) x, u = 1/x**2, x >= 8", _stirling,
      mp.mpf(1) / 10**6, mp.mpf(1) / 64, 2, 6),
+    ("DIGAMMA_ROOT", "digamma(r + d) / d, r = 1.46..., |d| <= 0.46", _digamma_near_root, mp.mpf("-0.461"),
+     mp.mpf("0.461"), 9, 22),
     ("DIGAMMA", "(log(x) - 1/(2x) - digamma(x)) / u, u = 1/x**2, x >= 8", _digamma_tail, mp.mpf(1) / 10**6, mp.mpf(1) / 64, 2, 7),
 ]  # fmt: skip
 ERFC_TEXT = "(1 + 2x) exp(x**2) erfc(x) in t = (x - K) / (x + K), K = {}, 1/2 <= x <= {}"
@@ -136,6 +145,9 @@ def tables() -> list[tuple[str, str, list[mp.mpf], list[mp.mpf]]]:
     single = fit(_erfc_in(2), (half - 2) / (half + 2), (mp.mpf("10.2") - 2) / mp.mpf("12.2"), 11)
     centre = mp.mpf("3.75")
     double = fit(_erfc_in(centre), (half - centre) / (half + centre), (28 - centre) / (28 + centre), 23)
+    result.append(("ERF_INV_TAIL", "erf_inv(x) / x in sqrt(w) - K, w >= 5, K = 3 (f32), 4 (f64)",
+                   fit(_erf_inv_tail(3), mp.sqrt(5) - 3, mp.mpf("1.15"), 9),
+                   fit(_erf_inv_tail(4), mp.sqrt(5) - 4, mp.mpf("2.1"), 9)))  # fmt: skip
     result.append(("ERFC", ERFC_TEXT.format("2 (f32), 3.75 (f64)", "10.2, 28"), single, double))
     return result
 
