@@ -38,6 +38,7 @@ class Program:
         self.unknown = mlir.ir.Location.unknown(self.context)
         self.module = mlir.ir.Module.create(self.unknown)
         self.symbols: set[str] = set()
+        self.memo: dict[Any, Any] = {}
         self._locations: dict[tuple[str, int], mlir.ir.Location] = {}
 
     def unique_symbol(self, name: str) -> str:

@@ -6,14 +6,14 @@ use, so that exploring costs no compile time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..dialects import mlir
 from ..dialects.attributes import Codec
-from ..dialects.declaration import Undefined
+from ..dialects.declaration import Op, Undefined
 from ..dialects.emission import Reader
 from ..dialects.errors import AdzeError, MissingRuleError, VerificationError
 from ..dialects.types import TensorType, same_dimension
@@ -68,10 +68,7 @@ class _Evaluation:
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"op 'adze.{op.name}' cannot be evaluated: {op.evaluate.reason}")
         try:
-            if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
-                results = op.evaluate(*operands, **attributes, call=self.call)
-            else:
-                results = op.evaluate(*operands, **attributes)
+            results = op.evaluate(*operands, **self._with_callables(op, attributes))
         except AdzeError as error:
             if error.where:
                 raise
@@ -79,3 +76,16 @@ class _Evaluation:
         if not isinstance(results, (tuple, list)):
             results = () if results is None else (results,)
         environment.update(zip(operation.results, results, strict=True))
+
+    def _with_callables(self, op: type[Op], attributes: dict[str, Any]) -> dict[str, Any]:
+        """The attributes, with functions of the module in place of their symbols."""
+        given = dict(attributes)
+        for name, attribute in op.attributes.items():
+            if attribute.kind == "symbol":
+                given[name] = self._callable(attributes[name])
+            elif attribute.kind == "symbols":
+                given[name] = tuple(map(self._callable, attributes[name]))
+        return given
+
+    def _callable(self, symbol: str) -> Callable[..., tuple[Any, ...]]:
+        return lambda *arguments: tuple(self.call(symbol, arguments))

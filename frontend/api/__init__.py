@@ -1,1 +1,56 @@
-"""adze: ahead-of-time compilation of differentiable array programs."""
+"""adze: ahead-of-time compilation of differentiable array programs.
+
+`adze.jit` compiles a Python function, `adze.trace` shows its IR, `adze.load` runs a saved program.
+Array functions are in `adze.numpy`, primitives in `adze.lax`, layers in `adze.nn`. Names are imported
+when first used, so that `import adze` costs next to nothing and loading an artifact loads no compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import lax as lax
+    from . import nn as nn
+    from . import numpy as numpy
+    from . import scipy as scipy
+    from . import tree as tree
+    from .dialects.errors import AdzeError as AdzeError
+    from .frontend.array import Array as Array
+    from .frontend.artifacts import LoadedProgram as LoadedProgram
+    from .frontend.artifacts import load as load
+    from .frontend.jit import explain_retrace as explain_retrace
+    from .frontend.jit import jit as jit
+    from .frontend.jit import trace as trace
+    from .frontend.specs import ShapeDtype as ShapeDtype
+
+_WHERE = {
+    "AdzeError": ".dialects.errors",
+    "Array": ".frontend.array",
+    "LoadedProgram": ".frontend.artifacts",
+    "ShapeDtype": ".frontend.specs",
+    "explain_retrace": ".frontend.jit",
+    "jit": ".frontend.jit",
+    "load": ".frontend.artifacts",
+    "trace": ".frontend.jit",
+}
+_MODULES = ("lax", "nn", "numpy", "scipy", "tree")
+
+__all__ = [*_WHERE, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name == "__version__":
+        return importlib.import_module("importlib.metadata").version("adze-compiler")
+    if name not in _WHERE:
+        raise AttributeError(f"module 'adze' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_WHERE[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

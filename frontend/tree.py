@@ -1,0 +1,153 @@
+"""Pytrees: nested dicts, lists, tuples, named tuples, dataclasses and None, with arrays as leaves.
+
+A thin layer over optree in a namespace of our own. Dataclasses are nodes without being registered (their
+fields in order); `register` adds a user's own class.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import optree
+
+from .errors import ArgumentError
+
+NAMESPACE: Final = "adze"
+Structure = optree.PyTreeSpec
+_registered: Final[set[type]] = set()
+
+
+def flatten(tree: Any) -> tuple[list[Any], Structure]:
+    """The leaves of `tree` and its structure."""
+    leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
+    if _register_dataclasses(leaves):
+        return flatten(tree)
+    return leaves, structure
+
+
+def unflatten(structure: Structure, leaves: Iterable[Any]) -> Any:
+    """The tree of `structure` with these leaves."""
+    return optree.tree_unflatten(structure, leaves)
+
+
+def leaves(tree: Any) -> list[Any]:
+    """The leaves of `tree`, left to right."""
+    return flatten(tree)[0]
+
+
+def structure(tree: Any) -> Structure:
+    """The structure of `tree`: its nodes without its leaves."""
+    return flatten(tree)[1]
+
+
+def map(function: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """`function` applied to corresponding leaves of trees of one structure."""
+    first, spec = flatten(tree)
+    others = []
+    for other in rest:
+        more, other_spec = flatten(other)
+        if other_spec != spec:
+            raise ArgumentError(f"trees differ in structure: {describe(spec)} and {describe(other_spec)}")
+        others.append(more)
+    return unflatten(spec, [function(*xs) for xs in zip(first, *others, strict=True)])
+
+
+def paths(spec: Structure) -> list[str]:
+    """How each leaf is reached from the root, as Python text: `['w'][0]`, `.bias`."""
+    return [accessor.codify("") for accessor in spec.accessors()]
+
+
+def describe(spec: Structure) -> str:
+    """The structure as short text: `{'b': *, 'w': *}`."""
+    text = str(spec)
+    return text.removeprefix("PyTreeSpec(").removesuffix(")").replace(f", namespace='{NAMESPACE}'", "")
+
+
+def register(
+    cls: type,
+    flatten_function: Callable[[Any], tuple[Iterable[Any], Any]],
+    unflatten_function: Callable[[Any, Iterable[Any]], Any],
+) -> type:
+    """Make instances of `cls` nodes: `flatten_function(x)` gives (children, static data) and the other
+    function, called with (static data, children), puts them together again."""
+
+    def flat(x: Any) -> tuple[Iterable[Any], Any]:
+        children, static = flatten_function(x)
+        return tuple(children), static
+
+    optree.register_pytree_node(cls, flat, unflatten_function, namespace=NAMESPACE)
+    _registered.add(cls)
+    return cls
+
+
+def _register_dataclasses(found: list[Any]) -> bool:
+    """Register the classes of dataclass instances among the leaves; whether there were any."""
+    new = {type(x) for x in found if dataclasses.is_dataclass(x) and not _is_spec(x)} - _registered
+    for cls in new:
+        _register_dataclass(cls)
+    return bool(new)
+
+
+def _is_spec(x: Any) -> bool:
+    return getattr(type(x), "__module__", "").startswith("adze.")
+
+
+def _register_dataclass(cls: type) -> None:
+    names = tuple(f.name for f in dataclasses.fields(cls) if f.init)
+
+    def flat(x: Any) -> tuple[tuple[Any, ...], tuple[str, ...], tuple[str, ...]]:
+        return tuple(getattr(x, n) for n in names), names, names
+
+    def build(_: Any, children: Iterable[Any]) -> Any:
+        return cls(**dict(zip(names, children, strict=True)))
+
+    optree.register_pytree_node(
+        cls, flat, build, path_entry_type=optree.GetAttrEntry, namespace=NAMESPACE
+    )
+    _registered.add(cls)
+
+
+def to_json(spec: Structure) -> Any:
+    """The structure as JSON: leaves are `"*"`, nodes one-key objects naming their kind."""
+    return _node_to_json(unflatten(spec, range(spec.num_leaves)))
+
+
+def _node_to_json(node: Any) -> Any:
+    if node is None:
+        return None
+    if isinstance(node, dict):
+        return {"dict": {str(k): _node_to_json(v) for k, v in node.items()}}
+    if isinstance(node, tuple) and hasattr(node, "_fields"):
+        items = [[f, _node_to_json(v)] for f, v in zip(node._fields, node, strict=True)]
+        return {"namedtuple": type(node).__name__, "fields": items}
+    if isinstance(node, (list, tuple)):
+        return {"list" if isinstance(node, list) else "tuple": [_node_to_json(v) for v in node]}
+    if dataclasses.is_dataclass(node):
+        fields = [[f.name, _node_to_json(getattr(node, f.name))] for f in dataclasses.fields(node) if f.init]
+        return {"dataclass": type(node).__name__, "fields": fields}
+    return "*" if isinstance(node, int) else {"node": type(node).__name__}
+
+
+def from_json(data: Any, leaves: Iterable[Any]) -> Any:
+    """The tree that `to_json` wrote, with these leaves; dataclasses and user nodes come back as dicts."""
+    return _node_from_json(data, iter(leaves))
+
+
+def _node_from_json(data: Any, leaves: Any) -> Any:
+    if data is None:
+        return None
+    if data == "*":
+        return next(leaves)
+    if "dict" in data:
+        return {k: _node_from_json(v, leaves) for k, v in data["dict"].items()}
+    if "list" in data:
+        return [_node_from_json(v, leaves) for v in data["list"]]
+    if "tuple" in data:
+        return tuple(_node_from_json(v, leaves) for v in data["tuple"])
+    fields = {name: _node_from_json(v, leaves) for name, v in data.get("fields", [])}
+    if "namedtuple" in data:
+        return collections.namedtuple(data["namedtuple"], list(fields))(**fields)  # noqa: PYI024
+    return fields

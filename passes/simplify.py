@@ -1,0 +1,214 @@
+"""The simplifier: fold constants, apply each op's algebra, share equal ops, drop unused ones.
+
+Works function by function, in place. An op's own algebra is its `simplify` rule; what is general (folding
+small constants, common subexpressions, dead code, unreferenced private functions) is here. Effects are
+kept, and kept in order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ..dialects import mlir
+from ..dialects.attributes import Codec
+from ..dialects.building import Application
+from ..dialects.declaration import Undefined
+from ..dialects.emission import Emitter, Reader
+from ..dialects.ops.constants import Constant
+from ..dialects.types import TensorType
+from .functions import functions, is_private, split_body
+
+FOLD_LIMIT: Final = 256
+"""Results with more elements than this are computed when the program runs, not stored in it."""
+_ROUNDS: Final = 8
+
+
+def simplify(module: mlir.ir.Module) -> None:
+    """Simplify every function of `module`, then drop private functions that nothing refers to."""
+    reader = Reader(Codec(module.context))
+    effects = _Effects(module, reader)
+    for operation in functions(module).values():
+        for _ in range(_ROUNDS):
+            run = _Run(module, operation, reader, effects)
+            run.forward()
+            run.drop_unused()
+            if not run.changed:
+                break
+    _drop_unreferenced(module, reader)
+
+
+class _Effects:
+    """Which functions do something besides giving results."""
+
+    def __init__(self, module: mlir.ir.Module, reader: Reader) -> None:
+        self._functions = functions(module)
+        self._reader = reader
+        self._known: dict[str, bool] = {}
+
+    def of(self, application: Application) -> bool:
+        if application.op.has_effect:
+            return True
+        return any(self._of_function(symbol) for symbol in referenced(application))
+
+    def _of_function(self, symbol: str) -> bool:
+        if symbol not in self._known:
+            self._known[symbol] = False  # recursion adds no effect of its own
+            operations, _ = split_body(self._functions[symbol])
+            applications = (self._reader.read(o.operation) for o in operations)
+            self._known[symbol] = any(a is None or self.of(a) for a in applications)
+        return self._known[symbol]
+
+
+class _Run:
+    """One forward and one backward sweep over one function."""
+
+    def __init__(self, module: mlir.ir.Module, operation: Any, reader: Reader, effects: _Effects) -> None:
+        self.operation = operation
+        self.reader = reader
+        self.effects = effects
+        self.changed = False
+        self.unknown = mlir.ir.Location.unknown(module.context)
+        self.constants: dict[Any, np.ndarray] = {}
+        self.applications: dict[Any, Application] = {}
+        self.seen: dict[Any, Any] = {}
+
+    def forward(self) -> None:
+        operations, _ = split_body(self.operation)
+        for child in operations:
+            operation = child.operation
+            application = self.reader.read(operation)
+            if application is None or self.effects.of(application):
+                continue
+            replacement = self._simplified(operation, application)
+            if replacement is not None:
+                for old, new in zip(list(operation.results), replacement, strict=True):
+                    old.replace_all_uses_with(new)
+                operation.erase()
+                self.changed = True
+
+    def _simplified(self, operation: Any, application: Application) -> list[Any] | None:
+        """The values that stand for the results of `operation`, or None when it stays."""
+        key = _key(operation, application)
+        earlier = self.seen.get(key)
+        if earlier is not None:
+            return list(earlier)
+        folded = self._folded(operation, application)
+        if folded is None:
+            folded = self._by_rule(operation, application)
+        if folded is not None:
+            return folded
+        results = list(operation.results)
+        self.seen[key] = results
+        if len(results) == 1:
+            self.applications[results[0]] = application
+            if application.op is Constant:
+                self.constants[results[0]] = Constant.evaluate(**application.attributes)
+        return None
+
+    def _by_rule(self, operation: Any, application: Application) -> list[Any] | None:
+        rule = application.op.simplify
+        if rule is None:
+            return None
+        emitter = _KnowingEmitter(self, mlir.ir.InsertionPoint(operation), operation.location)
+        replacement = rule(emitter, *application.operands, **application.attributes)
+        if replacement is None:
+            return None
+        values = list(replacement) if isinstance(replacement, tuple) else [replacement]
+        types = [self.reader.codec.read_type(v.type) for v in values]
+        declared = [self.reader.codec.read_type(r.type) for r in operation.results]
+        return values if types == declared else None
+
+    def _folded(self, operation: Any, application: Application) -> list[Any] | None:
+        op, operands, attributes = application
+        if op is Constant or not operands or not all(v in self.constants for v in operands):
+            return None
+        if isinstance(op.evaluate, Undefined) or any(
+            a.kind in ("sizes", "symbol", "symbols") for a in op.attributes.values()
+        ):
+            return None
+        declared = [self.reader.codec.read_type(r.type) for r in operation.results]
+        if not all(isinstance(t, TensorType) and _is_small(t) for t in declared):
+            return None
+        computed = op.evaluate(*(self.constants[v] for v in operands), **attributes)
+        arrays = list(computed) if isinstance(computed, (tuple, list)) else [computed]
+        emitter = Emitter(self.reader.codec, mlir.ir.InsertionPoint(operation), operation.location)
+        values = [emitter.array(np.asarray(a)) for a in arrays]
+        for value, array in zip(values, arrays, strict=True):
+            self.constants[value] = np.asarray(array)
+        return values
+
+    def drop_unused(self) -> None:
+        operations, _ = split_body(self.operation)
+        for child in reversed(operations):
+            operation = child.operation
+            if any(next(iter(r.uses), None) is not None for r in operation.results):
+                continue
+            application = self.reader.read(operation)
+            if application is not None and not self.effects.of(application):
+                operation.erase()
+                self.changed = True
+
+
+class _KnowingEmitter(Emitter):
+    """An emitter that answers `constant_of` and `defining` from what the sweep has seen."""
+
+    def __init__(self, run: _Run, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
+        super().__init__(run.reader.codec, point, location)
+        self.run = run
+
+    def constant_of(self, value: Any) -> np.ndarray | None:
+        return self.run.constants.get(value)
+
+    def defining(self, value: Any) -> Application | None:
+        return self.run.applications.get(value)
+
+
+def referenced(application: Application) -> list[str]:
+    """The symbols of the functions that an application refers to."""
+    found: list[str] = []
+    for name, attribute in application.op.attributes.items():
+        if attribute.kind == "symbol":
+            found.append(application.attributes[name])
+        elif attribute.kind == "symbols":
+            found.extend(application.attributes[name])
+    return found
+
+
+def _key(operation: Any, application: Application) -> Any:
+    attributes = tuple((named.name, named.attr) for named in _named_attributes(operation))
+    return (application.op, tuple(operation.operands), attributes, tuple(r.type for r in operation.results))
+
+
+def _named_attributes(operation: Any) -> list[Any]:
+    attributes = operation.attributes
+    return [attributes[i] for i in range(len(attributes))]
+
+
+def _is_small(type_: TensorType) -> bool:
+    total = 1
+    for n in type_.shape:
+        if n is None:
+            return False
+        total *= n
+    return total <= FOLD_LIMIT
+
+
+def _drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:
+    found = functions(module)
+    reached = {symbol for symbol, operation in found.items() if not is_private(operation)}
+    pending = list(reached)
+    while pending:
+        operations, _ = split_body(found[pending.pop()])
+        for child in operations:
+            application = reader.read(child.operation)
+            for symbol in referenced(application) if application is not None else ():
+                if symbol not in reached:
+                    reached.add(symbol)
+                    pending.append(symbol)
+    for symbol, operation in found.items():
+        if symbol not in reached:
+            operation.operation.erase()
+
+
