@@ -11,6 +11,15 @@ from typing import Annotated
 
 import typer
 
+from . import cache
+from .build import build
+from .doctor import doctor
+from .inspect import inspect
+from .opt import opt
+from .run import run
+
+COMMANDS = (build, run, opt, inspect, doctor)
+
 app = typer.Typer(
     name="adze",
     help="Compiles Python array functions ahead of time: one .vmfb that runs without Python's frameworks.",
@@ -35,6 +44,11 @@ def options(
     ] = False,
 ) -> None:
     """Options that stand before the command."""
+
+
+for function in COMMANDS:
+    app.command()(function)
+app.add_typer(cache.app, name="cache")
 
 
 def main() -> None:

@@ -53,7 +53,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             if traceback:
                 tracebacks.print_exception(error)
             else:
-                typer.echo(f"error: {describe(error)}", err=True)
+                typer.secho("error: ", fg=typer.colors.RED, bold=True, nl=False, err=True)
+                typer.echo(describe(error), err=True)
             raise typer.Exit(2 if isinstance(error, BadUsage) else 1) from None
 
     signature = inspect.signature(function, eval_str=True)

@@ -1,0 +1,58 @@
+"""`adze cache`: what the persistent compile cache holds, and how to empty it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+
+from .reporting import JsonOption, command, print_json, print_rows, readable_bytes
+
+if TYPE_CHECKING:
+    from ..runtime.cache import CompileCache
+
+app = typer.Typer(no_args_is_help=True, help="Look at the compile cache or empty it.")
+
+
+@app.command()
+@command
+def stats(json: JsonOption = False) -> None:
+    """Show where the cache is and how full.
+
+    Example: adze cache stats
+    """
+    found = _cache().stats()
+    if json:
+        print_json(asdict(found))
+        return
+    print_rows(
+        [
+            ("folder", found.folder),
+            ("state", "on" if found.enabled else "off"),
+            ("entries", found.entries),
+            ("size", f"{readable_bytes(found.bytes)} of at most {readable_bytes(found.max_bytes)}"),
+        ]
+    )
+
+
+@app.command()
+@command
+def clear(json: JsonOption = False) -> None:
+    """Delete every entry of the cache, and nothing else in its folder.
+
+    Example: adze cache clear
+    """
+    cache = _cache()
+    removed = cache.clear()
+    if json:
+        print_json({"folder": cache.folder, "removed": removed})
+    else:
+        typer.echo(f"removed {removed} entries from {cache.folder}")
+
+
+def _cache() -> CompileCache:
+    from ..runtime.cache import CompileCache
+    from ..runtime.settings import read_settings
+
+    return CompileCache.from_settings(read_settings())

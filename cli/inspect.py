@@ -1,0 +1,51 @@
+"""`adze inspect`: what a .vmfb says of itself; nothing of it is run or loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .reporting import JsonOption, command, print_json, print_rows, readable_bytes
+
+
+@command
+def inspect(
+    file: Annotated[Path, typer.Argument(metavar="OUT.vmfb", help="The program.", show_default=False)],
+    json: JsonOption = False,
+) -> None:
+    """Show the functions, target and versions of a .vmfb, after checking that it is whole.
+
+    Example: adze inspect predict.vmfb
+    """
+    from ..runtime.artifact import inspect as inspect_artifact
+
+    found = inspect_artifact(file)
+    manifest = found.manifest
+    if json:
+        import json as json_text
+
+        print_json(
+            {
+                "file": str(found.path),
+                "bytes": found.file_bytes,
+                "module_bytes": found.module_bytes,
+                "sha256": found.sha256,
+                "manifest": json_text.loads(manifest.to_json()),
+            }
+        )
+        return
+    rows: list[tuple[str, object]] = [("file", found.path)]
+    rows += [("function", signature) for signature in manifest.signatures]
+    rows += [
+        ("target", manifest.target),
+        ("architecture", manifest.architecture),
+        ("needs", ", ".join(manifest.required_features) or "nothing beyond the architecture"),
+        ("size", f"{readable_bytes(found.file_bytes)} (module {readable_bytes(found.module_bytes)})"),
+        ("sha256", found.sha256),
+    ]
+    if manifest.work is not None:
+        rows.append(("work", f"{manifest.work:.3g} floating point operations a call"))
+    rows += [(name.replace("_", " "), version) for name, version in sorted(manifest.versions.items())]
+    print_rows(rows)

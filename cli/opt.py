@@ -1,0 +1,123 @@
+"""`adze opt`: named passes over a module of adze IR, with no Python function in sight."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .arguments import check_output, read_text
+from .reporting import BadUsage, JsonOption, command, print_json, print_note, print_rows, usage
+
+if TYPE_CHECKING:
+    from ..dialects import mlir
+    from ..passes.pipeline import Pass
+
+EVERY_PASS = "all"
+
+
+@command
+def opt(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE.mlir", help="The module, or - for standard input.", show_default=False),
+    ] = None,
+    pass_pipeline: Annotated[
+        str,
+        typer.Option(
+            "--pass-pipeline",
+            metavar="PASSES",
+            help="The passes in order, options in braces: 'simplify,lower{target=cpu}'.",
+        ),
+    ] = "",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="OUT.mlir", help="Write there, not to standard output."),
+    ] = None,
+    print_after: Annotated[
+        list[str],
+        typer.Option(
+            "--print-after",
+            metavar="PASS",
+            help="Print the module after this pass to standard error; 'all' for every pass. May be repeated.",
+        ),
+    ] = [],  # noqa: B006 - typer copies it
+    verify: Annotated[
+        bool, typer.Option("--verify/--no-verify", help="Verify adze IR at the start and after each pass.")
+    ] = True,
+    locations: Annotated[bool, typer.Option("--locations", help="Print the location of each op.")] = False,
+    list_passes: Annotated[bool, typer.Option("--list-passes", help="List the passes and stop.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Run passes over a file of MLIR.
+
+    Example: adze opt model.mlir --pass-pipeline 'simplify,lower{target=cpu}'
+    """
+    from ..passes.parsing import holds_adze, parse_module
+    from ..passes.pipeline import PASSES, Verify, parse_pipeline, run_pipeline
+
+    if list_passes:
+        show_passes(PASSES, json)
+        return
+    if file is None:
+        raise BadUsage("no FILE.mlir was given", hint="adze opt --list-passes needs none")
+    steps = usage("--pass-pipeline", parse_pipeline, pass_pipeline) if pass_pipeline else ()
+    check_print_after(print_after, steps)
+    if output is not None:
+        check_output(output)
+    module = parse_module(read_text(file), "<stdin>" if str(file) == "-" else str(file))
+
+    report: list[dict[str, object]] = []
+
+    def observe(step: Pass, module: mlir.ir.Module, seconds: float) -> None:
+        report.append({"pass": step.name, "seconds": round(seconds, 6)})
+        if EVERY_PASS in print_after or step.name in print_after:
+            print_note(f"// after {step.name}, {seconds * 1e3:.2f} ms")
+            print_note(text_of(module, locations))
+
+    if verify and holds_adze(module):
+        Verify().run(module)
+    run_pipeline(module, steps, check=verify, observer=observe)
+    text = text_of(module, locations)
+    if output is not None:
+        output.write_text(text + "\n", encoding="utf-8")
+    if json:
+        print_json({"passes": report, "output": str(output) if output else None, "module": text})
+    elif output is None:
+        typer.echo(text)
+
+
+def show_passes(passes: tuple[type[Pass], ...], json: bool) -> None:
+    """The passes with their options and what they do."""
+    described = [(known.name, options_of(known), " ".join((known.__doc__ or "").split())) for known in passes]
+    if json:
+        keys = ("name", "options", "description")
+        print_json([dict(zip(keys, entry, strict=True)) for entry in described])
+        return
+    rows: list[tuple[str, object]] = []
+    for name, options, description in described:
+        written = " ".join(f"{option}={default}" for option, default in options.items())
+        rows.append((f"{name}{{{written}}}" if written else name, description))
+    print_rows(rows)
+
+
+def options_of(known: type[Pass]) -> dict[str, object]:
+    """The options of a pass as the pipeline text spells them, with their defaults."""
+    return {field.name.replace("_", "-"): field.default for field in fields(known)}
+
+
+def check_print_after(names: list[str], steps: tuple[Pass, ...]) -> None:
+    """Names of `--print-after` that are not in the pipeline would print nothing: they are mistakes."""
+    legal = [EVERY_PASS, *(step.name for step in steps)]
+    for name in names:
+        if name not in legal:
+            raise BadUsage(
+                f"--print-after: the pipeline has no pass {name!r}", hint=f"write {', '.join(legal)}"
+            )
+
+
+def text_of(module: mlir.ir.Module, locations: bool) -> str:
+    """The module as MLIR text without a newline at its end."""
+    return str(module.operation.get_asm(enable_debug_info=locations)).rstrip()

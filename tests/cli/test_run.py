@@ -1,0 +1,161 @@
+"""`adze run`: arrays from files and from the command line, results to files and to the screen."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .conftest import Adze
+
+X = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+B = np.array([-10, 0, 10], np.float32)
+SUM = X + B
+SIGNATURE = "add_row(x: f32[n,3], b: f32[3]) -> (sum: f32[n,3], positive: i1[3])"
+
+
+@pytest.fixture
+def x_file(tmp_path: Path) -> Path:
+    np.save(tmp_path / "x.npy", X)
+    return tmp_path / "x.npy"
+
+
+@pytest.fixture
+def b_file(tmp_path: Path) -> Path:
+    np.save(tmp_path / "b.npy", B)
+    return tmp_path / "b.npy"
+
+
+def test_results_are_written_in_order(
+    adze: Adze, program: Path, x_file: Path, b_file: Path, tmp_path: Path
+) -> None:
+    total, positive = tmp_path / "sum.npy", tmp_path / "positive.npy"
+    result = adze("run", program, "--in", x_file, "--in", b_file, "--out", total, "--out", positive)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    assert result.stderr == f"{total}: f32[2,3]\n{positive}: i1[3]\n"
+    np.testing.assert_array_equal(np.load(total), SUM)
+    np.testing.assert_array_equal(np.load(positive), B > 0)
+
+
+def test_inputs_may_be_named_and_written_as_numbers(adze: Adze, program: Path, x_file: Path) -> None:
+    result = adze("run", program, "--in", "b=[-10, 0, 10]", "--in", x_file, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout) == {
+        "function": "add_row",
+        "device": "local-sync",
+        "outputs": [
+            {"name": "sum", "type": "f32[2,3]", "dtype": "float32", "shape": [2, 3], "values": SUM.tolist()},
+            {
+                "name": "positive",
+                "type": "i1[3]",
+                "dtype": "bool",
+                "shape": [3],
+                "values": [False, False, True],
+            },
+        ],
+    }
+
+
+def test_results_are_printed_when_no_file_is_named(adze: Adze, program: Path) -> None:
+    result = adze("run", program, "--in", "[[0.5, 0, 0]]", "--in", "[1, 1, -1]")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ("sum: f32[1,3]\n[[ 1.5  1.  -1. ]]\npositive: i1[3]\n[ True  True False]\n")
+
+
+def test_infinities_are_json(adze: Adze, program: Path, x_file: Path, tmp_path: Path) -> None:
+    np.save(tmp_path / "b.npy", np.array([np.inf, -np.inf, np.nan], np.float32))
+    result = adze("run", program, "--in", x_file, "--in", tmp_path / "b.npy", "--json")
+    assert json.loads(result.stdout)["outputs"][0]["values"] == [["inf", "-inf", "nan"]] * 2
+
+
+def test_function_may_be_named(adze: Adze, program: Path, x_file: Path, b_file: Path) -> None:
+    arguments = ["--in", x_file, "--in", b_file]
+    assert adze("run", program, *arguments, "--function", "add_row").exit_code == 0
+    result = adze("run", program, *arguments, "--function", "add_column")
+    assert result.exit_code == 1
+    assert result.stderr == "error: the program has no function 'add_column': it has add_row\n"
+
+
+def test_wrong_number_of_inputs_shows_the_signature(adze: Adze, program: Path, x_file: Path) -> None:
+    result = adze("run", program, "--in", x_file)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: --in: add_row takes 2 inputs, and 1 were given\n  hint: the function is {SIGNATURE}\n"
+    )
+
+
+def test_unknown_input_name_shows_the_signature(adze: Adze, program: Path, x_file: Path) -> None:
+    result = adze("run", program, "--in", f"y={x_file}", "--in", "[1, 2, 3]")
+    assert result.exit_code == 2
+    assert result.stderr == (f"error: --in: there is no input 'y'\n  hint: the function is {SIGNATURE}\n")
+
+
+def test_input_given_twice_is_named(adze: Adze, program: Path, x_file: Path) -> None:
+    result = adze("run", program, "--in", f"x={x_file}", "--in", f"x={x_file}")
+    assert result.exit_code == 2
+    assert result.stderr == "error: --in: 'x' is given twice\n"
+
+
+def test_missing_input_file_says_what_is_legal(adze: Adze, program: Path, b_file: Path) -> None:
+    result = adze("run", program, "--in", "no_such.npy", "--in", b_file)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: --in: 'no_such.npy' for x: f32[n,3] is neither a file nor numbers\n"
+        "  hint: name a .npy file, or write numbers such as 3.5 or [[1, 2], [3, 4]]\n"
+    )
+
+
+def test_input_file_of_another_format_is_refused(
+    adze: Adze, program: Path, b_file: Path, tmp_path: Path
+) -> None:
+    text = tmp_path / "x.txt"
+    text.write_text("1 2 3")
+    result = adze("run", program, "--in", text, "--in", b_file)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: --in: {text} is not a .npy file: ")
+
+
+def test_archive_of_arrays_is_refused(adze: Adze, program: Path, b_file: Path, tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", X)
+    result = adze("run", program, "--in", tmp_path / "x.npz", "--in", b_file)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: --in: {tmp_path / 'x.npz'} holds several arrays: expected one .npy file an input\n"
+    )
+
+
+def test_wrong_dtype_is_named_with_the_way_out(
+    adze: Adze, program: Path, b_file: Path, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "wide.npy", X.astype(np.float64))
+    result = adze("run", program, "--in", tmp_path / "wide.npy", "--in", b_file)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "error: add_row(): argument 'x' is f64[2,3]: expected f32[n,3]\n"
+        "  hint: convert it: x.astype('float32')\n"
+    )
+
+
+def test_wrong_number_of_result_files_is_bad_usage(
+    adze: Adze, program: Path, x_file: Path, b_file: Path, tmp_path: Path
+) -> None:
+    result = adze("run", program, "--in", x_file, "--in", b_file, "--out", tmp_path / "y.npy")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: --out: add_row gives 2 results, and 1 files were named\n")
+    assert not (tmp_path / "y.npy").exists()
+
+
+def test_unknown_device_lists_those_here(adze: Adze, program: Path, x_file: Path, b_file: Path) -> None:
+    result = adze("run", program, "--in", x_file, "--in", b_file, "--device", "tpu")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: ")
+    assert "tpu" in result.stderr
+    assert "local-sync" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_missing_program_is_named(adze: Adze) -> None:
+    result = adze("run", "no_such.vmfb")
+    assert result.exit_code == 1
+    assert result.stderr == "error: no_such.vmfb: there is no such file\n"
