@@ -48,7 +48,7 @@ def adze_peer() -> Peer:
         convolve=convolution_with(lax),
         place=adze.device_put,
         compile=adze.jit,
-        wait=adze.block_until_ready,
+        wait=lambda result: result.block_until_ready(),
     )
 
 
@@ -65,7 +65,7 @@ def jax_peer() -> Peer:
         convolve=convolution_with(lax),
         place=jax.device_put,
         compile=jax.jit,
-        wait=jax.block_until_ready,
+        wait=lambda result: result.block_until_ready(),
     )
 
 

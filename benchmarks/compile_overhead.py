@@ -1,0 +1,124 @@
+"""What compiling costs before IREE starts: trace, verify, simplify, lower; and what `import adze` costs.
+
+The function is straight-line code of about `--ops` operations, all different, so that nothing folds away.
+Out: seconds for each pass (the best of some rounds) and the import's seconds by package.
+
+    python benchmarks/compile_overhead.py
+    python benchmarks/compile_overhead.py --ops 500 --json
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from _imports import ImportCost, import_cost
+from _measure import circumstances
+from rich.console import Console
+from rich.table import Table
+
+import adze.numpy as anp
+from adze.frontend.trace import trace_program
+from adze.passes.pipeline import TO_SIMPLIFIED, Lower
+from adze.passes.verify import verify
+
+OPS_PER_TURN = 5
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description="the time of trace, verify, simplify and lower, and of import"
+    )
+    parser.add_argument("--ops", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    options = parser.parse_args()
+
+    function = straight_line_code(options.ops)
+    count = operation_count(function)
+    rounds = [stage_seconds(function) for _ in range(options.rounds)]
+    stages = {name: min(one[name] for one in rounds) for name in rounds[0]}
+    imports = import_cost("adze", options.rounds)
+    if options.json:
+        report = {
+            "circumstances": circumstances(),
+            "operations": count,
+            "stages": stages,
+            "imports": {
+                "seconds": imports.seconds,
+                "by_package": imports.by_package,
+                "compiler_imported": imports.imported("iree.compiler"),
+            },
+        }
+        print(json.dumps(report, indent=2))
+        return 0
+    console = Console()
+    console.print(stage_table(stages, count))
+    console.print(import_table(imports))
+    return 0
+
+
+def straight_line_code(ops: int) -> Any:
+    """A function of about this many operations, in turns of five, none equal to another."""
+
+    def function(x: Any, y: Any) -> Any:
+        for _ in range(ops // OPS_PER_TURN):
+            x, y = anp.sin(x) * y, anp.maximum(x - y, anp.tanh(y))
+        return x, y
+
+    return function
+
+
+def arguments() -> tuple[Any, Any]:
+    return np.ones((8, 16), np.float32), np.full((8, 16), 0.5, np.float32)
+
+
+def operation_count(function: Any) -> int:
+    """How many adze operations the trace holds."""
+    return str(trace_program(function, arguments(), {}).module).count('"adze.')
+
+
+def stage_seconds(function: Any) -> dict[str, float]:
+    """One run through the pipeline as `jit` runs it, each pass timed alone."""
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, call: Callable[[], Any]) -> Any:
+        began = time.perf_counter()
+        result = call()
+        seconds[name] = time.perf_counter() - began
+        return result
+
+    module = timed("trace", lambda: trace_program(function, arguments(), {})).module
+    timed("verify", lambda: verify(module))
+    for step in TO_SIMPLIFIED:
+        timed(step.name, lambda step=step: step.run(module))
+        timed(f"verify after {step.name}", lambda: verify(module))
+    timed("lower", lambda: Lower().run(module))
+    return seconds
+
+
+def stage_table(stages: dict[str, float], count: int) -> Table:
+    table = Table(title=f"{count} operations, best of the rounds")
+    table.add_column("stage")
+    for heading in ("ms", "us per operation"):
+        table.add_column(heading, justify="right")
+    for name, seconds in (*stages.items(), ("all", sum(stages.values()))):
+        table.add_row(name, f"{seconds * 1e3:.1f}", f"{seconds / count * 1e6:.1f}")
+    return table
+
+
+def import_table(cost: ImportCost, shown: int = 8) -> Table:
+    compiler = "with" if cost.imported("iree.compiler") else "without"
+    table = Table(title=f"import adze: {cost.seconds * 1e3:.0f} ms, {compiler} the compiler")
+    table.add_column("package")
+    table.add_column("ms", justify="right")
+    for name, seconds in sorted(cost.by_package.items(), key=lambda item: -item[1])[:shown]:
+        table.add_row(name, f"{seconds * 1e3:.1f}")
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

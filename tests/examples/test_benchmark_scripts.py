@@ -1,0 +1,53 @@
+"""The benchmark scripts still run, and say what they promise; how fast anything is, is not judged here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jax", reason="the benchmarks compare with JAX")
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+pytestmark = pytest.mark.oracle
+
+
+def run(script: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / script), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_cpu_benchmark_reports_ratios_and_share_of_peak() -> None:
+    report = json.loads(run("cpu.py", "--cases", "gather,matvec", "--rounds", "1", "--json"))
+    assert [row["case"] for row in report["rows"]] == ["matvec 2048", "gather"]
+    for row in report["rows"]:
+        assert row["jax_over_adze"] == pytest.approx(row["seconds"]["jax"] / row["seconds"]["adze"])
+        assert 0.0 < row["fraction"] <= 1.0
+
+
+def test_cpu_benchmark_refuses_unknown_cases() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "cpu.py"), "--cases", "no such case"], check=False, timeout=60
+    )
+    assert done.returncode == 2
+
+
+def test_call_overhead_reports_both_libraries() -> None:
+    report = json.loads(run("call_overhead.py", "--rounds", "1", "--json"))
+    assert {name.split(",")[0] for name in report["seconds"]} == {"adze", "jax"}
+    assert min(report["seconds"].values()) > 0.0
+
+
+def test_compile_overhead_reports_every_stage() -> None:
+    report = json.loads(run("compile_overhead.py", "--ops", "60", "--rounds", "1", "--json"))
+    assert {"trace", "verify", "simplify", "lower"} <= set(report["stages"])
+    assert report["imports"]["seconds"] > 0.0
