@@ -320,7 +320,7 @@ class Array(ArrayMethods):
     @property
     def device(self) -> str:
         """The name of the device that holds the elements; `host` for an array that NumPy holds."""
-        return "host" if self._buffer is None else str(self._buffer.device)
+        return "host" if self._buffer is None else str(self._buffer.device.name)
 
     @property
     def buffer(self) -> Any:

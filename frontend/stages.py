@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from ..dialects import mlir
+from ..passes.functions import function
+from ..passes.lower.configuration import strip_configuration
 from ..passes.lower.conversion import lower as lower_pass
-from ..passes.lower.conversion import strip_configuration
 from ..passes.pipeline import TO_SIMPLIFIED, Observer, run_pipeline
 from ..passes.pretty import pretty
 from ..passes.verify import verify
@@ -105,12 +106,6 @@ class Lowered:
         self.target = target
         self.hints = hints
         self.manifest = self._manifest()
-        main = module.body.operations[0]
-        for operation in module.body.operations:
-            if operation.attributes["sym_name"].value == traced.symbol:
-                main = operation
-        with module.context:
-            main.attributes["iree.reflection"] = mlir.ir.Attribute.parse(reflection_text(self.manifest))
 
     def _manifest(self) -> Manifest:
         program = self.program
@@ -124,7 +119,7 @@ class Lowered:
             tree.to_json(program.argument_tree),
             tree.to_json(program.result_tree),
         )
-        return make_manifest((function,), self.target, work=self.hints.work)
+        return make_manifest((function,), self.target, work=float(self.hints.flops) if self.hints.is_static else None)
 
     def mlir(self, *, locations: bool = False) -> str:
         """The IR as MLIR text."""
@@ -148,10 +143,17 @@ class Lowered:
         """Compile with IREE, through the persistent cache unless `cache` is false."""
         options = options or self.options()
         settings = read_settings()
+        self._attach_manifest()
         key = cache_key(self.canonical(), self.target, options)
         store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
         entry, record = store.get_or_compile(key, lambda: self._build(options, settings.dump_dir))
         return Compiled(self.program, self.manifest, entry.payload, self.target, CompileReport(key, record), device)
+
+    def _attach_manifest(self) -> None:
+        """Let the exported function carry the manifest, for hosts that read reflection."""
+        main = function(self.module, self.program.symbol)
+        with self.module.context:
+            main.attributes["iree.reflection"] = mlir.ir.Attribute.parse(reflection_text(self.manifest))
 
     def _build(self, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()

@@ -17,12 +17,15 @@ from ...dialects.dialect import OPS
 from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
+from .configuration import ModuleHints
 from .lowering import Lowering
 
 
-def lower(module: mlir.ir.Module, target: Any) -> None:
-    """Rewrite `module` from adze to linalg on tensors for `target`, in place."""
-    _Conversion(module, target).run()
+def lower(module: mlir.ir.Module, target: Any) -> ModuleHints:
+    """Rewrite `module` from adze to linalg on tensors for `target`, in place; what the compile should know."""
+    conversion = _Conversion(module, target)
+    conversion.run()
+    return conversion.lowering.hints
 
 
 class _Conversion:

@@ -15,6 +15,8 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.types import BFLOAT16, BOOL, COMPLEX, TensorType, ValueType, storage
+from ...runtime.targets import TargetKind
+from .configuration import ModuleHints
 from .scalars import Scalars
 
 Size = Any  # int | ir.Value of type index
@@ -31,9 +33,10 @@ class LoweringCore:
     def __init__(self, context: mlir.ir.Context, target: Any) -> None:
         self.context = context
         self.target = target
-        self.scalars = Scalars(target.kind)
+        self.scalars = Scalars(TargetKind(target.kind).value)
         self.operand_types: tuple[ValueType, ...] = ()
         self.result_types: tuple[ValueType, ...] = ()
+        self.hints = ModuleHints()
         self._shapes: dict[mlir.ir.Value, tuple[Size, ...]] = {}
         self._known: dict[mlir.ir.Value, int] = {}
         self._equal: set[tuple[Any, Any]] = set()
