@@ -443,6 +443,86 @@ class Builder(BuilderCore[V]):
         result: V = self.apply(BY_NAME["scatter"], (x, indices, updates, ), {"kind": kind, "update_window_dims": tuple(update_window_dims), "inserted_window_dims": tuple(inserted_window_dims), "scatter_dims_to_operand_dims": tuple(scatter_dims_to_operand_dims), "operand_batching_dims": tuple(operand_batching_dims), "scatter_indices_batching_dims": tuple(scatter_indices_batching_dims), "mode": mode, "unique_indices": unique_indices, "indices_are_sorted": indices_are_sorted})
         return result
 
+    def reduce_sum(self, x: V, *, axes: Sequence[int]) -> V:
+        """``y = sum_i x[i]`` along `axes`."""
+        result: V = self.apply(BY_NAME["reduce_sum"], (x, ), {"axes": tuple(axes)})
+        return result
+
+    def reduce_prod(self, x: V, *, axes: Sequence[int]) -> V:
+        """``y = prod_i x[i]`` along `axes`."""
+        result: V = self.apply(BY_NAME["reduce_prod"], (x, ), {"axes": tuple(axes)})
+        return result
+
+    def reduce_max(self, x: V, *, axes: Sequence[int]) -> V:
+        """``y = max_i x[i]`` along `axes`; NaN if any element is."""
+        result: V = self.apply(BY_NAME["reduce_max"], (x, ), {"axes": tuple(axes)})
+        return result
+
+    def reduce_min(self, x: V, *, axes: Sequence[int]) -> V:
+        """``y = min_i x[i]`` along `axes`; NaN if any element is."""
+        result: V = self.apply(BY_NAME["reduce_min"], (x, ), {"axes": tuple(axes)})
+        return result
+
+    def reduce_and(self, x: V, *, axes: Sequence[int]) -> V:
+        """``y = x[0] & x[1] & ...`` along `axes`; bit by bit for integers."""
+        result: V = self.apply(BY_NAME["reduce_and"], (x, ), {"axes": tuple(axes)})
+        return result
+
+    def reduce_or(self, x: V, *, axes: Sequence[int]) -> V:
+        """``y = x[0] | x[1] | ...`` along `axes`; bit by bit for integers."""
+        result: V = self.apply(BY_NAME["reduce_or"], (x, ), {"axes": tuple(axes)})
+        return result
+
+    def argmax(self, x: V, *, axis: int, index_dtype: np.dtype) -> V:
+        """``y = the least i with x[i] = max(x)`` along `axis`."""
+        result: V = self.apply(BY_NAME["argmax"], (x, ), {"axis": axis, "index_dtype": index_dtype})
+        return result
+
+    def argmin(self, x: V, *, axis: int, index_dtype: np.dtype) -> V:
+        """``y = the least i with x[i] = min(x)`` along `axis`."""
+        result: V = self.apply(BY_NAME["argmin"], (x, ), {"axis": axis, "index_dtype": index_dtype})
+        return result
+
+    def cumsum(self, x: V, *, axis: int, reverse: bool) -> V:
+        """``y[i] = x[0] + ... + x[i]`` along `axis`."""
+        result: V = self.apply(BY_NAME["cumsum"], (x, ), {"axis": axis, "reverse": reverse})
+        return result
+
+    def cumprod(self, x: V, *, axis: int, reverse: bool) -> V:
+        """``y[i] = x[0] * ... * x[i]`` along `axis`."""
+        result: V = self.apply(BY_NAME["cumprod"], (x, ), {"axis": axis, "reverse": reverse})
+        return result
+
+    def cummax(self, x: V, *, axis: int, reverse: bool) -> V:
+        """``y[i] = max(x[0], ..., x[i])`` along `axis`; NaN from the first NaN on."""
+        result: V = self.apply(BY_NAME["cummax"], (x, ), {"axis": axis, "reverse": reverse})
+        return result
+
+    def cummin(self, x: V, *, axis: int, reverse: bool) -> V:
+        """``y[i] = min(x[0], ..., x[i])`` along `axis`; NaN from the first NaN on."""
+        result: V = self.apply(BY_NAME["cummin"], (x, ), {"axis": axis, "reverse": reverse})
+        return result
+
+    def dot_general(self, x: V, y: V, *, contracting: Sequence[Sequence[int]], batch: Sequence[Sequence[int]], dtype: np.dtype) -> V:
+        """``z[b, i, j] = sum_k x[b, i, k] * y[b, j, k]``: batch axes, then the free axes of `x`, then of `y`."""
+        result: V = self.apply(BY_NAME["dot_general"], (x, y, ), {"contracting": tuple(tuple(row) for row in contracting), "batch": tuple(tuple(row) for row in batch), "dtype": dtype})
+        return result
+
+    def conv_general(self, lhs: V, rhs: V, *, window_strides: Sequence[int], padding: Sequence[Sequence[int]], lhs_dilation: Sequence[int], rhs_dilation: Sequence[int], lhs_spec: Sequence[int], rhs_spec: Sequence[int], out_spec: Sequence[int], feature_group_count: int, batch_group_count: int) -> V:
+        """``z[n, f, p] = sum_{c, w} x[n, c, p * stride + w * dilation - padding] * k[f, c, w]``."""
+        result: V = self.apply(BY_NAME["conv_general"], (lhs, rhs, ), {"window_strides": tuple(window_strides), "padding": tuple(tuple(row) for row in padding), "lhs_dilation": tuple(lhs_dilation), "rhs_dilation": tuple(rhs_dilation), "lhs_spec": tuple(lhs_spec), "rhs_spec": tuple(rhs_spec), "out_spec": tuple(out_spec), "feature_group_count": feature_group_count, "batch_group_count": batch_group_count})
+        return result
+
+    def sort(self, *operands: V, axis: int, num_keys: int, is_stable: bool) -> tuple[V, ...]:
+        """Sorts equally shaped arrays together along `axis`, by the first `num_keys` of them in turn."""
+        result: tuple[V, ...] = self.apply(BY_NAME["sort"], (*operands, ), {"axis": axis, "num_keys": num_keys, "is_stable": is_stable})
+        return result
+
+    def top_k(self, x: V, *, k: int) -> tuple[V, ...]:
+        """The `k` greatest elements of each row (last axis) in falling order, and where they are (int32)."""
+        result: tuple[V, ...] = self.apply(BY_NAME["top_k"], (x, ), {"k": k})
+        return result
+
     def random_bits(self, key: V, *, shape: Sequence[int | V], width: int) -> V:
         """``y[i] = threefry2x32(key, counter = position of i)``: uniform unsigned integers of `width` bits."""
         result: V = self.apply(BY_NAME["random_bits"], (key, ), {"shape": tuple(shape), "width": width})

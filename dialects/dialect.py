@@ -143,6 +143,22 @@ COMPARISON: Final = (IsFinite, Compare, Select, Clamp)
 CONVERSION: Final = (Convert, BitcastConvert, Real, Imag, Conj, Complex, Nextafter)
 SHAPE: Final = (BroadcastInDim, Reshape, Transpose, Slice, Pad, Concatenate, Reverse)
 INDEXING: Final = (DynamicSlice, DynamicUpdateSlice, Gather, Scatter)
+REDUCTIONS: Final = (
+    ReduceSum,
+    ReduceProd,
+    ReduceMax,
+    ReduceMin,
+    ReduceAnd,
+    ReduceOr,
+    Argmax,
+    Argmin,
+    Cumsum,
+    Cumprod,
+    Cummax,
+    Cummin,
+)
+CONTRACTION: Final = (DotGeneral, ConvGeneral)
+ORDERING: Final = (Sort, TopK)
 RANDOMNESS: Final = (RandomBits,)
 CONTROL: Final = (Call,)
 EFFECTS: Final = (Print, Check)
@@ -157,6 +173,9 @@ OPS: Final[tuple[type[Op], ...]] = (
     *CONVERSION,
     *SHAPE,
     *INDEXING,
+    *REDUCTIONS,
+    *CONTRACTION,
+    *ORDERING,
     *RANDOMNESS,
     *CONTROL,
     *EFFECTS,

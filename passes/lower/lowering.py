@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from .movement import MovementForms
+from .control import ControlForms
+from .convolution import ConvolutionForms
+from .cumulative import CumulativeForms
+from .effects import EffectForms
+from .indexing import IndexingForms
+from .ordering import OrderingForms
+from .randomness import RandomnessForms
 
 
-class Lowering(MovementForms):
+class Lowering(
+    IndexingForms,
+    RandomnessForms,
+    ControlForms,
+    EffectForms,
+    CumulativeForms,
+    ConvolutionForms,
+    OrderingForms,
+):
     """The object that `lower` rules receive as `l`."""

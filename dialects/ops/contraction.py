@@ -1,0 +1,122 @@
+"""Contraction: sums of products over shared axes, of which every matrix product is a case.
+
+One op, `dot_general`, with the axes named as in `jax.lax`; matmul, matvec, tensordot and einsum are
+compositions of it and movement. Sums are carried as `reductions.accumulation_dtype` says.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..declaration import (
+    BATCHING_LATER,
+    DIFFERENTIATION_LATER,
+    Op,
+    Operand,
+    dtype_attribute,
+    pairs,
+    require,
+    require_axes,
+    require_same_dtype,
+)
+from ..types import COMPLEX, FLOATS, INTEGERS, NUMBERS, TensorType, dtype_name, same_dimension
+from .reductions import accumulation_dtype
+
+Pairs = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Axes(NamedTuple):
+    """The axes of one operand by their part in the contraction, each in order."""
+
+    batch: tuple[int, ...]
+    free: tuple[int, ...]
+    contracting: tuple[int, ...]
+
+
+def operand_axes(rank: int, side: int, contracting: Pairs, batch: Pairs) -> Axes:
+    """The axes of the left (`side` 0) or right (1) operand of `dot_general`."""
+    taken = batch[side] + contracting[side]
+    return Axes(batch[side], tuple(a for a in range(rank) if a not in taken), contracting[side])
+
+
+class DotGeneral(Op):
+    """``z[b, i, j] = sum_k x[b, i, k] * y[b, j, k]``: batch axes, then the free axes of `x`, then of `y`.
+
+    `contracting` and `batch` each are two rows, the axes of `x` and of `y` that go together. `dtype` is
+    the element type of the result: the operands' own, or a wider one of the same kind, to which the
+    operands are converted before they are multiplied.
+    """
+
+    name = "dot_general"
+    operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
+    attributes = {
+        "contracting": pairs("axes summed over: a row of axes of x, a row of axes of y"),
+        "batch": pairs("axes kept in step: a row of axes of x, a row of axes of y"),
+        "dtype": dtype_attribute("the element type of the result"),
+    }
+
+    @staticmethod
+    def infer(
+        x: TensorType, y: TensorType, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> TensorType:
+        operand_dtype = require_same_dtype("dot_general", x, y)
+        for word, rows in (("contracting", contracting), ("batch", batch)):
+            require(
+                len(rows) == 2 and len(rows[0]) == len(rows[1]),
+                f"dot_general: {word} must be two rows of equally many axes, got {rows}",
+            )
+        for side, type_ in enumerate((x, y)):
+            require_axes("dot_general", "contracting and batch", contracting[side] + batch[side], type_.rank)
+        for word, rows in (("contracting", contracting), ("batch", batch)):
+            for left, right in zip(rows[0], rows[1], strict=True):
+                require(
+                    same_dimension(x.shape[left], y.shape[right]),
+                    f"dot_general: {word} axis {left} of {x} and axis {right} of {y} differ in size",
+                )
+        require(
+            _widens(operand_dtype, dtype),
+            f"dot_general: cannot accumulate {dtype_name(operand_dtype)} products in {dtype_name(dtype)}",
+        )
+        left_axes = operand_axes(x.rank, 0, contracting, batch)
+        right_axes = operand_axes(y.rank, 1, contracting, batch)
+        shared = [
+            y.shape[j] if x.shape[i] is None else x.shape[i] for i, j in zip(batch[0], batch[1], strict=True)
+        ]
+        free = [*(x.shape[a] for a in left_axes.free), *(y.shape[a] for a in right_axes.free)]
+        return TensorType((*shared, *free), dtype)
+
+    @staticmethod
+    def evaluate(
+        x: np.ndarray, y: np.ndarray, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> np.ndarray:
+        carried = accumulation_dtype(dtype)
+        left, right = (operand_axes(a.ndim, s, contracting, batch) for s, a in enumerate((x, y)))
+        shape = [x.shape[a] for a in left.batch + left.free] + [y.shape[a] for a in right.free]
+        x = np.transpose(x, left.batch + left.free + left.contracting).astype(carried, copy=False)
+        y = np.transpose(y, right.batch + right.contracting + right.free).astype(carried, copy=False)
+        shared, summed = len(left.batch), len(left.contracting)
+        x = x.reshape(*x.shape[:shared], prod(x.shape[shared : x.ndim - summed]),
+                      prod(x.shape[x.ndim - summed :]))  # fmt: skip
+        y = y.reshape(*y.shape[:shared], prod(y.shape[shared : shared + summed]),
+                      prod(y.shape[shared + summed :]))  # fmt: skip
+        with np.errstate(all="ignore"):
+            return np.asarray(np.matmul(x, y).reshape(shape).astype(dtype))
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = DIFFERENTIATION_LATER
+    batch = BATCHING_LATER
+
+    @staticmethod
+    def lower(l: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
+        return l.contract(x, y, contracting, batch)
+
+
+def _widens(operand: np.dtype, result: np.dtype) -> bool:
+    """Whether products of `operand` may be summed in `result`."""
+    if operand == result:
+        return True
+    same_kind = any(operand in kind and result in kind for kind in (INTEGERS, FLOATS, COMPLEX))
+    return same_kind and result.itemsize > operand.itemsize

@@ -1,0 +1,113 @@
+"""Ordering: sorting along an axis, by one or several keys, and the greatest elements of a row.
+
+The order is NumPy's: NaNs are equal to each other and come after every number, -0 equals +0, False comes
+before True. Complex numbers are compared by real part, then by imaginary part (each in that order).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declaration import (
+    BATCHING_LATER,
+    DIFFERENTIATION_LATER,
+    Op,
+    Operand,
+    boolean,
+    integer,
+    require,
+    require_axis,
+    require_same_shape,
+    undefined,
+)
+from ..types import ANY, BFLOAT16, BOOLS, COMPLEX, FLOAT32, INT32, REALS, TensorType
+
+
+class Sort(Op):
+    """Sorts equally shaped arrays together along `axis`, by the first `num_keys` of them in turn.
+
+    With `is_stable` elements with equal keys keep their order; without it they may not.
+    """
+
+    name = "sort"
+    operands = (Operand("operands", ANY, variadic=True),)
+    attributes = {
+        "axis": integer("the axis to sort along"),
+        "num_keys": integer("how many operands, from the first, are keys"),
+        "is_stable": boolean("keep the order of elements with equal keys"),
+    }
+    builder_result = "tuple[V, ...]"
+
+    @staticmethod
+    def infer(*types: TensorType, axis: int, num_keys: int, is_stable: bool) -> tuple[TensorType, ...]:
+        require(bool(types), "sort: expected at least one operand")
+        shape = require_same_shape("sort", *types)
+        require_axis("sort", "axis", axis, len(shape))
+        require(
+            1 <= num_keys <= len(types),
+            f"sort: num_keys is {num_keys}, expected at least 1 and at most the {len(types)} operands",
+        )
+        return tuple(t.with_shape(shape) for t in types)
+
+    @staticmethod
+    def evaluate(*arrays: np.ndarray, axis: int, num_keys: int, is_stable: bool) -> Any:
+        keys = [part for array in arrays[:num_keys] for part in _comparable(array)]
+        order = np.argsort(keys[-1], axis=axis, kind="stable")
+        for key in keys[-2::-1]:
+            within = np.argsort(np.take_along_axis(key, order, axis), axis=axis, kind="stable")
+            order = np.take_along_axis(order, within, axis)
+        results = tuple(np.take_along_axis(array, order, axis) for array in arrays)
+        return results[0] if len(results) == 1 else results
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("sorting is not a linear function of its keys")
+    batch = BATCHING_LATER
+
+    @staticmethod
+    def lower(l: Any, *operands: Any, axis: int, num_keys: int, is_stable: bool) -> Any:
+        return l.sort(operands, axis, num_keys)
+
+
+class TopK(Op):
+    """The `k` greatest elements of each row (last axis) in falling order, and where they are (int32).
+
+    Of equal elements the one with the lower index comes first; NaN is greater than every number.
+    """
+
+    name = "top_k"
+    operands = (Operand("x", REALS | BOOLS),)
+    attributes = {"k": integer("how many elements")}
+    builder_result = "tuple[V, ...]"
+
+    @staticmethod
+    def infer(x: TensorType, *, k: int) -> tuple[TensorType, ...]:
+        require(x.rank > 0, "top_k: expected an array with at least one axis, got a 0-d array")
+        require(k >= 0, f"top_k: k is {k}, expected at least 0")
+        size = x.shape[-1]
+        require(size is None or k <= size, f"top_k: k is {k}, but the last axis of {x} has {size} elements")
+        shape = (*x.shape[:-1], k)
+        return TensorType(shape, x.dtype), TensorType(shape, INT32)
+
+    @staticmethod
+    def evaluate(x: np.ndarray, *, k: int) -> tuple[np.ndarray, np.ndarray]:
+        (key,) = _comparable(x[..., ::-1])
+        falling = x.shape[-1] - 1 - np.argsort(key, axis=-1, kind="stable")[..., ::-1]
+        order = falling[..., :k]
+        return np.take_along_axis(x, order, -1), order.astype(np.int32)
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("top_k is not a linear function")
+    batch = BATCHING_LATER
+
+    @staticmethod
+    def lower(l: Any, x: Any, *, k: int) -> Any:
+        return l.top_k(x, k)
+
+
+def _comparable(key: np.ndarray) -> tuple[np.ndarray, ...]:
+    """`key` as arrays that NumPy compares in this module's order, the most significant first."""
+    if key.dtype in COMPLEX:
+        return key.real, key.imag
+    return (key.astype(FLOAT32),) if key.dtype == BFLOAT16 else (key,)

@@ -1,0 +1,122 @@
+"""Forms of contractions: every `dot_general` is a batched matrix product of at most four loops.
+
+The axes of each operand fall into batch, free and contracting ones. Each group is merged to one axis (the
+operand is permuted first where a group does not lie together), groups that are absent or of size 1 are left
+out of the loops, and what remains is a `linalg.generic` that reads both operands as they lie: vecdot, matvec,
+matmul with either operand transposed, or a batched one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects.ops.contraction import Axes, Pairs, operand_axes
+from ...dialects.ops.reductions import accumulation_dtype
+from .core import Size
+from .rearrangement import RearrangementForms, units_beside
+
+LEFT, RIGHT, OUT = "bmk", "bnk", "bmn"
+
+
+class ContractionForms(RearrangementForms):
+    """`dot_general` and what it needs."""
+
+    def contract(self, x: Any, y: Any, contracting: Pairs, batch: Pairs) -> Any:
+        """The contraction of the op being lowered."""
+        source, target = self.operand_types[0].dtype, self.result_type.dtype  # type: ignore[union-attr]
+        for rows in (contracting, batch):
+            for i, j in zip(rows[0], rows[1], strict=True):
+                self.require_equal(
+                    self.shape(x)[i], self.shape(y)[j], "adze: contracted or batch axes differ in size"
+                )
+        left = operand_axes(len(self.shape(x)), 0, contracting, batch)
+        right = operand_axes(len(self.shape(y)), 1, contracting, batch)
+        shape = [self.shape(x)[a] for a in left.batch + left.free]
+        shape += [self.shape(y)[a] for a in right.free]
+        # Sizes that both operands have are taken from whichever knows them.
+        for position, (i, j) in enumerate(zip(batch[0], batch[1], strict=True)):
+            shape[position] = self._known_size(self.shape(x)[i], self.shape(y)[j])
+        carried = accumulation_dtype(target)
+        x, x_order = self._grouped(x, left, LEFT)
+        y, y_order = self._grouped(y, right, RIGHT)
+        product = self.matrix_product(x, x_order, y, y_order, source, carried)
+        product = self.convert(carried, target, product)
+        groups, position = [], 0
+        for count in (len(left.batch), len(left.free), len(right.free)):
+            groups.append(list(range(position, position + count)))
+            position += count
+        return self._ungroup(product, groups, shape)
+
+    @staticmethod
+    def _known_size(m: Size, n: Size) -> Size:
+        return n if isinstance(n, int) else m
+
+    def _grouped(self, x: Any, axes: Axes, letters: str) -> tuple[Any, str]:
+        """`x` with its three groups merged, one axis each, and the letters of its axes in order."""
+        groups = dict(zip(letters, axes, strict=True))
+        order = [g for _, g in sorted((g, letter) for letter, g in groups.items() if g)]
+        rank = len(self.shape(x))
+        if [a for g in order for a in g] != list(range(rank)):
+            flat = [a for g in groups.values() for a in g]
+            x = self.permute(x, flat)
+            position = 0
+            for letter, group in groups.items():
+                groups[letter] = tuple(range(position, position + len(group)))
+                position += len(group)
+        present = sorted((g, letter) for letter, g in groups.items() if g)
+        absent = [letter for letter, g in groups.items() if not g]
+        merged = self.collapse(x, [g for g, _ in present] + [()] * len(absent))
+        return merged, "".join([letter for _, letter in present] + absent)
+
+    def _ungroup(self, product: Any, groups: Sequence[Sequence[int]], shape: Sequence[Size]) -> Any:
+        """The result (batch, left, right) with each of its axes expanded to what it was merged from."""
+        present = [g for g in groups if g]
+        if len(present) < len(groups):
+            product = self.drop_units(product, [bool(g) for g in groups])
+        if not present:
+            return product
+        return self.expand(product, present, shape)
+
+    def matrix_product(
+        self, x: Any, x_order: str, y: Any, y_order: str, source: np.dtype, carried: np.dtype
+    ) -> Any:
+        """`out[b, m, n] = sum_k x[...] y[...]`; the orders name the axes of the operands as they lie."""
+        sizes: dict[str, Size] = {}
+        for order, value in ((x_order, x), (y_order, y)):
+            for letter, n in zip(order, self.shape(value), strict=True):
+                sizes[letter] = self._known_size(sizes.get(letter, n), n)
+        x = self.retype(x, [sizes[letter] for letter in x_order])
+        y = self.retype(y, [sizes[letter] for letter in y_order])
+        # A loop that turns once is left out, but for one to sum over.
+        loops = [letter for letter in "bmn" if not self._is_one(sizes[letter])] + ["k"]
+        x, x_order = self._without_units(x, x_order, loops)
+        y, y_order = self._without_units(y, y_order, loops)
+        out = [letter for letter in OUT if letter in loops]
+        init = self.fill(self.scalar_constant(carried, 0), [sizes[letter] for letter in out], carried)
+
+        def body(left: Any, right: Any, total: Any) -> Any:
+            left = self.scalars.convert(source, carried, left)
+            right = self.scalars.convert(source, carried, right)
+            return self.scalars.add(carried, total, self.scalars.mul(carried, left, right))
+
+        maps = [
+            self.axes_map(len(loops), [loops.index(letter) for letter in order])
+            for order in (x_order, y_order, "".join(out))
+        ]
+        iterators = ["reduction" if letter == "k" else "parallel" for letter in loops]
+        product = self.generic([x, y], [init], maps, iterators, body)
+        groups = units_beside([letter in loops for letter in OUT]) if out else []
+        return self.expand(product, groups, [sizes[letter] for letter in OUT])
+
+    @staticmethod
+    def _is_one(n: Size) -> bool:
+        return isinstance(n, int) and n == 1
+
+    def _without_units(self, x: Any, order: str, loops: Sequence[str]) -> tuple[Any, str]:
+        keep = [letter in loops for letter in order]
+        if all(keep):
+            return x, order
+        return self.drop_units(x, keep), "".join(c for c in order if c in loops)

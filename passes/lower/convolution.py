@@ -1,0 +1,240 @@
+"""Forms of convolution: IREE's named ops on channels-last images, matrix products, generics for the rest.
+
+Operands are first brought to image (batch, spatial, feature) and kernel (spatial, in, out), and the image is
+spread, padded and cropped, so that one of these forms remains: a matrix product where the window has one
+element, the named convolution without groups, a `linalg.generic` with a loop over groups otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...dialects import mlir
+from ...dialects.ops.convolution import Layout, Window
+from ...dialects.ops.reductions import accumulation_dtype
+from ...dialects.types import COMPLEX
+from .contraction import ContractionForms
+from .core import Size
+
+_NAMED: Final = {1: "conv_1d_nwc_wcf", 2: "conv_2d_nhwc_hwcf", 3: "conv_3d_ndhwc_dhwcf"}
+
+
+class ConvolutionForms(ContractionForms):
+    """`conv_general`."""
+
+    def convolve(
+        self,
+        lhs: Any,
+        rhs: Any,
+        *,
+        window_strides: tuple[int, ...],
+        padding: tuple[tuple[int, int], ...],
+        lhs_dilation: tuple[int, ...],
+        rhs_dilation: tuple[int, ...],
+        lhs_spec: Layout,
+        rhs_spec: Layout,
+        out_spec: Layout,
+        feature_group_count: int,
+        batch_group_count: int,
+    ) -> Any:
+        """The convolution of the op being lowered."""
+        source = self.result_type.dtype
+        carried = accumulation_dtype(source)
+        window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
+        image = self.permute(lhs, (lhs_spec[0], *lhs_spec[2:], lhs_spec[1]))
+        kernel = self.permute(rhs, (*rhs_spec[2:], rhs_spec[1], rhs_spec[0]))
+        image = self._spread_and_pad(image, window, source)
+        positions = self._positions_of_window(image, kernel, window)
+        groups = feature_group_count * batch_group_count
+        sizes = (self._part(self.shape(image)[0], batch_group_count), *positions, self.shape(kernel)[-1])
+        if 0 in sizes or 0 in self.shape(kernel):
+            result = self.fill(self.scalar_constant(carried, 0), sizes, carried)
+        elif groups == 1:
+            self._require_features(image, kernel, 1)
+            result = self._ungrouped(image, kernel, sizes, window, source, carried)
+        else:
+            self._require_features(image, kernel, feature_group_count)
+            result = self._grouped_convolution(
+                image, kernel, sizes, window, source, carried, feature_group_count, batch_group_count
+            )
+        result = self.convert(carried, source, result)
+        lies = (out_spec[0], *out_spec[2:], out_spec[1])
+        return self.permute(result, [lies.index(axis) for axis in range(len(lies))])
+
+    # -- sizes ---------------------------------------------------------------------------------
+
+    def _part(self, n: Size, count: int) -> Size:
+        return n if count == 1 else self.size(self.size_arithmetic("size_div", n, count))
+
+    def _require_features(self, image: Any, kernel: Any, groups: int) -> None:
+        self.require_equal(
+            self._part(self.shape(image)[-1], groups),
+            self.shape(kernel)[-2],
+            "adze: image and kernel of a convolution differ in their number of features",
+        )
+
+    def _positions_of_window(self, image: Any, kernel: Any, window: Window) -> list[Size]:
+        """How many places the window has along each spatial axis of the padded image."""
+        places = []
+        sizes = zip(self.shape(image)[1:-1], self.shape(kernel)[:-2], strict=True)
+        for (n, m), stride, dilation in zip(sizes, window.window_strides, window.rhs_dilation, strict=True):
+            span = self._calculate("size_sub", n, self._dilated(m, dilation))
+            places.append(
+                self._calculate(
+                    "size_max", self._calculate("size_add", self._calculate("size_div", span, stride), 1), 0
+                )
+            )
+        return places
+
+    def _dilated(self, n: Size, dilation: int) -> Size:
+        if dilation == 1:
+            return n
+        gaps = self._calculate("size_mul", self._calculate("size_sub", n, 1), dilation)
+        return self._calculate("size_max", self._calculate("size_add", gaps, 1), 0)
+
+    def _calculate(self, name: str, m: Size, n: Size) -> Size:
+        return self.size(self.size_arithmetic(name, m, n))
+
+    # -- the image -----------------------------------------------------------------------------
+
+    def _spread_and_pad(self, image: Any, window: Window, dtype: np.dtype) -> Any:
+        """Zeros between the elements of the image, then zeros around it or less of it."""
+        zero = self.scalar_constant(dtype, 0)
+        image = self._spread(image, window.lhs_dilation, zero)
+        shape = self.shape(image)
+        # The spread axis ends with `dilation - 1` zeros too many.
+        ends = [high - d + 1 for (_, high), d in zip(window.padding, window.lhs_dilation, strict=True)]
+        low = [0, *(low for low, _ in window.padding), 0]
+        high = [0, *ends, 0]
+        if min(low + high) < 0:
+            kept = []
+            for n, before, after in zip(shape, low, high, strict=True):
+                less = max(-before, 0) + max(-after, 0)
+                kept.append(self._calculate("size_max", self._calculate("size_sub", n, less), 0) if less else n)
+            image = self.window(image, [max(-n, 0) for n in low], kept, [1] * len(shape))
+        return self.pad_with(image, [max(n, 0) for n in low], [max(n, 0) for n in high], zero)
+
+    def _spread(self, image: Any, dilation: Sequence[int], zero: Any) -> Any:
+        if all(d == 1 for d in dilation):
+            return image
+        shape = self.shape(image)
+        apart: list[Size] = [shape[0]]
+        groups = [[0]]
+        room = [0]
+        for n, d in zip(shape[1:-1], dilation, strict=True):
+            groups.append([len(apart), len(apart) + 1])
+            apart += [n, 1]
+            room += [0, d - 1]
+        groups.append([len(apart)])
+        apart.append(shape[-1])
+        room.append(0)
+        image = self.expand(image, groups, apart)
+        image = self.pad_with(image, [0] * len(apart), room, zero)
+        return self.collapse(image, groups)
+
+    # -- forms ---------------------------------------------------------------------------------
+
+    def _ungrouped(
+        self, image: Any, kernel: Any, sizes: Sequence[Size], window: Window, source: np.dtype, carried: np.dtype
+    ) -> Any:
+        spatial = len(sizes) - 2
+        pointwise = all(self._is_one(n) for n in self.shape(kernel)[:-2])
+        if pointwise and set(window.window_strides) <= {1}:
+            rows = self.collapse(image, [list(range(spatial + 1)), [spatial + 1]])
+            weights = self.collapse(kernel, [list(range(spatial + 1)), [spatial + 1]])
+            product = self.matrix_product(rows, "mk", weights, "kn", source, carried)
+            return self._product_as(product, sizes)
+        if spatial in _NAMED and source not in COMPLEX:
+            return self._named(_NAMED[spatial], image, kernel, sizes, window, carried)
+        return self._generic_convolution(image, kernel, sizes, window, source, carried)
+
+    def _product_as(self, product: Any, sizes: Sequence[Size]) -> Any:
+        product = self.drop_units(product, [False, True, True])
+        return self.expand(product, [list(range(len(sizes) - 1)), [len(sizes) - 1]], sizes)
+
+    def _named(
+        self, name: str, image: Any, kernel: Any, sizes: Sequence[Size], window: Window, carried: np.dtype
+    ) -> Any:
+        init = self.fill(self.scalar_constant(carried, 0), sizes, carried)
+        build = getattr(mlir.linalg, name)
+        result = build(
+            image,
+            kernel,
+            outs=[init],
+            strides=list(window.window_strides),
+            dilations=list(window.rhs_dilation),
+        )
+        return self.bind_shape(result, self.shape(init))
+
+    def _grouped_convolution(
+        self,
+        image: Any,
+        kernel: Any,
+        sizes: Sequence[Size],
+        window: Window,
+        source: np.dtype,
+        carried: np.dtype,
+        feature_groups: int,
+        batch_groups: int,
+    ) -> Any:
+        """With an axis for the groups: image (.., g, c) or (g, n, ..), kernel (.., c, g, f)."""
+        rank = len(self.shape(image))
+        groups = feature_groups * batch_groups
+        per_group = self._part(self.shape(kernel)[-1], groups)
+        kernel_shape = [*self.shape(kernel)[:-1], groups, per_group]
+        kernel = self.expand(kernel, [*([a] for a in range(rank - 1)), [rank - 1, rank]], kernel_shape)
+        shape = self.shape(image)
+        if batch_groups > 1:
+            apart = [batch_groups, sizes[0], *shape[1:]]
+            image = self.expand(image, [[0, 1], *([a + 1] for a in range(1, rank))], apart)
+            group_axis = 0
+        else:
+            apart = [*shape[:-1], feature_groups, self._part(shape[-1], feature_groups)]
+            image = self.expand(image, [*([a] for a in range(rank - 1)), [rank - 1, rank]], apart)
+            group_axis = rank - 1
+        grouped = (*sizes[:-1], groups, per_group)
+        result = self._generic_convolution(image, kernel, grouped, window, source, carried, group_axis)
+        return self.collapse(result, [*([a] for a in range(rank - 1)), [rank - 1, rank]])
+
+    def _generic_convolution(
+        self,
+        image: Any,
+        kernel: Any,
+        sizes: Sequence[Size],
+        window: Window,
+        source: np.dtype,
+        carried: np.dtype,
+        group_axis: int | None = None,
+    ) -> Any:
+        """Loops: batch, positions, (group,) output feature; then window, input feature."""
+        ir = mlir.ir
+        spatial = len(window.window_strides)
+        outer = len(sizes)
+        loops = outer + spatial + 1
+        dims = [ir.AffineExpr.get_dim(a, self.context) for a in range(loops)]
+        reads = [dims[0]]
+        for axis, (stride, dilation) in enumerate(
+            zip(window.window_strides, window.rhs_dilation, strict=True)
+        ):
+            reads.append(dims[1 + axis] * stride + dims[outer + axis] * dilation)
+        reads.append(dims[-1])
+        weights = [*dims[outer:], dims[outer - 1]]
+        if group_axis is not None:
+            reads.insert(group_axis, dims[outer - 2])
+            weights.insert(spatial + 1, dims[outer - 2])
+        maps = [
+            ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, each, self.context))
+            for each in (reads, weights, dims[:outer])
+        ]
+        init = self.fill(self.scalar_constant(carried, 0), sizes, carried)
+
+        def body(pixel: Any, weight: Any, total: Any) -> Any:
+            pixel = self.scalars.convert(source, carried, pixel)
+            weight = self.scalars.convert(source, carried, weight)
+            return self.scalars.add(carried, total, self.scalars.mul(carried, pixel, weight))
+
+        iterators = ["parallel"] * outer + ["reduction"] * (spatial + 1)
+        return self.generic([image, kernel], [init], maps, iterators, body)
