@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
-from .reporting import JsonOption, command, print_json, readable_bytes, usage
+from .reporting import JsonOption, command, print_json, print_note, readable_bytes, usage, working
 from .source import load_function
 
 
@@ -26,12 +26,12 @@ def build(
 ) -> None:
     """Compile a Python function to one .vmfb.
 
-    The file is run once by Python; the function is traced with the given shapes and dtypes. What comes
-    out is one file that runs without Python, on the device that the target names.
+    Python runs the file once, and the function is traced with the given shapes and dtypes. What comes
+    out is one file that runs without Python on the device that the target names.
 
-    Example: adze build model.py:predict --in 'f32[8,784]' -t cpu:x86-64-v3 -o predict.vmfb
+    Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
     """
-    from .. import jit
+    from ..frontend.jit import trace
     from ..runtime.targets import parse_target
 
     chosen = usage("--target", parse_target, target)
@@ -40,20 +40,27 @@ def build(
     positional, named = bind_specs(found, specs)
 
     started = time.perf_counter()
-    compiled = jit(found).trace(*positional, **named).lower(chosen).compile()
-    compiled.save(output)
+    with working(f"compiling {function} for {chosen}"):
+        compiled = trace(found, *positional, **named).lower(chosen).compile()
+        compiled.save(output)
     seconds = time.perf_counter() - started
 
     size = output.stat().st_size
+    cached = compiled.report.record
+    for warning in cached.warnings:
+        print_note(f"warning: {warning}")
+    signature = compiled.manifest.signatures[0]
     if json:
         print_json(
             {
                 "output": str(output),
-                "function": function,
+                "function": str(signature),
                 "target": str(chosen),
                 "bytes": size,
                 "seconds": round(seconds, 3),
+                "cache_hit": cached.hit,
             }
         )
     else:
-        typer.echo(f"{output}: {readable_bytes(size)} for {chosen} in {seconds:.2f} s")
+        origin = ", from the compile cache" if cached.hit else ""
+        typer.echo(f"{signature}\n{output}: {readable_bytes(size)} for {chosen} in {seconds:.2f} s{origin}")

@@ -15,10 +15,11 @@ from . import cache
 from .build import build
 from .doctor import doctor
 from .inspect import inspect
+from .ir import ir
 from .opt import opt
 from .run import run
 
-COMMANDS = (build, run, opt, inspect, doctor)
+COMMANDS = (build, run, ir, opt, inspect, doctor)
 
 app = typer.Typer(
     name="adze",

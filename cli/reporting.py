@@ -7,11 +7,12 @@ never shows a traceback unless it was asked for.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import json
 import traceback as tracebacks
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -113,6 +114,19 @@ def print_rows(rows: Iterable[tuple[str, object]]) -> None:
 def print_note(text: str) -> None:
     """Progress and remarks: to standard error, so that pipes carry results only."""
     typer.echo(text, err=True)
+
+
+@contextlib.contextmanager
+def working(text: str) -> Iterator[None]:
+    """A spinner with `text` on standard error while the block runs; nothing where no one watches."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(text):
+        yield
 
 
 def readable_bytes(count: int) -> str:
