@@ -68,7 +68,10 @@ class OrderingForms(RearrangementForms):
             "iree_linalg_ext.sort",
             results=[v.type for v in operands],
             operands=list(operands),
-            attributes={"dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), axis)},
+            attributes={
+                "dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), axis),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, len(operands)]),
+            },
             regions=1,
         )
         elements = [ir.RankedTensorType(v.type).element_type for v in operands for _ in range(2)]

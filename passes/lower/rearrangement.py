@@ -116,7 +116,7 @@ class RearrangementForms(LoweringCore):
         ]
         ir = mlir.ir
         element = ir.RankedTensorType(x.type).element_type
-        if ir.ComplexType.isinstance(element):
+        if isinstance(element, ir.ComplexType):
             # IREE 3.13 crashes on a tensor.pad of complex elements.
             whole = mlir.linalg.fill(scalar, outs=[self.empty_like_element(element, shape)])
             return self.insert(x, self.bind_shape(whole, shape), low, [1] * len(shape))
