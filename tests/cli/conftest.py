@@ -11,6 +11,9 @@ from adze.cli.main import app
 
 Adze = Callable[..., Result]
 
+# Help pages wrap at the terminal's width.
+ENVIRONMENT = {"COLUMNS": "100", "NO_COLOR": "1"}
+
 MODULE = """\
 func.func @add_row(%x: tensor<?x3xf32>, %b: tensor<3xf32>) -> (tensor<?x3xf32>, tensor<3xi1>) {
   %zero = arith.constant 0.0 : f32
@@ -43,7 +46,8 @@ def adze() -> Adze:
     """Runs a command line in this process: `adze("run", "program.vmfb")`."""
 
     def run(*arguments: object, stdin: str | None = None) -> Result:
-        return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+        command = [str(argument) for argument in arguments]
+        return CliRunner().invoke(app, command, input=stdin, env=ENVIRONMENT)
 
     return run
 

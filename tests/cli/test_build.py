@@ -1,0 +1,204 @@
+"""`adze build` and `adze ir`: a function in a file becomes a program, or an error in the user's terms."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .conftest import Adze
+
+MODEL = """\
+import numpy as np
+
+weights = np.arange(6, dtype=np.float32).reshape(3, 2)
+
+def predict(x, scale=2.0):
+    return {"y": (x @ weights) * scale, "positive": x > 0}
+
+def affine(params, x):
+    return params["w"] * x + params["b"]
+
+def add(x, y):
+    return x + y
+
+def choose(x):
+    if x.sum() > 0:
+        return x
+    return -x
+
+def text(x):
+    return "a text"
+
+def fail(x):
+    raise ValueError("not today")
+"""
+CHOOSE_LINE = MODEL.split("\n").index("    if x.sum() > 0:") + 1
+FAIL_LINE = MODEL.split("\n").index('    raise ValueError("not today")') + 1
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)
+    loaded = set(sys.modules)
+    path = Path("model_of_the_build_tests.py")
+    path.write_text(MODEL)
+    yield path
+    sys.modules.pop(path.stem, None)
+    assert {name for name in set(sys.modules) - loaded if name.startswith("model_of")} == set()
+
+
+def test_built_program_computes_what_the_function_does(adze: Adze, model: Path) -> None:
+    built = adze("build", f"{model}:predict", "--in", "f32[n,3]", "-o", "predict.vmfb")
+    assert built.exit_code == 0, built.stderr
+    signature, line = built.stdout.splitlines()
+    assert signature.startswith("predict(x: f32[n,3]) -> (")
+    assert line.startswith("predict.vmfb: ")
+
+    x = np.array([[1, -2, 3], [0, 0, 1]], np.float32)
+    np.save("x.npy", x)
+    result = adze("run", "predict.vmfb", "--in", "x.npy", "--json")
+    assert result.exit_code == 0, result.stderr
+    values = {entry["name"]: entry["values"] for entry in json.loads(result.stdout)["outputs"]}
+    weights = np.arange(6, dtype=np.float32).reshape(3, 2)
+    assert values["y"] == ((x @ weights) * 2).tolist()
+    assert values["positive"] == (x > 0).tolist()
+
+
+def test_tree_of_inputs_is_given_as_one_or_leaf_by_leaf(adze: Adze, model: Path) -> None:
+    whole = ["--in", "{w: f32[3], b: f32[]}", "--in", "f32[3]"]
+    leaves = ["--in", "x=f32[3]", "--in", "params.b=f32[]", "--in", "params.w=f32[3]"]
+    for name, inputs in (("whole.vmfb", whole), ("leaves.vmfb", leaves)):
+        built = adze("build", f"{model}:affine", *inputs, "-t", "cpu:x86-64-v3", "-o", name)
+        assert built.exit_code == 0, built.stderr
+    assert Path("whole.vmfb").read_bytes() == Path("leaves.vmfb").read_bytes()
+
+
+def test_json_report_names_output_target_and_cache(
+    adze: Adze, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADZE_CACHE_DIR", str(tmp_path / "cache"))
+    arguments = ["build", f"{model}:add", "--in", "f32[5]", "--in", "f32[5]", "-o", "add.vmfb", "--json"]
+    first, second = (json.loads(adze(*arguments).stdout) for _ in range(2))
+    assert first["output"] == "add.vmfb"
+    assert first["target"] == "cpu"
+    assert first["bytes"] == Path("add.vmfb").stat().st_size
+    assert first["seconds"] > 0
+    assert (first["cache_hit"], second["cache_hit"]) == (False, True)
+
+
+def test_ir_is_printed_at_each_stage(adze: Adze, model: Path) -> None:
+    def ir(stage: str) -> str:
+        result = adze("ir", f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "--stage", stage)
+        assert result.exit_code == 0, result.stderr
+        text: str = result.stdout
+        return text
+
+    assert '"adze.add"(%arg0, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>' in ir("traced")
+    assert "%2: f32[4] = add(%0, %1)" in ir("pretty")
+    assert '"adze.add"' in ir("simplified")
+    assert "arith.addf" in ir("linalg")
+    assert "adze." not in ir("linalg")
+
+
+def test_printed_ir_is_input_of_opt(adze: Adze, model: Path) -> None:
+    written = adze("ir", f"{model}:predict", "--in", "f32[n,3]", "-o", "predict.mlir")
+    assert written.exit_code == 0, written.stderr
+    assert written.stdout == ""
+    result = adze("opt", "predict.mlir", "--pass-pipeline", "simplify,lower{target=cpu}")
+    assert result.exit_code == 0, result.stderr
+
+
+def test_ir_shows_the_lines_of_the_user(adze: Adze, model: Path) -> None:
+    result = adze("ir", f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "--locations")
+    line = MODEL.split("\n").index("    return x + y") + 1
+    assert f'{model}":{line}:' in result.stdout
+
+
+def test_unknown_stage_lists_the_stages(adze: Adze, model: Path) -> None:
+    result = adze("ir", f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "--stage", "final")
+    assert result.exit_code == 2
+    message = " ".join(result.stderr.split())
+    for stage in ("traced", "pretty", "simplified", "linalg"):
+        assert f"'{stage}'" in message
+
+
+def refuse(adze: Adze, *arguments: object, code: int) -> str:
+    """The message of a build that must fail, without a traceback and without a file."""
+    result = adze("build", *arguments, "-o", "out.vmfb")
+    assert result.exit_code == code, result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
+    assert not Path("out.vmfb").exists()
+    message: str = result.stderr
+    return message
+
+
+def test_shapes_that_do_not_fit_are_refused(adze: Adze, model: Path) -> None:
+    message = refuse(adze, f"{model}:add", "--in", "f32[4]", "--in", "f32[3]", code=1)
+    assert message.startswith("error: ")
+    assert "4" in message and "3" in message
+    assert f"{model}:" in message
+
+
+def test_branch_on_a_value_names_the_line_and_the_way_out(adze: Adze, model: Path) -> None:
+    message = refuse(adze, f"{model}:choose", "--in", "f32[4]", code=1)
+    assert f"{model}:{CHOOSE_LINE}" in message
+    assert "hint: " in message
+
+
+def test_result_that_is_no_array_is_refused(adze: Adze, model: Path) -> None:
+    assert refuse(adze, f"{model}:text", "--in", "f32[4]", code=1).startswith(
+        "error: text gives str ('a text') at result, expected an array\n"
+    )
+
+
+def test_error_of_the_function_itself_names_its_line(adze: Adze, model: Path) -> None:
+    assert refuse(adze, f"{model}:fail", "--in", "f32[4]", code=1) == (
+        f"error: ValueError: not today\n  at {Path.cwd() / model}:{FAIL_LINE}\n"
+        "  hint: --traceback shows the whole way there\n"
+    )
+
+
+def test_syntax_error_in_the_file_is_a_message(adze: Adze, model: Path) -> None:
+    Path("broken.py").write_text("def f(x:\n")
+    message = refuse(adze, "broken.py:f", code=1)
+    assert message.startswith("error: SyntaxError: ")
+    assert "broken.py, line 1" in message
+
+
+def test_unknown_target_lists_the_targets(adze: Adze, model: Path) -> None:
+    message = refuse(adze, f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "-t", "gpu", code=2)
+    assert message.startswith("error: --target: unknown target 'gpu': expected cpu, vulkan or cuda")
+    assert "cpu:x86-64-v3" in message
+
+
+def test_missing_argument_shows_the_signature(adze: Adze, model: Path) -> None:
+    assert refuse(adze, f"{model}:add", "--in", "f32[4]", code=2) == (
+        "error: --in: add(x, y) cannot be called so: missing a required argument: 'y'\n"
+    )
+
+
+def test_output_is_checked_before_the_work(adze: Adze, model: Path) -> None:
+    inputs = ["--in", "f32[4]", "--in", "f32[4]"]
+    missing = adze("build", f"{model}:add", *inputs, "-o", "no/such/folder.vmfb")
+    assert missing.exit_code == 2
+    assert missing.stderr == "error: --output: there is no folder 'no/such'\n"
+    folder = adze("build", f"{model}:add", *inputs, "-o", ".")
+    assert folder.exit_code == 2
+    assert folder.stderr == "error: --output: '.' is a folder, expected a file\n"
+
+
+def test_output_option_is_required(adze: Adze, model: Path) -> None:
+    result = adze("build", f"{model}:add")
+    assert result.exit_code == 2
+    assert "--output" in result.stderr
+
+
+def test_traceback_is_shown_when_asked_for(adze: Adze, model: Path) -> None:
+    result = adze("build", f"{model}:fail", "--in", "f32[4]", "-o", "out.vmfb", "--traceback")
+    assert result.exit_code == 1
+    assert "Traceback (most recent call last)" in result.stderr
+    assert 'raise ValueError("not today")' in result.stderr

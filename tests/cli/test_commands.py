@@ -1,0 +1,88 @@
+"""The command as a process: help with an example for all, exit codes, and what is (not) imported."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .conftest import Adze
+
+COMMANDS = (
+    ("build",),
+    ("run",),
+    ("ir",),
+    ("opt",),
+    ("inspect",),
+    ("doctor",),
+    ("cache", "stats"),
+    ("cache", "clear"),
+)
+ADZE = Path(sys.executable).with_name("adze")
+
+
+def shell(*arguments: object, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [str(ADZE), *map(str, arguments)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_has_an_example_and_lists_json_and_traceback(adze: Adze, command: tuple[str, ...]) -> None:
+    result = adze(*command, "--help")
+    assert result.exit_code == 0
+    assert f"Example: adze {' '.join(command)}" in result.stdout
+    assert "--json" in result.stdout
+    assert "--traceback" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [("bulid",), ("build", "--frobnicate"), ("cache", "stat")], ids=" ".join
+)
+def test_unknown_command_or_option_leaves_with_two(adze: Adze, arguments: tuple[str, ...]) -> None:
+    result = adze(*arguments)
+    assert result.exit_code == 2
+    assert arguments[-1] in result.stderr
+
+
+def test_build_run_and_inspect_as_processes(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text("def double(x):\n    return x + x\n")
+    built = shell("build", "model.py:double", "--in", "f64[?]", "-o", "double.vmfb", folder=tmp_path)
+    assert built.returncode == 0, built.stderr
+    np.save(tmp_path / "x.npy", np.arange(3.0))
+    ran = shell("run", "double.vmfb", "--in", "x.npy", "--out", "y.npy", folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), [0.0, 2.0, 4.0])
+    shown = shell("inspect", "double.vmfb", folder=tmp_path)
+    assert "double(x: f64[" in shown.stdout
+    missing = shell("run", "no_such.vmfb", folder=tmp_path)
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr == "error: no_such.vmfb: there is no such file\n"
+
+
+def test_help_imports_neither_arrays_nor_iree(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from typer.testing import CliRunner\n"
+        "from adze.cli.main import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & {'iree', 'numpy', 'optree'}))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "[]\n"
+
+
+def test_run_never_loads_the_compiler(program: Path) -> None:
+    code = (
+        "import sys\n"
+        "from typer.testing import CliRunner\n"
+        "from adze.cli.main import app\n"
+        f"command = ['run', {str(program)!r}, '--in', '[[1, 2, 3]]', '--in', '[1, 2, 3]']\n"
+        "result = CliRunner().invoke(app, command)\n"
+        "assert result.exit_code == 0, result.stderr\n"
+        "print([name for name in sys.modules if name.startswith('iree.compiler')])\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "[]\n"
