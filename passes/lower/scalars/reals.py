@@ -27,15 +27,7 @@ def sign(x: Term) -> Term:
 
 
 def ceil(x: Term) -> Term:
-    """Through floor: f64 ceil has no code on generic x86-64."""
     return -((-x).floor())
-
-
-def round_half_even(x: Term) -> Term:
-    form = x.format
-    a = x.absolute()
-    rounded = (a + 2.0**form.mantissa) - 2.0**form.mantissa
-    return choose(a < 2.0**form.mantissa, rounded, a).with_sign_bits(x.sign_bits())
 
 
 def rsqrt(x: Term) -> Term:

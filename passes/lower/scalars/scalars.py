@@ -37,7 +37,7 @@ REAL: Final[dict[str, Callable[..., Term]]] = {
     **{name: getattr(trigonometry, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
     **{name: getattr(special, name) for name in ("erf", "erfc", "erf_inv", "lgamma", "digamma")},
     "pow": exponentials.pow_, "rem": reals.fmod, "sqrt": Term.sqrt, "rsqrt": reals.rsqrt, "floor": Term.floor,
-    "ceil": reals.ceil, "round": reals.round_half_even, "sign": reals.sign, "max": reals.maximum,
+    "ceil": reals.ceil, "round": Term.rounded, "sign": reals.sign, "max": reals.maximum,
     "min": reals.minimum,
 }  # fmt: skip
 

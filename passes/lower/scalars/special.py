@@ -45,7 +45,7 @@ def _erfc_tail(x: Term) -> Term:
 def erf(x: Term) -> Term:
     a = x.absolute()
     outer = (1.0 - _erfc_tail(a)).with_sign_bits(x.sign_bits())
-    tiny = x + x * (TWO_OVER_ROOT_PI - 1.0)
+    tiny = x * TWO_OVER_ROOT_PI
     return choose(a.equals(0.0), x, choose(a < word(x.width, 1e-10, 1e-160), tiny, choose(a < 1.0, _erf_centre(x), outer)))
 
 

@@ -209,8 +209,17 @@ class Term:
     def sqrt(self) -> Term:
         return Term(mlir.math.sqrt(self.value))
 
+    def rounded(self) -> Term:
+        """The nearest integer, half to even, by adding 2**mantissa; keeps -0."""
+        power = 2.0**self.format.mantissa
+        magnitude = self.absolute()
+        nearest = choose(magnitude < power, (magnitude + power) - power, magnitude)
+        return nearest.with_sign_bits(self.sign_bits())
+
     def floor(self) -> Term:
-        return Term(mlir.math.floor(self.value))
+        """Without the math op, whose code calls libm on x86-64 before SSE4.1."""
+        nearest = self.rounded()
+        return choose(nearest > self, nearest - 1.0, nearest)
 
 
 def float_type(bits: int) -> ir.Type:
