@@ -156,12 +156,19 @@ class Op:
     - `batch(b, size, operands, axes, **attributes)` -> (results, result axes); axis None: not batched.
     - `lower(l, *operands, **attributes)` -> lowered result(s).
     - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
+
+    `has_effect`: it does something besides giving results. `is_cheap`: computing it again costs no more
+    than saving its result, so that linearization saves its operands instead.
+
+    An op that refers to functions (a `symbol` attribute) gets the engine in place of `results`, and maps
+    its bodies through it: `jvp(b, primals, tangents, engine, **attributes)` -> (results, tangents).
     """
 
     name: ClassVar[str]
     operands: ClassVar[tuple[Operand, ...]] = ()
     attributes: ClassVar[Mapping[str, Attribute]] = {}
     has_effect: ClassVar[bool] = False
+    is_cheap: ClassVar[bool] = False
     simplify: ClassVar[Callable[..., Any] | None] = None
 
     infer: ClassVar[Any]

@@ -18,7 +18,7 @@ from ..dialects.declaration import Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.ops.constants import Constant
 from ..dialects.types import TensorType
-from .functions import functions, is_private, split_body
+from .functions import function, functions, is_private, split_body
 
 FOLD_LIMIT: Final = 256
 """Results with more elements than this are computed when the program runs, not stored in it."""
@@ -28,15 +28,22 @@ _ROUNDS: Final = 8
 def simplify(module: mlir.ir.Module) -> None:
     """Simplify every function of `module`, then drop private functions that nothing refers to."""
     reader = Reader(Codec(module.context))
-    effects = _Effects(module, reader)
-    for operation in functions(module).values():
-        for _ in range(_ROUNDS):
-            run = _Run(module, operation, reader, effects)
-            run.forward()
-            run.drop_unused()
-            if not run.changed:
-                break
+    for symbol in functions(module):
+        simplify_function(module, symbol, reader)
     _drop_unreferenced(module, reader)
+
+
+def simplify_function(module: mlir.ir.Module, symbol: str, reader: Reader | None = None) -> None:
+    """Simplify one function of `module`, in place."""
+    reader = reader or Reader(Codec(module.context))
+    operation = function(module, symbol)
+    effects = _Effects(module, reader)
+    for _ in range(_ROUNDS):
+        run = _Run(module, operation, reader, effects)
+        run.forward()
+        run.drop_unused()
+        if not run.changed:
+            break
 
 
 class _Effects:

@@ -1,0 +1,153 @@
+"""Forward differentiation: maps a function to the one that also pushes tangents forward.
+
+`jvp(module, @f, active)` makes `@f_jvp(primals..., tangents of the active...) -> (results..., tangents of the
+active results...)`. A tangent that is zero is None while the pass runs and never becomes an array; integers
+carry none. One rule an op, `Op.jvp`; an op that refers to functions gets this pass to map them.
+
+The combined function that linearization splits is made by the same walk, so the class is shared with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialects import mlir
+from ..dialects.attributes import Codec
+from ..dialects.building import Application
+from ..dialects.declaration import Undefined
+from ..dialects.emission import Emitter, Reader
+from ..dialects.errors import MissingRuleError
+from ..dialects.ops.control import Call
+from ..dialects.types import INEXACT, TensorType, ValueType
+from .construction import NewFunction, derived_location
+from .functions import body, function, split_body
+from .verify import location_text
+
+Activity = tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Differentiated:
+    """A function that pushes tangents: its symbol, and which results have a tangent at all."""
+
+    symbol: str
+    active_results: Activity
+
+
+class ForwardMode:
+    """The jvp engine of one module; remembers what it has made."""
+
+    transform = "jvp"
+
+    def __init__(self, module: mlir.ir.Module) -> None:
+        self.module = module
+        self.codec = Codec(module.context)
+        self.reader = Reader(self.codec)
+        self._made: dict[tuple[str, Activity], Differentiated] = {}
+
+    def differentiate(self, symbol: str, active: Activity) -> Differentiated:
+        """The function that maps (primals, active tangents) to (results, active result tangents)."""
+        key = (symbol, active)
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = self._differentiate(symbol, active)
+        return made
+
+    def _differentiate(self, symbol: str, active: Activity) -> Differentiated:
+        source = function(self.module, symbol)
+        parameters = list(body(source).arguments)
+        types = [self.codec.read_type(p.type) for p in parameters]
+        tangent_types = [t for t, is_active in zip(types, active, strict=True) if is_active]
+        location = derived_location(source.location, self.transform)
+        new = NewFunction(self.module, self.codec, f"{symbol}_{self.transform}", [*types, *tangent_types], location)
+        primals: dict[Any, Any] = dict(zip(parameters, new.arguments, strict=False))
+        tangents: dict[Any, Any] = {}
+        incoming = iter(new.arguments[len(parameters) :])
+        for parameter, is_active in zip(parameters, active, strict=True):
+            if is_active:
+                tangents[parameter] = next(incoming)
+        operations, terminator = split_body(source)
+        for child in operations:
+            self._step(child.operation, new.emitter, primals, tangents)
+        results = [primals[v] for v in terminator.operands]
+        out = [tangents.get(v) for v in terminator.operands]
+        new.finish([*results, *(t for t in out if t is not None)])
+        return Differentiated(new.symbol, tuple(t is not None for t in out))
+
+    def _step(
+        self, operation: Any, b: Emitter, primals: dict[Any, Any], tangents: dict[Any, Any]
+    ) -> None:
+        application = self.reader.read(operation, primals.__getitem__)
+        assert application is not None, f"{operation.name} is not an op of adze"
+        b.location = derived_location(operation.location, self.transform)
+        incoming = [tangents.get(v) for v in list(operation.operands)[: len(application.operands)]]
+        is_active = any(t is not None for t in incoming)
+        if is_active and _refers_to_functions(application):
+            results, outgoing = self._through_functions(application, incoming, b)
+        else:
+            results = _sequence(b.apply(application.op, application.operands, application.attributes))
+            outgoing = [None] * len(results)
+            if is_active:
+                outgoing = self._tangents(operation, application, incoming, results, b)
+        for old, new, tangent in zip(operation.results, results, outgoing, strict=True):
+            primals[old] = new
+            if tangent is not None and carries_tangent(self.codec.read_type(old.type)):
+                tangents[old] = tangent
+
+    def _tangents(
+        self, operation: Any, application: Application, incoming: Sequence[Any], results: Sequence[Any], b: Emitter
+    ) -> list[Any]:
+        rule = application.op.jvp
+        if isinstance(rule, Undefined):
+            raise MissingRuleError(
+                f"'{application.op.name}' cannot be differentiated: {rule.reason}",
+                where=location_text(operation.location),
+                hint="give the function around it a derivative with adze.custom_vjp or adze.custom_jvp",
+            )
+        given = results[0] if len(results) == 1 else tuple(results)
+        out = rule(b, application.operands, tuple(incoming), given, **application.attributes)
+        return list(_sequence(out))
+
+    def _through_functions(
+        self, application: Application, incoming: Sequence[Any], b: Emitter
+    ) -> tuple[list[Any], list[Any]]:
+        """An op with bodies says itself how its differentiated bodies are put together."""
+        rule = application.op.jvp
+        if isinstance(rule, Undefined):
+            raise MissingRuleError(f"'{application.op.name}' cannot be differentiated: {rule.reason}")
+        results, outgoing = rule(
+            b, application.operands, tuple(incoming), self, **application.attributes
+        )
+        return list(results), list(outgoing)
+
+    def call(
+        self, b: Emitter, symbol: str, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """For rules of ops with bodies: results and result tangents of a function of the module."""
+        made = self.differentiate(symbol, tuple(t is not None for t in tangents))
+        values = call_function(b, self.module, made.symbol, [*primals, *(t for t in tangents if t is not None)])
+        count = len(made.active_results)
+        outgoing = iter(values[count:])
+        return values[:count], [next(outgoing) if is_active else None for is_active in made.active_results]
+
+
+def call_function(b: Emitter, module: mlir.ir.Module, symbol: str, operands: Sequence[Any]) -> list[Any]:
+    """The results of calling a function of the module."""
+    _, terminator = split_body(function(module, symbol))
+    types = tuple(b.type_of(v) for v in terminator.operands)
+    return list(_sequence(b.apply(Call, tuple(operands), {"callee": symbol, "results": types})))
+
+
+def carries_tangent(type_: ValueType) -> bool:
+    """Whether values of this type have a tangent: floats and complex numbers do."""
+    return isinstance(type_, TensorType) and type_.dtype in INEXACT
+
+
+def _refers_to_functions(application: Application) -> bool:
+    return any(a.kind in ("symbol", "symbols") for a in application.op.attributes.values())
+
+
+def _sequence(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, (tuple, list)) else (value,)

@@ -1,0 +1,178 @@
+"""Linearization: splits a differentiated function into what is computed once and what is linear.
+
+`@f` becomes `@f_primal(primals) -> (results, residuals)` and `@f_linear(residuals, tangents) -> tangents`.
+The combined function that `jvp` makes is simplified first, so that residuals are shared; then every op that
+depends on a tangent goes to the linear part. What the linear part needs of the rest is a residual: an input
+and a result are passed as they are, a constant or a cheap function of what is there (`Op.is_cheap`) is
+computed again, and only the others are saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialects import mlir
+from ..dialects.emission import Emitter
+from .construction import NewFunction, derived_location
+from .functions import body, function, split_body
+from .jvp import Activity, ForwardMode, call_function
+from .simplify import simplify_function
+
+
+@dataclass(frozen=True)
+class Residual:
+    """Where a residual comes from: the `index`-th input, result, or saved value of the primal function."""
+
+    kind: str
+    index: int
+
+
+@dataclass(frozen=True)
+class Linearized:
+    """A function taken apart; `linear` takes the residuals in order, then the active tangents."""
+
+    primal: str
+    linear: str
+    residuals: tuple[Residual, ...]
+    active_results: Activity
+
+    def residual_values(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
+        """The residuals, picked from the primal function's inputs and outputs (results, then saved)."""
+        count = len(self.active_results)
+        sources = {"input": list(inputs), "result": list(outputs[:count]), "saved": list(outputs[count:])}
+        return [sources[r.kind][r.index] for r in self.residuals]
+
+
+class Linearizer(ForwardMode):
+    """The linearize engine of one module; remembers what it has made."""
+
+    transform = "linearize"
+
+    def __init__(self, module: mlir.ir.Module) -> None:
+        super().__init__(module)
+        self._linearized: dict[tuple[str, Activity], Linearized] = {}
+
+    def linearize(self, symbol: str, active: Activity) -> Linearized:
+        """Take function `symbol` apart, differentiating with respect to its `active` arguments."""
+        key = (symbol, active)
+        made = self._linearized.get(key)
+        if made is None:
+            combined = self.differentiate(symbol, active)
+            simplify_function(self.module, combined.symbol, self.reader)
+            split = _Split(self, symbol, combined.symbol, len(active))
+            made = self._linearized[key] = split.run(combined.active_results)
+        return made
+
+    def call(
+        self, b: Emitter, symbol: str, primals: Sequence[Any], tangents: Sequence[Any]
+    ) -> tuple[list[Any], list[Any]]:
+        """Results and result tangents of a function, by two calls, so that the caller can be split."""
+        made = self.linearize(symbol, tuple(t is not None for t in tangents))
+        outputs = call_function(b, self.module, made.primal, primals)
+        residuals = made.residual_values(primals, outputs)
+        count = len(made.active_results)
+        values = iter(
+            call_function(b, self.module, made.linear, [*residuals, *(t for t in tangents if t is not None)])
+        )
+        return outputs[:count], [next(values) if is_active else None for is_active in made.active_results]
+
+
+class _Split:
+    """Splits one combined function."""
+
+    def __init__(self, engine: Linearizer, name: str, combined: str, primal_count: int) -> None:
+        self.engine = engine
+        self.name = name
+        self.source = function(engine.module, combined)
+        arguments = list(body(self.source).arguments)
+        self.inputs, self.tangents = arguments[:primal_count], arguments[primal_count:]
+        operations, self.terminator = split_body(self.source)
+        self.operations = [o.operation for o in operations]
+        self.is_linear: set[Any] = set(self.tangents)
+        for operation in self.operations:
+            if any(v in self.is_linear for v in operation.operands):
+                self.is_linear.update(operation.results)
+
+    def run(self, active_results: Activity) -> Linearized:
+        count = len(active_results)
+        returned = list(self.terminator.operands)
+        results, tangents = returned[:count], returned[count:]
+        recomputed, sources = self._residuals(tangents)
+        residuals, saved = self._places(sources, results)
+        primal = self._function("primal", self.inputs, self._primal_operations(), [*results, *saved])
+        linear_operations = [o for o in self.operations if self._is_linear(o) or o in recomputed]
+        linear = self._function("linear", [*sources, *self.tangents], linear_operations, tangents)
+        self.source.operation.erase()
+        return Linearized(primal, linear, tuple(residuals), active_results)
+
+    def _is_linear(self, operation: Any) -> bool:
+        return any(r in self.is_linear for r in operation.results)
+
+    def _primal_operations(self) -> list[Any]:
+        return [o for o in self.operations if not self._is_linear(o)]
+
+    def _residuals(self, tangents: Sequence[Any]) -> tuple[set[Any], list[Any]]:
+        """Ops to compute again in the linear part, and the values to pass to it."""
+        owner = {r: o for o in self.operations for r in o.results}
+        recomputed: set[Any] = set()
+        sources: dict[Any, None] = {}
+        pending = [v for o in self.operations if self._is_linear(o) for v in o.operands]
+        pending += tangents
+        seen: set[Any] = set()
+        while pending:
+            value = pending.pop()
+            if value in self.is_linear or value in seen:
+                continue
+            seen.add(value)
+            operation = owner.get(value)
+            if operation is not None and self._is_cheap(operation):
+                recomputed.add(operation)
+                pending.extend(operation.operands)
+            else:
+                sources[value] = None
+        order = {v: i for i, v in enumerate([*self.inputs, *owner])}
+        return recomputed, sorted(sources, key=order.__getitem__)
+
+    def _is_cheap(self, operation: Any) -> bool:
+        op = self.engine.reader.declaration(operation.name)
+        return op is not None and op.is_cheap
+
+    def _places(
+        self, sources: Sequence[Any], results: Sequence[Any]
+    ) -> tuple[list[Residual], list[Any]]:
+        residuals: list[Residual] = []
+        saved: list[Any] = []
+        for value in sources:
+            if value in self.inputs:
+                residuals.append(Residual("input", self.inputs.index(value)))
+            elif value in results:
+                residuals.append(Residual("result", list(results).index(value)))
+            else:
+                residuals.append(Residual("saved", len(saved)))
+                saved.append(value)
+        return residuals, saved
+
+    def _function(
+        self, part: str, arguments: Sequence[Any], operations: Sequence[Any], results: Sequence[Any]
+    ) -> str:
+        engine = self.engine
+        types = [engine.codec.read_type(a.type) for a in arguments]
+        location = derived_location(self.source.location, f"linearize {part}")
+        new = NewFunction(engine.module, engine.codec, f"{self.name}_{part}", types, location)
+        values = dict(zip(arguments, new.arguments, strict=True))
+        for operation in operations:
+            clone_operation(operation, values, new.emitter.point)
+        symbol = new.finish([values[r] for r in results])
+        simplify_function(engine.module, symbol, engine.reader)
+        return symbol
+
+
+def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> None:
+    """Append a copy of an op with its operands mapped, and map its results."""
+    clone = operation.clone(ip=point)
+    for position, operand in enumerate(operation.operands):
+        clone.operands[position] = values[operand]
+    values.update(zip(operation.results, clone.results, strict=True))
+

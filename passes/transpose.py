@@ -1,0 +1,166 @@
+"""Transposition: reverses a linear function.
+
+`transpose(@f, linear)` makes `@f_transpose(other arguments..., cotangents of the results...) -> cotangents of
+the linear arguments`. Ops that depend on no linear argument are kept; the linear ones are walked backwards,
+one rule an op, and cotangents of a value that is used twice are added. A cotangent that is zero is None
+while the pass runs; only one that is asked for as a result becomes an array of zeros.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialects import mlir
+from ..dialects.attributes import Codec
+from ..dialects.building import Application
+from ..dialects.declaration import Undefined
+from ..dialects.emission import Emitter, Reader
+from ..dialects.errors import MissingRuleError
+from ..dialects.types import TensorType, ValueType
+from .construction import NewFunction, derived_location
+from .functions import body, function, split_body
+from .jvp import Activity, call_function
+from .linearize import clone_operation
+from .simplify import simplify_function
+from .verify import location_text
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear operand as a transpose rule sees it: its type, not its value."""
+
+    type: ValueType
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        assert isinstance(self.type, TensorType)
+        return self.type.shape
+
+
+@dataclass(frozen=True)
+class Transposed:
+    """A reversed function: it gives cotangents for those linear arguments that are not always zero."""
+
+    symbol: str
+    nonzero: Activity
+
+
+class Transposer:
+    """The transpose engine of one module; remembers what it has made."""
+
+    def __init__(self, module: mlir.ir.Module) -> None:
+        self.module = module
+        self.codec = Codec(module.context)
+        self.reader = Reader(self.codec)
+        self._made: dict[tuple[str, Activity, Activity], Transposed] = {}
+
+    def transpose(self, symbol: str, linear: Activity, given: Activity | None = None) -> Transposed:
+        """Reverse function `symbol` in its `linear` arguments; `given` says which results have cotangents."""
+        if given is None:
+            _, terminator = split_body(function(self.module, symbol))
+            given = (True,) * len(terminator.operands)
+        key = (symbol, linear, given)
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = _Reversal(self, symbol, linear, given).run()
+        return made
+
+    def call(
+        self, b: Emitter, symbol: str, operands: Sequence[Any], cotangents: Sequence[Any]
+    ) -> list[Any]:
+        """For rules of ops with bodies: cotangents of the linear operands of a called function."""
+        linear = tuple(isinstance(v, Linear) for v in operands)
+        made = self.transpose(symbol, linear, tuple(c is not None for c in cotangents))
+        values = call_function(
+            b,
+            self.module,
+            made.symbol,
+            [*(v for v in operands if not isinstance(v, Linear)), *(c for c in cotangents if c is not None)],
+        )
+        outgoing = iter(values)
+        nonzero = iter(made.nonzero)
+        return [
+            next(outgoing) if isinstance(v, Linear) and next(nonzero) else None for v in operands
+        ]
+
+
+class _Reversal:
+    """Reverses one function."""
+
+    def __init__(self, engine: Transposer, symbol: str, linear: Activity, given: Activity) -> None:
+        self.engine = engine
+        self.symbol = symbol
+        self.given = given
+        self.source = function(engine.module, symbol)
+        arguments = list(body(self.source).arguments)
+        self.linear = [a for a, is_linear in zip(arguments, linear, strict=True) if is_linear]
+        self.other = [a for a, is_linear in zip(arguments, linear, strict=True) if not is_linear]
+        operations, self.terminator = split_body(self.source)
+        self.operations = [o.operation for o in operations]
+        self.is_linear: set[Any] = set(self.linear)
+
+    def run(self) -> Transposed:
+        engine = self.engine
+        results = [v for v, is_given in zip(self.terminator.operands, self.given, strict=True) if is_given]
+        types = [engine.codec.read_type(v.type) for v in (*self.other, *results)]
+        location = derived_location(self.source.location, "transpose")
+        new = NewFunction(engine.module, engine.codec, f"{self.symbol}_transpose", types, location)
+        values = dict(zip(self.other, new.arguments, strict=False))
+        backward: list[Any] = []
+        for operation in self.operations:
+            if any(v in self.is_linear for v in operation.operands):
+                self.is_linear.update(operation.results)
+                backward.append(operation)
+            else:
+                clone_operation(operation, values, new.emitter.point)
+        cotangents: dict[Any, Any] = {}
+        for value, cotangent in zip(results, new.arguments[len(self.other) :], strict=True):
+            if value in self.is_linear:
+                self._accumulate(new.emitter, cotangents, value, cotangent)
+        for operation in reversed(backward):
+            self._step(operation, new.emitter, values, cotangents)
+        found = [cotangents.get(a) for a in self.linear]
+        new.finish([c for c in found if c is not None])
+        simplify_function(engine.module, new.symbol, engine.reader)
+        return Transposed(new.symbol, tuple(c is not None for c in found))
+
+    def _step(
+        self, operation: Any, b: Emitter, values: dict[Any, Any], cotangents: dict[Any, Any]
+    ) -> None:
+        incoming = [cotangents.get(r) for r in operation.results]
+        if all(c is None for c in incoming):
+            return
+        b.location = derived_location(operation.location, "transpose")
+        application = self.engine.reader.read(operation, lambda v: self._operand(v, values))
+        assert application is not None
+        outgoing = self._apply(operation, application, incoming, b)
+        for value, cotangent in zip(operation.operands, outgoing, strict=False):
+            if cotangent is not None and value in self.is_linear:
+                self._accumulate(b, cotangents, value, cotangent)
+
+    def _operand(self, value: Any, values: dict[Any, Any]) -> Any:
+        return Linear(self.engine.codec.read_type(value.type)) if value in self.is_linear else values[value]
+
+    def _apply(
+        self, operation: Any, application: Application, incoming: Sequence[Any], b: Emitter
+    ) -> Sequence[Any]:
+        op, operands, attributes = application
+        if isinstance(op.transpose, Undefined):
+            raise MissingRuleError(
+                f"'{op.name}' cannot be transposed: {op.transpose.reason}",
+                where=location_text(operation.location),
+            )
+        if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
+            result = op.transpose(b, tuple(incoming), operands, self.engine, **attributes)
+        else:
+            cotangent = incoming[0] if len(incoming) == 1 else tuple(incoming)
+            result = op.transpose(b, cotangent, operands, **attributes)
+        return result if isinstance(result, (tuple, list)) else (result,)
+
+    @staticmethod
+    def _accumulate(b: Emitter, cotangents: dict[Any, Any], value: Any, cotangent: Any) -> None:
+        present = cotangents.get(value)
+        cotangents[value] = cotangent if present is None else b.add(present, cotangent)
+
