@@ -36,7 +36,7 @@ def load_function(text: str) -> Callable[..., Any]:
         found = getattr(found, part)
     if not callable(found):
         raise BadUsage(f"{name!r} in {file} is of type {type(found).__name__}, not a function")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def import_file(path: Path) -> ModuleType:
