@@ -88,6 +88,8 @@ class ContractionForms(RearrangementForms):
         for order, value in ((x_order, x), (y_order, y)):
             for letter, n in zip(order, self.shape(value), strict=True):
                 sizes[letter] = self._known_size(sizes.get(letter, n), n)
+        for letter in OUT:
+            sizes.setdefault(letter, 1)
         x = self.retype(x, [sizes[letter] for letter in x_order])
         y = self.retype(y, [sizes[letter] for letter in y_order])
         # A loop that turns once is left out, but for one to sum over.
