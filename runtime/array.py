@@ -40,6 +40,8 @@ _ELEMENT_TYPES: Final[dict[np.dtype, int]] = {
     np.dtype(np.complex64): 0x23000040,
     np.dtype(np.complex128): 0x23000080,
 }
+# What makes a signless element type a signed or an unsigned one, by NumPy's kind of dtype.
+_SIGNS: Final = {"i": 0x01000000, "u": 0x02000000}
 
 
 class DeviceArray:
@@ -135,15 +137,14 @@ class DeviceArray:
             )
         if not self.device.is_cpu and copy is False:
             raise ExportError(f"the array is on {self.device.name}: exporting it to the host needs a copy")
-        if copy:
-            return self.numpy().copy().__dlpack__(max_version=max_version)
-        if self.dtype == _BFLOAT16 and self.device.is_cpu:
-            return self.device.hal.create_dlpack_capsule(self.view, *host_device)
-        if max_version is not None and max_version >= (1, 0):
-            return self.numpy().__dlpack__(max_version=max_version)
-        # The older protocol has no word for read-only and NumPy then refuses; importers of that age agree
-        # not to write.
-        return _writeable_view(self.numpy()).__dlpack__()
+        source = self if self.device.is_cpu and not copy else from_host(self.numpy(), "cpu")
+        from iree import runtime as iree_runtime
+
+        # IREE's own capsule and not NumPy's: it is of the older protocol, which every importer takes, and
+        # releases the buffer without Python, also when the importer lets go of it while Python shuts down.
+        signed = _ELEMENT_TYPES[self.dtype] | _SIGNS.get(self.dtype.kind, 0)
+        view = iree_runtime.HalBufferView(source.view.get_buffer(), list(self.shape), signed)
+        return source.device.hal.create_dlpack_capsule(view, *host_device)
 
     def __repr__(self) -> str:
         values = np.array2string(self.numpy(), separator=", ", prefix="DeviceArray(")
@@ -175,17 +176,7 @@ def from_host(value: Any, device: str | Device | None = None, *, copy: bool | No
         return DeviceArray(
             target.copy_in(_raw(host), _ELEMENT_TYPES[host.dtype]), host.shape, host.dtype, target
         )
-    from iree import runtime as iree_runtime
-
-    raw = _raw(host)
-    buffer = target.allocator.import_host_allocation(
-        # importing demands writeable memory, though no program writes to its arguments
-        raw if raw.flags.writeable else _writeable_view(raw),
-        iree_runtime.MemoryType.HOST_LOCAL | iree_runtime.MemoryType.DEVICE_VISIBLE,
-        iree_runtime.BufferUsage.DEFAULT | iree_runtime.BufferUsage.MAPPING,
-    )
-    view = iree_runtime.HalBufferView(buffer, list(host.shape), _ELEMENT_TYPES[host.dtype])
-    return DeviceArray(view, host.shape, host.dtype, target)
+    return DeviceArray(_shared_view(host, target), host.shape, host.dtype, target)
 
 
 def as_host_array(value: Any) -> np.ndarray:
@@ -219,6 +210,21 @@ def _raw(host: np.ndarray) -> np.ndarray:
     return host.view(_UINT16) if host.dtype == _BFLOAT16 else host
 
 
+def _shared_view(host: np.ndarray, device: Device) -> Any:
+    """A view of the memory of `host` itself.
+
+    Handed over through DLPack, whose deleter belongs to the buffer: `import_host_allocation` ties the memory
+    to a Python object instead, and a result that is its argument would outlive it.
+    """
+    from iree import runtime as iree_runtime
+
+    # Bytes, since NumPy exports not every dtype; writeable, since it exports nothing else. No program writes
+    # to its arguments.
+    raw = (host if host.flags.writeable else _writeable_view(host)).reshape(-1).view(np.uint8)
+    imported = device.hal.from_dlpack_capsule(raw.__dlpack__())
+    return iree_runtime.HalBufferView(imported.get_buffer(), list(host.shape), _ELEMENT_TYPES[host.dtype])
+
+
 def _mapped(array: DeviceArray) -> np.ndarray:
     # Only dtypes that NumPy itself defines can be asked for.
     raw = _UINT16 if array.dtype == _BFLOAT16 else array.dtype
@@ -248,7 +254,8 @@ def _fetched(array: DeviceArray) -> np.ndarray:
 
 
 def _writeable_view(array: np.ndarray) -> np.ndarray:
-    interface = dict(array.__array_interface__)
+    raw = _raw(array)  # the array interface has no word for bfloat16
+    interface = dict(raw.__array_interface__)
     interface["data"] = (interface["data"][0], False)
     holder = _ArrayInterface(interface, array)
     return np.asarray(holder)

@@ -36,6 +36,8 @@ _ALWAYS: Final = (
     "--iree-hal-executable-debug-level=0",
     "--iree-llvmcpu-debug-symbols=false",
 )
+# The stem of the source's name enters the bytes (as the name of linked executables), so it is always this.
+_SOURCE_NAME: Final = "module.mlir"
 
 
 class ExecutionModel(enum.Enum):
@@ -145,9 +147,15 @@ def compile_in_subprocess(
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="adze-compile-") as folder:
         output = Path(folder) / "module.vmfb"
-        command = [str(compiler_executable()), "-", "-o", str(output), *target.flags, *options.flags()]
+        source = Path(folder) / _SOURCE_NAME
+        source.write_bytes(module)
+        command = [
+            *(str(part) for part in (compiler_executable(), source, "-o", output)),
+            *target.flags,
+            *options.flags(),
+        ]
         try:
-            done = subprocess.run(command, input=module, capture_output=True, timeout=timeout, check=False)
+            done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
         except subprocess.TimeoutExpired:
             raise CompileError(f"compiling for {target} took longer than {timeout} seconds") from None
         text = done.stderr.decode(errors="replace")
@@ -215,12 +223,16 @@ def _compile_in_process(module: bytes, flags: tuple[str, ...], diagnostics: list
     from iree.compiler import api
     from iree.compiler.api import ctypes_dl
 
+    if not module.strip():
+        diagnostics.append(Diagnostic("error", "the module is empty", None))
+        return None
     session = api.Session()
     try:
         try:
             session.set_flags(*flags)
         except ValueError as error:
-            diagnostics.append(Diagnostic("error", f"flags refused: {error}", None))
+            text = " ".join(str(error).split())
+            diagnostics.append(Diagnostic("error", f"flags refused: {text}", None))
             return None
         invocation = session.invocation()
         # IREE's own setting lets an op of a foreign dialect through the parser and then crashes on it.
@@ -236,11 +248,7 @@ def _compile_in_process(module: bytes, flags: tuple[str, ...], diagnostics: list
         enable.restype = None
         enable.argtypes = [ctypes.c_void_p, ctypes.c_int, _DIAGNOSTIC_CALLBACK, ctypes.c_void_p]
         enable(invocation._inv_p, 0, callback, None)
-        try:
-            source = api.Source.wrap_buffer(session, module, buffer_name="module.mlir")
-        except ValueError as error:  # an empty module
-            diagnostics.append(Diagnostic("error", f"not a module: {error}", None))
-            return None
+        source = api.Source.wrap_buffer(session, module, buffer_name=_SOURCE_NAME)
         if not invocation.parse_source(source) or not invocation.execute():
             return None
         output = api.Output.open_membuffer()

@@ -95,7 +95,7 @@ def signature_from_declaration(name: str, declaration: str) -> FunctionSignature
     )
 
 
-_DECLARED: Final = re.compile(r"%(\w+): tensor<((?:(?:\d+|\?)x)*)([^>]*(?:<[^>]*>)?)>")
+_DECLARED: Final = re.compile(r"%(\w+): tensor<((?:(?:\d+|\?)x)*)([^<>]*(?:<[^<>]*>)?)>")
 
 
 def _specs_from_declaration(function: str, text: str) -> tuple[ArraySpec, ...]:

@@ -1,0 +1,76 @@
+"""Devices: names, the one handle to each, the choice between the CPU drivers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from adze.runtime.devices import (
+    PARALLEL_WORK,
+    DeviceKind,
+    get_device,
+    list_devices,
+    vulkan_architecture_of,
+)
+from adze.runtime.errors import DeviceError
+
+
+def test_both_cpu_drivers_are_listed_first() -> None:
+    first, second, *_ = list_devices()
+    assert (first.name, first.kind, second.name) == ("local-sync", DeviceKind.CPU, "local-task")
+
+
+def test_a_device_is_one_object_for_the_whole_process() -> None:
+    assert get_device("local-sync") is get_device("local-sync")
+    assert get_device(get_device("local-task")) is get_device("local-task")
+
+
+def test_small_programs_stay_on_the_callers_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    assert get_device("cpu", work=100.0).name == "local-sync"
+    assert get_device(None).name == "local-sync"
+    assert get_device("cpu", work=2 * PARALLEL_WORK).name == "local-task"
+    assert get_device("local-sync", work=2 * PARALLEL_WORK).name == "local-sync"
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert get_device("cpu", work=2 * PARALLEL_WORK).name == "local-sync"
+
+
+@pytest.mark.parametrize("name", ["gpu", "vulkan:x", "local-sync:1", "cuda:-1", "vulkan:1:2"])
+def test_an_unknown_name_lists_what_is_here(name: str) -> None:
+    with pytest.raises(DeviceError) as caught:
+        get_device(name)
+    assert caught.value.message == (
+        f"unknown device {name!r}: expected cpu, local-sync, local-task, vulkan, vulkan:<number>, cuda or "
+        "cuda:<number>"
+    )
+    assert re.match("here there are cpu, local-sync, local-task", caught.value.hint or "")
+
+
+def test_a_missing_device_says_so() -> None:
+    with pytest.raises(DeviceError, match="there is no device 'vulkan:99' on this machine"):
+        get_device("vulkan:99")
+
+
+def test_a_device_that_fails_to_open_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [{"device_id": 4711, "path": "", "name": "broken"}]
+    monkeypatch.setattr("adze.runtime.devices._driver_devices", lambda driver: entries)
+    with pytest.raises(DeviceError, match="device 'cuda:0' is here but cannot be used: "):
+        get_device("cuda")
+
+
+@pytest.mark.parametrize(
+    ("description", "architecture"),
+    [
+        ("llvmpipe (LLVM 15.0.6, 256 bits) (llvmpipe Mesa 22.3.6 (LLVM 15.0.6))", "lavapipe"),
+        ("llvmpipe (LLVM 19.1.0, 128 bits)", "lavapipe4"),
+        ("NVIDIA GeForce RTX 3080 Ti", "ampere"),
+        ("NVIDIA GeForce RTX 4090", "ada"),
+        ("AMD Radeon RX 7900 XTX (RADV NAVI31)", "rdna3"),
+        ("Adreno (TM) 740", "adreno"),
+        ("Mali-G715", "valhall4"),
+        ("Some future device", None),
+    ],
+)
+def test_vulkan_devices_are_recognised(description: str, architecture: str | None) -> None:
+    assert vulkan_architecture_of(description) == architecture

@@ -1,0 +1,202 @@
+"""Targets: what their text means, and that IREE compiles for each kind of them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+import zipfile
+from io import BytesIO
+
+import pytest
+
+from adze.runtime.compile import CompileOptions, compile_bytecode
+from adze.runtime.cpu import X86_MODELS, HostCpu, host_cpu, parse_cpuinfo
+from adze.runtime.errors import TargetError
+from adze.runtime.targets import TargetKind, parse_target, target_names
+
+SMALL = b"""
+#id = affine_map<(d0) -> (d0)>
+func.func @half(%a: tensor<64xf16>) -> tensor<64xf16> {
+  %e = tensor.empty() : tensor<64xf16>
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%a : tensor<64xf16>) outs(%e : tensor<64xf16>) {
+  ^bb0(%x: f16, %z: f16):
+    %s = arith.mulf %x, %x : f16
+    linalg.yield %s : f16
+  } -> tensor<64xf16>
+  return %r : tensor<64xf16>
+}
+"""
+
+
+def test_cpu_is_this_very_machine() -> None:
+    target = parse_target("cpu")
+    assert target.name == "cpu"
+    assert target.is_host
+    assert target.fingerprint == host_cpu().fingerprint != ""
+    assert "--iree-llvmcpu-target-cpu=host" in target.flags
+    assert target == parse_target("cpu:host") == parse_target(target)
+
+
+@pytest.mark.parametrize(
+    ("text", "architecture", "vector_bits"),
+    [
+        ("cpu:generic", "x86_64", 128),
+        ("cpu:x86-64-v2", "x86_64", 128),
+        ("cpu:x86-64-v3", "x86_64", 256),
+        ("cpu:x86-64-v4", "x86_64", 512),
+        ("cpu:znver4", "x86_64", 512),
+        ("cpu:aarch64", "aarch64", 128),
+        ("cpu:aarch64:neoverse-v1", "aarch64", 128),
+        ("cpu:riscv64", "riscv64", 128),
+    ],
+)
+def test_named_cpus_do_not_depend_on_the_machine(text: str, architecture: str, vector_bits: int) -> None:
+    target = parse_target(text)
+    assert (target.name, target.kind, target.fingerprint) == (text, TargetKind.CPU, "")
+    assert (target.architecture, target.vector_bits) == (architecture, vector_bits)
+    assert any(flag.startswith(f"--iree-llvmcpu-target-triple={architecture}") for flag in target.flags)
+    assert not target.native_f64_math
+
+
+def test_each_x86_level_needs_all_of_the_one_below() -> None:
+    levels = [set(X86_MODELS[f"x86-64{level}"].required_features) for level in ("", "-v2", "-v3", "-v4")]
+    assert all(below < above for below, above in itertools.pairwise(levels))
+
+
+def test_adreno_has_no_wide_types() -> None:
+    assert parse_target("vulkan:adreno").missing_dtypes == ("f64", "complex<f64>", "i64", "ui64")
+    assert parse_target("vulkan:ampere").missing_dtypes == ()
+
+
+def test_cuda_computes_f64_math_itself_and_defaults_to_portable_ptx() -> None:
+    assert parse_target("cuda").name == "cuda:sm_80"
+    assert parse_target("cuda:sm_90").native_f64_math
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "tpu",
+            "unknown target 'tpu': expected cpu, vulkan or cuda, each optionally with a detail after a colon",
+        ),
+        ("", "unknown target '': expected cpu, vulkan or cuda"),
+        ("cpu:zenver5", "unknown CPU 'zenver5' in target 'cpu:zenver5': expected one of generic, x86-64, "),
+        (
+            "vulkan:foo",
+            "unknown Vulkan architecture 'foo' in target 'vulkan:foo': expected one of lavapipe, ",
+        ),
+        (
+            "cuda:sm_75",
+            "unknown CUDA architecture 'sm_75' in target 'cuda:sm_75': expected one of sm_80, sm_86, sm_89, "
+            "sm_90\n  hint: PTX for sm_80 also runs on every newer GPU",
+        ),
+    ],
+)
+def test_an_unknown_target_lists_the_legal_ones(text: str, message: str) -> None:
+    with pytest.raises(TargetError) as caught:
+        parse_target(text)
+    assert str(caught.value).startswith(message)
+
+
+def test_vulkan_without_a_device_asks_for_the_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adze.runtime.devices._driver_devices", lambda driver: [])
+    with pytest.raises(TargetError, match="this machine's own Vulkan device, and none was found here"):
+        parse_target("vulkan")
+
+
+def test_every_listed_target_parses(monkeypatch: pytest.MonkeyPatch) -> None:
+    lavapipe = [{"name": "llvmpipe (LLVM 15.0.6, 256 bits)"}]
+    monkeypatch.setattr("adze.runtime.devices._driver_devices", lambda driver: lavapipe)
+    names = target_names()
+    assert len(set(names)) == len(names) > 40
+    assert parse_target("vulkan").name == "vulkan:lavapipe"
+    assert all(parse_target(name).flags for name in names)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cpu:aarch64:neoverse-n2",
+        "cpu:riscv64:generic-rv64-v",
+        "vulkan:lavapipe",
+        "vulkan:adreno",
+        "vulkan:rdna3",
+    ],
+)
+def test_iree_compiles_for_machines_that_are_not_here(text: str) -> None:
+    assert compile_bytecode(SMALL, parse_target(text)).vmfb
+
+
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+def test_cuda_programs_carry_ptx_for_their_architecture(architecture: str) -> None:
+    vmfb = compile_bytecode(SMALL, parse_target(f"cuda:{architecture}")).vmfb
+    with zipfile.ZipFile(BytesIO(vmfb)) as archive:
+        contents = b"".join(archive.read(name) for name in archive.namelist())
+    assert f".target {architecture}".encode() in contents
+    assert re.search(rb"mul(\.rn)?\.f16", contents)
+
+
+def test_every_named_cpu_is_known_to_iree() -> None:
+    """A name that LLVM does not know ends the process: so this is tried in another one."""
+    script = (
+        "from adze.runtime.targets import parse_target, target_names\n"
+        "from iree.compiler import api\n"
+        "import ctypes, sys\n"
+        "small = sys.stdin.buffer.read()\n"
+        "from iree.compiler.api import ctypes_dl\n"
+        "to_phase = ctypes_dl._dylib.ireeCompilerInvocationSetCompileToPhase\n"
+        "to_phase.restype, to_phase.argtypes = None, [ctypes.c_void_p, ctypes.c_char_p]\n"
+        "for name in target_names():\n"
+        "    if name == 'vulkan': continue\n"
+        "    session = api.Session(); session.set_flags(*parse_target(name).flags)\n"
+        "    run = session.invocation()\n"
+        "    to_phase(run._inv_p, b'stream')\n"
+        "    run.parse_source(api.Source.wrap_buffer(session, small))\n"
+        "    assert run.execute(), name\n"
+        "    session.close()\n"
+        "print('all known')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], input=SMALL, capture_output=True, timeout=100, check=False
+    )
+    assert done.stdout.strip() == b"all known", done.stderr
+
+
+def test_cpuinfo_of_x86_is_read() -> None:
+    cpu = parse_cpuinfo(
+        "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\nstepping : 4\n"
+        "flags : fpu sse4_2 avx avx2 avx512f\n\nprocessor : 1\nvendor_id : Other\n",
+        "x86_64",
+    )
+    assert cpu.model == "GenuineIntel-6-85-4"
+    assert cpu.vector_bits == 512
+    assert cpu.codegen_features == ("avx", "avx2", "avx512f", "sse4_2")
+    assert cpu.missing(("avx", "avx512_fp16")) == ("avx512_fp16",)
+
+
+def test_cpuinfo_of_riscv_is_read() -> None:
+    cpu = parse_cpuinfo("processor : 0\nisa : rv64imafdcv_zicsr\nuarch : sifive,p670\n", "riscv64")
+    assert cpu.model == "sifive,p670"
+    assert cpu.codegen_features == ("v",)
+
+
+def test_an_untold_processor_misses_nothing() -> None:
+    assert HostCpu("aarch64", "Apple M1", None).missing(("sve",)) == ()
+
+
+def test_fingerprints_differ_where_the_features_do() -> None:
+    one = HostCpu("x86_64", "same", frozenset({"avx2"}))
+    other = HostCpu("x86_64", "same", frozenset({"avx2", "avx512f"}))
+    cosmetic = HostCpu("x86_64", "same", frozenset({"avx2", "constant_tsc"}))
+    assert one.fingerprint != other.fingerprint
+    assert one.fingerprint == cosmetic.fingerprint
+
+
+def test_options_never_let_iree_change_types() -> None:
+    flags = CompileOptions().flags()
+    for kind in ("demote-f64-to-f32", "demote-i64-to-i32", "demote-f32-to-f16", "promote-bf16-to-f32"):
+        assert f"--iree-input-{kind}=false" in flags
