@@ -37,3 +37,7 @@ class VerificationError(AdzeError):
 
 class MissingRuleError(AdzeError):
     """A pass met an op whose rule for that pass is declared undefined."""
+
+
+class RunTimeCheckError(AdzeError):
+    """A check that the program itself states failed while it ran."""

@@ -21,8 +21,10 @@ from ..declaration import (
     require,
     require_axis,
     sizes,
+    text,
     undefined,
 )
+from ..errors import RunTimeCheckError
 from ..types import ANY, COMPLEX, NUMBERS, SIZE, SizeType, TensorType, from_storage
 
 
@@ -217,4 +219,31 @@ class SizeToArray(Op):
 
     jvp = DIFFERENTIATION_LATER
     transpose = undefined("a size carries no cotangent")
+    batch = BATCHING_LATER
+
+
+class SizeCheck(Op):
+    """Fails when the program runs unless ``m == n``; afterwards the two are known to be equal."""
+
+    name = "size_check"
+    operands = (Operand("m", None), Operand("n", None))
+    attributes = {"message": text("what is said when they differ")}
+    has_effect = True
+    builder_result = "None"
+
+    @staticmethod
+    def infer(m: SizeType, n: SizeType, *, message: str) -> tuple[()]:
+        return ()
+
+    @staticmethod
+    def evaluate(m: int, n: int, *, message: str) -> None:
+        if m != n:
+            raise RunTimeCheckError(f"{message} (sizes {m} and {n})")
+
+    @staticmethod
+    def lower(l: Any, m: Any, n: Any, *, message: str) -> None:
+        l.require_equal(m, n, message)
+
+    jvp = DIFFERENTIATION_LATER
+    transpose = undefined("a check has no result")
     batch = BATCHING_LATER
