@@ -1,0 +1,198 @@
+"""Rows of the table of op cases: shape, indexing, random bits, calls' neighbours and effects.
+
+A section of `tests/op_cases.py`, which explains the format. Index operands point out of range on either
+side now and then, since that is where the ops are particular.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from adze.dialects.types import ANY, COMPLEX, NUMBERS, storage
+
+from .cases import Array, Case, array, case, given, row
+from .domains import around
+
+SHAPE: Final = (
+    row(
+        "reshape",
+        case(array(4, 6), shape=(2, 12)),
+        case(array(4, 6), shape=(4, 3, 2), fixed_sizes={"shape": (1, 2)}),
+        case(array(2, 3, 4), shape=(2, 12)),
+        case(array(2, 3, 4), shape=(24,)),
+        case(array(6), shape=(1, 6, 1), fixed_sizes={"shape": (0, 2)}),
+        case(array(), shape=(1, 1), fixed_sizes={"shape": (0, 1)}),
+        case(array(1, 1), shape=()),
+        case(array(0, 3), shape=(3, 0, 2)),
+        case(array(4, 4), shape=(4, 4)),
+    ),
+    row(
+        "transpose",
+        case(array(2, 3), permutation=(1, 0)),
+        case(array(2, 3, 4), permutation=(2, 0, 1)),
+        case(array(1, 3, 4), permutation=(1, 0, 2)),
+        case(array(), permutation=()),
+        case(array(0, 3), permutation=(1, 0)),
+    ),
+    row(
+        "slice",
+        case(array(5, 7), start=(1, 0), limit=(4, 7), strides=(1, 2)),
+        case(array(5, 7), start=(0, 2), limit=(5, 6), strides=(3, 3), fixed_sizes={"start": (0,)}),
+        case(array(5), start=(5,), limit=(5,), strides=(1,)),
+        case(array(0, 3), start=(0, 1), limit=(0, 3), strides=(1, 1)),
+        case(array(), start=(), limit=(), strides=()),
+    ),
+    row(
+        "pad",
+        case(array(2, 3), array(), low=(1, 0), high=(2, 1), interior=(0, 0)),
+        case(array(3, 4), array(), low=(1, 0), high=(0, 2), interior=(1, 2)),
+        case(array(4), array(), low=(-1,), high=(3,), interior=(2,), fixed_sizes={"low": (0,)}),
+        case(array(4), array(), low=(6,), high=(-7,), interior=(0,), fixed_sizes={"high": (0,)}),
+        case(array(2), array(), low=(-5,), high=(6,), interior=(0,), fixed_sizes={"low": (0,)}),
+        case(array(0, 2), array(), low=(1, 0), high=(1, 0), interior=(2, 0)),
+        case(array(0), array(), low=(0,), high=(0,), interior=(0,)),
+        case(array(), array(), low=(), high=(), interior=()),
+    ),
+    row(
+        "concatenate",
+        case(array(2, 3), array(4, 3), axis=0),
+        case(array(2, 3), array(2, 1), array(2, 0), array(2, 2), axis=1),
+        case(array(3), axis=0),
+        case(array(0, 2), array(0, 3), axis=1),
+        case(array(0), array(0), axis=0),
+    ),
+    row(
+        "reverse",
+        case(array(5), axes=(0,)),
+        case(array(3, 4, 1), axes=(0, 1, 2)),
+        case(array(3, 4), axes=(0,)),
+        case(array(0, 4), axes=(0,)),
+        case(array(2), axes=()),
+        case(array(), axes=()),
+    ),
+)
+
+
+def _starts(*values: int, dtype: Any = np.int32) -> tuple[Array, ...]:
+    """0-d start indices."""
+    return tuple(given(v, dtype) for v in values)
+
+
+def _indices(*shape: int, dtype: Any = np.int32) -> Array:
+    """Index vectors of which some point outside arrays of a handful of elements; none far outside."""
+    return array(*shape, dtype=dtype, domain=around, fixed=(len(shape) - 1,))
+
+
+def _gather(
+    x: Array,
+    indices: Array,
+    numbers: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
+    slice_sizes: tuple[int, ...],
+    batching: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+    whole: bool = False,
+) -> tuple[Case, ...]:
+    """A gather that clips, one that promises, and for each dtype one that fills."""
+    hidden = {*numbers[1], *batching[0]}
+    attributes = {
+        "offset_dims": numbers[0],
+        "collapsed_slice_dims": numbers[1],
+        "start_index_map": numbers[2],
+        "operand_batching_dims": batching[0],
+        "start_indices_batching_dims": batching[1],
+        "slice_sizes": slice_sizes,
+        "fixed_sizes": {"slice_sizes": tuple(range(len(slice_sizes))) if whole else tuple(hidden)},
+    }
+
+    def of(mode: str, dtype: np.dtype) -> Case:
+        fill = storage(np.asarray(7).astype(dtype))
+        return case(x, indices, mode=mode, fill_value=fill, only={dtype}, **attributes)
+
+    return tuple(of(mode, dtype) for mode in ("clip", "fill") for dtype in sorted(ANY, key=str))
+
+
+def _scatter(
+    x: Array,
+    indices: Array,
+    updates: Array,
+    numbers: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
+    batching: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+) -> tuple[Case, ...]:
+    """A scatter of each kind, which drops and which clips."""
+    attributes = {
+        "update_window_dims": numbers[0],
+        "inserted_window_dims": numbers[1],
+        "scatter_dims_to_operand_dims": numbers[2],
+        "operand_batching_dims": batching[0],
+        "scatter_indices_batching_dims": batching[1],
+        "unique_indices": False,
+        "indices_are_sorted": False,
+    }
+    kinds = (("set", ANY), ("add", NUMBERS), ("mul", NUMBERS), ("min", ANY - COMPLEX), ("max", ANY - COMPLEX))
+    return tuple(
+        case(x, indices, updates, kind=kind, mode=mode, only=dtypes, **attributes)
+        for kind, dtypes in kinds
+        for mode in ("drop", "clip")
+    )
+
+
+INDEXING: Final = (
+    row(
+        "dynamic_slice",
+        case(array(5, 7), *_starts(2, 3), slice_sizes=(2, 3)),
+        case(array(5, 7), *_starts(-9, 100), slice_sizes=(2, 3)),
+        case(array(5, 7), *_starts(4, 1, dtype=np.uint8), slice_sizes=(5, 1)),
+        case(array(5), *_starts(2**63, dtype=np.uint64), slice_sizes=(2,)),
+        case(array(5), *_starts(-(2**63), dtype=np.int64), slice_sizes=(2,)),
+        case(array(3), *_starts(1), slice_sizes=(0,)),
+        case(array(), slice_sizes=()),
+    ),
+    row(
+        "dynamic_update_slice",
+        case(array(5, 7), array(2, 3), *_starts(2, 3)),
+        case(array(5, 7), array(2, 3), *_starts(-9, 100, dtype=np.int8)),
+        case(array(5), array(5), *_starts(3)),
+        case(array(3), array(0), *_starts(1)),
+        case(array(), array()),
+    ),
+    row(
+        "gather",
+        *_gather(array(5, 6), _indices(4, 1), ((1,), (0,), (0,)), (1, 6), whole=True),  # rows
+        *_gather(
+            array(5, 6, 2), _indices(3, 2, 2), ((2,), (0, 1), (1, 0)), (1, 1, 2)
+        ),  # rows, two components
+        *_gather(array(5), _indices(4, 1, dtype=np.uint8), ((), (0,), (0,)), (1,)),  # elements
+        *_gather(array(5, 6), _indices(2), ((0, 1), (), (1, 0)), (3, 2)),  # one window
+        *_gather(array(3, 6), _indices(3, 4, 1), ((), (1,), (1,)), (1, 1), batching=((0,), (0,))),
+        *_gather(array(3, 6), _indices(4, 1, dtype=np.int64), ((0,), (1,), (1,)), (3, 1)),  # columns
+        *_gather(array(3, 2), _indices(0, 1), ((1,), (0,), (0,)), (1, 2)),
+        *_gather(array(), _indices(2, 0), ((), (), ()), ()),
+    ),
+    row(
+        "scatter",
+        *_scatter(array(5, 6), _indices(4, 1), array(4, 6), ((1,), (0,), (0,))),  # rows
+        *_scatter(array(5), _indices(9, 1, dtype=np.uint8), array(9), ((), (0,), (0,))),  # elements
+        *_scatter(array(5, 6), _indices(3, 2), array(3, 2, 3), ((1, 2), (), (1, 0))),  # windows
+        *_scatter(array(3, 6), _indices(3, 4, 1), array(3, 4), ((), (1,), (1,)), batching=((0,), (0,))),
+        *_scatter(array(3, 2), _indices(0, 1), array(0, 2), ((1,), (0,), (0,))),
+        *_scatter(array(), _indices(2, 0), array(2), ((), (), ())),
+        tolerance="rounded",
+    ),
+)
+
+RANDOMNESS: Final = (
+    row(
+        "random_bits",
+        *(
+            case(given([1, 4000000000], dtype=np.uint32), shape=shape, width=width)
+            for width in (8, 16, 32, 64)
+            for shape in ((3, 5), (), (0, 2), (129,))
+        ),
+    ),
+)
+
+EFFECTS: Final = (
+    row("print", case(array(2), format="x = {}"), case(format="here")),
+    row("check", case(given(True, dtype=np.bool_), message="a check that holds")),
+)
