@@ -87,7 +87,15 @@ class Log1p(OfInexact):
     """``y = log(1 + x), accurate near 0;  dy = dx / (1 + x)``."""
 
     name = "log1p"
-    function = np.log1p
+
+    @staticmethod
+    def function(x: np.ndarray) -> np.ndarray:
+        if x.dtype not in COMPLEX:
+            return np.log1p(x)
+        # NumPy's real part cancels where |1 + x| is near 1
+        near = 0.5 * np.log1p(x.real * (2 + x.real) + x.imag * x.imag)
+        logarithm = np.log1p(x)
+        return np.where(np.abs(x) < 0.5, near + 1j * logarithm.imag, logarithm).astype(x.dtype)
 
 
 class Sin(OfInexact):

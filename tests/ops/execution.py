@@ -1,70 +1,50 @@
-"""Compiles a module of adze IR for this machine and calls its functions: the tests' own short way.
+"""Compiles the module of an op's cases and calls its functions, through the product's own runtime.
 
-In: a module of adze ops, which is lowered in place. Out: a callable a function. Only what is needed to
-check single ops; the product's way through caches and drivers is tested with `runtime/`.
+In: a `ModuleOfCases`, whose module is lowered in place. Out: a callable from a function to its results.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Callable
 
-import iree.runtime as iree_runtime
 import numpy as np
-from iree.compiler import api
 
-FLAGS = (
-    "--iree-hal-target-device=local",
-    "--iree-hal-local-target-device-backends=llvm-cpu",
-    "--iree-llvmcpu-target-cpu=host",
-    "--iree-input-demote-f64-to-f32=false",
-)
-_sessions: list[Any] = []
-_devices: list[Any] = []
+from adze.dialects.types import INT64, TensorType, ValueType
+from adze.passes.lower.conversion import lower
+from adze.runtime.compile import compile_bytecode
+from adze.runtime.execute import Executable
+from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.runtime.targets import parse_target
+
+from .programs import Function, ModuleOfCases
 
 
-def compile_module(module: Any) -> Callable[..., tuple[np.ndarray, ...]]:
-    """Lower, compile and load `module`; the result takes a function's name and its arrays."""
-    from adze.passes.lower.conversion import lower
-
-    lower(module, SimpleNamespace(kind="cpu"))
+def compile_cases(program: ModuleOfCases) -> Callable[[Function], list[np.ndarray]]:
+    """Lower, compile and load the module; the result runs one of its functions."""
+    target = parse_target("cpu")
+    lower(program.module, target)
     data = io.BytesIO()
-    module.operation.write_bytecode(data)
-    return _load(_compile(data.getvalue()))
+    program.module.operation.write_bytecode(data)
+    compiled = compile_bytecode(data.getvalue(), target)
+    signatures = {f.name: _signature(f) for f in program.functions}
+    executable = Executable(compiled.vmfb, "local-sync", signatures.values())
 
-
-def _compile(bytecode: bytes) -> bytes:
-    if not _sessions:
-        _sessions.append(api.Session())
-        _sessions[0].set_flags(*FLAGS)
-    session = _sessions[0]
-    messages: list[str] = []
-    invocation = session.invocation()
-    source = api.Source.wrap_buffer(session, bytecode)
-    invocation.enable_console_diagnostics()
-    if not invocation.parse_source(source) or not invocation.execute():
-        raise AssertionError("IREE did not compile the module; its messages are on standard error")
-    output = api.Output.open_membuffer()
-    invocation.output_vm_bytecode(output)
-    del messages
-    return bytes(output.map_memory())
-
-
-def _load(binary: bytes) -> Callable[..., tuple[np.ndarray, ...]]:
-    if not _devices:
-        _devices.append(iree_runtime.get_device("local-sync"))
-    config = iree_runtime.Config(device=_devices[0])
-    context = iree_runtime.SystemContext(config=config)
-    context.add_vm_module(iree_runtime.VmModule.copy_buffer(config.vm_instance, binary))
-    loaded = context.modules.module
-
-    def call(name: str, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-        results = loaded[name](*arguments)
-        if results is None:
-            return ()
-        listed = results if isinstance(results, (tuple, list)) else (results,)
-        return tuple(np.array(r.to_host()) for r in listed)
+    def call(function: Function) -> list[np.ndarray]:
+        return [result.numpy() for result in executable.call(function.name, function.arguments)]
 
     return call
+
+
+def _signature(function: Function) -> FunctionSignature:
+    inputs = [_spec("input", i, t) for i, t in enumerate(function.input_types)]
+    outputs = [_spec("output", i, t) for i, t in enumerate(function.output_types)]
+    return FunctionSignature(function.name, tuple(inputs), tuple(outputs))
+
+
+def _spec(kind: str, position: int, type_: ValueType) -> ArraySpec:
+    name = f"{kind}{position}"
+    if not isinstance(type_, TensorType):
+        return ArraySpec(name, INT64, ())
+    shape = tuple(f"{name}_{axis}" if n is None else n for axis, n in enumerate(type_.shape))
+    return ArraySpec(name, type_.dtype, shape)

@@ -27,6 +27,8 @@ class Function:
 
     name: str
     instance: Instance
+    input_types: tuple[ValueType, ...]
+    output_types: tuple[ValueType, ...]
     arguments: tuple[np.ndarray, ...]
     expected: tuple[np.ndarray, ...]
 
@@ -39,13 +41,17 @@ def evaluated(instance: Instance) -> tuple[Any, ...]:
 
 def inferred(instance: Instance) -> tuple[ValueType, ...]:
     """What the op's `infer` rule gives."""
-    attributes = {
+    return instance.op.result_types(instance.types, _static_attributes(instance))
+
+
+def _static_attributes(instance: Instance) -> dict[str, Any]:
+    """The attributes with None for each size that the program gets to know when it runs."""
+    return {
         name: tuple(None if instance.is_dynamic_size(name, i) else n for i, n in enumerate(value))
         if instance.op.attributes[name].kind == "sizes"
         else value
         for name, value in instance.attributes.items()
     }
-    return instance.op.result_types(instance.types, attributes)
 
 
 class ModuleOfCases:
@@ -58,6 +64,7 @@ class ModuleOfCases:
         self.location = mlir.ir.Location.unknown(self.context)
         self.module = mlir.ir.Module.create(self.location)
         self.functions: list[Function] = []
+        self._names: dict[Any, str] = {}
 
     @classmethod
     def of(cls, instances: Sequence[Instance]) -> ModuleOfCases:
@@ -68,21 +75,29 @@ class ModuleOfCases:
         return module
 
     def add(self, instance: Instance) -> None:
-        """Append the function of one instance."""
+        """Append the function of one instance, unless another with the same types will do."""
         sizes = _dynamic_sizes(instance)
         types = [t for t in instance.types if t != SIZE]
         arguments = [a for a in instance.arguments if not isinstance(a, int)]
         if sizes:
             types.append(TensorType((None,) * len(sizes), BOOL))
             arguments.append(np.zeros(sizes, BOOL))
-        name = f"{instance.op.name}_{len(self.functions)}"
+        results = evaluated(instance)
+        expected = tuple(np.asarray(r, INT64 if isinstance(r, int) else None) for r in results)
+        outputs = inferred(instance)
+        key = (instance.op, tuple(types), outputs, str(_static_attributes(instance)))
+        if key not in self._names:
+            self._names[key] = self._emit(instance, types)
+        name = self._names[key]
+        self.functions.append(Function(name, instance, tuple(types), outputs, tuple(arguments), expected))
+
+    def _emit(self, instance: Instance, types: Sequence[ValueType]) -> str:
+        name = f"{instance.op.name}_{len(self._names)}"
         with self.context, self.location, mlir.ir.InsertionPoint(self.module.body):
             block = self._function(name, types)
             emitter = Emitter(self.codec, mlir.ir.InsertionPoint(block), self.location)
-            results = self._body(instance, emitter, list(block.arguments))
-            self._finish(block, results)
-        expected = tuple(np.asarray(r, INT64 if isinstance(r, int) else None) for r in evaluated(instance))
-        self.functions.append(Function(name, instance, tuple(arguments), expected))
+            self._finish(block, self._body(instance, emitter, list(block.arguments)))
+        return name
 
     def _function(self, name: str, types: Sequence[ValueType]) -> Any:
         signature = mlir.ir.FunctionType.get([self.codec.write_type(t) for t in types], [])
