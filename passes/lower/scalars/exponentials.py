@@ -21,7 +21,11 @@ LOG2_E: Final = 1.4426950408889634
 LN2: Final = {64: (0.6931471805598903, 5.497923018708371e-14),
               32: (0.693145751953125, 1.4286068203094173e-06)}  # fmt: skip
 THIRDS: Final = {64: (0.6666666666666666, 3.700743415417188e-17), 32: (0.6666666865348816, -1.9868214925130207e-08)}
+# 1 / log(2), the first word of half a significand
+LOG2_E_HALVES: Final = {64: (1.4426950216293335, 1.9259629911266175e-08), 32: (1.4423828125, 3.122283889634074e-04)}
 SQRT_HALF: Final = 0.7071067811865476
+# where the result of exp is a normal number
+EXP_NORMAL: Final = {64: (709.782712893384, -708.3964185322641), 32: (88.72283172607422, -87.33654022216797)}
 # above the first exp overflows, below the second it is 0; 2**k stays a product of two normal powers
 EXP_RANGE: Final = {64: (720.0, -760.0), 32: (95.0, -110.0)}
 
@@ -46,7 +50,17 @@ def _exp_parts(x: Term, tail: Term | None = None) -> tuple[Term, Term]:
     return k, r + r * r * polynomial(r, coefficients.EXP[x.width])
 
 
-def exp(x: Term, tail: Term | None = None) -> Term:
+def exp(x: Term) -> Term:
+    """2**k goes in by adding to the exponent bits; what would be denormal is 0, as IREE's drivers have it."""
+    high, low = EXP_NORMAL[x.width]
+    k, p = _exp_parts(x)
+    result = ((p + 1.0).bits() + (k << x.format.mantissa)).as_float()
+    # the product is infinite, and keeps NaN
+    return choose(x <= high, choose(x >= low, result, 0.0), x * x.format.largest)
+
+
+def exp_pair(x: Term, tail: Term) -> Term:
+    """exp(x + tail)."""
     high, low = EXP_RANGE[x.width]
     k, p = _exp_parts(clip(x, low, high), tail)
     return scale(p + 1.0, k)
@@ -179,12 +193,18 @@ def log_pair(x: Term) -> Pair:
 
 
 def log2(x: Term) -> Term:
+    """k + log(m) / log(2) with log(m) and 1 / log(2) cut into halves, so that the main product is exact."""
     k, m = split_exponent(x)
-    natural = log_pair(m)
-    inverse = Pair(x.lift(LOG2_E), x.lift(word(x.width, 1.9259629911266175e-08, 2.0355273740931033e-17)))
-    fraction = natural * inverse
-    total = add_exactly(small_to_float(k), fraction.head)
-    return _log_domain(x, total.head + (total.tail + fraction.tail))
+    f = m - 1.0
+    half_square = f * f * 0.5
+    s = f / (f + 2.0)
+    z = s * s
+    r = z * polynomial(z, coefficients.LOG[x.width])
+    high = (f - half_square).head()
+    low = ((f - high) - half_square) + s * (half_square + r)
+    inverse, rest = LOG2_E_HALVES[x.width]
+    total = add_exactly(small_to_float(k), high * inverse)
+    return _log_domain(x, total.head + (total.tail + (low * inverse + (low + high) * rest)))
 
 
 def pow_(x: Term, y: Term) -> Term:
@@ -197,7 +217,7 @@ def pow_(x: Term, y: Term) -> Term:
     product = multiply_exactly(y, head)
     limit = 2.0 * EXP_RANGE[x.width][0]
     low = choose(product.head.absolute() < limit, product.tail + y * tail, 0.0)
-    result = exp(choose(product.head.absolute() < limit, product.head, y * head), low)
+    result = exp_pair(choose(product.head.absolute() < limit, product.head, y * head), low)
     whole = y.floor().equals(y)
     half = y * 0.5
     odd = whole & half.floor().differs(half)

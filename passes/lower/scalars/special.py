@@ -14,7 +14,7 @@ from math import inf, nan
 from typing import Final
 
 from . import coefficients
-from .exponentials import clip, exp, log
+from .exponentials import clip, exp, exp_pair, log
 from .pairs import Pair, square_exactly
 from .terms import Term, choose, nearest_integer, polynomial, small_to_float, word
 from .trigonometry import cosine_kernel, sine_kernel
@@ -39,7 +39,7 @@ def _erfc_tail(x: Term) -> Term:
     limited = clip(x, 0.5, word(x.width, 10.2, 28.0))
     t = (limited - centre) / (limited + centre)
     square = square_exactly(limited)
-    return exp(-square.head, -square.tail) * (polynomial(t, coefficients.ERFC[x.width]) / (limited * 2.0 + 1.0))
+    return exp_pair(-square.head, -square.tail) * (polynomial(t, coefficients.ERFC[x.width]) / (limited * 2.0 + 1.0))
 
 
 def erf(x: Term) -> Term:

@@ -39,8 +39,8 @@ class Format:
         return 1 << (self.bits - 1)
 
     @property
-    def infinity_bits(self) -> int:
-        return (2 * self.bias + 1) << self.mantissa
+    def largest(self) -> float:
+        return (2.0 - 2.0**-self.mantissa) * 2.0**self.bias
 
     @property
     def magic(self) -> float:
@@ -57,9 +57,6 @@ class Format:
         if self.bits == 64:
             return int(np.float64(number).view(np.uint64))
         return int(np.float32(number).view(np.uint32))
-
-    def split(self, *words: float) -> tuple[float, ...]:
-        return tuple(float(np.float32(w)) for w in words) if self.bits == 32 else words
 
 
 FORMATS: Final = {32: Format(32, 23, 127, 2.0**-126), 64: Format(64, 52, 1023, 2.0**-1022)}

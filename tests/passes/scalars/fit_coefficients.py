@@ -116,8 +116,8 @@ TAN2 = (mp.sqrt(2) - 1) ** 2 * mp.mpf("1.01")
 
 # name, what it is, function, interval, degree for f32 and f64
 TABLES: list[tuple[str, str, Function, object, object, int, int]] = [
-    ("EXP", "(exp(r) - 1 - r) / r**2, |r| <= log(2) / 2", lambda r: (mp.expm1(r) - r) / r**2 if r else mp.mpf(1) / 2,
-     -HALF_LN2, HALF_LN2, 5, 11),
+    ("EXP", "(exp(r) - 1 - r) / r**2, |r| <= log(2) / 2", lambda r: (mp.expm1(r) - r) / r**2 if abs(r) > mp.mpf(10) ** -20 else mp.mpf(1) / 2,
+     -HALF_LN2, HALF_LN2, 4, 10),
     ("LOG", "(2 atanh(s) / s - 2) / z, z = s**2, |s| <= 3 - 2 sqrt(2)", LOG_SERIES, 0, S2, 3, 7),
     ("LOG_TAIL", "(LOG(z) - 2/3) / z for logarithms in two words", LOG_TAIL, 0, S2, 4, 10),
     ("CBRT", "cbrt(m), a first estimate, 1 <= m <= 8", mp.cbrt, 1, 8, 4, 4),
