@@ -1,0 +1,98 @@
+"""The manifest: JSON and back, what a bad one says, and its way through IREE."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adze.dialects.types import ANY
+from adze.runtime.compile import compile_bytecode
+from adze.runtime.errors import ArtifactError
+from adze.runtime.execute import Executable
+from adze.runtime.manifest import (
+    ExportedFunction,
+    Manifest,
+    make_manifest,
+    manifest_from_json,
+    manifest_from_reflection,
+    reflection_text,
+)
+from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.runtime.targets import parse_target
+
+
+def test_the_text_comes_back_as_the_manifest(manifest: Manifest) -> None:
+    assert manifest_from_json(manifest.to_json()) == manifest
+
+
+def test_every_dtype_and_kind_of_dim_survives() -> None:
+    specs = tuple(
+        ArraySpec(f"x{number}", dtype, (number, "batch", None))
+        for number, dtype in enumerate(sorted(ANY, key=str))
+    )
+    function = ExportedFunction(FunctionSignature("f", specs, specs[:1]), {"dict": ["a", "b"]}, [1, None])
+    manifest = make_manifest((function,), parse_target("cpu:x86-64-v3"))
+    again = manifest_from_json(manifest.to_json())
+    assert again == manifest
+    assert again.function("f").signature.inputs[3].dtype == specs[3].dtype
+    assert "avx2" in again.required_features
+
+
+def test_equal_manifests_are_equal_text(manifest: Manifest) -> None:
+    text = manifest.to_json()
+    assert manifest_from_json(text).to_json() == text
+    assert list(json.loads(text)) == sorted(json.loads(text))
+
+
+def test_it_travels_inside_the_program(manifest: Manifest) -> None:
+    module = f"func.func @f() attributes {{iree.reflection = {reflection_text(manifest)}}} {{ return }}"
+    vmfb = compile_bytecode(module.encode(), parse_target("cpu")).vmfb
+    reflection = Executable(vmfb).reflection("f")
+    assert manifest_from_reflection(reflection) == manifest
+    assert manifest_from_reflection({}) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format_version": 99}, "its manifest has format version 99, newer than the 1 of this adze"),
+        ({"format_version": 0}, "its manifest has format version 0, older than the 1 of this adze"),
+        ({"functions": 3}, "its manifest is incomplete or damaged: "),
+        ({"functions": [{"name": "f"}]}, "its manifest is incomplete or damaged: KeyError"),
+        ({"versions": None}, "its manifest is incomplete or damaged: "),
+        ({"work": "much"}, "its manifest is incomplete or damaged: "),
+    ],
+    ids=str,
+)
+def test_a_bad_manifest_says_so(manifest: Manifest, change: dict[str, Any], message: str) -> None:
+    text = json.dumps(json.loads(manifest.to_json()) | change)
+    with pytest.raises(ArtifactError) as caught:
+        manifest_from_json(text)
+    assert caught.value.message.startswith(message)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null"])
+def test_what_is_no_manifest_says_so(text: str) -> None:
+    with pytest.raises(ArtifactError, match="its manifest cannot be read: "):
+        manifest_from_json(text)
+
+
+def test_an_unknown_dtype_or_dim_says_so(manifest: Manifest) -> None:
+    for damage in ({"dtype": "f128"}, {"shape": [1.5]}, {"shape": [True]}):
+        data = json.loads(manifest.to_json())
+        data["functions"][0]["inputs"][0] |= damage
+        with pytest.raises(ArtifactError, match="its manifest is incomplete or damaged: "):
+            manifest_from_json(json.dumps(data))
+
+
+def test_an_unknown_function_lists_the_known(manifest: Manifest) -> None:
+    with pytest.raises(ArtifactError, match="the program has no function 'sub': it has add, both"):
+        manifest.function("sub")
+
+
+def test_signatures_print_as_one_line() -> None:
+    spec = ArraySpec("x", np.dtype(np.float32), ("n", 4, None))
+    assert str(FunctionSignature("f", (spec,), ())) == "f(x: f32[n,4,?]) -> ()"

@@ -1,0 +1,101 @@
+"""Vulkan, through whatever driver is here: Mesa's lavapipe is enough."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from adze.dialects.types import ANY
+from adze.runtime.array import from_host
+from adze.runtime.compile import CompiledModule, compile_bytecode
+from adze.runtime.devices import get_device
+from adze.runtime.errors import ArtifactError, CallError, DeviceError, ExportError
+from adze.runtime.execute import Executable
+from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.runtime.targets import parse_target
+
+from .conftest import ADD, BOTH
+
+pytestmark = pytest.mark.vulkan
+ONES = np.ones(4, np.float32)
+DTYPES = sorted(ANY, key=str)
+
+
+@pytest.fixture(scope="module")
+def vulkan_program(programs_text: bytes) -> bytes:
+    return compile_bytecode(programs_text, parse_target("vulkan")).vmfb
+
+
+@pytest.fixture(scope="module")
+def vulkan_dtypes() -> bytes:
+    text = (Path(__file__).parent / "dtypes.mlir").read_bytes()
+    return compile_bytecode(text, parse_target("vulkan")).vmfb
+
+
+def test_the_device_is_listed_once_and_kept(vulkan: str) -> None:
+    assert get_device("vulkan") is get_device(vulkan)
+    assert get_device(vulkan).dlpack_device == (7, 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_values_go_in_and_out(vulkan: str, dtype: np.dtype) -> None:
+    for shape in ((), (0, 3), (2, 3)):
+        host = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+        array = from_host(host, vulkan)
+        assert (array.shape, array.dtype) == (shape, dtype)
+        np.testing.assert_array_equal(array.numpy(), host)
+
+
+def test_programs_run(vulkan: str, vulkan_program: bytes) -> None:
+    program = Executable(vulkan_program, vulkan, [ADD, BOTH])
+    [result] = program.call("add", [ONES, ONES])
+    assert result.device.name == vulkan
+    assert result.tolist() == [2, 2, 2, 2]
+    assert program.function("add")(result, result)[0].tolist() == [4, 4, 4, 4]
+    with pytest.raises(CallError, match="dim 'n' must be even"):
+        program.call("checked", [ONES[:3]])
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_every_dtype_is_computed(vulkan: str, vulkan_dtypes: bytes, dtype: np.dtype) -> None:
+    """With IREE's default target f16 comes out wrong and f64 does not compile."""
+    name = f"twice_{dtype}"
+    spec = ArraySpec("a", dtype, ("n", 2))
+    program = Executable(vulkan_dtypes, vulkan, [FunctionSignature(name, (spec,), (spec,))])
+    host = np.arange(10).reshape(5, 2).astype(dtype)
+    expected = np.zeros_like(host) if dtype == np.bool_ else host + host
+    np.testing.assert_array_equal(program.call(name, [host])[0].numpy(), expected)
+
+
+def test_arrays_of_the_cpu_are_not_moved_silently(vulkan: str, vulkan_program: bytes) -> None:
+    add = Executable(vulkan_program, vulkan, [ADD]).function("add")
+    here, there = from_host(ONES), from_host(ONES, vulkan)
+    with pytest.raises(DeviceError) as caught:
+        add(there, here)
+    assert str(caught.value) == (
+        f"add(): argument 'right' is on local-sync and the program on {vulkan}\n"
+        f"  hint: move it: right.to({vulkan!r})"
+    )
+    assert add(there, here.to(vulkan))[0].to("cpu").tolist() == [2, 2, 2, 2]
+
+
+def test_a_cpu_program_is_refused(vulkan: str, compiled: CompiledModule) -> None:
+    with pytest.raises(ArtifactError, match=f"the program was not compiled for {vulkan} "):
+        Executable(compiled.vmfb, vulkan)
+
+
+def test_dlpack_goes_through_the_host_on_request(vulkan: str) -> None:
+    array = from_host(np.arange(3.0), vulkan)
+    with pytest.raises(ExportError, match=r"to DLPack device \(7, 0\) is not possible"):
+        array.__dlpack__()
+    with pytest.raises(ExportError, match="exporting it to the host needs a copy"):
+        array.__dlpack__(dl_device=(1, 0), copy=False)
+    assert np.from_dlpack(array, device="cpu").tolist() == [0, 1, 2]
+
+
+def test_bfloat16_keeps_its_bits(vulkan: str) -> None:
+    host = np.array([1.5, -0.0, np.inf, 3e38], ml_dtypes.bfloat16)
+    assert from_host(host, vulkan).numpy().tobytes() == host.tobytes()
