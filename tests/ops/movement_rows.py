@@ -6,6 +6,7 @@ side now and then, since that is where the ops are particular.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from adze.dialects.types import ANY, COMPLEX, NUMBERS, storage
 
 from .cases import Array, Case, array, case, given, row
-from .domains import around
 
 SHAPE: Final = (
     row(
@@ -75,25 +75,40 @@ SHAPE: Final = (
 )
 
 
+def around(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Integers around [0, 6): indices of which some are out of range on either side."""
+    return rng.integers(0 if dtype.kind == "u" else -2, 8, shape).astype(dtype)
+
+
 def _starts(*values: int, dtype: Any = np.int32) -> tuple[Array, ...]:
     """0-d start indices."""
     return tuple(given(v, dtype) for v in values)
 
 
 def _indices(*shape: int, dtype: Any = np.int32) -> Array:
-    """Index vectors of which some point outside arrays of a handful of elements; none far outside."""
+    """Index vectors, some of which point outside; their length stays static."""
     return array(*shape, dtype=dtype, domain=around, fixed=(len(shape) - 1,))
+
+
+Axes = tuple[int, ...]
+NONE: Final[tuple[Axes, Axes]] = ((), ())
+FLOAT: Final = frozenset({np.dtype(np.float32)})
+INTEGER: Final = frozenset({np.dtype(np.int32)})
 
 
 def _gather(
     x: Array,
     indices: Array,
-    numbers: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
-    slice_sizes: tuple[int, ...],
-    batching: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+    numbers: tuple[Axes, Axes, Axes],
+    slice_sizes: Axes,
+    batching: tuple[Axes, Axes] = NONE,
     whole: bool = False,
+    filled: Iterable[np.dtype] = FLOAT,
 ) -> tuple[Case, ...]:
-    """A gather that clips, one that promises, and for each dtype one that fills."""
+    """A gather that clips, in f32, and one that fills for each of the dtypes `filled`.
+
+    `whole`: the window's sizes stay static in the dynamic variant, too.
+    """
     hidden = {*numbers[1], *batching[0]}
     attributes = {
         "offset_dims": numbers[0],
@@ -109,17 +124,19 @@ def _gather(
         fill = storage(np.asarray(7).astype(dtype))
         return case(x, indices, mode=mode, fill_value=fill, only={dtype}, **attributes)
 
-    return tuple(of(mode, dtype) for mode in ("clip", "fill") for dtype in sorted(ANY, key=str))
+    return (*(of("clip", d) for d in FLOAT), *(of("fill", d) for d in sorted(filled, key=str)))
 
 
 def _scatter(
     x: Array,
     indices: Array,
     updates: Array,
-    numbers: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
-    batching: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+    numbers: tuple[Axes, Axes, Axes],
+    batching: tuple[Axes, Axes] = NONE,
+    modes: Sequence[str] = ("drop",),
+    **kinds: frozenset[np.dtype],
 ) -> tuple[Case, ...]:
-    """A scatter of each kind, which drops and which clips."""
+    """A scatter of each of `kinds`, for its dtypes, in each of `modes`."""
     attributes = {
         "update_window_dims": numbers[0],
         "inserted_window_dims": numbers[1],
@@ -129,54 +146,80 @@ def _scatter(
         "unique_indices": False,
         "indices_are_sorted": False,
     }
-    kinds = (("set", ANY), ("add", NUMBERS), ("mul", NUMBERS), ("min", ANY - COMPLEX), ("max", ANY - COMPLEX))
     return tuple(
         case(x, indices, updates, kind=kind, mode=mode, only=dtypes, **attributes)
-        for kind, dtypes in kinds
-        for mode in ("drop", "clip")
+        for kind, dtypes in kinds.items()
+        for mode in modes
     )
 
 
+COMPARED: Final = ANY - COMPLEX
 INDEXING: Final = (
     row(
         "dynamic_slice",
         case(array(5, 7), *_starts(2, 3), slice_sizes=(2, 3)),
-        case(array(5, 7), *_starts(-9, 100), slice_sizes=(2, 3)),
-        case(array(5, 7), *_starts(4, 1, dtype=np.uint8), slice_sizes=(5, 1)),
-        case(array(5), *_starts(2**63, dtype=np.uint64), slice_sizes=(2,)),
-        case(array(5), *_starts(-(2**63), dtype=np.int64), slice_sizes=(2,)),
+        case(array(5, 7), *_starts(-9, 100), slice_sizes=(2, 3), only=FLOAT),
+        case(array(5, 7), *_starts(4, 1, dtype=np.uint8), slice_sizes=(5, 1), only=FLOAT),
+        case(array(5), *_starts(2**63, dtype=np.uint64), slice_sizes=(2,), only=FLOAT),
+        case(array(5), *_starts(-(2**63), dtype=np.int64), slice_sizes=(2,), only=FLOAT),
         case(array(3), *_starts(1), slice_sizes=(0,)),
         case(array(), slice_sizes=()),
     ),
     row(
         "dynamic_update_slice",
         case(array(5, 7), array(2, 3), *_starts(2, 3)),
-        case(array(5, 7), array(2, 3), *_starts(-9, 100, dtype=np.int8)),
-        case(array(5), array(5), *_starts(3)),
+        case(array(5, 7), array(2, 3), *_starts(-9, 100, dtype=np.int8), only=FLOAT),
+        case(array(5), array(5), *_starts(3), only=FLOAT),
         case(array(3), array(0), *_starts(1)),
         case(array(), array()),
     ),
     row(
         "gather",
-        *_gather(array(5, 6), _indices(4, 1), ((1,), (0,), (0,)), (1, 6), whole=True),  # rows
-        *_gather(
-            array(5, 6, 2), _indices(3, 2, 2), ((2,), (0, 1), (1, 0)), (1, 1, 2)
-        ),  # rows, two components
-        *_gather(array(5), _indices(4, 1, dtype=np.uint8), ((), (0,), (0,)), (1,)),  # elements
-        *_gather(array(5, 6), _indices(2), ((0, 1), (), (1, 0)), (3, 2)),  # one window
+        # rows, by one and by two components; single elements; one window; along axes that run together
+        *_gather(array(5, 6), _indices(4, 1), ((1,), (0,), (0,)), (1, 6), whole=True, filled=ANY),
+        *_gather(array(5, 6, 2), _indices(3, 2, 2), ((2,), (0, 1), (1, 0)), (1, 1, 2)),
+        *_gather(array(5), _indices(4, 1, dtype=np.uint8), ((), (0,), (0,)), (1,), filled=ANY),
+        *_gather(array(5, 6), _indices(2), ((0, 1), (), (1, 0)), (3, 2)),
         *_gather(array(3, 6), _indices(3, 4, 1), ((), (1,), (1,)), (1, 1), batching=((0,), (0,))),
-        *_gather(array(3, 6), _indices(4, 1, dtype=np.int64), ((0,), (1,), (1,)), (3, 1)),  # columns
-        *_gather(array(3, 2), _indices(0, 1), ((1,), (0,), (0,)), (1, 2)),
-        *_gather(array(), _indices(2, 0), ((), (), ()), ()),
+        *_gather(array(3, 6), _indices(4, 1, dtype=np.int64), ((0,), (1,), (1,)), (3, 1)),
+        *_gather(array(3, 2), _indices(0, 1), ((1,), (0,), (0,)), (1, 2), filled=ANY),
+        *_gather(array(), _indices(2, 0), ((), (), ()), (), filled=ANY),
     ),
     row(
         "scatter",
-        *_scatter(array(5, 6), _indices(4, 1), array(4, 6), ((1,), (0,), (0,))),  # rows
-        *_scatter(array(5), _indices(9, 1, dtype=np.uint8), array(9), ((), (0,), (0,))),  # elements
-        *_scatter(array(5, 6), _indices(3, 2), array(3, 2, 3), ((1, 2), (), (1, 0))),  # windows
-        *_scatter(array(3, 6), _indices(3, 4, 1), array(3, 4), ((), (1,), (1,)), batching=((0,), (0,))),
-        *_scatter(array(3, 2), _indices(0, 1), array(0, 2), ((1,), (0,), (0,))),
-        *_scatter(array(), _indices(2, 0), array(2), ((), (), ())),
+        *_scatter(array(5, 6), _indices(4, 1), array(4, 6), ((1,), (0,), (0,)), set=ANY, add=NUMBERS),
+        *_scatter(
+            array(5),
+            _indices(9, 1, dtype=np.uint8),
+            array(9),
+            ((), (0,), (0,)),
+            set=ANY,
+            add=NUMBERS,
+            mul=NUMBERS,
+            min=COMPARED,
+            max=COMPARED,
+        ),
+        *_scatter(
+            array(5, 6),
+            _indices(3, 2),
+            array(3, 2, 3),
+            ((1, 2), (), (1, 0)),
+            modes=("drop", "clip"),
+            set=INTEGER,
+            add=INTEGER,
+        ),
+        *_scatter(
+            array(3, 6),
+            _indices(3, 4, 1),
+            array(3, 4),
+            ((), (1,), (1,)),
+            batching=((0,), (0,)),
+            modes=("drop", "clip"),
+            set=INTEGER,
+            max=FLOAT,
+        ),
+        *_scatter(array(3, 2), _indices(0, 1), array(0, 2), ((1,), (0,), (0,)), set=ANY),
+        *_scatter(array(), _indices(2, 0), array(2), ((), (), ()), set=ANY),
         tolerance="rounded",
     ),
 )
