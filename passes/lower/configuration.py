@@ -21,6 +21,9 @@ from ...dialects.types import FLOATS
 Size = Any  # int | ir.Value of type index
 
 SPLIT_FROM: Final = 1 << 14  # a reduction of more elements than this is done in two stages
+ROW_BYTES: Final = 8192  # how much of a row is folded at once
+STRIP_BYTES: Final = 1024  # how wide a strip of columns is folded at once
+SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to gain
 ROW: Final = 1024  # the length of the rows that a long vector is split into
 
 
@@ -70,12 +73,51 @@ def reduction_stages(target: Any, shape: Sequence[Size], axes: Sequence[int]) ->
     last = shape[-1]
     if len(shape) > 1 and isinstance(last, int) and ROW // 4 <= last <= SPLIT_FROM:
         return Stages((len(shape) - 1,))
-    return Stages((), ROW)
+    return Stages((), (_divisor(count, 2 * ROW, 64) if is_static else None) or ROW)
 
 
 def reduction(target: Any, shape: Sequence[Size], axes: Sequence[int], dtype: np.dtype) -> str | None:
-    """Tiles of a reduction along `axes` of an array that is walked in its own order of axes."""
+    """Tiles of a reduction along `axes`, whose loops are those of the other axes and then its own.
+
+    Where the last axis is reduced, one row at a time; where it is kept, a wide strip of columns at a time,
+    so that each line read from memory is used whole.
+    """
+    if kind_of(target) != "cpu" or not all(isinstance(n, int) for n in shape) or prod(shape) < SMALL:
+        return None
+    width = lanes(target, dtype)
+    last = len(shape) - 1
+    tile = _divisor(shape[last], (ROW_BYTES if last in axes else STRIP_BYTES) // dtype.itemsize, width)
+    if tile is None or len(axes) == len(shape):
+        return None
+    kept = [a for a in range(len(shape)) if a not in axes]
+    distribution = [1] * len(kept) + [0] * len(axes)
+    parallel = list(distribution)
+    steps = [0] * len(kept) + [1] * len(axes)
+    if last in axes:
+        steps[-1] = tile
+        distribution[len(kept) - 1] = min(shape[kept[-1]], 32)
+    else:
+        parallel[len(kept) - 1] = tile
+        distribution[len(kept) - 1] = 2 * tile if shape[last] % (2 * tile) == 0 else tile
+    return _tiles(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
+
+
+def _divisor(size: int, limit: int, multiple: int) -> int | None:
+    """The largest divisor of `size` up to `limit` that is a multiple of `multiple`."""
+    for candidate in range(min(size, limit) // multiple * multiple, 0, -multiple):
+        if size % candidate == 0:
+            return candidate
     return None
+
+
+def _tiles(**levels: Sequence[int]) -> str:
+    """The text of a `compilation_info` attribute with these tile sizes, one entry a loop, 0 for none."""
+    sizes = ", ".join(f"{name} = {list(tiles)}" for name, tiles in levels.items())
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<{sizes}>, "
+        "translation_info = #iree_codegen.translation_info<"
+        "pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>"
+    )
 
 
 def strip_configuration(module: mlir.ir.Module) -> bool:

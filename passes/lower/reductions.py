@@ -106,14 +106,23 @@ class ReductionForms(RearrangementForms):
         def body(element: Any, total: Any) -> Any:
             return self.combine(name, carried, total, self.scalars.convert(dtype, carried, element))
 
+        tiles = configuration.reduction(self.target, shape, axes, dtype) if name == "reduce_sum" else None
         return self.generic(
-            [x],
-            [init],
-            [self.identity_map(rank), self.axes_map(rank, kept)],
-            ["reduction" if a in axes else "parallel" for a in range(rank)],
-            body,
-            self.attribute(configuration.reduction(self.target, shape, axes, carried)),
+            [x], [init], *self._reduction_loops(rank, axes, kept, 1), body, self.attribute(tiles)
         )
+
+    def _reduction_loops(
+        self, rank: int, axes: Sequence[int], kept: Sequence[int], partial: int
+    ) -> tuple[list[Any], list[str]]:
+        """Maps and iterators of a fold with one whole operand and `partial` ones of the result's shape.
+
+        The loops of the kept axes come first: IREE would put them so, and tiles are given in that order.
+        """
+        order = [*kept, *(a for a in range(rank) if a in axes)]
+        whole = self.axes_map(rank, [order.index(a) for a in range(rank)])
+        part = self.axes_map(rank, list(range(len(kept))))
+        iterators = ["parallel"] * len(kept) + ["reduction"] * (rank - len(kept))
+        return [whole, *[part] * partial], iterators
 
     def argument_extremum(self, name: str, x: Any, axis: int, index_dtype: np.dtype) -> Any:
         """Two vectorisable passes: the extremum, then the least position of an element equal to it.
@@ -130,24 +139,17 @@ class ReductionForms(RearrangementForms):
         counted = INT32 if isinstance(size, int) and size < 2**31 else INT64
         none = int(np.iinfo(counted).max)
         kept = [a for a in range(rank) if a != axis]
-        kept_map = self.axes_map(rank, kept)
         init = self.fill(self.scalar_constant(counted, none), [shape[a] for a in kept], counted)
         count_type = self.scalars.element_type(counted)
 
         def body(element: Any, best: Any, position: Any) -> Any:
-            here = mlir.arith.index_cast(count_type, mlir.linalg.IndexOp(axis).result)
+            here = mlir.arith.index_cast(count_type, mlir.linalg.IndexOp(rank - 1).result)
             found = self._is_extremum(dtype, element, best)
             candidate = mlir.arith.select(found, here, self.scalar_constant(counted, none))
             return mlir.arith.minsi(position, candidate)
 
-        position = self.generic(
-            [x, extremum],
-            [init],
-            [self.identity_map(rank), kept_map, kept_map],
-            ["reduction" if a == axis else "parallel" for a in range(rank)],
-            body,
-            self.attribute(configuration.reduction(self.target, shape, (axis,), counted)),
-        )
+        loops = self._reduction_loops(rank, (axis,), kept, 2)
+        position = self.generic([x, extremum], [init], *loops, body)
         if not isinstance(size, int):
             position = self.elementwise_as(counted, self._none_to_zero(counted, none), position)
         return self.convert(counted, index_dtype, position)
