@@ -1,0 +1,65 @@
+"""Functions of neural networks: activations, normalisation, convolution, pooling, losses."""
+
+from .frontend.nn import avg_pool as avg_pool
+from .frontend.nn import batch_norm as batch_norm
+from .frontend.nn import conv as conv
+from .frontend.nn import cross_entropy as cross_entropy
+from .frontend.nn import dot_product_attention as dot_product_attention
+from .frontend.nn import elu as elu
+from .frontend.nn import gelu as gelu
+from .frontend.nn import glu as glu
+from .frontend.nn import hard_sigmoid as hard_sigmoid
+from .frontend.nn import hard_swish as hard_swish
+from .frontend.nn import hard_tanh as hard_tanh
+from .frontend.nn import layer_norm as layer_norm
+from .frontend.nn import leaky_relu as leaky_relu
+from .frontend.nn import log_sigmoid as log_sigmoid
+from .frontend.nn import log_softmax as log_softmax
+from .frontend.nn import logsumexp as logsumexp
+from .frontend.nn import max_pool as max_pool
+from .frontend.nn import min_pool as min_pool
+from .frontend.nn import mish as mish
+from .frontend.nn import one_hot as one_hot
+from .frontend.nn import relu as relu
+from .frontend.nn import relu6 as relu6
+from .frontend.nn import rms_norm as rms_norm
+from .frontend.nn import selu as selu
+from .frontend.nn import sigmoid as sigmoid
+from .frontend.nn import sigmoid_cross_entropy as sigmoid_cross_entropy
+from .frontend.nn import silu as silu
+from .frontend.nn import softmax as softmax
+from .frontend.nn import softplus as softplus
+from .frontend.nn import standardize as standardize
+
+__all__ = [
+    "avg_pool",
+    "batch_norm",
+    "conv",
+    "cross_entropy",
+    "dot_product_attention",
+    "elu",
+    "gelu",
+    "glu",
+    "hard_sigmoid",
+    "hard_swish",
+    "hard_tanh",
+    "layer_norm",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "logsumexp",
+    "max_pool",
+    "min_pool",
+    "mish",
+    "one_hot",
+    "relu",
+    "relu6",
+    "rms_norm",
+    "selu",
+    "sigmoid",
+    "sigmoid_cross_entropy",
+    "silu",
+    "softmax",
+    "softplus",
+    "standardize",
+]

@@ -1,0 +1,5 @@
+"""What SciPy names: `adze.scipy.special`."""
+
+from . import special as special
+
+__all__ = ["special"]

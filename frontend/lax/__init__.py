@@ -1,0 +1,1 @@
+"""The primitives under JAX's names and calling conventions: `adze.lax`."""

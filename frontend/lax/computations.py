@@ -1,0 +1,219 @@
+"""Primitives that combine elements: reductions, running values, contraction, convolution, ordering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import as_dtype
+from ..errors import ArgumentError, ShapeError
+from ..interpreter import as_value, ops
+from ..locations import user_location_text
+from .operands import axes_of, axis_of
+
+
+def _reduction(name: str) -> Any:
+    def reduce(operand: Any, axes: Sequence[int]) -> Any:
+        value = as_value(operand)
+        return getattr(ops, name)(value, axes=tuple(sorted(axes_of(axes, value.ndim))))
+
+    reduce.__name__ = name
+    reduce.__doc__ = f"The primitive `{name}` over `axes`, which are removed."
+    return reduce
+
+
+def _running(name: str) -> Any:
+    def running(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+        value = as_value(operand)
+        return getattr(ops, name)(value, axis=axis_of(axis, value.ndim), reverse=reverse)
+
+    running.__name__ = name
+    running.__doc__ = f"The primitive `{name}`: running values along `axis`, from its end with `reverse`."
+    return running
+
+
+reduce_sum = _reduction("reduce_sum")
+reduce_prod = _reduction("reduce_prod")
+reduce_max = _reduction("reduce_max")
+reduce_min = _reduction("reduce_min")
+reduce_and = _reduction("reduce_and")
+reduce_or = _reduction("reduce_or")
+cumsum = _running("cumsum")
+cumprod = _running("cumprod")
+cummax = _running("cummax")
+cummin = _running("cummin")
+
+
+def argmax(operand: Any, axis: int, index_dtype: Any = np.int32) -> Any:
+    """The position of the first largest element along `axis`; NaN counts as largest."""
+    value = as_value(operand)
+    return ops.argmax(value, axis=axis_of(axis, value.ndim), index_dtype=as_dtype(index_dtype))
+
+
+def argmin(operand: Any, axis: int, index_dtype: Any = np.int32) -> Any:
+    """The position of the first smallest element along `axis`; NaN counts as smallest."""
+    value = as_value(operand)
+    return ops.argmin(value, axis=axis_of(axis, value.ndim), index_dtype=as_dtype(index_dtype))
+
+
+def dot_general(
+    lhs: Any,
+    rhs: Any,
+    dimension_numbers: tuple[Any, Any],
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """Sum of products over contracting axes, for each index of the batch axes.
+
+    `dimension_numbers` is `((lhs contracting, rhs contracting), (lhs batch, rhs batch))`. The result has the
+    batch axes, then those of `lhs`, then those of `rhs`. `precision` has no effect: nothing is narrowed.
+    """
+    del precision
+    left, right = as_value(lhs), as_value(rhs)
+    (left_contracting, right_contracting), (left_batch, right_batch) = dimension_numbers
+    dtype = left.dtype if preferred_element_type is None else as_dtype(preferred_element_type)
+    return ops.dot_general(
+        left,
+        right,
+        contracting=(tuple(left_contracting), tuple(right_contracting)),
+        batch=(tuple(left_batch), tuple(right_batch)),
+        dtype=dtype,
+    )
+
+
+def dot(lhs: Any, rhs: Any) -> Any:
+    """Vector-vector, matrix-vector, vector-matrix or matrix-matrix product."""
+    left, right = as_value(lhs), as_value(rhs)
+    if left.ndim not in (1, 2) or right.ndim not in (1, 2):
+        raise ShapeError(
+            f"dot takes vectors and matrices, got {ops.type_of(left)} and {ops.type_of(right)}",
+            where=user_location_text(),
+        )
+    return dot_general(left, right, (((left.ndim - 1,), (0,)), ((), ())))
+
+
+@dataclass(frozen=True)
+class ConvDimensionNumbers:
+    """For each of lhs, rhs and output: batch (output features) axis, feature axis, spatial axes."""
+
+    lhs_spec: tuple[int, ...]
+    rhs_spec: tuple[int, ...]
+    out_spec: tuple[int, ...]
+
+
+def conv_dimension_numbers(rank: int, dimension_numbers: Any) -> ConvDimensionNumbers:
+    """From None (batch and feature first), names like `("NHWC", "HWIO", "NHWC")`, or ready-made."""
+    if isinstance(dimension_numbers, ConvDimensionNumbers):
+        return dimension_numbers
+    if dimension_numbers is None:
+        order = tuple(range(rank))
+        return ConvDimensionNumbers(order, order, order)
+    try:
+        lhs, rhs, out = dimension_numbers
+        spatial = [c for c in lhs if c not in "NC"]
+        return ConvDimensionNumbers(
+            (lhs.index("N"), lhs.index("C"), *(lhs.index(c) for c in spatial)),
+            (rhs.index("O"), rhs.index("I"), *(rhs.index(c) for c in spatial)),
+            (out.index("N"), out.index("C"), *(out.index(c) for c in spatial)),
+        )
+    except (ValueError, TypeError, AttributeError):
+        raise ArgumentError(
+            f"dimension_numbers {dimension_numbers!r} cannot be read",
+            where=user_location_text(),
+            hint='write three layouts such as ("NHWC", "HWIO", "NHWC")',
+        ) from None
+
+
+def conv_general_dilated(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+) -> Any:
+    """Convolution with strides, padding (`SAME`, `VALID` or pairs), both dilations and groups.
+
+    As in deep learning, the window is not flipped. Layouts as in `conv_dimension_numbers`.
+    """
+    left, right = as_value(lhs), as_value(rhs)
+    numbers = conv_dimension_numbers(left.ndim, dimension_numbers)
+    spatial = left.ndim - 2
+    strides = tuple(window_strides)
+    in_dilation = tuple(lhs_dilation) if lhs_dilation is not None else (1,) * spatial
+    window_dilation = tuple(rhs_dilation) if rhs_dilation is not None else (1,) * spatial
+    pads = _padding(padding, left, right, numbers, strides, in_dilation, window_dilation)
+    return ops.conv_general(
+        left,
+        right,
+        window_strides=strides,
+        padding=pads,
+        lhs_dilation=in_dilation,
+        rhs_dilation=window_dilation,
+        lhs_spec=numbers.lhs_spec,
+        rhs_spec=numbers.rhs_spec,
+        out_spec=numbers.out_spec,
+        feature_group_count=feature_group_count,
+        batch_group_count=batch_group_count,
+    )
+
+
+def _padding(
+    padding: str | Sequence[tuple[int, int]],
+    lhs: Any,
+    rhs: Any,
+    numbers: ConvDimensionNumbers,
+    strides: Sequence[int],
+    lhs_dilation: Sequence[int],
+    rhs_dilation: Sequence[int],
+) -> tuple[tuple[int, int], ...]:
+    if not isinstance(padding, str):
+        return tuple((int(low), int(high)) for low, high in padding)
+    if padding.upper() == "VALID":
+        return ((0, 0),) * len(strides)
+    if padding.upper() not in ("SAME", "SAME_LOWER"):
+        raise ArgumentError(
+            f"padding is {padding!r}, expected 'SAME', 'SAME_LOWER', 'VALID' or pairs of integers",
+            where=user_location_text(),
+        )
+    pads = []
+    for k, stride in enumerate(strides):
+        n, window = lhs.shape[numbers.lhs_spec[2 + k]], rhs.shape[numbers.rhs_spec[2 + k]]
+        size = (n - 1) * lhs_dilation[k] + 1
+        reach = (window - 1) * rhs_dilation[k] + 1
+        total = max((-(-size // stride) - 1) * stride + reach - size, 0)
+        small, large = total // 2, total - total // 2
+        pads.append((small, large) if padding.upper() == "SAME" else (large, small))
+    return tuple(pads)
+
+
+def conv(lhs: Any, rhs: Any, window_strides: Sequence[int], padding: str | Sequence[tuple[int, int]]) -> Any:
+    """Convolution in the layout batch, feature, space."""
+    return conv_general_dilated(lhs, rhs, window_strides, padding)
+
+
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+    """Sorted along an axis, ascending, NaN last; of several arrays the first `num_keys` are compared."""
+    several = isinstance(operand, (tuple, list))
+    values = [as_value(x) for x in (operand if several else (operand,))]
+    axis = axis_of(dimension, values[0].ndim, "dimension")
+    found = ops.sort(*values, axis=axis, num_keys=num_keys, is_stable=is_stable)
+    found = found if isinstance(found, tuple) else (found,)
+    return found if several else found[0]
+
+
+def top_k(operand: Any, k: int) -> tuple[Any, Any]:
+    """The `k` largest along the last axis, largest first, and their positions (int32)."""
+    values, indices = ops.top_k(as_value(operand), k=k)
+    return values, indices
+
+
+def random_bits(key: Any, bit_width: int, shape: Sequence[Any]) -> Any:
+    """Random bits by Threefry-2x32 from a key of two uint32: unsigned integers of `bit_width`."""
+    return ops.random_bits(as_value(key, np.uint32), shape=tuple(shape), width=bit_width)

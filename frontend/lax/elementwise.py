@@ -1,0 +1,399 @@
+"""Elementwise primitives: operands of one dtype and one shape; Python scalars fit in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import as_dtype
+from ..interpreter import as_value, ops
+from .operands import choice, operands
+
+
+def neg(x: Any) -> Any:
+    """The primitive `neg`, elementwise."""
+    return ops.neg(as_value(x))
+
+
+def abs(x: Any) -> Any:
+    """The primitive `abs`, elementwise."""
+    return ops.abs(as_value(x))
+
+
+def sign(x: Any) -> Any:
+    """The primitive `sign`, elementwise."""
+    return ops.sign(as_value(x))
+
+
+def floor(x: Any) -> Any:
+    """The primitive `floor`, elementwise."""
+    return ops.floor(as_value(x))
+
+
+def ceil(x: Any) -> Any:
+    """The primitive `ceil`, elementwise."""
+    return ops.ceil(as_value(x))
+
+
+def sqrt(x: Any) -> Any:
+    """The primitive `sqrt`, elementwise."""
+    return ops.sqrt(as_value(x))
+
+
+def rsqrt(x: Any) -> Any:
+    """The primitive `rsqrt`, elementwise."""
+    return ops.rsqrt(as_value(x))
+
+
+def cbrt(x: Any) -> Any:
+    """The primitive `cbrt`, elementwise."""
+    return ops.cbrt(as_value(x))
+
+
+def exp(x: Any) -> Any:
+    """The primitive `exp`, elementwise."""
+    return ops.exp(as_value(x))
+
+
+def exp2(x: Any) -> Any:
+    """The primitive `exp2`, elementwise."""
+    return ops.exp2(as_value(x))
+
+
+def expm1(x: Any) -> Any:
+    """The primitive `expm1`, elementwise."""
+    return ops.expm1(as_value(x))
+
+
+def log(x: Any) -> Any:
+    """The primitive `log`, elementwise."""
+    return ops.log(as_value(x))
+
+
+def log1p(x: Any) -> Any:
+    """The primitive `log1p`, elementwise."""
+    return ops.log1p(as_value(x))
+
+
+def sin(x: Any) -> Any:
+    """The primitive `sin`, elementwise."""
+    return ops.sin(as_value(x))
+
+
+def cos(x: Any) -> Any:
+    """The primitive `cos`, elementwise."""
+    return ops.cos(as_value(x))
+
+
+def tan(x: Any) -> Any:
+    """The primitive `tan`, elementwise."""
+    return ops.tan(as_value(x))
+
+
+def asin(x: Any) -> Any:
+    """The primitive `asin`, elementwise."""
+    return ops.asin(as_value(x))
+
+
+def acos(x: Any) -> Any:
+    """The primitive `acos`, elementwise."""
+    return ops.acos(as_value(x))
+
+
+def atan(x: Any) -> Any:
+    """The primitive `atan`, elementwise."""
+    return ops.atan(as_value(x))
+
+
+def sinh(x: Any) -> Any:
+    """The primitive `sinh`, elementwise."""
+    return ops.sinh(as_value(x))
+
+
+def cosh(x: Any) -> Any:
+    """The primitive `cosh`, elementwise."""
+    return ops.cosh(as_value(x))
+
+
+def tanh(x: Any) -> Any:
+    """The primitive `tanh`, elementwise."""
+    return ops.tanh(as_value(x))
+
+
+def asinh(x: Any) -> Any:
+    """The primitive `asinh`, elementwise."""
+    return ops.asinh(as_value(x))
+
+
+def acosh(x: Any) -> Any:
+    """The primitive `acosh`, elementwise."""
+    return ops.acosh(as_value(x))
+
+
+def atanh(x: Any) -> Any:
+    """The primitive `atanh`, elementwise."""
+    return ops.atanh(as_value(x))
+
+
+def logistic(x: Any) -> Any:
+    """The primitive `logistic`, elementwise."""
+    return ops.logistic(as_value(x))
+
+
+def erf(x: Any) -> Any:
+    """The primitive `erf`, elementwise."""
+    return ops.erf(as_value(x))
+
+
+def erfc(x: Any) -> Any:
+    """The primitive `erfc`, elementwise."""
+    return ops.erfc(as_value(x))
+
+
+def erf_inv(x: Any) -> Any:
+    """The primitive `erf_inv`, elementwise."""
+    return ops.erf_inv(as_value(x))
+
+
+def lgamma(x: Any) -> Any:
+    """The primitive `lgamma`, elementwise."""
+    return ops.lgamma(as_value(x))
+
+
+def digamma(x: Any) -> Any:
+    """The primitive `digamma`, elementwise."""
+    return ops.digamma(as_value(x))
+
+
+def is_finite(x: Any) -> Any:
+    """The primitive `is_finite`, elementwise."""
+    return ops.is_finite(as_value(x))
+
+
+def population_count(x: Any) -> Any:
+    """The primitive `popcount`, elementwise."""
+    return ops.popcount(as_value(x))
+
+
+def clz(x: Any) -> Any:
+    """The primitive `clz`, elementwise."""
+    return ops.clz(as_value(x))
+
+
+def real(x: Any) -> Any:
+    """The primitive `real`, elementwise."""
+    return ops.real(as_value(x))
+
+
+def imag(x: Any) -> Any:
+    """The primitive `imag`, elementwise."""
+    return ops.imag(as_value(x))
+
+
+def conj(x: Any) -> Any:
+    """The primitive `conj`, elementwise."""
+    return ops.conj(as_value(x))
+
+
+def bitwise_not(x: Any) -> Any:
+    """The primitive `not`, elementwise."""
+    return ops.not_(as_value(x))
+
+
+def add(x: Any, y: Any) -> Any:
+    """The primitive `add`, elementwise."""
+    return ops.add(*operands(x, y))
+
+
+def sub(x: Any, y: Any) -> Any:
+    """The primitive `sub`, elementwise."""
+    return ops.sub(*operands(x, y))
+
+
+def mul(x: Any, y: Any) -> Any:
+    """The primitive `mul`, elementwise."""
+    return ops.mul(*operands(x, y))
+
+
+def div(x: Any, y: Any) -> Any:
+    """The primitive `div`, elementwise."""
+    return ops.div(*operands(x, y))
+
+
+def rem(x: Any, y: Any) -> Any:
+    """The primitive `rem`, elementwise."""
+    return ops.rem(*operands(x, y))
+
+
+def pow(x: Any, y: Any) -> Any:
+    """The primitive `pow`, elementwise."""
+    return ops.pow(*operands(x, y))
+
+
+def atan2(x: Any, y: Any) -> Any:
+    """The primitive `atan2`, elementwise."""
+    return ops.atan2(*operands(x, y))
+
+
+def max(x: Any, y: Any) -> Any:
+    """The primitive `max`, elementwise."""
+    return ops.max(*operands(x, y))
+
+
+def min(x: Any, y: Any) -> Any:
+    """The primitive `min`, elementwise."""
+    return ops.min(*operands(x, y))
+
+
+def bitwise_and(x: Any, y: Any) -> Any:
+    """The primitive `and`, elementwise."""
+    return ops.and_(*operands(x, y))
+
+
+def bitwise_or(x: Any, y: Any) -> Any:
+    """The primitive `or`, elementwise."""
+    return ops.or_(*operands(x, y))
+
+
+def bitwise_xor(x: Any, y: Any) -> Any:
+    """The primitive `xor`, elementwise."""
+    return ops.xor(*operands(x, y))
+
+
+def shift_left(x: Any, y: Any) -> Any:
+    """The primitive `shift_left`, elementwise."""
+    return ops.shift_left(*operands(x, y))
+
+
+def shift_right_logical(x: Any, y: Any) -> Any:
+    """The primitive `shift_right_logical`, elementwise."""
+    return ops.shift_right_logical(*operands(x, y))
+
+
+def shift_right_arithmetic(x: Any, y: Any) -> Any:
+    """The primitive `shift_right_arithmetic`, elementwise."""
+    return ops.shift_right_arithmetic(*operands(x, y))
+
+
+def nextafter(x: Any, y: Any) -> Any:
+    """The primitive `nextafter`, elementwise."""
+    return ops.nextafter(*operands(x, y))
+
+
+def complex(x: Any, y: Any) -> Any:
+    """The primitive `complex`, elementwise."""
+    return ops.complex(*operands(x, y))
+
+
+def eq(x: Any, y: Any) -> Any:
+    """`x == y`, elementwise."""
+    return ops.compare(*operands(x, y), direction="EQ")
+
+
+def ne(x: Any, y: Any) -> Any:
+    """`x != y`, elementwise."""
+    return ops.compare(*operands(x, y), direction="NE")
+
+
+def lt(x: Any, y: Any) -> Any:
+    """`x < y`, elementwise."""
+    return ops.compare(*operands(x, y), direction="LT")
+
+
+def le(x: Any, y: Any) -> Any:
+    """`x <= y`, elementwise."""
+    return ops.compare(*operands(x, y), direction="LE")
+
+
+def gt(x: Any, y: Any) -> Any:
+    """`x > y`, elementwise."""
+    return ops.compare(*operands(x, y), direction="GT")
+
+
+def ge(x: Any, y: Any) -> Any:
+    """`x >= y`, elementwise."""
+    return ops.compare(*operands(x, y), direction="GE")
+
+
+def round(x: Any, rounding_method: str = "to_nearest_even") -> Any:
+    """`x` rounded to an integer: `to_nearest_even`, or `away_from_zero` at halves."""
+    value = as_value(x)
+    if choice("rounding_method", rounding_method, ("to_nearest_even", "away_from_zero")) == "to_nearest_even":
+        return ops.round(value)
+    magnitude = ops.abs(value)
+    down = ops.floor(magnitude)
+    up = ops.compare(ops.sub(magnitude, down), ops.full_like(value, 0.5), direction="GE")
+    rounded = ops.add(down, ops.convert(up, dtype=value.dtype))
+    return ops.mul(ops.sign(value), rounded)
+
+
+def square(x: Any) -> Any:
+    """`x * x`."""
+    value = as_value(x)
+    return ops.mul(value, value)
+
+
+def reciprocal(x: Any) -> Any:
+    """`1 / x`."""
+    value = as_value(x)
+    return ops.div(ops.full_like(value, 1), value)
+
+
+def integer_pow(x: Any, y: int) -> Any:
+    """`x ** y` for a Python integer `y`, by repeated squaring."""
+    value = as_value(x)
+    if y < 0:
+        return reciprocal(integer_pow(value, -y))
+    result, factor = None, value
+    while y:
+        if y & 1:
+            result = factor if result is None else ops.mul(result, factor)
+        y >>= 1
+        factor = ops.mul(factor, factor) if y else factor
+    return ops.full_like(value, 1) if result is None else result
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """`on_true` where `pred`, else `on_false`; `pred` of the same shape, or 0-d."""
+    condition = as_value(pred)
+    on_true, on_false = operands(on_true, on_false)
+    if condition.ndim == 0 and on_true.ndim:
+        condition = ops.broadcast_in_dim(condition, shape=on_true.shape, dimensions=())
+    return ops.select(condition, on_true, on_false)
+
+
+def select_n(which: Any, *cases: Any) -> Any:
+    """`cases[which[i]][i]` for each element; `which` is bool (two cases) or int32."""
+    index = as_value(which)
+    values = operands(*cases)
+    if index.ndim == 0 and values[0].ndim:
+        index = ops.broadcast_in_dim(index, shape=values[0].shape, dimensions=())
+    if index.dtype == np.bool_:
+        return ops.select(index, values[1], values[0])
+    result = values[-1]
+    for position in range(len(values) - 2, -1, -1):
+        is_case = ops.compare(index, ops.full_like(index, position), direction="LE")
+        result = ops.select(is_case, values[position], result)
+    return result
+
+
+def clamp(min: Any, x: Any, max: Any) -> Any:
+    """`x` limited to `[min, max]`, bounds of the shape of `x` or 0-d."""
+    value = as_value(x)
+    low, high = as_value(min, value.dtype), as_value(max, value.dtype)
+    if low.ndim == 0 and value.ndim:
+        low = ops.broadcast_in_dim(low, shape=value.shape, dimensions=())
+    if high.ndim == 0 and value.ndim:
+        high = ops.broadcast_in_dim(high, shape=value.shape, dimensions=())
+    return ops.clamp(low, value, high)
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+    """`operand` in another dtype; floats to integers truncate and saturate."""
+    return as_value(operand, as_dtype(new_dtype))
+
+
+def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
+    """The bits of `operand` as another dtype of the same width."""
+    return ops.bitcast_convert(as_value(operand), dtype=as_dtype(new_dtype))

@@ -1,0 +1,219 @@
+"""Special functions under SciPy's names: made of the primitives, in the dtype of their arguments."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+
+from . import namespace as xp
+from .interpreter import ops
+from .nn import logsumexp as _logsumexp
+
+_SQRT_HALF: Final = math.sqrt(0.5)
+_HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
+
+
+def _floats(*xs: Any) -> list[Any]:
+    """The arguments as arrays of one float dtype and one shape; integers become float64 as in SciPy."""
+    values = xp.broadcast_arrays(*(xp.asarray(x) for x in xs))
+    dtype = xp.result_type(*values)
+    if dtype.kind not in "fcV":
+        dtype = np.dtype(np.float32 if all(v.weak_type for v in values) else np.float64)
+    return [v.astype(dtype) for v in values]
+
+
+def erf(x: Any) -> Any:
+    """The error function, `2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to `x`."""
+    return ops.erf(*_floats(x))
+
+
+def erfc(x: Any) -> Any:
+    """`1 - erf(x)`, accurate where it is small."""
+    return ops.erfc(*_floats(x))
+
+
+def erfinv(x: Any) -> Any:
+    """The inverse of `erf` on `[-1, 1]`."""
+    return ops.erf_inv(*_floats(x))
+
+
+def gammaln(x: Any) -> Any:
+    """The logarithm of the absolute value of the gamma function."""
+    return ops.lgamma(*_floats(x))
+
+
+def gammasgn(x: Any) -> Any:
+    """The sign of the gamma function."""
+    (value,) = _floats(x)
+    whole = xp.floor(value)
+    is_odd = xp.remainder(whole, 2) != 0
+    sign = xp.where((value < 0) & is_odd, -1.0, 1.0).astype(value.dtype)
+    return xp.where((value < 0) & (whole == value), xp.nan, sign)
+
+
+def gamma(x: Any) -> Any:
+    """The gamma function, by its logarithm."""
+    (value,) = _floats(x)
+    return gammasgn(value) * xp.exp(ops.lgamma(value))
+
+
+def digamma(x: Any) -> Any:
+    """The derivative of `gammaln`."""
+    return ops.digamma(*_floats(x))
+
+
+def betaln(a: Any, b: Any) -> Any:
+    """The logarithm of the absolute value of the beta function."""
+    left, right = _floats(a, b)
+    return ops.lgamma(left) + ops.lgamma(right) - ops.lgamma(left + right)
+
+
+def beta(a: Any, b: Any) -> Any:
+    """The beta function, for positive arguments."""
+    return xp.exp(betaln(a, b))
+
+
+def expit(x: Any) -> Any:
+    """The logistic sigmoid `1 / (1 + exp(-x))`."""
+    return ops.logistic(*_floats(x))
+
+
+def logit(x: Any) -> Any:
+    """The inverse of `expit`: `log(x / (1 - x))`."""
+    (value,) = _floats(x)
+    return xp.log(value) - xp.log1p(-value)
+
+
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
+    """`log(sum(b * exp(a)))` along `axis`, without overflow."""
+    return _logsumexp(a, axis=axis, b=b, keepdims=keepdims)
+
+
+def xlogy(x: Any, y: Any) -> Any:
+    """`x * log(y)`, 0 where `x` is 0 and `y` is not NaN."""
+    left, right = _floats(x, y)
+    is_zero = (left == 0) & ~xp.isnan(right)
+    safe = xp.where(is_zero, 1.0, right)
+    return xp.where(is_zero, 0.0, left * xp.log(safe))
+
+
+def xlog1py(x: Any, y: Any) -> Any:
+    """`x * log1p(y)`, 0 where `x` is 0 and `y` is not NaN."""
+    left, right = _floats(x, y)
+    is_zero = (left == 0) & ~xp.isnan(right)
+    safe = xp.where(is_zero, 0.0, right)
+    return xp.where(is_zero, 0.0, left * xp.log1p(safe))
+
+
+def entr(x: Any) -> Any:
+    """`-x * log(x)` for positive `x`, 0 at 0, `-inf` below."""
+    (value,) = _floats(x)
+    is_positive = value > 0
+    safe = xp.where(is_positive, value, 1.0)
+    inside = -value * xp.log(safe)
+    outside = xp.where(value == 0, 0.0, -xp.inf)
+    result = xp.where(is_positive, inside, outside)
+    return xp.where(xp.isnan(value), value, result)
+
+
+def rel_entr(x: Any, y: Any) -> Any:
+    """`x * log(x / y)` for positive arguments, 0 where `x` is 0 and `y >= 0`, else infinite."""
+    left, right = _floats(x, y)
+    both = (left > 0) & (right > 0)
+    ratio = xp.where(both, left, 1.0) / xp.where(both, right, 1.0)
+    outside = xp.where((left == 0) & (right >= 0), 0.0, xp.inf)
+    return xp.where(both, left * xp.log(ratio), outside)
+
+
+def ndtr(x: Any) -> Any:
+    """The cumulative distribution of the standard normal."""
+    (value,) = _floats(x)
+    return 0.5 * ops.erfc(-value * _SQRT_HALF)
+
+
+def log_ndtr(x: Any) -> Any:
+    """The logarithm of `ndtr`, accurate in both tails.
+
+    Below -10 by the asymptotic series of Mills' ratio (Abramowitz and Stegun 26.2.12).
+    """
+    (value,) = _floats(x)
+    far = value < -10
+    near = xp.log(0.5 * ops.erfc(-xp.where(far, 0.0, value) * _SQRT_HALF))
+    low = xp.where(far, value, -20.0)
+    upper = xp.log1p(-0.5 * ops.erfc(xp.where(value > 5, value, 5.0) * _SQRT_HALF))
+    r = 1 / (low * low)
+    series = 1 - r * (1 - 3 * r * (1 - 5 * r * (1 - 7 * r * (1 - 9 * r))))
+    tail = -0.5 * low * low - _HALF_LOG_TWO_PI - xp.log(-low) + xp.log(series)
+    return xp.where(far, tail, xp.where(value > 5, upper, near))
+
+
+def ndtri(p: Any) -> Any:
+    """The inverse of `ndtr`: the quantile of the standard normal."""
+    (value,) = _floats(p)
+    is_low = value < 0.25
+    middle = ops.erf_inv(xp.where(is_low, 0.0, 2 * value - 1))
+    return xp.where(is_low, _low_quantile(value), math.sqrt(2) * middle)
+
+
+def _low_quantile(p: Any) -> Any:
+    """`ndtri` for small `p`: a start from Mills' ratio, then Newton's method on `log_ndtr`."""
+    tail = xp.minimum(p, 0.25)
+    y = xp.log(tail)
+    t = xp.sqrt(-2 * y)
+    x = -(t - (xp.log(2 * math.pi * t * t)) / (2 * t))
+    for _ in range(6):
+        log_p = log_ndtr(x)
+        slope = xp.exp(-0.5 * x * x - _HALF_LOG_TWO_PI - log_p)
+        step = (log_p - y) / slope
+        x = x - xp.where(xp.isfinite(step), step, 0.0)
+    at_zero = xp.where(tail == 0, -xp.inf, x)
+    return xp.where(tail < 0, xp.nan, at_zero)
+
+
+def i0(x: Any) -> Any:
+    """The modified Bessel function of the first kind of order 0."""
+    (value,) = _floats(x)
+    return i0e(value) * xp.exp(xp.abs(value))
+
+
+def i1(x: Any) -> Any:
+    """The modified Bessel function of the first kind of order 1."""
+    (value,) = _floats(x)
+    return i1e(value) * xp.exp(xp.abs(value))
+
+
+def i0e(x: Any) -> Any:
+    """`exp(-|x|) * i0(x)`."""
+    (value,) = _floats(x)
+    return _bessel(value, 0)
+
+
+def i1e(x: Any) -> Any:
+    """`exp(-|x|) * i1(x)`."""
+    (value,) = _floats(x)
+    return xp.sign(value) * _bessel(value, 1)
+
+
+_SERIES_UNTIL: Final = 20.0
+
+
+def _bessel(value: Any, order: int) -> Any:
+    """`exp(-|x|) I_order(|x|)`: the power series below 20, Hankel's asymptotic expansion above
+    (Abramowitz and Stegun 9.6.10 and 9.7.1)."""
+    magnitude = xp.abs(value)
+    small = xp.minimum(magnitude, _SERIES_UNTIL)
+    quarter = 0.25 * small * small
+    total = xp.ones_like(small)
+    for k in range(45, 0, -1):  # Horner's form of sum (x^2/4)^k / (k! (k + order)!)
+        total = 1 + total * (quarter / (k * (k + order)))
+    series = total * xp.exp(-small) * (1.0 if order == 0 else 0.5 * small)
+    large = xp.maximum(magnitude, _SERIES_UNTIL)
+    mu = 4.0 * order * order
+    expansion = xp.ones_like(large)
+    for k in range(14, 0, -1):
+        expansion = 1 - expansion * ((mu - (2 * k - 1) ** 2) / (8.0 * k)) / large
+    asymptotic = expansion / xp.sqrt(2 * math.pi * large)
+    result = xp.where(magnitude < _SERIES_UNTIL, series, asymptotic)
+    return xp.where(xp.isnan(value), value, result)
