@@ -30,6 +30,7 @@ class Abs(Unary):
     name = "abs"
     operands = (Operand("x", NUMBERS),)
     function = np.abs
+    result_rule = "an array of the operand's shape and dtype; for a complex one, the dtype of its parts"
 
     @classmethod
     def result_dtype(cls, dtype: np.dtype) -> np.dtype:

@@ -34,6 +34,7 @@ class IsFinite(Unary):
     name = "is_finite"
     operands = (Operand("x", FLOATS),)
     function = np.isfinite
+    result_rule = "an array of `i1` of the operand's shape"
     jvp = INTEGERS_ARE_DISCRETE
     transpose = INTEGERS_ARE_DISCRETE
 
@@ -50,7 +51,8 @@ class Compare(Binary):
 
     name = "compare"
     operands = (Operand("x", ANY), Operand("y", ANY))
-    attributes = {"direction": choice(*DIRECTIONS, doc="the relation: EQ, NE, LT, LE, GT or GE")}
+    attributes = {"direction": choice(*DIRECTIONS, doc="the relation")}
+    result_rule = "an array of `i1` of the operands' common shape"
 
     @staticmethod
     def infer(x: TensorType, y: TensorType, *, direction: str) -> TensorType:
@@ -83,6 +85,7 @@ class Select(Elementwise):
 
     name = "select"
     operands = (Operand("predicate", BOOLS), Operand("on_true", ANY), Operand("on_false", ANY))
+    result_rule = "an array of the operands' common shape and of the dtype of the two choices"
     transpose = DIFFERENTIATION_LATER
 
     @classmethod

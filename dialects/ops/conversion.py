@@ -31,6 +31,7 @@ class Conversion(Unary):
     """Family of changes of the dtype; `dtype` is the new one."""
 
     attributes = {"dtype": dtype_attribute("the dtype of the result")}
+    result_rule = "an array of the operand's shape and of type `dtype`"
 
     @classmethod
     def infer(cls, x: TensorType, *, dtype: np.dtype) -> TensorType:
@@ -88,6 +89,7 @@ class Part(Unary):
     """Family of real functions of a complex number that are linear over the reals."""
 
     operands = (Operand("x", COMPLEX),)
+    result_rule = "an array of the operand's shape and of the dtype of its parts"
     transpose = DIFFERENTIATION_LATER
 
     @classmethod
@@ -123,6 +125,7 @@ class Complex(Binary):
 
     name = "complex"
     operands = (Operand("x", frozenset({FLOAT32, FLOAT64})), Operand("y", frozenset({FLOAT32, FLOAT64})))
+    result_rule = "an array of the operands' common shape and of the complex dtype with such parts"
     transpose = DIFFERENTIATION_LATER
 
     @classmethod

@@ -32,6 +32,7 @@ class Elementwise(Op):
     """Family of `y[i] = f(x[i], ...)`; operands have equal dtypes and shapes, and so has the result."""
 
     function: ClassVar[Any]
+    result_rule: ClassVar[str] = "an array of the operands' common shape and dtype"
 
     @classmethod
     def result_dtype(cls, dtype: np.dtype) -> np.dtype:
