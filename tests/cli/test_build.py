@@ -64,8 +64,8 @@ def test_built_program_computes_what_the_function_does(adze: Adze, model: Path) 
     assert result.exit_code == 0, result.stderr
     values = {entry["name"]: entry["values"] for entry in json.loads(result.stdout)["outputs"]}
     weights = np.arange(6, dtype=np.float32).reshape(3, 2)
-    assert values["y"] == ((x @ weights) * 2).tolist()
-    assert values["positive"] == (x > 0).tolist()
+    assert values["result['y']"] == ((x @ weights) * 2).tolist()
+    assert values["result['positive']"] == (x > 0).tolist()
 
 
 def test_tree_of_inputs_is_given_as_one_or_leaf_by_leaf(adze: Adze, model: Path) -> None:
