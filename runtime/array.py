@@ -51,8 +51,6 @@ class DeviceArray:
     """
 
     __slots__ = ("__weakref__", "_host", "device", "dtype", "shape", "view")
-    # NumPy's operators leave the work to us: what wraps this class decides what `numpy_array + x` means.
-    __array_priority__ = 100
 
     def __init__(self, view: Any, shape: tuple[int, ...], dtype: np.dtype, device: Device) -> None:
         self.view = view
@@ -107,6 +105,10 @@ class DeviceArray:
         if not self.shape:
             raise TypeError("len() of a 0-d array")
         return self.shape[0]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # pickled and deep-copied by value: a buffer cannot leave its process
+        return from_host, (self.numpy(), self.device.name)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         host = self.numpy()
@@ -200,9 +202,9 @@ def is_shareable(array: np.ndarray) -> bool:
     return array.ctypes.data % BUFFER_ALIGNMENT == 0
 
 
-def element_type(dtype: np.dtype) -> int:
-    """IREE's number for elements of `dtype`."""
-    return _ELEMENT_TYPES[dtype]
+def buffer_element_type(dtype: np.dtype) -> int | None:
+    """IREE's number for elements of `dtype`, or None where Python's buffer protocol has no word for them."""
+    return None if dtype == _BFLOAT16 else _ELEMENT_TYPES.get(dtype)
 
 
 def _raw(host: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .array import DeviceArray, from_host
+from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
 from .errors import ArtifactError, CallError, DeviceError
 from .signature import ArraySpec, FunctionSignature, check_arguments, signature_from_declaration
@@ -107,9 +107,10 @@ class Function:
         self._new_list: Any = iree_runtime.VmVariantList  # its stub wants references where views will do
         self._view_class = iree_runtime.HalBufferView
         self._arity = len(signature.inputs)
-        self._dtypes = tuple(spec.dtype for spec in signature.inputs)
         # The shape of a static argument is compared as a whole; None sends a call through the full check.
-        self._shapes = tuple(spec.static_shape for spec in signature.inputs)
+        self._inputs = tuple(
+            (spec.static_shape, spec.dtype, buffer_element_type(spec.dtype)) for spec in signature.inputs
+        )
         self._outputs = tuple(
             (position, spec.dtype, spec.static_shape) for position, spec in enumerate(signature.outputs)
         )
@@ -117,22 +118,52 @@ class Function:
 
     def __call__(self, *arguments: DeviceArray) -> list[DeviceArray]:
         """Call with one DeviceArray per input; the results are new arrays."""
+        if len(arguments) != self._arity:
+            return self._run(self._explained_inputs(arguments))
         inputs = self._new_list(self._arity)
         device = self.device
-        fits = len(arguments) == self._arity
-        if fits:
-            for argument, dtype, shape in zip(arguments, self._dtypes, self._shapes, strict=True):
-                # identity first: it holds for nearly every call and `==` of dtypes is slow
+        for argument, (shape, dtype, _) in zip(arguments, self._inputs, strict=True):
+            # identity first: it holds for nearly every call, and `==` of dtypes is slow
+            if (
+                not isinstance(argument, DeviceArray)
+                or argument.shape != shape
+                or (argument.dtype is not dtype and argument.dtype != dtype)
+                or argument.device is not device
+            ):
+                return self._run(self._explained_inputs(arguments))
+            inputs.push_ref(argument.view)
+        return self._run(inputs)
+
+    def call(self, arguments: Sequence[Any]) -> list[DeviceArray]:
+        """Call with DeviceArrays, NumPy arrays, or anything NumPy reads, mixed as they come."""
+        if len(arguments) != self._arity:
+            return self._call_converted(arguments)
+        inputs = self._new_list(self._arity)
+        device = self.device
+        for argument, (shape, dtype, element_type) in zip(arguments, self._inputs, strict=True):
+            if type(argument) is np.ndarray:
                 if (
                     argument.shape != shape
                     or (argument.dtype is not dtype and argument.dtype != dtype)
-                    or argument.device is not device
+                    or element_type is None
+                    or argument.nbytes >= _SHARE_FROM_BYTES
+                    or not argument.flags.c_contiguous
                 ):
-                    fits = False
-                    break
+                    return self._call_converted(arguments)
+                inputs.push_ref(device.copy_in(argument, element_type))
+            elif (
+                isinstance(argument, DeviceArray)
+                and argument.shape == shape
+                and (argument.dtype is dtype or argument.dtype == dtype)
+                and argument.device is device
+            ):
                 inputs.push_ref(argument.view)
-        if not fits:
-            inputs = self._explained_inputs(arguments)
+            else:
+                return self._call_converted(arguments)
+        return self._run(inputs)
+
+    def _run(self, inputs: Any) -> list[DeviceArray]:
+        device = self.device
         if self._process_bound and not device.works_after_fork:
             raise DeviceError(
                 f"{device.name} was opened before this process forked and its threads are not here",
@@ -150,8 +181,8 @@ class Function:
             made.append(DeviceArray(view, tuple(view.shape) if shape is None else shape, dtype, device))
         return made
 
-    def call(self, arguments: Sequence[Any]) -> list[DeviceArray]:
-        """Call with DeviceArrays, NumPy arrays, or anything NumPy reads, mixed as they come."""
+    def _call_converted(self, arguments: Sequence[Any]) -> list[DeviceArray]:
+        """The general way: every argument becomes a DeviceArray, large ones without a copy."""
         converted = []
         shared: list[np.ndarray] = []
         for argument in arguments:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import sys
 from typing import Any
 
@@ -167,6 +169,13 @@ def test_the_array_protocol_follows_numpy() -> None:
     with pytest.raises(ValueError, match="cannot convert from int32 to float64 without a copy"):
         np.asarray(array, np.float64, copy=False)
     assert np.add(array, 1).tolist() == [1, 2, 3]
+
+
+def test_arrays_are_pickled_and_copied_by_value() -> None:
+    array = from_host(np.arange(3, dtype=np.uint8), "local-task")
+    for other in (pickle.loads(pickle.dumps(array)), copy.deepcopy(array)):
+        assert (other.tolist(), other.dtype, other.device) == ([0, 1, 2], np.uint8, array.device)
+        assert other is not array
 
 
 def test_one_value_becomes_a_scalar() -> None:

@@ -79,8 +79,8 @@ def test_every_cut_is_refused(saved: Path) -> None:
         assert refusal(saved) in (
             "not a program built by adze",
             "the file is damaged: its trailer is incomplete",
-            "an IREE module without adze's trailer: either cut short or not built by adze, and so there is no "
-            "telling whether it is whole",
+            "an IREE module without adze's trailer: either cut short or not built by adze, and so there is "
+            "no telling whether it is whole",
         )
     saved.write_bytes(content + b"\n")
     assert refusal(saved) == "the file is damaged: its trailer is incomplete"

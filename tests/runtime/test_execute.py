@@ -136,6 +136,8 @@ def test_the_program_is_usable_after_a_failed_call(program: Executable) -> None:
 def test_the_fast_way_wants_device_arrays(program: Executable) -> None:
     with pytest.raises(CallError, match=r"add\(\): argument 0 is ndarray: expected DeviceArray"):
         program.function("add")(ONES, ONES)  # type: ignore[arg-type]
+    with pytest.raises(CallError, match=r"add\(\): argument 1 is int: expected DeviceArray"):
+        program.function("add")(from_host(ONES), 1)  # type: ignore[arg-type]
 
 
 def test_empty_and_zero_dimensional_arguments(program: Executable) -> None:

@@ -11,7 +11,7 @@ import pytest
 from adze.dialects.types import ANY
 from adze.runtime.array import from_host
 from adze.runtime.compile import CompiledModule, compile_bytecode
-from adze.runtime.devices import get_device
+from adze.runtime.devices import Device, DeviceKind, get_device
 from adze.runtime.errors import ArtifactError, CallError, DeviceError, ExportError
 from adze.runtime.execute import Executable
 from adze.runtime.signature import ArraySpec, FunctionSignature
@@ -68,6 +68,17 @@ def test_every_dtype_is_computed(vulkan: str, vulkan_dtypes: bytes, dtype: np.dt
     host = np.arange(10).reshape(5, 2).astype(dtype)
     expected = np.zeros_like(host) if dtype == np.bool_ else host + host
     np.testing.assert_array_equal(program.call(name, [host])[0].numpy(), expected)
+
+
+def test_the_caching_allocator_is_still_unusable(vulkan: str, vulkan_program: bytes) -> None:
+    """When this fails, devices.py may use the caching allocator on Vulkan too."""
+    from iree import runtime as iree_runtime
+
+    driver = iree_runtime.get_driver("vulkan")
+    number = driver.query_available_devices()[0]["device_id"]
+    device = Device("vulkan:0", DeviceKind.VULKAN, "", driver.create_device(number, allocators=["caching"]))
+    with pytest.raises(CallError, match="allocator cannot allocate a Vulkan buffer"):
+        Executable(vulkan_program, device, [ADD]).call("add", [ONES, ONES])
 
 
 def test_arrays_of_the_cpu_are_not_moved_silently(vulkan: str, vulkan_program: bytes) -> None:
