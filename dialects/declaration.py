@@ -153,7 +153,8 @@ class Op:
       where it is zero.
     - `transpose(b, cotangents, operands, **attributes)` -> cotangents of the operands; a linear operand
       arrives as its type, a constant one as its value.
-    - `batch(b, size, operands, axes, **attributes)` -> (results, result axes); axis None: not batched.
+    - `batch(b, size, operands, batched, **attributes)` -> (results, which of them are batched): batched
+      operands and results have the batch, of `size`, as axis 0; the others must not be copied along it.
     - `lower(l, *operands, **attributes)` -> lowered result(s).
     - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
 
@@ -161,7 +162,9 @@ class Op:
     than saving its result, so that linearization saves its operands instead.
 
     An op that refers to functions (a `symbol` attribute) gets the engine in place of `results`, and maps
-    its bodies through it: `jvp(b, primals, tangents, engine, **attributes)` -> (results, tangents).
+    its bodies through it: `jvp(b, primals, tangents, engine, **attributes)` -> (results, tangents),
+    `transpose(b, cotangents, operands, engine, **attributes)` and
+    `batch(b, size, operands, batched, engine, **attributes)`.
     """
 
     name: ClassVar[str]
@@ -187,6 +190,11 @@ class Op:
             raise TypeError(f"op {cls.name!r} declares no {', '.join(missing)}: write it or undefined(why)")
         if not cls.__doc__:
             raise TypeError(f"op {cls.name!r} has no docstring: state its mathematics")
+
+    @classmethod
+    def names_axis(cls, attributes: Mapping[str, Any], axis_name: str | None) -> bool:
+        """Whether this application is a collective over the named axis `axis_name`."""
+        return axis_name is not None and attributes.get("axis_name") == axis_name
 
     @classmethod
     def check(cls, operand_types: Sequence[ValueType], attributes: Mapping[str, object]) -> None:

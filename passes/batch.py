@@ -1,0 +1,115 @@
+"""Batching: maps a function to the one that applies it to each slice along a new leading axis.
+
+`batch(module, @f, batched)` makes `@f_batched(operands...)` in which each batched operand has the batch as its
+axis 0; an operand that is not batched stays as it is, and a result that depends on no batched operand too.
+One rule an op, `Op.batch`; an op that refers to functions gets this pass to map them. Other batch axes are
+the frontend's business: it moves them to the front before and back after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialects import mlir
+from ..dialects.attributes import Codec
+from ..dialects.declaration import Undefined
+from ..dialects.emission import Emitter, Reader
+from ..dialects.errors import MissingRuleError
+from ..dialects.types import SIZE, TensorType
+from .construction import NewFunction, derived_location
+from .functions import body, function, split_body
+from .jvp import Activity, call_function
+from .simplify import simplify_function
+from .verify import location_text
+
+
+@dataclass(frozen=True)
+class Batched:
+    """A batched function: its symbol, and which results have the batch axis."""
+
+    symbol: str
+    batched_results: Activity
+
+
+class Batcher:
+    """The batch engine of one module for one axis; remembers what it has made.
+
+    `size` is the static size of the axis, or None where it is dynamic: then every batched function takes
+    it as its first argument. `axis_name` is what collectives call the axis.
+    """
+
+    def __init__(self, module: mlir.ir.Module, size: int | None, axis_name: str | None = None) -> None:
+        self.module = module
+        self.size = size
+        self.axis_name = axis_name
+        self.codec = Codec(module.context)
+        self.reader = Reader(self.codec)
+        self._made: dict[tuple[str, Activity], Batched] = {}
+
+    def batch(self, symbol: str, batched: Activity) -> Batched:
+        """The function that applies `symbol` to each slice of its `batched` operands."""
+        key = (symbol, batched)
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = self._batch(symbol, batched)
+        return made
+
+    def call(
+        self, b: Emitter, size: Any, symbol: str, operands: Sequence[Any], batched: Sequence[bool]
+    ) -> tuple[list[Any], Activity]:
+        """For rules of ops with bodies: the results of a batched function, and which are batched."""
+        made = self.batch(symbol, tuple(batched))
+        leading = [] if self.size is not None else [size]
+        return call_function(b, self.module, made.symbol, [*leading, *operands]), made.batched_results
+
+    def _batch(self, symbol: str, batched: Activity) -> Batched:
+        source = function(self.module, symbol)
+        parameters = list(body(source).arguments)
+        types = []
+        for parameter, is_batched in zip(parameters, batched, strict=True):
+            kind = self.codec.read_type(parameter.type)
+            if is_batched:
+                assert isinstance(kind, TensorType), "a size cannot be batched"
+                kind = kind.with_shape((self.size, *kind.shape))
+            types.append(kind)
+        leading = [] if self.size is not None else [SIZE]
+        location = derived_location(source.location, "batch")
+        new = NewFunction(self.module, self.codec, f"{symbol}_batched", [*leading, *types], location)
+        size = self.size if self.size is not None else new.arguments[0]
+        values = dict(zip(parameters, new.arguments[len(leading) :], strict=True))
+        has_axis = {p for p, is_batched in zip(parameters, batched, strict=True) if is_batched}
+        operations, terminator = split_body(source)
+        for child in operations:
+            self._step(child.operation, new.emitter, size, values, has_axis)
+        results = list(terminator.operands)
+        new.finish([values[r] for r in results])
+        simplify_function(self.module, new.symbol, self.reader)
+        return Batched(new.symbol, tuple(r in has_axis for r in results))
+
+    def _step(
+        self, operation: Any, b: Emitter, size: Any, values: dict[Any, Any], has_axis: set[Any]
+    ) -> None:
+        application = self.reader.read(operation, values.__getitem__)
+        assert application is not None, f"{operation.name} is not an op of adze"
+        op, operands, attributes = application
+        b.location = derived_location(operation.location, "batch")
+        batched = tuple(v in has_axis for v in list(operation.operands)[: len(operands)])
+        if not any(batched) and not op.names_axis(attributes, self.axis_name):
+            results = b.apply(op, operands, attributes)
+            found = results if isinstance(results, tuple) else (results,)
+            values.update(zip(operation.results, found, strict=True))
+            return
+        if isinstance(op.batch, Undefined):
+            raise MissingRuleError(
+                f"'{op.name}' cannot be batched: {op.batch.reason}", where=location_text(operation.location)
+            )
+        if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
+            results, flags = op.batch(b, size, operands, batched, self, **attributes)
+        else:
+            results, flags = op.batch(b, size, operands, batched, **attributes)
+        for old, new, is_batched in zip(operation.results, results, flags, strict=True):
+            values[old] = new
+            if is_batched:
+                has_axis.add(old)
