@@ -8,9 +8,9 @@ without a pattern, or one that a rule leaves behind, fails the conversion by nam
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from ...dialects import mlir
+from ...dialects import mlir, views
 from ...dialects.attributes import Codec
 from ...dialects.declaration import DIALECT, Op, Undefined
 from ...dialects.dialect import OPS
@@ -30,8 +30,6 @@ def lower(module: mlir.ir.Module, target: Any) -> ModuleHints:
 
 class _Conversion:
     """One run of the dialect conversion, with what its patterns share."""
-
-    _dialect: ClassVar[Any] = None
 
     def __init__(self, module: mlir.ir.Module, target: Any) -> None:
         self.module = module
@@ -56,7 +54,7 @@ class _Conversion:
                 keep_patterns.append(pattern)
                 patterns.add_conversion(f"{DIALECT}.{op.name}", pattern, converter)
             legality = rewrite.ConversionTarget(self.context)
-            legality.add_illegal_dialect(_dialect_class())
+            legality.add_illegal_dialect(views.register())
             try:
                 rewrite.apply_partial_conversion(self.module.operation, legality, patterns.freeze())
             except mlir.ir.MLIRError:
@@ -140,14 +138,3 @@ class _Conversion:
 
 def _identity(type_: mlir.ir.Type) -> mlir.ir.Type:
     return type_
-
-
-def _dialect_class() -> Any:
-    """The Python class that names the dialect to the conversion target; registered once a process."""
-    if _Conversion._dialect is None:
-
-        class AdzeDialect(mlir.ir.Dialect):
-            DIALECT_NAMESPACE = DIALECT
-
-        _Conversion._dialect = AdzeDialect
-    return _Conversion._dialect

@@ -79,6 +79,9 @@ def test_what_is_not_adze_is_rejected(line: str, message: str) -> None:
 def test_irdl_still_wants_one_type_in_a_variadic_group() -> None:
     """When this fails, `irdl.py` can promise more: see its module docstring."""
     cast = '%0 = "adze.neg"(%arg0) : (tensor<4xf32>) -> tensor<?xf32>'
-    join = '%1 = "adze.concatenate"(%arg0, %0) {axis = 0 : i64} : (tensor<4xf32>, tensor<?xf32>) -> tensor<?xf32>'
+    join = (
+        '%1 = "adze.concatenate"(%arg0, %0) {axis = 0 : i64} '
+        ": (tensor<4xf32>, tensor<?xf32>) -> tensor<?xf32>"
+    )
     done = iree_opt(function(cast, join))
     assert "expected 'tensor<4xf32>' but got 'tensor<?xf32>'" in done.stderr
