@@ -15,6 +15,7 @@ import numpy as np
 
 from ...dialects.ops.contraction import Axes, Pairs, operand_axes
 from ...dialects.ops.reductions import accumulation_dtype
+from . import configuration
 from .core import Size
 from .rearrangement import RearrangementForms, units_beside
 
@@ -57,7 +58,7 @@ class ContractionForms(RearrangementForms):
     def _grouped(self, x: Any, axes: Axes, letters: str) -> tuple[Any, str]:
         """`x` with its three groups merged, one axis each, and the letters of its axes in order."""
         groups = dict(zip(letters, axes, strict=True))
-        order = [g for _, g in sorted((g, letter) for letter, g in groups.items() if g)]
+        order = [g for g, _ in sorted((g, letter) for letter, g in groups.items() if g)]
         rank = len(self.shape(x))
         if [a for g in order for a in g] != list(range(rank)):
             flat = [a for g in groups.values() for a in g]
@@ -104,12 +105,20 @@ class ContractionForms(RearrangementForms):
             right = self.scalars.convert(source, carried, right)
             return self.scalars.add(carried, total, self.scalars.mul(carried, left, right))
 
+        tiles = None
+        if not self.hints.data_tiling or not {"m", "n"} <= set(loops):
+            tiles = configuration.contraction(self.target, sizes, (x_order, y_order), loops, source)
+        if tiles is not None and y_order.endswith("nk"):
+            # Register tiles are loaded along n: one copy is cheaper than loading every vector apart.
+            axes = range(len(y_order))
+            y = self.materialise(self.permute(y, [*axes[:-2], axes[-1], axes[-2]]))
+            y_order = y_order[:-2] + "kn"
         maps = [
             self.axes_map(len(loops), [loops.index(letter) for letter in order])
             for order in (x_order, y_order, "".join(out))
         ]
         iterators = ["reduction" if letter == "k" else "parallel" for letter in loops]
-        product = self.generic([x, y], [init], maps, iterators, body)
+        product = self.generic([x, y], [init], maps, iterators, body, self.attribute(tiles))
         groups = units_beside([letter in loops for letter in OUT]) if out else []
         return self.expand(product, groups, [sizes[letter] for letter in OUT])
 

@@ -52,6 +52,11 @@ class RearrangementForms(LoweringCore):
         maps = [self.axes_map(rank, inverse), self.identity_map(rank)]
         return self.generic([x], [init], maps, ["parallel"] * rank, lambda value, _: value)
 
+    def materialise(self, x: Any) -> Any:
+        """`x`, written to memory before it is used: IREE does not fuse through this."""
+        op = mlir.ir.Operation.create("util.optimization_barrier", results=[x.type], operands=[x])
+        return self.bind_shape(op.result, self.shape(x))
+
     def empty_like_element(self, element: Any, shape: Sequence[Size]) -> Any:
         """An uninitialised tensor of a given MLIR element type."""
         shape = [self.size(n) for n in shape]
