@@ -3,9 +3,8 @@
 erfc(x) = exp(-x**2) G(x) / (1 + 2x), one polynomial for G on the whole half line in (x - K) / (x + K)
 (Shepherd and Laframboise's variable), with x**2 in two words. erf_inv starts from Giles's (2012) form, a
 polynomial in log(1 - x**2), and f64 adds one Halley step on erf or erfc. lgamma shifts its argument to
-[3/2, 5/2], or uses Stirling's series from 8 on; digamma shifts to 8 by a sum of reciprocals and uses its
-asymptotic series; both reflect for negative arguments. Near the roots of lgamma on the negative axis and
-near the roots of digamma the error is small absolutely, not relatively.
+[3/2, 5/2], digamma to [1, 2] by a sum of reciprocals; both use their asymptotic series from 8 on and reflect
+for negative arguments, where near their roots the error is small against the terms, not the result.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Final
 from . import coefficients
 from .exponentials import clip, exp, exp_pair, log
 from .pairs import Pair, square_exactly
-from .terms import Term, choose, nearest_integer, polynomial, small_to_float, word
+from .terms import Term, choose, polynomial, word
 from .trigonometry import cosine_kernel, sine_kernel
 
 TWO_OVER_ROOT_PI: Final = 1.1283791670955126
@@ -114,30 +113,36 @@ def lgamma(x: Term) -> Term:
     return choose(a < inf, result, a)
 
 
-def digamma(x: Term) -> Term:
-    """At 0 and the negative integers NaN, except -inf at +0 and inf at -0, as SciPy has it."""
-    a = x.absolute()
-    argument = choose(x > 0.0, x, a + 1.0)
-    shift_at_most = clip(argument, 0.0, float(SHIFT))
-    count, _ = nearest_integer(clip(float(SHIFT) - shift_at_most + 0.5, 0.0, float(SHIFT)))
-    numerator, denominator = x.lift(0.0), x.lift(1.0)
-    for step in range(SHIFT):
-        used = count > step
-        factor = shift_at_most + float(step)
+def _digamma_of_next(b: Term, argument: Term) -> Term:
+    """digamma(1 + b) for b >= 0: a sum of reciprocals above [1, 2], the asymptotic series from 8 on."""
+    large = b >= SHIFT - 1.0
+    inner = clip(b, 0.0, SHIFT - 1.0)
+    numerator, denominator, rest = b.lift(0.0), b.lift(1.0), inner
+    for step in range(SHIFT - 2):
+        used = inner >= step + 1.0
+        factor = inner - float(step)
         numerator, denominator = (
             choose(used, numerator * factor + denominator, numerator),
             choose(used, denominator * factor, denominator),
         )
-    shifted = choose(count > 0, shift_at_most + small_to_float(count), argument)
-    inverse = 1.0 / shifted
+        rest = choose(used, inner - (step + 1.0), rest)
+    head, tail = DIGAMMA_ROOT[b.width]
+    d = (rest - (head - 1.0)) - tail
+    near = d * polynomial(d, coefficients.DIGAMMA_ROOT[b.width]) + numerator / denominator
+    inverse = 1.0 / choose(large, argument, float(SHIFT))
     square = inverse * inverse
-    tail = inverse * 0.5 + square * polynomial(square, coefficients.DIGAMMA[x.width])
-    value = log(shifted) - (tail + numerator / denominator)
+    series = inverse * 0.5 + square * polynomial(square, coefficients.DIGAMMA[b.width])
+    return choose(large, log(choose(large, argument, 1.0)) - series, near)
+
+
+def digamma(x: Term) -> Term:
+    """At the negative integers NaN, at +0 -inf and at -0 inf, as SciPy has it."""
+    a = x.absolute()
+    direct = x >= 1.0
+    value = _digamma_of_next(choose(direct, x - 1.0, a), choose(direct, x, a + 1.0))
     sine, cosine = _sin_cos_pi(a)
     reflected = value + PI * cosine / sine
-    head, tail = DIGAMMA_ROOT[x.width]
-    d = (x - head) - tail
-    result = choose(x > 0.0, choose(d.absolute() < 0.46, d * polynomial(d, coefficients.DIGAMMA_ROOT[x.width]), value), reflected)
+    result = choose(direct, value, choose(x > 0.0, value - 1.0 / x, reflected))
     result = choose((x < 0.0) & a.floor().equals(a), nan, result)
     zero = x.lift(-inf).with_sign_bits(x.sign_bits())
     return choose(x.equals(0.0), zero, choose(x.equals(inf), inf, result))

@@ -132,8 +132,8 @@ TABLES: list[tuple[str, str, Function, object, object, int, int]] = [
     ("LOG_GAMMA", "lgamma(2 + d) / d, |d| <= 1/2", _log_gamma_near_two, mp.mpf("-0.501"), mp.mpf("0.501"), 9, 20),
     ("STIRLING", "(lgamma(x) - (x - 1/2)(log(x) - 1) - (log(2 pi) - 1)/2) x, u = 1/x**2, x >= 8", _stirling,
      mp.mpf(1) / 10**6, mp.mpf(1) / 64, 2, 6),
-    ("DIGAMMA_ROOT", "digamma(r + d) / d, r = 1.46..., |d| <= 0.46", _digamma_near_root, mp.mpf("-0.461"),
-     mp.mpf("0.461"), 9, 22),
+    ("DIGAMMA_ROOT", "digamma(r + d) / d, r = 1.46..., 1 <= r + d <= 2", _digamma_near_root, mp.mpf("-0.462"),
+     mp.mpf("0.539"), 10, 24),
     ("DIGAMMA", "(log(x) - 1/(2x) - digamma(x)) / u, u = 1/x**2, x >= 8", _digamma_tail, mp.mpf(1) / 10**6, mp.mpf(1) / 64, 2, 7),
 ]  # fmt: skip
 ERFC_TEXT = "(1 + 2x) exp(x**2) erfc(x) in t = (x - K) / (x + K), K = {}, 1/2 <= x <= {}"
