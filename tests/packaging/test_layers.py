@@ -1,0 +1,126 @@
+"""The import graph: imports point one way between the folders, and the two doors to IREE are the only ones.
+
+Read from the syntax trees, so that imports inside functions count as well; those under TYPE_CHECKING count
+for the direction, but are no way into IREE.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# What each folder may import from; frontend/api is the public surface and re-exports from frontend.
+MAY_IMPORT = {
+    "dialects": set(),
+    "runtime": {"dialects"},
+    "passes": {"dialects", "runtime"},
+    "frontend": {"dialects", "runtime", "passes"},
+    "cli": {"dialects", "runtime", "passes", "frontend"},
+}
+# The runtime needs only what an error, a dtype and a type are: loading a program loads no op.
+OF_DIALECTS_FOR_RUNTIME = {"adze.dialects.errors", "adze.dialects.types"}
+
+
+class WithoutTypeChecking(ast.NodeTransformer):
+    """Drops the blocks that only a type checker reads."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        is_guard = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return None if is_guard else self.generic_visit(node)
+
+
+def package_of(path: Path, checkout: Path) -> str:
+    """The package whose relative imports `path` writes: `adze.passes.lower` for passes/lower/core.py."""
+    folder = path.relative_to(checkout).parent
+    parts = folder.parts
+    if parts[:2] == ("frontend", "api"):
+        parts = parts[2:]
+    return ".".join(("adze", *parts))
+
+
+def imports_of(path: Path, checkout: Path, *, at_run_time: bool = False) -> Iterator[tuple[str, int]]:
+    """Full names of what a file imports, with their lines; for `from a import b` both `a` and `a.b`."""
+    package = package_of(path, checkout).split(".")
+    syntax = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(WithoutTypeChecking().visit(syntax) if at_run_time else syntax):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield module, node.lineno
+            for alias in node.names:
+                yield f"{module}.{alias.name}", node.lineno
+
+
+def files(folder: Path) -> list[Path]:
+    found = sorted(folder.rglob("*.py"))
+    assert found, f"{folder} holds no Python files"
+    return found
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_imports_point_one_way(folder: str, checkout: Path) -> None:
+    wrong = []
+    for path in files(checkout / folder):
+        for name, line in imports_of(path, checkout):
+            parts = name.split(".")
+            if parts[0] != "adze" or len(parts) < 2 or parts[1] not in MAY_IMPORT:
+                continue
+            if parts[1] != folder and parts[1] not in MAY_IMPORT[folder]:
+                wrong.append(f"{path.relative_to(checkout)}:{line} imports {name}")
+    assert wrong == []
+
+
+def test_runtime_needs_no_op_of_the_dialect(checkout: Path) -> None:
+    wrong = []
+    for path in files(checkout / "runtime"):
+        for name, line in imports_of(path, checkout):
+            is_dialect = name.startswith("adze.dialects.")
+            if is_dialect and ".".join(name.split(".")[:3]) not in OF_DIALECTS_FOR_RUNTIME:
+                wrong.append(f"{path.relative_to(checkout)}:{line} imports {name}")
+    assert wrong == []
+
+
+def test_mlir_bindings_enter_through_one_module(checkout: Path) -> None:
+    door = checkout / "dialects" / "mlir.py"
+    bindings = ("iree.compiler.ir", "iree.compiler.dialects", "iree.compiler.rewrite")
+    bindings += ("iree.compiler.passmanager", "iree.compiler._mlir_libs")
+    wrong = [
+        f"{path.relative_to(checkout)}:{line} imports {name}"
+        for folder in MAY_IMPORT
+        for path in files(checkout / folder)
+        if path != door
+        for name, line in imports_of(path, checkout, at_run_time=True)
+        if name.startswith(bindings)
+    ]
+    assert wrong == []
+
+
+def test_iree_enters_through_dialects_mlir_and_the_runtime(checkout: Path) -> None:
+    wrong = [
+        f"{path.relative_to(checkout)}:{line} imports {name}"
+        for folder in ("passes", "frontend", "cli", "dialects")
+        for path in files(checkout / folder)
+        if path != checkout / "dialects" / "mlir.py"
+        for name, line in imports_of(path, checkout, at_run_time=True)
+        if name.split(".")[0] == "iree"
+    ]
+    assert wrong == []
+
+
+def test_nothing_imports_jax_or_another_oracle(checkout: Path) -> None:
+    oracles = {"jax", "jaxlib", "scipy", "sklearn", "mpmath", "hypothesis", "pytest"}
+    # Eager values of the special functions come from SciPy where it is installed, see docs/dependencies.md.
+    optional = {("dialects/ops/special.py", "scipy")}
+    wrong = [
+        f"{path.relative_to(checkout)}:{line} imports {name}"
+        for folder in MAY_IMPORT
+        for path in files(checkout / folder)
+        for name, line in imports_of(path, checkout)
+        if name.split(".")[0] in oracles
+        if (path.relative_to(checkout).as_posix(), name.split(".")[0]) not in optional
+    ]
+    assert wrong == []
