@@ -36,6 +36,32 @@ def undefined(reason: str) -> Any:
     return Undefined(reason)
 
 
+@dataclass(frozen=True)
+class Linear:
+    """A linear operand as a transpose rule sees it: its type and its sizes, not its value."""
+
+    type: ValueType
+    sizes_of: Callable[[], tuple[Any, ...]]
+
+    @property
+    def dtype(self) -> np.dtype:
+        assert isinstance(self.type, TensorType)
+        return self.type.dtype
+
+    @property
+    def rank(self) -> int:
+        assert isinstance(self.type, TensorType)
+        return self.type.rank
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        """Its shape: integers, and size values where a dimension is dynamic."""
+        assert isinstance(self.type, TensorType)
+        return self.type.shape if self.type.is_static else self.sizes_of()
+
+
+NO_TANGENT: Final = undefined("it has no operand that carries a tangent")
+NO_BATCH: Final = undefined("it has no operand that can be batched")
 DIFFERENTIATION_LATER: Final = undefined("issue: the differentiation passes have not landed yet")
 BATCHING_LATER: Final = undefined("issue: the batching pass has not landed yet")
 
@@ -273,7 +299,10 @@ __all__ = [
     "DIFFERENTIATION_LATER",
     "RULES",
     "SIZE",
+    "NO_BATCH",
+    "NO_TANGENT",
     "Attribute",
+    "Linear",
     "Op",
     "Operand",
     "Undefined",

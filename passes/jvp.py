@@ -89,7 +89,7 @@ class ForwardMode:
         else:
             results = _sequence(b.apply(application.op, application.operands, application.attributes))
             outgoing = [None] * len(results)
-            if is_active:
+            if is_active and any(carries_tangent(self.codec.read_type(r.type)) for r in operation.results):
                 outgoing = self._tangents(operation, application, incoming, results, b)
         for old, new, tangent in zip(operation.results, results, outgoing, strict=True):
             primals[old] = new

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ..dialects import mlir
 from ..dialects.emission import Emitter
@@ -19,6 +19,9 @@ from .construction import NewFunction, derived_location
 from .functions import body, function, split_body
 from .jvp import Activity, ForwardMode, call_function
 from .simplify import simplify_function
+
+SHAPE_DONORS: Final = "adze.shape_donors"
+"""On a linear function: for each argument the argument that has its shape, -1 where none need have it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Linearizer(ForwardMode):
         if made is None:
             combined = self.differentiate(symbol, active)
             simplify_function(self.module, combined.symbol, self.reader)
-            split = _Split(self, symbol, combined.symbol, len(active))
+            split = _Split(self, symbol, combined.symbol, active)
             made = self._linearized[key] = split.run(combined.active_results)
         return made
 
@@ -82,12 +85,13 @@ class Linearizer(ForwardMode):
 class _Split:
     """Splits one combined function."""
 
-    def __init__(self, engine: Linearizer, name: str, combined: str, primal_count: int) -> None:
+    def __init__(self, engine: Linearizer, name: str, combined: str, active: Activity) -> None:
         self.engine = engine
+        self.active = active
         self.name = name
         self.source = function(engine.module, combined)
         arguments = list(body(self.source).arguments)
-        self.inputs, self.tangents = arguments[:primal_count], arguments[primal_count:]
+        self.inputs, self.tangents = arguments[: len(active)], arguments[len(active) :]
         operations, self.terminator = split_body(self.source)
         self.operations = [o.operation for o in operations]
         self.is_linear: set[Any] = set(self.tangents)
@@ -100,12 +104,31 @@ class _Split:
         returned = list(self.terminator.operands)
         results, tangents = returned[:count], returned[count:]
         recomputed, sources = self._residuals(tangents)
+        donors = self._donors()
+        sources += [donor for donor in donors.values() if donor not in sources]
         residuals, saved = self._places(sources, results)
         primal = self._function("primal", self.inputs, self._primal_operations(), [*results, *saved])
         linear_operations = [o for o in self.operations if self._is_linear(o) or o in recomputed]
         linear = self._function("linear", [*sources, *self.tangents], linear_operations, tangents)
+        self._attach_donors(linear, [*sources, *self.tangents], donors)
         self.source.operation.erase()
         return Linearized(primal, linear, tuple(residuals), active_results)
+
+    def _donors(self) -> dict[Any, Any]:
+        """For each tangent of dynamic shape the primal input that it belongs to."""
+        active = [v for v, is_active in zip(self.inputs, self.active, strict=True) if is_active]
+        return {
+            tangent: primal
+            for tangent, primal in zip(self.tangents, active, strict=True)
+            if not tangent.type.has_static_shape
+        }
+
+    def _attach_donors(self, linear: str, arguments: Sequence[Any], donors: dict[Any, Any]) -> None:
+        if donors:
+            indices = [arguments.index(donors[a]) if a in donors else -1 for a in arguments]
+            context = self.engine.module.context
+            made = function(self.engine.module, linear)
+            made.attributes[SHAPE_DONORS] = mlir.ir.DenseI64ArrayAttr.get(indices, context)
 
     def _is_linear(self, operation: Any) -> bool:
         return any(r in self.is_linear for r in operation.results)

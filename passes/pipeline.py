@@ -16,6 +16,7 @@ from typing import ClassVar, Final
 from ..dialects import mlir
 from ..dialects.errors import AdzeError
 from ..runtime.targets import parse_target
+from .inline import inline
 from .lower.conversion import lower
 from .simplify import simplify
 from .verify import verify
@@ -60,6 +61,16 @@ class Simplify(Pass):
 
 
 @dataclass(frozen=True)
+class Inline(Pass):
+    """Replace calls of private functions by their bodies."""
+
+    name = "inline"
+
+    def run(self, module: mlir.ir.Module) -> None:
+        inline(module)
+
+
+@dataclass(frozen=True)
 class Lower(Pass):
     """Rewrite adze to linalg on tensors for a target; adze is illegal afterwards."""
 
@@ -93,8 +104,15 @@ class CommonSubexpressions(Pass):
         run_upstream(module, "builtin.module(cse)")
 
 
-PASSES: Final[tuple[type[Pass], ...]] = (Verify, Simplify, Lower, Canonicalize, CommonSubexpressions)
-TO_SIMPLIFIED: Final[tuple[Pass, ...]] = (Simplify(),)
+PASSES: Final[tuple[type[Pass], ...]] = (
+    Verify,
+    Inline,
+    Simplify,
+    Lower,
+    Canonicalize,
+    CommonSubexpressions,
+)
+TO_SIMPLIFIED: Final[tuple[Pass, ...]] = (Inline(), Simplify())
 """From a traced program to the one that is lowered, cached, differentiated again or evaluated."""
 
 

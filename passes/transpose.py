@@ -15,28 +15,15 @@ from typing import Any
 from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.building import Application
-from ..dialects.declaration import Undefined
+from ..dialects.declaration import Linear, Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
-from ..dialects.types import TensorType, ValueType
 from .construction import NewFunction, derived_location
 from .functions import body, function, split_body
 from .jvp import Activity, call_function
-from .linearize import clone_operation
+from .linearize import SHAPE_DONORS, clone_operation
 from .simplify import simplify_function
 from .verify import location_text
-
-
-@dataclass(frozen=True)
-class Linear:
-    """A linear operand as a transpose rule sees it: its type, not its value."""
-
-    type: ValueType
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        assert isinstance(self.type, TensorType)
-        return self.type.shape
 
 
 @dataclass(frozen=True)
@@ -100,6 +87,8 @@ class _Reversal:
         operations, self.terminator = split_body(self.source)
         self.operations = [o.operation for o in operations]
         self.is_linear: set[Any] = set(self.linear)
+        self.emitter: Any = None
+        self._zeros: dict[Any, Any] = {}
 
     def run(self) -> Transposed:
         engine = self.engine
@@ -107,6 +96,7 @@ class _Reversal:
         types = [engine.codec.read_type(v.type) for v in (*self.other, *results)]
         location = derived_location(self.source.location, "transpose")
         new = NewFunction(engine.module, engine.codec, f"{self.symbol}_transpose", types, location)
+        self.emitter = new.emitter
         values = dict(zip(self.other, new.arguments, strict=False))
         backward: list[Any] = []
         for operation in self.operations:
@@ -141,7 +131,44 @@ class _Reversal:
                 self._accumulate(b, cotangents, value, cotangent)
 
     def _operand(self, value: Any, values: dict[Any, Any]) -> Any:
-        return Linear(self.engine.codec.read_type(value.type)) if value in self.is_linear else values[value]
+        if value not in self.is_linear:
+            return values[value]
+        return Linear(self.engine.codec.read_type(value.type), lambda: self._sizes(value, values))
+
+    def _sizes(self, value: Any, values: dict[Any, Any]) -> tuple[Any, ...]:
+        """The sizes of a linear value, read off the same computation on zeros.
+
+        Only its shape is used, so that the lowering computes none of it.
+        """
+        return self.emitter.sizes(self._on_zeros(value, values))
+
+    def _on_zeros(self, value: Any, values: dict[Any, Any]) -> Any:
+        known = self._zeros.get(value)
+        if known is not None:
+            return known
+        if value in self.linear:
+            self._zeros[value] = self._zero_argument(value, values)
+            return self._zeros[value]
+        operation = value.owner
+        mapped = dict(values)
+        for operand in operation.operands:
+            mapped[operand] = self._on_zeros(operand, values) if operand in self.is_linear else values[operand]
+        clone_operation(operation, mapped, self.emitter.point)
+        for result in operation.results:
+            self._zeros[result] = mapped[result]
+        return self._zeros[value]
+
+    def _zero_argument(self, argument: Any, values: dict[Any, Any]) -> Any:
+        attributes = self.source.attributes
+        arguments = list(body(self.source).arguments)
+        donors = list(attributes[SHAPE_DONORS]) if SHAPE_DONORS in attributes else []
+        donor = donors[arguments.index(argument)] if donors else -1
+        if donor < 0:
+            raise MissingRuleError(
+                f"cannot transpose @{self.symbol}: the shape of a linear argument of type {argument.type} is "
+                "dynamic and no other argument has it"
+            )
+        return self.emitter.zeros_like(values[arguments[donor]])
 
     def _apply(
         self, operation: Any, application: Application, incoming: Sequence[Any], b: Emitter

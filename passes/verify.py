@@ -55,7 +55,7 @@ def _verify_operation(operation: mlir.ir.Operation, reader: Reader, symbols: Seq
             f"op 'adze.{op.name}' states results ({', '.join(map(str, actual))}), "
             f"its operands and attributes give ({', '.join(map(str, inferred))})"
         )
-    extra = {named.name for named in operation.attributes} - op.attributes.keys()
+    extra = set(operation.attributes) - op.attributes.keys()  # iterating gives the names
     if extra:
         raise VerificationError(f"op 'adze.{op.name}' has no attribute '{sorted(extra)[0]}'")
     for name, attribute in op.attributes.items():

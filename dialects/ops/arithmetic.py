@@ -10,18 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import DIFFERENTIATION_LATER, Operand
+from ..declaration import Linear, Operand
 from ..types import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
-from .elementwise import Binary, Unary, is_constant, is_same, part_dtype
+from .elementwise import Binary, LinearUnary, Unary, indicator, is_constant, is_same, part_dtype
 
 
-class Neg(Unary):
+class Neg(LinearUnary):
     """``y = -x;  dy = -dx``. Integers wrap around: the most negative one is its own negative."""
 
     name = "neg"
     operands = (Operand("x", NUMBERS),)
     function = np.negative
-    transpose = DIFFERENTIATION_LATER
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return b.neg(cotangent)
 
 
 class Abs(Unary):
@@ -36,6 +39,12 @@ class Abs(Unary):
     def result_dtype(cls, dtype: np.dtype) -> np.dtype:
         return part_dtype(dtype) if dtype in COMPLEX else dtype
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        if b.tensor_type(primals[0]).dtype in COMPLEX:
+            return b.real(b.mul(b.conj(b.sign(primals[0])), tangents[0]))
+        return b.mul(tangents[0], b.sign(primals[0]))
+
 
 class Sign(Unary):
     """``y = x / |x|``, zeros kept as they are (`-0` too);  ``dy = 0`` for real `x`."""
@@ -47,6 +56,15 @@ class Sign(Unary):
     def function(x: np.ndarray) -> np.ndarray:
         return np.where(x == 0, x, np.sign(x))
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        """Real: zero. Complex: the part of the tangent across the direction, `i y Im(conj(y) dx) / |x|`."""
+        if b.tensor_type(primals[0]).dtype not in COMPLEX:
+            return None
+        modulus = b.abs(primals[0])
+        across = b.div(b.imag(b.mul(b.conj(result), tangents[0])), modulus)
+        return b.mul(result, b.complex(b.full_like(across, 0), across))
+
 
 class Add(Binary):
     """``z = x + y;  dz = dx + dy``."""
@@ -54,7 +72,6 @@ class Add(Binary):
     name = "add"
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
     function = np.add
-    transpose = DIFFERENTIATION_LATER
 
     @staticmethod
     def simplify(b: Any, x: Any, y: Any) -> Any:
@@ -63,6 +80,15 @@ class Add(Binary):
             return None
         return x if is_constant(b, y, x, zero) else y if is_constant(b, x, y, zero) else None
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        dx, dy = tangents
+        return dy if dx is None else dx if dy is None else b.add(dx, dy)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return [cotangent, cotangent]
+
 
 class Sub(Binary):
     """``z = x - y;  dz = dx - dy``."""
@@ -70,11 +96,19 @@ class Sub(Binary):
     name = "sub"
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
     function = np.subtract
-    transpose = DIFFERENTIATION_LATER
 
     @staticmethod
     def simplify(b: Any, x: Any, y: Any) -> Any:
         return x if is_constant(b, y, x, 0) else None
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        dx, dy = tangents
+        return b.neg(dy) if dx is None else dx if dy is None else b.sub(dx, dy)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return [cotangent, b.neg(cotangent) if isinstance(operands[1], Linear) else None]
 
 
 class Mul(Binary):
@@ -83,7 +117,6 @@ class Mul(Binary):
     name = "mul"
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
     function = np.multiply
-    transpose = DIFFERENTIATION_LATER
 
     @staticmethod
     def simplify(b: Any, x: Any, y: Any) -> Any:
@@ -91,13 +124,21 @@ class Mul(Binary):
             return None
         return x if is_constant(b, y, x, 1) else y if is_constant(b, x, y, 1) else None
 
+    partials = (lambda b, z, x, y: y, lambda b, z, x, y: x)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        x, y = operands
+        if isinstance(x, Linear):
+            return [b.mul(cotangent, y), None]
+        return [None, b.mul(cotangent, x)]
+
 
 class Div(Binary):
     """``z = x / y;  dz = (dx - z * dy) / y``. Integers: the quotient truncated toward zero."""
 
     name = "div"
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
-    transpose = DIFFERENTIATION_LATER
 
     @staticmethod
     def function(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -113,6 +154,18 @@ class Div(Binary):
             return None
         return x if is_constant(b, y, x, 1) else None
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        (dx, dy), y = tangents, primals[1]
+        if dy is None:
+            return b.div(dx, y)
+        fall = b.mul(dy, b.div(result, y))
+        return b.neg(fall) if dx is None else b.sub(b.div(dx, y), fall)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return [b.div(cotangent, operands[1]), None]
+
 
 class Rem(Binary):
     """``z = x - y * trunc(x / y);  dz = dx - trunc(x / y) * dy``: exact, with the sign of `x`."""
@@ -125,6 +178,14 @@ class Rem(Binary):
         if x.dtype not in INTEGERS:
             return np.fmod(x, y)
         return np.where(y == 0, x, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        (dx, dy), (x, y) = tangents, primals
+        if dy is None:
+            return dx
+        fall = b.mul(dy, b.round(b.div(b.sub(x, result), y)))
+        return b.neg(fall) if dx is None else b.sub(dx, fall)
 
 
 class Pow(Binary):
@@ -151,9 +212,25 @@ class Pow(Binary):
             return None
         return x if is_constant(b, y, x, 1) else None
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        """With `d/dx = 0` at `y = 0` and `d/dy = 0` at `x = 0 < y`, the limits, instead of NaN."""
+        (dx, dy), (x, y) = tangents, primals
+        zero, one = b.full_like(x, 0), b.full_like(x, 1)
+        total = None
+        if dx is not None:
+            is_flat = b.compare(y, zero, direction="EQ")
+            power = b.pow(x, b.select(is_flat, one, b.sub(y, one)))
+            total = b.mul(dx, b.mul(y, power))
+        if dy is not None:
+            is_zero = b.compare(x, zero, direction="EQ")
+            rise = b.mul(dy, b.mul(b.log(b.select(is_zero, one, x)), result))
+            total = rise if total is None else b.add(total, rise)
+        return total
+
 
 class Max(Binary):
-    """``z = max(x, y)``; the tangent of the larger one. NaN propagates; `+0` is larger than `-0`."""
+    """``z = max(x, y)``; the tangent of the larger one, at a tie half of both. NaN propagates; `+0` is larger than `-0`."""
 
     name = "max"
     operands = (Operand("x", REALS), Operand("y", REALS))
@@ -166,9 +243,14 @@ class Max(Binary):
     def simplify(b: Any, x: Any, y: Any) -> Any:
         return x if is_same(b, x, y) else None
 
+    partials = (
+        lambda b, z, x, y: share(b, x, y, "GT"),
+        lambda b, z, x, y: share(b, y, x, "GT"),
+    )
+
 
 class Min(Binary):
-    """``z = min(x, y)``; the tangent of the smaller one. NaN propagates; `-0` is smaller than `+0`."""
+    """``z = min(x, y)``; the tangent of the smaller one, at a tie half of both. NaN propagates; `-0` is smaller than `+0`."""
 
     name = "min"
     operands = (Operand("x", REALS), Operand("y", REALS))
@@ -180,6 +262,11 @@ class Min(Binary):
     @staticmethod
     def simplify(b: Any, x: Any, y: Any) -> Any:
         return x if is_same(b, x, y) else None
+
+    partials = (
+        lambda b, z, x, y: share(b, x, y, "LT"),
+        lambda b, z, x, y: share(b, y, x, "LT"),
+    )
 
 
 class Floor(Unary):
@@ -204,3 +291,10 @@ class Round(Unary):
     name = "round"
     operands = (Operand("x", FLOATS),)
     function = np.rint
+
+
+def share(b: Any, mine: Any, other: Any, direction: str) -> Any:
+    """The part of the tangent that goes to one operand of an extremum: 1, 0, or 1/2 at a tie."""
+    wins = indicator(b, b.compare(mine, other, direction=direction), mine)
+    half = b.mul(indicator(b, b.compare(mine, other, direction="EQ"), mine), b.full_like(mine, 0.5))
+    return b.add(wins, half)

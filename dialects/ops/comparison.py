@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..declaration import (
-    DIFFERENTIATION_LATER,
+    Linear,
     Operand,
     choice,
     require,
@@ -16,7 +16,7 @@ from ..declaration import (
 )
 from ..types import ANY, BOOL, BOOLS, COMPLEX, FLOATS, REALS, TensorType
 from .arithmetic import Max, Min
-from .elementwise import INTEGERS_ARE_DISCRETE, Binary, Elementwise, Unary, is_same
+from .elementwise import INTEGERS_ARE_DISCRETE, Binary, Elementwise, Unary, indicator, is_same
 
 DIRECTIONS: Final = {
     "EQ": np.equal,
@@ -86,7 +86,6 @@ class Select(Elementwise):
     name = "select"
     operands = (Operand("predicate", BOOLS), Operand("on_true", ANY), Operand("on_false", ANY))
     result_rule = "an array of the operands' common shape and of the dtype of the two choices"
-    transpose = DIFFERENTIATION_LATER
 
     @classmethod
     def infer(cls, *types: TensorType) -> TensorType:
@@ -109,9 +108,28 @@ class Select(Elementwise):
             return None
         return on_true if known.all() else on_false if not known.any() else None
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        _, on_true, on_false = tangents
+        given = on_false if on_true is None else on_true
+        zero = b.zeros_like(given)
+        return b.select(
+            primals[0], zero if on_true is None else on_true, zero if on_false is None else on_false
+        )
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        predicate, on_true, on_false = operands
+        zero = b.zeros_like(cotangent)
+        return [
+            None,
+            b.select(predicate, cotangent, zero) if isinstance(on_true, Linear) else None,
+            b.select(predicate, zero, cotangent) if isinstance(on_false, Linear) else None,
+        ]
+
 
 class Clamp(Elementwise):
-    """``y = min(max(x, low), high)``; the tangent of whichever is chosen. NaN propagates."""
+    """``y = min(max(x, low), high)``; the tangent of whichever is chosen (a bound that `x` equals). NaN propagates."""
 
     name = "clamp"
     operands = (Operand("low", REALS), Operand("x", REALS), Operand("high", REALS))
@@ -119,3 +137,21 @@ class Clamp(Elementwise):
     @staticmethod
     def function(low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
         return Min.function(Max.function(x, low), high)
+
+    partials = (
+        lambda b, y, low, x, high: chosen(b, low, x, high, "low"),
+        lambda b, y, low, x, high: chosen(b, low, x, high, "x"),
+        lambda b, y, low, x, high: chosen(b, low, x, high, "high"),
+    )
+
+
+def chosen(b: Any, low: Any, x: Any, high: Any, which: str) -> Any:
+    """1 where clamp gives that operand, else 0; at a bound the tangent is the bound's, and `high` wins."""
+    below_high = b.compare(b.max(x, low), high, direction="LT")
+    inside = b.compare(x, low, direction="GT")
+    masks = {
+        "high": b.not_(below_high),
+        "x": b.and_(below_high, inside),
+        "low": b.and_(below_high, b.not_(inside)),
+    }
+    return indicator(b, masks[which], x)

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..declaration import (
-    BATCHING_LATER,
-    DIFFERENTIATION_LATER,
+    NO_BATCH,
+    NO_TANGENT,
     Op,
     Operand,
     dtype_attribute,
@@ -35,6 +35,7 @@ class Constant(Op):
     """
 
     name = "constant"
+    is_cheap = True
     attributes = {"value": elements("the stored bits"), "dtype": dtype_attribute("the element type")}
 
     @staticmethod
@@ -49,15 +50,16 @@ class Constant(Op):
     def lower(l: Any, *, value: np.ndarray, dtype: np.dtype) -> Any:
         return l.constant(from_storage(value, dtype))
 
-    jvp = DIFFERENTIATION_LATER
+    jvp = NO_TANGENT
     transpose = undefined("a constant has no operands")
-    batch = BATCHING_LATER
+    batch = NO_BATCH
 
 
 class Iota(Op):
     """``y[i] = i[axis]``: counts along one axis."""
 
     name = "iota"
+    is_cheap = True
     attributes = {
         "shape": sizes("the result's shape"),
         "axis": integer("the axis to count along"),
@@ -80,15 +82,16 @@ class Iota(Op):
     def lower(l: Any, *, shape: tuple[Any, ...], axis: int, dtype: np.dtype) -> Any:
         return l.iota(shape, axis, dtype)
 
-    jvp = DIFFERENTIATION_LATER
+    jvp = NO_TANGENT
     transpose = undefined("iota has no operands")
-    batch = BATCHING_LATER
+    batch = NO_BATCH
 
 
 class Dim(Op):
     """``n = x.shape[axis]``, as a size."""
 
     name = "dim"
+    is_cheap = True
     operands = (Operand("x", ANY),)
     attributes = {"axis": integer("the axis to measure")}
 
@@ -105,15 +108,19 @@ class Dim(Op):
     def lower(l: Any, x: Any, *, axis: int) -> Any:
         return l.size_value(l.shape(x)[axis])
 
-    jvp = DIFFERENTIATION_LATER
+    jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")
-    batch = BATCHING_LATER
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis: int) -> Any:
+        return [b.dim(operands[0], axis=axis + 1)], [False]
 
 
 class SizeConstant(Op):
     """``n = value``, a size known at compile time."""
 
     name = "size_constant"
+    is_cheap = True
     attributes = {"value": integer("the size")}
 
     @staticmethod
@@ -128,15 +135,16 @@ class SizeConstant(Op):
     def lower(l: Any, *, value: int) -> Any:
         return l.size_value(value)
 
-    jvp = DIFFERENTIATION_LATER
+    jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")
-    batch = BATCHING_LATER
+    batch = NO_BATCH
 
 
 class SizeArithmetic(Op):
     """Family of integer arithmetic on two sizes."""
 
     operands = (Operand("m", None), Operand("n", None))
+    is_cheap = True
     function: ClassVar[Any]
 
     @classmethod
@@ -151,9 +159,9 @@ class SizeArithmetic(Op):
     def lower(cls, l: Any, m: Any, n: Any) -> Any:
         return l.size_arithmetic(cls.name, m, n)
 
-    jvp = DIFFERENTIATION_LATER
+    jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")
-    batch = BATCHING_LATER
+    batch = NO_BATCH
 
 
 class SizeAdd(SizeArithmetic):
@@ -202,6 +210,7 @@ class SizeToArray(Op):
     """``y = n``, a size as a 0-d array of an integer or float dtype."""
 
     name = "size_to_array"
+    is_cheap = True
     operands = (Operand("n", None),)
     attributes = {"dtype": dtype_attribute("the element type")}
 
@@ -217,9 +226,9 @@ class SizeToArray(Op):
     def lower(l: Any, n: Any, *, dtype: np.dtype) -> Any:
         return l.size_to_array(n, dtype)
 
-    jvp = DIFFERENTIATION_LATER
+    jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")
-    batch = BATCHING_LATER
+    batch = NO_BATCH
 
 
 class SizeCheck(Op):
@@ -244,6 +253,6 @@ class SizeCheck(Op):
     def lower(l: Any, m: Any, n: Any, *, message: str) -> None:
         l.require_equal(m, n, message)
 
-    jvp = DIFFERENTIATION_LATER
+    jvp = NO_TANGENT
     transpose = undefined("a check has no result")
-    batch = BATCHING_LATER
+    batch = NO_BATCH

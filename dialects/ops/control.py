@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import BATCHING_LATER, DIFFERENTIATION_LATER, Attribute, Op, Operand, symbol
+from ..declaration import Attribute, Op, Operand, symbol
 from ..types import ANY, TensorType
 
 
@@ -29,9 +29,6 @@ class Call(Op):
         "results": Attribute("types", "the types of its results"),
     }
     builder_result = "Any"
-    jvp = DIFFERENTIATION_LATER
-    transpose = DIFFERENTIATION_LATER
-    batch = BATCHING_LATER
 
     @staticmethod
     def infer(*xs: TensorType, callee: str, results: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
@@ -47,3 +44,17 @@ class Call(Op):
     @staticmethod
     def lower(l: Any, *xs: Any, callee: str, results: tuple[TensorType, ...]) -> Any:
         return l.call(callee, xs)
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, results: Any) -> Any:
+        return engine.call(b, callee, primals, tangents)
+
+    @staticmethod
+    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, *, callee: str, results: Any) -> Any:
+        return engine.call(b, callee, operands, cotangents)
+
+    @staticmethod
+    def batch(
+        b: Any, size: Any, operands: Any, batched: Any, engine: Any, *, callee: str, results: Any
+    ) -> Any:
+        return engine.call(b, size, callee, operands, batched)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import DIFFERENTIATION_LATER, Operand, dtype_attribute, require
+from ..declaration import Operand, dtype_attribute, require
 from ..types import (
     ANY,
     BOOL,
@@ -24,10 +24,10 @@ from ..types import (
     REALS,
     TensorType,
 )
-from .elementwise import HALVES, INTEGERS_ARE_DISCRETE, Binary, Unary, part_dtype
+from .elementwise import HALVES, INTEGERS_ARE_DISCRETE, Binary, LinearUnary, part_dtype
 
 
-class Conversion(Unary):
+class Conversion(LinearUnary):
     """Family of changes of the dtype; `dtype` is the new one."""
 
     attributes = {"dtype": dtype_attribute("the dtype of the result")}
@@ -55,12 +55,15 @@ class Convert(Conversion):
 
     name = "convert"
     operands = (Operand("x", ANY),)
-    transpose = DIFFERENTIATION_LATER
 
     @staticmethod
     def evaluate(x: np.ndarray, *, dtype: np.dtype) -> np.ndarray:
         with np.errstate(all="ignore"):
             return np.asarray(converted(x, dtype))
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, *, dtype: np.dtype) -> Any:
+        return b.convert(cotangent, dtype=operands[0].dtype)
 
 
 class BitcastConvert(Conversion):
@@ -85,12 +88,11 @@ class BitcastConvert(Conversion):
         return x.view(dtype)
 
 
-class Part(Unary):
+class Part(LinearUnary):
     """Family of real functions of a complex number that are linear over the reals."""
 
     operands = (Operand("x", COMPLEX),)
     result_rule = "an array of the operand's shape and of the dtype of its parts"
-    transpose = DIFFERENTIATION_LATER
 
     @classmethod
     def result_dtype(cls, dtype: np.dtype) -> np.dtype:
@@ -103,6 +105,10 @@ class Real(Part):
     name = "real"
     function = np.real
 
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return b.complex(cotangent, b.zeros_like(cotangent))
+
 
 class Imag(Part):
     """``y = Im x;  dy = Im dx``."""
@@ -110,14 +116,21 @@ class Imag(Part):
     name = "imag"
     function = np.imag
 
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return b.complex(b.zeros_like(cotangent), b.neg(cotangent))
 
-class Conj(Unary):
+
+class Conj(LinearUnary):
     """``y = Re x - i Im x;  dy = conj(dx)``."""
 
     name = "conj"
     operands = (Operand("x", COMPLEX),)
     function = np.conj
-    transpose = DIFFERENTIATION_LATER
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return b.conj(cotangent)
 
 
 class Complex(Binary):
@@ -126,7 +139,6 @@ class Complex(Binary):
     name = "complex"
     operands = (Operand("x", frozenset({FLOAT32, FLOAT64})), Operand("y", frozenset({FLOAT32, FLOAT64})))
     result_rule = "an array of the operands' common shape and of the complex dtype with such parts"
-    transpose = DIFFERENTIATION_LATER
 
     @classmethod
     def result_dtype(cls, dtype: np.dtype) -> np.dtype:
@@ -137,6 +149,17 @@ class Complex(Binary):
         result = np.empty(x.shape, Complex.result_dtype(x.dtype))
         result.real, result.imag = x, y
         return result
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        dx, dy = tangents
+        zero = b.zeros_like(dy if dx is None else dx)
+        return b.complex(zero if dx is None else dx, zero if dy is None else dy)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        """The pairing of complex numbers is `Re(ct * z)`, so that the imaginary part changes its sign."""
+        return [b.real(cotangent), b.neg(b.imag(cotangent))]
 
 
 class Nextafter(Binary):

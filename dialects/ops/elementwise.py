@@ -13,8 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..declaration import (
-    BATCHING_LATER,
-    DIFFERENTIATION_LATER,
     Op,
     Operand,
     require_same_dtype,
@@ -61,9 +59,24 @@ class Elementwise(Op):
         method = getattr(s, cls.name, None) or getattr(s, cls.name + "_")
         return method(dtypes[0], *operands)
 
-    jvp = DIFFERENTIATION_LATER
+    @classmethod
+    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+        """The sum of `partial * tangent` over the operands that have both."""
+        total = None
+        for partial, tangent in zip(cls.partials, tangents, strict=False):
+            if tangent is None or partial is None:
+                continue
+            term = b.mul(tangent, partial(b, result, *primals))
+            total = term if total is None else b.add(total, term)
+        return total
+
     transpose = NOT_LINEAR
-    batch = BATCHING_LATER
+
+    @classmethod
+    def batch(cls, b: Any, size: Any, operands: Any, batched: Any, **attributes: Any) -> Any:
+        """An operand that is not batched is repeated: a broadcast fuses with what reads it."""
+        spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
+        return [b.apply(cls, spread, attributes)], [True]
 
 
 class Unary(Elementwise):
@@ -76,6 +89,40 @@ class Binary(Elementwise):
     """Family of `z = f(x, y)`."""
 
     operands = (Operand("x", ANY), Operand("y", ANY))
+
+
+class LinearUnary(Unary):
+    """Family of functions that are linear (complex ones over the reals): the tangent goes through the op."""
+
+    @classmethod
+    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+        return b.apply(cls, tangents, attributes)
+
+
+def repeated(b: Any, x: Any, size: Any) -> Any:
+    """`x` with a new axis 0 of `size` along which it does not change."""
+    shape = b.sizes(x)
+    return b.broadcast_in_dim(x, shape=(size, *shape), dimensions=tuple(range(1, len(shape) + 1)))
+
+
+def scaled(b: Any, x: Any, factor: float) -> Any:
+    """`x * factor`."""
+    return b.mul(x, b.full_like(x, factor))
+
+
+def shifted(b: Any, x: Any, term: float) -> Any:
+    """`x + term`."""
+    return b.add(x, b.full_like(x, term))
+
+
+def over(b: Any, number: float, x: Any) -> Any:
+    """`number / x`."""
+    return b.div(b.full_like(x, number), x)
+
+
+def indicator(b: Any, condition: Any, like: Any) -> Any:
+    """1 where `condition`, else 0, in the dtype of `like`."""
+    return b.convert(condition, dtype=b.tensor_type(like).dtype)
 
 
 def part_dtype(dtype: np.dtype) -> np.dtype:

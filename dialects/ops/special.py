@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import MissingRuleError
 from ..types import FLOAT64
+from .elementwise import over, scaled, shifted
 from .transcendental import OfFloat
 
 
@@ -53,6 +54,7 @@ class Erf(FromC):
 
     name = "erf"
     function_of_element = np.frompyfunc(math.erf, 1, 1)
+    partials = (lambda b, y, x: gaussian(b, x, 2 / math.sqrt(math.pi)),)
 
 
 class Erfc(FromC):
@@ -60,6 +62,7 @@ class Erfc(FromC):
 
     name = "erfc"
     function_of_element = np.frompyfunc(math.erfc, 1, 1)
+    partials = (lambda b, y, x: gaussian(b, x, -2 / math.sqrt(math.pi)),)
 
 
 class ErfInv(FromSciPy):
@@ -72,6 +75,8 @@ class ErfInv(FromSciPy):
     def function(cls, x: np.ndarray) -> Any:
         return np.where(x == 0, x, super().function(x))  # SciPy loses the sign of zero
 
+    partials = (lambda b, y, x: scaled(b, b.exp(b.mul(y, y)), math.sqrt(math.pi) / 2),)
+
 
 class Lgamma(FromSciPy):
     """``y = log |gamma(x)|;  dy = digamma(x) * dx``; infinite at 0, -1, -2, ..."""
@@ -83,9 +88,40 @@ class Lgamma(FromSciPy):
     def function(cls, x: np.ndarray) -> Any:
         return np.where(x == -np.inf, np.inf, super().function(x))  # as C99; SciPy says -inf
 
+    partials = (lambda b, y, x: b.digamma(x),)
+
 
 class Digamma(FromSciPy):
     """``y = gamma'(x) / gamma(x)``, whose derivative is the trigamma function; `NaN` at -1, -2, ..."""
 
     name = "digamma"
     scipy_name = "psi"
+    partials = (lambda b, y, x: trigamma(b, x),)
+
+
+def gaussian(b: Any, x: Any, factor: float) -> Any:
+    """`factor * e ** -x^2`."""
+    return scaled(b, b.exp(b.neg(b.mul(x, x))), factor)
+
+
+def trigamma(b: Any, x: Any) -> Any:
+    """The derivative of digamma, made of other ops so that it has derivatives itself.
+
+    Reflection for `x < 1/2` (Abramowitz and Stegun 6.4.7), recurrence up to 8 (6.4.6), then the
+    asymptotic series (6.4.12) with coefficients the Bernoulli numbers.
+    """
+    half, one = b.full_like(x, 0.5), b.full_like(x, 1)
+    is_low = b.compare(x, half, direction="LT")
+    z = b.select(is_low, b.sub(one, x), x)
+    total = b.full_like(x, 0)
+    for _ in range(8):
+        total = b.add(total, over(b, 1, b.mul(z, z)))
+        z = b.add(z, one)
+    r = over(b, 1, z)
+    r2 = b.mul(r, r)
+    series = b.full_like(x, 0)
+    for bernoulli in (-3617 / 510, 7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6):
+        series = b.mul(r2, shifted(b, series, bernoulli))
+    value = b.add(total, b.mul(r, b.add(shifted(b, series, 1), scaled(b, r, 0.5))))
+    sine = b.sin(scaled(b, x, math.pi))
+    return b.select(is_low, b.sub(over(b, math.pi**2, b.mul(sine, sine)), value), value)

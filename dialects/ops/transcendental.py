@@ -5,11 +5,14 @@ Complex arguments take the principal branch, as NumPy and C99 have it.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
 from ..declaration import Operand
 from ..types import COMPLEX, FLOATS, INEXACT
-from .elementwise import Binary, Unary
+from .elementwise import Binary, Unary, over, scaled, shifted
 
 
 class OfFloat(Unary):
@@ -29,6 +32,7 @@ class Sqrt(OfInexact):
 
     name = "sqrt"
     function = np.sqrt
+    partials = (lambda b, y, x: over(b, 0.5, y),)
 
 
 class Rsqrt(OfInexact):
@@ -40,12 +44,15 @@ class Rsqrt(OfInexact):
     def function(x: np.ndarray) -> np.ndarray:
         return x.dtype.type(1) / np.sqrt(x)
 
+    partials = (lambda b, y, x: b.div(scaled(b, y, -0.5), x),)
+
 
 class Cbrt(OfFloat):
     """``y = x ** (1/3), real also for negative x;  dy = dx / (3 y^2)``."""
 
     name = "cbrt"
     function = np.cbrt
+    partials = (lambda b, y, x: over(b, 1 / 3, b.mul(y, y)),)
 
 
 class Exp(OfInexact):
@@ -53,6 +60,7 @@ class Exp(OfInexact):
 
     name = "exp"
     function = np.exp
+    partials = (lambda b, y, x: y,)
 
 
 class Exp2(OfFloat):
@@ -60,6 +68,7 @@ class Exp2(OfFloat):
 
     name = "exp2"
     function = np.exp2
+    partials = (lambda b, y, x: scaled(b, y, math.log(2)),)
 
 
 class Expm1(OfInexact):
@@ -67,6 +76,7 @@ class Expm1(OfInexact):
 
     name = "expm1"
     function = np.expm1
+    partials = (lambda b, y, x: shifted(b, y, 1),)
 
 
 class Log(OfInexact):
@@ -74,6 +84,7 @@ class Log(OfInexact):
 
     name = "log"
     function = np.log
+    partials = (lambda b, y, x: over(b, 1, x),)
 
 
 class Log2(OfFloat):
@@ -81,6 +92,7 @@ class Log2(OfFloat):
 
     name = "log2"
     function = np.log2
+    partials = (lambda b, y, x: over(b, 1 / math.log(2), x),)
 
 
 class Log1p(OfInexact):
@@ -97,12 +109,15 @@ class Log1p(OfInexact):
         logarithm = np.log1p(x)
         return np.where(np.abs(x) < 0.5, near + 1j * logarithm.imag, logarithm).astype(x.dtype)
 
+    partials = (lambda b, y, x: over(b, 1, shifted(b, x, 1)),)
+
 
 class Sin(OfInexact):
     """``y = sin x;  dy = cos x * dx``."""
 
     name = "sin"
     function = np.sin
+    partials = (lambda b, y, x: b.cos(x),)
 
 
 class Cos(OfInexact):
@@ -110,6 +125,7 @@ class Cos(OfInexact):
 
     name = "cos"
     function = np.cos
+    partials = (lambda b, y, x: b.neg(b.sin(x)),)
 
 
 class Tan(OfInexact):
@@ -117,6 +133,7 @@ class Tan(OfInexact):
 
     name = "tan"
     function = np.tan
+    partials = (lambda b, y, x: shifted(b, b.mul(y, y), 1),)
 
 
 class Asin(OfInexact):
@@ -124,6 +141,7 @@ class Asin(OfInexact):
 
     name = "asin"
     function = np.arcsin
+    partials = (lambda b, y, x: b.rsqrt(one_minus_square(b, x)),)
 
 
 class Acos(OfInexact):
@@ -131,6 +149,7 @@ class Acos(OfInexact):
 
     name = "acos"
     function = np.arccos
+    partials = (lambda b, y, x: b.neg(b.rsqrt(one_minus_square(b, x))),)
 
 
 class Atan(OfInexact):
@@ -138,6 +157,7 @@ class Atan(OfInexact):
 
     name = "atan"
     function = np.arctan
+    partials = (lambda b, y, x: over(b, 1, shifted(b, b.mul(x, x), 1)),)
 
 
 class Sinh(OfInexact):
@@ -145,6 +165,7 @@ class Sinh(OfInexact):
 
     name = "sinh"
     function = np.sinh
+    partials = (lambda b, y, x: b.cosh(x),)
 
 
 class Cosh(OfInexact):
@@ -152,6 +173,7 @@ class Cosh(OfInexact):
 
     name = "cosh"
     function = np.cosh
+    partials = (lambda b, y, x: b.sinh(x),)
 
 
 class Tanh(OfInexact):
@@ -159,6 +181,7 @@ class Tanh(OfInexact):
 
     name = "tanh"
     function = np.tanh
+    partials = (lambda b, y, x: one_minus_square(b, y),)
 
 
 class Asinh(OfInexact):
@@ -166,6 +189,7 @@ class Asinh(OfInexact):
 
     name = "asinh"
     function = np.arcsinh
+    partials = (lambda b, y, x: b.rsqrt(shifted(b, b.mul(x, x), 1)),)
 
 
 class Acosh(OfInexact):
@@ -173,6 +197,7 @@ class Acosh(OfInexact):
 
     name = "acosh"
     function = np.arccosh
+    partials = (lambda b, y, x: b.rsqrt(b.mul(shifted(b, x, -1), shifted(b, x, 1))),)
 
 
 class Atanh(OfInexact):
@@ -180,6 +205,7 @@ class Atanh(OfInexact):
 
     name = "atanh"
     function = np.arctanh
+    partials = (lambda b, y, x: over(b, 1, one_minus_square(b, x)),)
 
 
 class Logistic(OfInexact):
@@ -194,6 +220,8 @@ class Logistic(OfInexact):
         small = np.exp(-np.abs(x))  # never overflows, so that neither tail is lost
         return np.where(x >= 0, x.dtype.type(1), small) / (1 + small)
 
+    partials = (lambda b, y, x: b.mul(y, b.sub(b.full_like(y, 1), y)),)
+
 
 class Atan2(Binary):
     """``z = arg(y + i x)``, the angle of the point `(y, x)`;  ``dz = (y * dx - x * dy) / (x^2 + y^2)``.
@@ -204,3 +232,13 @@ class Atan2(Binary):
     name = "atan2"
     operands = (Operand("x", FLOATS), Operand("y", FLOATS))
     function = np.arctan2
+    partials = (
+        lambda b, z, x, y: b.div(y, b.add(b.mul(x, x), b.mul(y, y))),
+        lambda b, z, x, y: b.neg(b.div(x, b.add(b.mul(x, x), b.mul(y, y)))),
+    )
+
+
+def one_minus_square(b: Any, x: Any) -> Any:
+    """`1 - x^2` as `(1 - x) (1 + x)`, which does not cancel near 1."""
+    one = b.full_like(x, 1)
+    return b.mul(b.sub(one, x), b.add(one, x))

@@ -213,16 +213,16 @@ def _cosh_and_sinh(x: Term, factor: Term, other: Term) -> tuple[Term, Term]:
 def sinh(z: Complex) -> Complex:
     sine, cosine = sin_and_cos(z.imag)
     imag, real = _cosh_and_sinh(z.real, sine, cosine)
-    on_axis = z.imag.equals(0.0)
-    return Complex(choose(z.real.equals(0.0), z.real, real), choose(on_axis, z.imag, imag))
+    wild = ~(z.imag.absolute() < inf)
+    return Complex(choose(wild & (z.real.equals(0.0) | z.real.absolute().equals(inf)), z.real, real), imag)
 
 
 def cosh(z: Complex) -> Complex:
     sine, cosine = sin_and_cos(z.imag)
     real, imag = _cosh_and_sinh(z.real, cosine, sine)
-    zero = (z.imag * z.real.lift(1.0).with_sign_bits(z.real.sign_bits())).absolute() * 0.0
-    zero = zero.with_sign_bits(z.imag.sign_bits() ^ z.real.sign_bits())
-    return Complex(real, choose(z.imag.equals(0.0) | z.real.equals(0.0), zero, imag))
+    wild = ~(z.imag.absolute() < inf)
+    real = choose(wild & z.real.absolute().equals(inf), inf, real)
+    return Complex(real, choose(wild & z.real.equals(0.0), z.real, imag))
 
 
 def tanh(z: Complex) -> Complex:
@@ -257,21 +257,32 @@ def _roots(z: Complex) -> tuple[Complex, Complex]:
     return sqrt(Complex(1.0 - z.real, -z.imag)), sqrt(z.plus(1.0))
 
 
+def _unbounded(z: Complex) -> Term:
+    return z.real.absolute().equals(inf) | z.imag.absolute().equals(inf)
+
+
 def asin(z: Complex) -> Complex:
     minus, plus = _roots(z)
     imag = real_asinh(minus.real * plus.imag - minus.imag * plus.real)
-    return Complex(atan2(z.real, minus.real * plus.real - minus.imag * plus.imag), imag)
+    finite = Complex(atan2(z.real, minus.real * plus.real - minus.imag * plus.imag), imag)
+    far = z.imag.lift(inf).with_sign_bits(z.imag.sign_bits())
+    return pick(_unbounded(z), Complex(atan2(z.real, z.imag.absolute()), far), finite)
 
 
 def acos(z: Complex) -> Complex:
     minus, plus = _roots(z)
-    return Complex(atan2(minus.real, plus.real) * 2.0, real_asinh(plus.real * minus.imag - plus.imag * minus.real))
+    imag = real_asinh(plus.real * minus.imag - plus.imag * minus.real)
+    far = z.imag.lift(-inf).with_sign_bits(z.imag.sign_bits())
+    finite = Complex(atan2(minus.real, plus.real) * 2.0, imag)
+    return pick(_unbounded(z), Complex(atan2(z.imag.absolute(), z.real), far), finite)
 
 
 def acosh(z: Complex) -> Complex:
     minus, plus = sqrt(z.plus(-1.0)), sqrt(z.plus(1.0))
-    real = real_asinh(minus.real * plus.real + minus.imag * plus.imag)
-    return Complex(real, atan2(minus.imag, plus.real) * 2.0)
+    finite = Complex(
+        real_asinh(minus.real * plus.real + minus.imag * plus.imag), atan2(minus.imag, plus.real) * 2.0
+    )
+    return pick(_unbounded(z), Complex(z.real.lift(inf), atan2(z.imag, z.real)), finite)
 
 
 def asinh(z: Complex) -> Complex:
@@ -284,6 +295,8 @@ def atanh(z: Complex) -> Complex:
     gap = 1.0 - a
     scale = gap * gap + y * y
     real = real_log1p(a * 4.0 / scale) * 0.25
+    pole = gap.equals(0.0) & (y.absolute() < word(x.width, 2.0**-13, 2.0**-30))
+    real = choose(pole, (0.6931471805599453 - real_log(y.absolute())) * 0.5, real)
     far = (a > word(x.width, 2.0**40, 2.0**300)) | (y.absolute() > word(x.width, 2.0**40, 2.0**300))
     distant = div(Complex(a.lift(1.0), a.lift(0.0)), Complex(a, y))
     real = choose(far, choose(a.equals(inf) | y.absolute().equals(inf), 0.0, distant.real), real)

@@ -67,10 +67,12 @@ def exp_pair(x: Term, tail: Term) -> Term:
 
 
 def scaled_exp(x: Term, factor: Term) -> Term:
-    """exp(x) * factor where only the product need be representable (|factor| <= 1)."""
+    """exp(x) * factor for |factor| <= 1, also where exp(x) overflows and the product does not."""
+    step, growth = (700.0, 1.0142320547350045e304) if x.width == 64 else (80.0, 5.54062238439351e34)
+    far = x > step
     high, low = EXP_RANGE[x.width]
-    k, p = _exp_parts(clip(x, low, high))
-    return scale((p + 1.0) * factor, k)
+    k, p = _exp_parts(clip(choose(far, x - step, x), low, high))
+    return scale((p + 1.0) * choose(far, factor * growth, factor), k)
 
 
 def _exp_quarter(x: Term) -> Term:
