@@ -30,6 +30,7 @@ from ..declaration import (
 )
 from ..errors import TypeCheckError
 from ..types import ANY, COMPLEX, INTEGERS, NUMBERS, TensorType, from_storage, same_dimension
+from .shape import states_own_shape
 
 
 class DynamicSlice(Op):
@@ -57,6 +58,11 @@ class DynamicSlice(Op):
     @staticmethod
     def lower(l: Any, x: Any, *start_indices: Any, slice_sizes: tuple[Any, ...]) -> Any:
         return l.dynamic_slice(x, start_indices, slice_sizes)
+
+    @staticmethod
+    def simplify(b: Any, x: Any, *start_indices: Any, slice_sizes: tuple[Any, ...]) -> Any:
+        """A window of everything is the operand: the starts can only be 0."""
+        return x if states_own_shape(b, x, slice_sizes) else None
 
 
 class DynamicUpdateSlice(Op):
@@ -87,6 +93,12 @@ class DynamicUpdateSlice(Op):
     @staticmethod
     def lower(l: Any, x: Any, update: Any, *start_indices: Any) -> Any:
         return l.dynamic_update_slice(x, update, start_indices)
+
+    @staticmethod
+    def simplify(b: Any, x: Any, update: Any, *start_indices: Any) -> Any:
+        """An update of everything is the update."""
+        kind = b.tensor_type(x)
+        return update if kind.is_static and kind == b.tensor_type(update) else None
 
 
 def _check_window(

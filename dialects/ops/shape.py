@@ -8,6 +8,7 @@ counts, slices in bounds) is checked when the program runs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from ..declaration import (
 )
 from ..errors import AdzeError
 from ..types import ANY, TensorType, merge_shapes
+from .constants import Dim
 
 
 class Movement(Op):
@@ -78,10 +80,8 @@ class BroadcastInDim(Movement):
     @staticmethod
     def simplify(b: Any, x: Any, *, shape: tuple[Any, ...], dimensions: tuple[int, ...]) -> Any:
         """A broadcast that adds no axis and moves none is its operand."""
-        kind = b.tensor_type(x)
-        if kind.is_static and kind.shape == tuple(shape) and dimensions == tuple(range(kind.rank)):
-            return x
-        return None
+        is_whole = states_own_shape(b, x, shape) and tuple(dimensions) == tuple(range(len(shape)))
+        return x if is_whole else None
 
 
 class Reshape(Movement):
@@ -112,9 +112,8 @@ class Reshape(Movement):
 
     @staticmethod
     def simplify(b: Any, x: Any, *, shape: tuple[Any, ...]) -> Any:
-        """Of two reshapes the second suffices; one to the same static shape is its operand."""
-        kind = b.tensor_type(x)
-        if kind.is_static and kind.shape == tuple(shape):
+        """Of two reshapes the second suffices; one to the same shape is its operand."""
+        if states_own_shape(b, x, shape):
             return x
         inner = b.defining(x)
         if inner is None or inner.op is not Reshape:
@@ -221,10 +220,9 @@ class Slice(Movement):
         b: Any, x: Any, *, start: tuple[Any, ...], limit: tuple[Any, ...], strides: tuple[int, ...]
     ) -> Any:
         """A slice of everything is its operand."""
-        kind = b.tensor_type(x)
-        origin = all(isinstance(n, int) and n == 0 for n in start)
-        whole = kind.is_static and origin and tuple(limit) == kind.shape and set(strides) <= {1}
-        return x if whole else None
+        from_origin = all(isinstance(n, int) and n == 0 for n in start)
+        is_whole = from_origin and set(strides) <= {1} and states_own_shape(b, x, limit)
+        return x if is_whole else None
 
 
 class Pad(Movement):
@@ -392,6 +390,26 @@ class Reverse(Movement):
             return None
         remaining = tuple(sorted(set(axes) ^ set(inner.attributes["axes"])))
         return b.reverse(inner.operands[0], axes=remaining)
+
+
+def states_own_shape(b: Any, x: Any, shape: Sequence[Any]) -> bool:
+    """Whether `shape` is the shape of `x`: equal integers, and `dim` of `x` where that is dynamic."""
+    kind = b.tensor_type(x)
+    return len(shape) == kind.rank and all(
+        _states_size(b, x, axis, n, kind.shape[axis]) for axis, n in enumerate(shape)
+    )
+
+
+def _states_size(b: Any, x: Any, axis: int, stated: Any, size: int | None) -> bool:
+    if isinstance(stated, int) or size is not None:
+        return isinstance(stated, int) and stated == size
+    source = b.defining(stated)
+    return (
+        source is not None
+        and source.op is Dim
+        and source.operands[0] == x
+        and source.attributes["axis"] == axis
+    )
 
 
 def _count(shape: tuple[int | None, ...]) -> int | None:
