@@ -782,10 +782,11 @@ irdl.dialect @adze {
   irdl.operation @top_k {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "!builtin.tensor"
-    %2 = irdl.base "#builtin.integer"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.integer"
     irdl.operands(x: %0)
-    irdl.results(result: variadic %1)
-    irdl.attributes {"k" = %2}
+    irdl.results(result: %1, result1: %2)
+    irdl.attributes {"k" = %3}
   }
   irdl.operation @random_bits {
     %0 = irdl.base "!builtin.tensor"

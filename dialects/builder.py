@@ -139,12 +139,12 @@ class Builder(BuilderCore[V]):
         return result
 
     def max(self, x: V, y: V) -> V:
-        """``z = max(x, y)``; the tangent of the larger one. NaN propagates; `+0` is larger than `-0`."""
+        """``z = max(x, y)``; the tangent of the larger one, at a tie half of both. NaN propagates; `+0` is larger than `-0`."""
         result: V = self.apply(BY_NAME["max"], (x, y, ), {})
         return result
 
     def min(self, x: V, y: V) -> V:
-        """``z = min(x, y)``; the tangent of the smaller one. NaN propagates; `-0` is smaller than `+0`."""
+        """``z = min(x, y)``; the tangent of the smaller one, at a tie half of both. NaN propagates; `-0` is smaller than `+0`."""
         result: V = self.apply(BY_NAME["min"], (x, y, ), {})
         return result
 
@@ -349,7 +349,7 @@ class Builder(BuilderCore[V]):
         return result
 
     def clamp(self, low: V, x: V, high: V) -> V:
-        """``y = min(max(x, low), high)``; the tangent of whichever is chosen. NaN propagates."""
+        """``y = min(max(x, low), high)``; the tangent of whichever is chosen (a bound that `x` equals). NaN propagates."""
         result: V = self.apply(BY_NAME["clamp"], (low, x, high, ), {})
         return result
 

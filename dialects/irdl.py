@@ -9,11 +9,13 @@ in one group, as `concatenate` may, verifies there only where the types happen t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
 from .declaration import DIALECT, Attribute, Op
 
+_RESULT: Final = re.compile(r"TensorType|SizeType")
 _TYPES: Final = {"tensor": ['irdl.base "!builtin.tensor"'], "size": ["irdl.is index"]}
 _BASES: Final = {
     "int": "#builtin.integer",
@@ -39,11 +41,11 @@ def irdl_text(ops: Iterable[type[Op]]) -> str:
     )
 
 
-def result_kinds(op: type[Op]) -> tuple[str, bool]:
-    """What an op gives, read off its `infer` rule: `tensor`, `size` or nothing, and whether any number."""
+def result_kinds(op: type[Op]) -> list[tuple[str, bool]]:
+    """The results of an op, as its `infer` rule is annotated: `tensor` or `size`, and whether any number."""
     annotation = str(op.infer.__annotations__["return"])
-    kind = "tensor" if "TensorType" in annotation else "size" if "SizeType" in annotation else ""
-    return kind, "..." in annotation
+    kinds = ["tensor" if name == "TensorType" else "size" for name in _RESULT.findall(annotation)]
+    return [(kind, "..." in annotation) for kind in kinds]
 
 
 def operand_kinds(op: type[Op]) -> list[tuple[str, tuple[str, ...], bool]]:
@@ -95,8 +97,10 @@ def _operation(op: type[Op]) -> str:
         f"{name}: {'variadic ' if variadic else ''}{constraints.types(kinds)}"
         for name, kinds, variadic in operand_kinds(op)
     ]
-    kind, any_number = result_kinds(op)
-    results = [f"result: {'variadic ' if any_number else ''}{constraints.types((kind,))}"] if kind else []
+    results = [
+        f"result{position or ''}: {'variadic ' if variadic else ''}{constraints.types((kind,))}"
+        for position, (kind, variadic) in enumerate(result_kinds(op))
+    ]
     attributes = [f'"{name}" = {constraints.attribute(a)}' for name, a in op.attributes.items()]
     lines = list(constraints.lines)
     if operands:

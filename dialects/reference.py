@@ -108,9 +108,9 @@ def _order(dtype: np.dtype) -> tuple[int, int, str]:
 
 def _result(op: type[Op]) -> str:
     """What a declaration states as its `result_rule`, or else only what kind of value comes out."""
-    kind, any_number = result_kinds(op)
-    plain = {"": "none", "size": "a size", "tensor": "arrays" if any_number else "an array"}[kind]
-    return getattr(op, "result_rule", plain)
+    names = {"size": "a size", "tensor": "an array"}
+    plain = ["any number of arrays" if variadic else names[kind] for kind, variadic in result_kinds(op)]
+    return str(getattr(op, "result_rule", " and ".join(plain) or "none"))
 
 
 def _rules(op: type[Op]) -> str:

@@ -18,9 +18,9 @@ from typing import Final
 
 import numpy as np
 
-from adze.dialects.types import ANY, COMPLEX, NUMBERS, REALS
+from adze.dialects.types import ANY, COMPLEX, NUMBERS, REALS, TensorType
 
-from .ops.cases import Row, T, array, case, elementwise, row, size
+from .ops.cases import Callee, Row, T, array, case, elementwise, row, size
 from .ops.contraction_rows import CONTRACTION, CONVOLUTION, ORDERING, REDUCTIONS
 from .ops.domains import few, halves, powers, shifts
 from .ops.movement_rows import EFFECTS, INDEXING, RANDOMNESS
@@ -45,6 +45,7 @@ CONSTANTS: Final = (
     row("size_div", case(size(7), size(3))),
     row("size_max", case(size(7), size(3))),
     row("size_min", case(size(7), size(3))),
+    row("size_check", case(size(7), size(7), message="the sizes differ")),
 )
 
 ARITHMETIC: Final = (
@@ -145,6 +146,28 @@ SHAPE: Final = (
     ),
 )
 
+VECTOR: Final = TensorType((4,), np.dtype(np.float32))
+CONTROL: Final = (
+    row(
+        "call",
+        case(
+            array(4, dtype=np.float32),
+            array(4, dtype=np.float32),
+            callee="sum_and_product",
+            results=(VECTOR, VECTOR),
+            static_only="the callee states its types",
+            functions={
+                "sum_and_product": Callee(
+                    (VECTOR, VECTOR),
+                    lambda b, x, y: (b.add(x, y), b.mul(x, y)),
+                    lambda x, y: (x + y, x * y),
+                )
+            },
+        ),
+        tolerance="rounded",
+    ),
+)
+
 ROWS: Final[tuple[Row, ...]] = (
     *CONSTANTS,
     *ARITHMETIC,
@@ -160,6 +183,7 @@ ROWS: Final[tuple[Row, ...]] = (
     *CONVOLUTION,
     *ORDERING,
     *RANDOMNESS,
+    *CONTROL,
     *EFFECTS,
 )
 BY_OP: Final[dict[str, Row]] = {each.op: each for each in ROWS}

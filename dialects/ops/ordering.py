@@ -82,7 +82,7 @@ class TopK(Op):
     builder_result = "tuple[V, ...]"
 
     @staticmethod
-    def infer(x: TensorType, *, k: int) -> tuple[TensorType, ...]:
+    def infer(x: TensorType, *, k: int) -> tuple[TensorType, TensorType]:
         require(x.rank > 0, "top_k: expected an array with at least one axis, got a 0-d array")
         require(k >= 0, f"top_k: k is {k}, expected at least 0")
         size = x.shape[-1]

@@ -78,11 +78,21 @@ def size(value: int) -> Size:
 
 
 @dataclass(frozen=True)
+class Callee:
+    """A private function of the module: argument types, the body in terms of a builder, and in NumPy."""
+
+    types: tuple[TensorType, ...]
+    body: Callable[..., tuple[Any, ...]]
+    evaluate: Callable[..., tuple[np.ndarray, ...]]
+
+
+@dataclass(frozen=True)
 class Case:
     """One application. `static_only` gives the reason why there is no variant with dynamic dimensions.
 
     In the dynamic variant each integer of a `sizes` attribute becomes a size value, except at the
-    positions that `fixed_sizes` names for it.
+    positions that `fixed_sizes` names for it. `functions` are the other functions of the module that the
+    attributes name: from a symbol to a function of a builder and of values of the types it states.
     """
 
     operands: tuple[Array | Size, ...]
@@ -90,6 +100,7 @@ class Case:
     static_only: str = ""
     fixed_sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     dtypes: frozenset[np.dtype] | None = None
+    functions: Mapping[str, Callee] = field(default_factory=dict)
 
 
 def case(
@@ -97,11 +108,12 @@ def case(
     static_only: str = "",
     fixed_sizes: Mapping[str, tuple[int, ...]] | None = None,
     only: Iterable[np.dtype] | None = None,
+    functions: Mapping[str, Callee] | None = None,
     **attributes: Any,
 ) -> Case:
     """One application of the row's op; `only` restricts the case to some of the row's dtypes."""
     dtypes = None if only is None else frozenset(only)
-    return Case(operands, attributes, static_only, fixed_sizes or {}, dtypes)
+    return Case(operands, attributes, static_only, fixed_sizes or {}, dtypes, functions or {})
 
 
 @dataclass(frozen=True)
@@ -130,15 +142,21 @@ def _declared(op: type[Op], cases: Sequence[Case]) -> frozenset[np.dtype]:
     return allowed
 
 
+ONE_OF_EACH_KIND: Final = frozenset(map(np.dtype, (np.bool_, np.int32, np.float32, np.complex64)))
+
+
 def elementwise(*domains: str | Domain, dtypes: Sequence[Any] = (), **attributes: Any) -> tuple[Case, ...]:
-    """The cases of an elementwise op with one operand for each domain: many values, empty, and 0-d."""
+    """The cases of an elementwise op with one operand for each domain.
+
+    Many values and the empty array for every dtype; 0-d, a kernel of its own, for one dtype of each kind.
+    """
     kinds = dtypes or (T,) * len(domains)
 
-    def of(*shape: int) -> Case:
+    def of(*shape: int, only: Iterable[np.dtype] | None = None) -> Case:
         operands = (array(*shape, domain=d, dtype=k) for d, k in zip(domains, kinds, strict=True))
-        return case(*operands, **attributes)
+        return case(*operands, only=only, **attributes)
 
-    return of(2, 60), of(0, 3), of()
+    return of(2, 60), of(0, 3), of(only=ONE_OF_EACH_KIND)
 
 
 @dataclass(frozen=True)

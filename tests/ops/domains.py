@@ -146,11 +146,6 @@ def below(limit: int) -> Callable[[np.random.Generator, tuple[int, ...], np.dtyp
     return domain
 
 
-def around(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Integers around [0, 6): indices of which some are out of range on either side."""
-    return rng.integers(0 if dtype.kind == "u" else -2, 8, shape).astype(dtype)
-
-
 DOMAINS: Final = {
     "special": special,
     "spread": spread,

@@ -7,7 +7,7 @@ int64 arrays, since the boundary of a compiled module has no index type.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,12 @@ class Function:
 
 def evaluated(instance: Instance) -> tuple[Any, ...]:
     """What the op's `evaluate` rule gives."""
-    result = instance.op.evaluate(*instance.arguments, **instance.attributes)
+    functions = instance.case.functions
+    attributes = {
+        name: functions[value].evaluate if instance.op.attributes[name].kind == "symbol" else value
+        for name, value in instance.attributes.items()
+    }
+    result = instance.op.evaluate(*instance.arguments, **attributes)
     return result if isinstance(result, tuple) else () if result is None else (result,)
 
 
@@ -76,7 +81,7 @@ class ModuleOfCases:
 
     def add(self, instance: Instance) -> None:
         """Append the function of one instance, unless another with the same types will do."""
-        sizes = _dynamic_sizes(instance)
+        sizes = dynamic_sizes(instance)
         types = [t for t in instance.types if t != SIZE]
         arguments = [a for a in instance.arguments if not isinstance(a, int)]
         if sizes:
@@ -93,25 +98,37 @@ class ModuleOfCases:
 
     def _emit(self, instance: Instance, types: Sequence[ValueType]) -> str:
         name = f"{instance.op.name}_{len(self._names)}"
-        with self.context, self.location, mlir.ir.InsertionPoint(self.module.body):
-            block = self._function(name, types)
-            emitter = Emitter(self.codec, mlir.ir.InsertionPoint(block), self.location)
-            self._finish(block, self._body(instance, emitter, list(block.arguments)))
+        for symbol, callee in instance.case.functions.items():
+            if symbol not in self._names:
+                self._names[symbol] = symbol
+                self._function(symbol, callee.types, callee.body, is_private=True)
+        self._function(name, types, lambda b, *arguments: self._body(instance, b, arguments))
         return name
 
-    def _function(self, name: str, types: Sequence[ValueType]) -> Any:
-        signature = mlir.ir.FunctionType.get([self.codec.write_type(t) for t in types], [])
-        self._operation = mlir.func.FuncOp(name, signature)
-        return self._operation.add_entry_block()
+    def _function(
+        self,
+        name: str,
+        types: Sequence[ValueType],
+        body: Callable[..., Sequence[Any]],
+        is_private: bool = False,
+    ) -> None:
+        with self.context, self.location, mlir.ir.InsertionPoint(self.module.body):
+            written = [self.codec.write_type(t) for t in types]
+            function = mlir.func.FuncOp(
+                name,
+                mlir.ir.FunctionType.get(written, []),
+                visibility="private" if is_private else None,
+            )
+            block = function.add_entry_block()
+            with mlir.ir.InsertionPoint(block) as point:
+                results = list(body(Emitter(self.codec, point, self.location), *block.arguments))
+                mlir.func.ReturnOp(results)
+            signature = mlir.ir.FunctionType.get(written, [r.type for r in results])
+            function.attributes["function_type"] = mlir.ir.TypeAttr.get(signature)
 
-    def _finish(self, block: Any, results: Sequence[Any]) -> None:
-        with mlir.ir.InsertionPoint(block):
-            mlir.func.ReturnOp(list(results))
-        signature = mlir.ir.FunctionType.get([a.type for a in block.arguments], [r.type for r in results])
-        self._operation.attributes["function_type"] = mlir.ir.TypeAttr.get(signature)
-
-    def _body(self, instance: Instance, b: Emitter, arguments: list[Any]) -> list[Any]:
-        measured = iter([b.dim(arguments[-1], axis=i) for i in range(len(_dynamic_sizes(instance)))])
+    @staticmethod
+    def _body(instance: Instance, b: Emitter, arguments: Sequence[Any]) -> list[Any]:
+        measured = iter([b.dim(arguments[-1], axis=i) for i in range(len(dynamic_sizes(instance)))])
         arrays = iter(arguments)
         operands = [
             (next(measured) if instance.dynamic else b.size_constant(value=value))
@@ -128,11 +145,11 @@ class ModuleOfCases:
             for name, value in instance.attributes.items()
         }
         results = b.apply(instance.op, operands, attributes)
-        values = results if isinstance(results, (tuple, list)) else [results]
+        values = [] if results is None else results if isinstance(results, (tuple, list)) else [results]
         return [b.size_to_array(v, dtype=INT64) if b.type_of(v) == SIZE else v for v in values]
 
 
-def _dynamic_sizes(instance: Instance) -> list[int]:
+def dynamic_sizes(instance: Instance) -> list[int]:
     """The sizes that the function must be given: size operands, then dynamic entries of attributes."""
     if not instance.dynamic:
         return []

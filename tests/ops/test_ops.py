@@ -11,14 +11,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from adze.dialects import mlir
 from adze.dialects.dialect import OPS
-from adze.dialects.types import SIZE, TensorType
+from adze.dialects.types import SIZE, TensorType, ValueType
+from adze.passes.evaluate import evaluate
+from adze.passes.parsing import parse_module
+from adze.passes.verify import verify
 
 from ..op_cases import BY_OP
+from ..support import iree_opt
 from .cases import Instance, instances
 from .execution import compile_cases
-from .programs import ModuleOfCases, evaluated, inferred
+from .programs import ModuleOfCases, dynamic_sizes, evaluated, inferred
 from .tolerances import TOLERANCES, difference
 
 NAMES = [op.name for op in OPS]
@@ -30,6 +33,12 @@ def all_instances(name: str) -> tuple[Instance, ...]:
     if name not in BY_OP:
         pytest.fail(f"op '{name}' has no row in tests/op_cases.py")
     return tuple(instances(BY_OP[name]))
+
+
+@cache
+def module_of(name: str) -> ModuleOfCases:
+    """The module of all instances; not for tests that change it."""
+    return ModuleOfCases.of(all_instances(name))
 
 
 @for_each_op
@@ -52,11 +61,41 @@ def test_inferred_type_is_the_evaluated_one(name: str) -> None:
 
 
 @for_each_op
-def test_printed_ir_parses_back_unchanged(name: str) -> None:
-    module = ModuleOfCases.of(all_instances(name)).module
-    text = str(module)
-    parsed = mlir.ir.Module.parse(text, module.context)
+def test_module_verifies_and_parses_back_unchanged(name: str) -> None:
+    program = module_of(name)
+    verify(program.module)
+    text = str(program.module)
+    parsed = parse_module(text)
+    verify(parsed)
     assert str(parsed) == text
+
+
+@for_each_op
+def test_printed_ir_is_accepted_by_iree_opt(name: str) -> None:
+    expressible = [i for i in all_instances(name) if is_expressible_in_irdl(i)]
+    assert expressible, f"no instance of '{name}' can be checked against the IRDL file"
+    text = str(ModuleOfCases.of(expressible).module)
+    done = iree_opt(text)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == text.strip()
+
+
+def is_expressible_in_irdl(instance: Instance) -> bool:
+    """IRDL wants one type in a variadic group, which sizes join where an op has both."""
+    fixed = sum(not o.variadic for o in instance.op.operands)
+    group: set[ValueType] = set(instance.types[fixed:])
+    if fixed < len(instance.op.operands) and dynamic_sizes(instance):
+        group.add(SIZE)
+    return len(group) <= 1
+
+
+@for_each_op
+def test_module_evaluates_as_its_op_does(name: str) -> None:
+    program = module_of(name)
+    for function in program.functions:
+        results = evaluate(program.module, function.name, function.arguments)
+        for want, got in zip(function.expected, results, strict=True):
+            assert not difference(want, got, TOLERANCES["exact"]), str(function.instance)
 
 
 @for_each_op

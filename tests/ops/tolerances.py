@@ -40,7 +40,9 @@ TOLERANCES: Final[dict[str, Tolerance]] = {
     "transcendental": Tolerance(4, "polynomials of our own or of IREE against those of the C library"),
     "power": Tolerance(4, "as transcendental; complex: e ** (y log x) magnifies an error", complex_ulps=64),
     "special": Tolerance(8, "our polynomials against SciPy's", near_roots=4),
-    "digamma": Tolerance(8, "as special; for x < 0 it is a difference of terms near its poles", near_roots=32),
+    "digamma": Tolerance(
+        8, "as special; for x < 0 it is a difference of terms near its poles", near_roots=32
+    ),
     "sum": Tolerance(16, "terms are added in another order", absolute=16),
     "product": Tolerance(64, "factors are multiplied in another order"),
 }
