@@ -1,4 +1,4 @@
-"""What `import adze` costs, read from `python -X importtime` in a process of its own.
+"""What importing adze costs, read from `python -X importtime` in a process of its own.
 
 Out: the total, and how it divides among top-level packages. The best of a few runs counts, because the
 first one reads the files from disk.
@@ -22,14 +22,14 @@ class ImportCost:
         return any(name == prefix or name.startswith(prefix + ".") for name in self.modules)
 
 
-def import_cost(module: str, runs: int) -> ImportCost:
-    """The cheapest of several imports, each in a fresh interpreter."""
-    return min((measured_once(module) for _ in range(runs)), key=lambda cost: cost.seconds)
+def import_cost(statement: str, module: str, runs: int) -> ImportCost:
+    """The cheapest of several runs of an import statement, each in a fresh interpreter."""
+    return min((measured_once(statement, module) for _ in range(runs)), key=lambda cost: cost.seconds)
 
 
-def measured_once(module: str) -> ImportCost:
+def measured_once(statement: str, module: str) -> ImportCost:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", f"import {module}"],
+        [sys.executable, "-X", "importtime", "-c", statement],
         capture_output=True,
         text=True,
         check=True,

@@ -50,4 +50,5 @@ def test_call_overhead_reports_both_libraries() -> None:
 def test_compile_overhead_reports_every_stage() -> None:
     report = json.loads(run("compile_overhead.py", "--ops", "60", "--rounds", "1", "--json"))
     assert {"trace", "verify", "simplify", "lower"} <= set(report["stages"])
-    assert report["imports"]["seconds"] > 0.0
+    assert report["imports"]["import adze"]["seconds"] > 0.0
+    assert not report["imports"]["import adze"]["compiler_imported"]
