@@ -103,7 +103,14 @@ def magnitude(z: Complex) -> Term:
 def sign(z: Complex) -> Complex:
     size = magnitude(z)
     zero = size.equals(0.0)
-    return pick(zero, Complex(z.real.lift(0.0), z.real.lift(0.0)), Complex(z.real / size, z.imag / size))
+    real, imag = (choose(p.absolute().equals(inf), _unit(p), p / size) for p in (z.real, z.imag))
+    both = z.real.absolute().equals(inf) & z.imag.absolute().equals(inf)
+    result = pick(both, Complex(real.lift(nan), real.lift(nan)), Complex(real, imag))
+    return pick(zero, Complex(z.real.lift(0.0), z.real.lift(0.0)), result)
+
+
+def _unit(x: Term) -> Term:
+    return x.lift(1.0).with_sign_bits(x.sign_bits())
 
 
 def conj(z: Complex) -> Complex:
@@ -206,13 +213,14 @@ def _cosh_and_sinh(x: Term, factor: Term, other: Term) -> tuple[Term, Term]:
     shrunk = real_exp(-a) * 0.5
     growth = real_expm1(choose(a < 1.0, a, 0.0))
     small = (growth + growth / (growth + 1.0)) * 0.5 * other
-    sine = choose(a < 1.0, small, grown_other - shrunk * other).with_sign_bits(x.sign_bits())
-    return grown + shrunk * factor, sine
+    sine = choose(other.equals(0.0), other, choose(a < 1.0, small, grown_other - shrunk * other))
+    return grown + shrunk * factor, sine.with_sign_bits(x.sign_bits())
 
 
 def sinh(z: Complex) -> Complex:
     sine, cosine = sin_and_cos(z.imag)
     imag, real = _cosh_and_sinh(z.real, sine, cosine)
+    imag = choose(z.imag.equals(0.0), z.imag, imag)
     wild = ~(z.imag.absolute() < inf)
     return Complex(choose(wild & (z.real.equals(0.0) | z.real.absolute().equals(inf)), z.real, real), imag)
 
@@ -233,11 +241,12 @@ def tanh(z: Complex) -> Complex:
     cosh_x, sinh_x = _cosh_and_sinh(bounded.real, z.real.lift(1.0), z.real.lift(1.0))
     denominator = sinh_x * sinh_x + cosine * cosine
     near = Complex(sinh_x * cosh_x / denominator, sine * cosine / denominator)
-    one = z.real.lift(1.0).with_sign_bits(z.real.sign_bits())
+    one = _unit(z.real)
     decay = sine * cosine * 4.0 * real_exp(z.real.absolute() * -2.0)
     flat = choose(z.imag.absolute() < inf, decay, 0.0)
     result = pick(z.real.absolute() > limit, Complex(one, flat), near)
-    return Complex(result.real, choose(z.imag.equals(0.0), z.imag, result.imag))
+    real = choose(z.real.equals(0.0), z.real, result.real)
+    return Complex(real, choose(z.imag.equals(0.0), z.imag, result.imag))
 
 
 def sin(z: Complex) -> Complex:
