@@ -238,7 +238,9 @@ def broadcast_shapes(*shapes: Sequence[Any]) -> tuple[Any, ...]:
         for axis, size in enumerate(shape, start=rank - len(shape)):
             result[axis] = _broadcast_size(result[axis], size)
             if result[axis] is None:
-                raise ShapeError(f"shapes {', '.join(map(str, map(tuple, shapes)))} could not be broadcast together")
+                raise ShapeError(
+                    f"shapes {', '.join(map(str, map(tuple, shapes)))} could not be broadcast together"
+                )
     return tuple(result)
 
 

@@ -72,9 +72,13 @@ def size(function: str, n: Any) -> Any:
 
 def shape_of(function: str, shape: Any) -> tuple[Any, ...]:
     """`shape` (a size or a sequence of sizes) as a tuple; no size may be negative."""
-    entries = shape if isinstance(shape, (tuple, list)) else np.asarray(shape).tolist() if isinstance(
-        shape, np.ndarray
-    ) else (shape,)
+    entries = (
+        shape
+        if isinstance(shape, (tuple, list))
+        else np.asarray(shape).tolist()
+        if isinstance(shape, np.ndarray)
+        else (shape,)
+    )
     if not isinstance(entries, (tuple, list)):
         entries = (entries,)
     result = tuple(size(function, n) for n in entries)

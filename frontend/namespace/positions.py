@@ -1,0 +1,264 @@
+"""Reading an index expression: what `x[...]` is indexed with, axis by axis.
+
+In: the index as Python gives it. Out: a list of items in the order written, each bound to its axis:
+integers and slices that are known, integers and integer arrays that are values, new axes. Boolean masks
+whose elements are known have become integer arrays; traced ones stay masks, for the callers to judge.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dialects.types import BOOL, INT32, INT64, INTEGERS, SIGNED
+from ..array import Array
+from ..errors import ShapeError
+from ..interpreter import ops
+from ..locations import user_location_text
+from ..promotion import asarray_of, broadcast, same_size, type_text
+from ..sizes import Dim, maximum, minimum
+from ..tracing import Tracer
+from .axes import argument_error, count_array, dtype_error, full_like
+
+
+class IndexBoundsError(ShapeError, IndexError):
+    """An index that is known while tracing lies outside the array."""
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """One entry of an index: `kind` is int, slice, new, scalar (a traced integer), array or mask."""
+
+    kind: str
+    value: Any = None
+    axis: int | None = None
+
+    @property
+    def is_advanced(self) -> bool:
+        """Whether NumPy counts the entry among the advanced indices when an array is among them."""
+        return self.kind in ("int", "scalar", "array")
+
+
+class Bounds(NamedTuple):
+    """A slice of one axis: counted from the front, and which way it is turned."""
+
+    start: Any
+    limit: Any
+    stride: int
+    flip_before: bool
+    flip_after: bool
+
+    @property
+    def length(self) -> Any:
+        """How many elements it takes."""
+        span = self.limit - self.start
+        return span if self.stride == 1 else (span + (self.stride - 1)) // self.stride
+
+
+def parse(x: Any, index: Any) -> list[Item]:
+    """The items of `index`, full slices added for the axes that it does not mention."""
+    entries = list(index) if isinstance(index, tuple) else [index]
+    items = [item for entry in entries for item in _item(entry)]
+    ellipses = [k for k, item in enumerate(items) if item.kind == "ellipsis"]
+    if len(ellipses) > 1:
+        raise argument_error("an index can have only one ellipsis ('...')")
+    used = sum(_axes_used(item) for item in items)
+    if used > x.ndim:
+        raise IndexBoundsError(
+            f"too many indices: {type_text(x)} has {x.ndim} dimensions, the index names {used}",
+            where=user_location_text(),
+        )
+    rest = [Item("slice", slice(None)) for _ in range(x.ndim - used)]
+    place = ellipses[0] if ellipses else len(items)
+    items[place : place + 1 if ellipses else place] = rest
+    axis, bound = 0, []
+    for item in items:
+        if item.kind == "new":
+            bound.append(item)
+            continue
+        item.axis = axis
+        if item.kind in ("mask", "array") and item.value.dtype == BOOL:
+            _check_mask(x, item, axis)
+            bound += [item] if item.kind == "mask" else _from_mask(item, axis)
+        else:
+            _check(x, item, axis)
+            bound.append(item)
+        axis += _axes_used(item)
+    return bound
+
+
+def _item(entry: Any) -> list[Item]:
+    if entry is None:
+        return [Item("new")]
+    if entry is Ellipsis:
+        return [Item("ellipsis")]
+    if isinstance(entry, slice):
+        return [Item("slice", entry)]
+    if isinstance(entry, (bool, np.bool_)):
+        return [Item("array", np.asarray(entry))]
+    if isinstance(entry, (int, np.integer)):
+        return [Item("int", operator.index(entry))]
+    if isinstance(entry, Dim):
+        return [Item("int", entry)]
+    if isinstance(entry, (float, str, complex)):
+        raise argument_error(
+            f"an index must be an integer, a slice, None, '...' or an integer or boolean array, got {entry!r}"
+        )
+    value = np.asarray(entry) if isinstance(entry, list) and not entry else asarray_of(entry)
+    if isinstance(value, np.ndarray) or (isinstance(value, Array) and isinstance(entry, (list, tuple))):
+        value = np.asarray(value)
+        value = value.astype(np.int64) if value.size == 0 and value.dtype != BOOL else value
+    if isinstance(value, Array):
+        value = value.numpy()
+    if value.dtype not in INTEGERS and value.dtype != BOOL:
+        raise dtype_error(f"an index array must be of integers or booleans, got {type_text(value)}")
+    if isinstance(value, Tracer):
+        return [Item("mask" if value.dtype == BOOL else "array" if value.ndim else "scalar", value)]
+    if value.ndim == 0 and value.dtype != BOOL:
+        return [Item("int", int(value))]
+    return [Item("array", value)]
+
+
+def _axes_used(item: Item) -> int:
+    if item.kind in ("new", "ellipsis"):
+        return 0
+    return int(item.value.ndim) if item.kind in ("mask", "array") and item.value.dtype == BOOL else 1
+
+
+def _check(x: Any, item: Item, axis: int) -> None:
+    size = x.shape[axis]
+    if (
+        item.kind == "int"
+        and isinstance(item.value, int)
+        and isinstance(size, int)
+        and not -size <= item.value < size
+    ):
+        raise IndexBoundsError(
+            f"index {item.value} is out of bounds for axis {axis} of {type_text(x)}",
+            where=user_location_text(),
+        )
+
+
+def _check_mask(x: Any, item: Item, axis: int) -> None:
+    for offset, n in enumerate(item.value.shape):
+        size = x.shape[axis + offset]
+        if isinstance(n, int) and isinstance(size, int) and n != size:
+            raise IndexBoundsError(
+                f"a boolean index of shape {tuple(item.value.shape)} does not fit {type_text(x)}: axis "
+                f"{axis + offset} has size {size}",
+                where=user_location_text(),
+            )
+
+
+def _from_mask(item: Item, axis: int) -> list[Item]:
+    """The positions of a known mask; a 0-d one indexes no axis and has one position or none."""
+    if item.value.ndim == 0:
+        return [Item("array", np.zeros((int(item.value),), np.int64), None)]
+    return [Item("array", rows, axis + k) for k, rows in enumerate(item.value.nonzero())]
+
+
+# -- slices ------------------------------------------------------------------------------------
+
+
+def is_full(item: Item) -> bool:
+    """Whether a slice takes everything, in order."""
+    s = item.value
+    return s.start is None and s.stop is None and (s.step is None or s.step == 1)
+
+
+def bounds(x: Any, item: Item) -> Bounds:
+    """Where the slice or integer of an item lies on its axis."""
+    assert item.axis is not None
+    size = x.shape[item.axis]
+    if item.kind == "int":
+        start = item.value if isinstance(item.value, Dim) or item.value >= 0 else size + item.value
+        return Bounds(start, start + 1, 1, False, False)
+    start, stop, step = (_bound(v) for v in (item.value.start, item.value.stop, item.value.step))
+    step = 1 if step is None else step
+    if isinstance(step, Dim) or step == 0:
+        raise argument_error(f"a slice's step must be a nonzero integer known while tracing, got {step}")
+    if all(v is None or isinstance(v, int) for v in (start, stop)) and isinstance(size, int):
+        return _static_bounds(slice(start, stop, step), size)
+    if step < 0:  # the axis is turned around first, and so are the bounds
+        start = None if start is None else _from_the_end(start, size)
+        stop = None if stop is None else _from_the_end(stop, size)
+    low = 0 if start is None else _clamped(start, size, step < 0)
+    high = size if stop is None else _clamped(stop, size, step < 0)
+    if not (isinstance(low, int) and low == 0):
+        high = maximum(low, high) if not same_size(high, size) else high
+    return Bounds(low, high, abs(step), step < 0, False)
+
+
+def _static_bounds(s: slice, size: int) -> Bounds:
+    taken = range(*s.indices(size))
+    if not taken:
+        return Bounds(0, 0, 1, False, False)
+    first, last = min(taken[0], taken[-1]), max(taken[0], taken[-1])
+    return Bounds(first, last + 1, abs(taken.step), False, taken.step < 0)
+
+
+def _from_the_end(position: Any, size: Any) -> Any:
+    """The position in the turned axis: -1 becomes 0, 0 becomes size - 1."""
+    if isinstance(position, int) and position < 0:
+        return -position - 1
+    return size - 1 - position
+
+
+def _clamped(position: Any, size: Any, turned: bool) -> Any:
+    """A bound moved into `[0, size]`; a negative one counts from the end unless it is turned already."""
+    if isinstance(position, int) and position < 0 and not turned:
+        return maximum(size + position, 0)
+    return maximum(minimum(position, size), 0) if turned else minimum(position, size)
+
+
+def _bound(value: Any) -> Any:
+    if value is None or isinstance(value, Dim):
+        return value
+    if isinstance(value, Tracer):
+        raise argument_error(
+            f"a slice bound must be known while tracing, got the traced {type_text(value)}",
+            "use adze.lax.dynamic_slice for a window of fixed size, or a mask with adze.numpy.where",
+        )
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise argument_error(f"a slice bound must be an integer or None, got {value!r}") from None
+
+
+# -- integer positions -------------------------------------------------------------------------
+
+
+def index_dtype(*values: Any) -> np.dtype:
+    """int32 when every traced index is at most that wide, else int64."""
+    narrow = all(v.dtype.itemsize < 4 or v.dtype == INT32 for v in values)
+    return INT32 if narrow else INT64
+
+
+def wrapped(position: Any, size: Any) -> Any:
+    """Positions with negative ones counted from the end; out-of-range ones stay out of range."""
+    if isinstance(position, np.ndarray):
+        position = Array(position)
+    if position.dtype not in SIGNED:
+        return ops.convert(position, dtype=INT64)
+    if position.dtype.itemsize < 4:
+        position = ops.convert(position, dtype=INT32)
+    if isinstance(position, Array) and isinstance(size, int):
+        known = position.numpy()
+        return Array(np.where(known < 0, known + known.dtype.type(size), known))
+    negative = ops.compare(position, full_like(position, 0), direction="LT")
+    length = broadcast(count_array(size, position.dtype), position.shape)
+    return ops.select(negative, ops.add(position, length), position)
+
+
+def require_no_mask(x: Any, items: list[Item]) -> None:
+    """Raise the error for a traced mask: its number of true elements is not known."""
+    for item in items:
+        if item.kind == "mask":
+            raise argument_error(
+                f"x[mask] with a traced mask {type_text(item.value)} has a shape that depends on values",
+                "use adze.numpy.where(mask, x, other), x.at[mask].set(value), or "
+                "x[adze.numpy.nonzero(mask, size=...)]",
+            )
