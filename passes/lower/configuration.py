@@ -1,14 +1,14 @@
-"""The one place that decides speed: tiles of single ops, stages of reductions, and the options of a module.
+"""The one place that decides speed: forms and tiles of single ops, and the options of a module.
 
 In: what is known of the target, the sizes of an op's loops and its dtype. Out: the text of a
-`compilation_info` attribute or None, the stages of a reduction, and `ModuleHints` for the compile. Nothing
-here changes what is computed. Sizes that are not known get no configuration: IREE's own choice is better
-there. The numbers are measured; the benchmarks show them.
+`compilation_info` attribute or None, the stages of a reduction, the form of a product, and `ModuleHints` for
+the compile. Nothing here changes what is computed. Sizes that are not known get no configuration: IREE's own
+choice is better there. The numbers are measured; the benchmarks show them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -16,16 +16,23 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.types import FLOAT32, FLOAT64
+from ...dialects.declaration import Op
+from ...dialects.ops.contraction import DotGeneral
+from ...dialects.ops.convolution import ConvGeneral
+from ...dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType, ValueType
 
 Size = Any  # int | ir.Value of type index
 
 SPLIT_FROM: Final = 1 << 14  # a reduction of more elements than this is done in two stages
+ROW: Final = 1024  # the length of the rows that a long vector is split into
 ROW_BYTES: Final = 8192  # how much of a row is folded at once
 STRIP_BYTES: Final = 1024  # how wide a strip of columns is folded at once
 SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to gain
 UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
-ROW: Final = 1024  # the length of the rows that a long vector is split into
+PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
+
+
+# -- what is decided once for a module ---------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +50,82 @@ class ModuleHints:
 
 
 @dataclass(frozen=True, slots=True)
+class Survey:
+    """What `plan` needs to know of one op."""
+
+    flops: int
+    bytes_moved: int
+    is_static: bool
+    is_matrix_product: bool
+    dtype: np.dtype
+
+
+def survey(op: type[Op], operands: Sequence[ValueType], results: Sequence[ValueType], attributes: Any) -> Survey:
+    """Estimate one application: products exactly, other ops as one operation for each element touched."""
+    arrays = [t for t in (*operands, *results) if isinstance(t, TensorType)]
+    counts = [prod(1 if n is None else n for n in t.shape) for t in arrays]
+    flops = max(counts, default=0)
+    is_matrix_product = False
+    if op is DotGeneral:
+        contracting, batch = attributes["contracting"], attributes["batch"]
+        depth = prod(arrays[0].shape[a] or 1 for a in contracting[0])
+        flops = 2 * depth * counts[-1]
+        is_matrix_product = all(
+            any(n != 1 for a, n in enumerate(t.shape) if a not in contracting[side] + batch[side])
+            for side, t in enumerate(arrays[:2])
+        )
+    elif op is ConvGeneral:
+        out_features = arrays[1].shape[attributes["rhs_spec"][0]] or 1
+        flops = 2 * counts[-1] * max(counts[1] // out_features, 1)
+    return Survey(
+        flops,
+        sum(n * t.dtype.itemsize for n, t in zip(counts, arrays, strict=True)),
+        all(t.is_static for t in arrays),
+        is_matrix_product,
+        arrays[0].dtype if arrays else FLOAT32,
+    )
+
+
+def plan(target: Any, ops: Iterable[Survey]) -> ModuleHints:
+    """The hints for a module that consists of `ops`.
+
+    Data tiling packs both operands of every product of the module: right where sizes are not known, and for
+    bf16. Beside it products carry no tiles of their own, since IREE refuses some mixtures.
+    """
+    flops = moved = 0
+    is_static, data_tiling = True, False
+    for each in ops:
+        flops += each.flops
+        moved += each.bytes_moved
+        is_static &= each.is_static
+        data_tiling |= each.is_matrix_product and (not each.is_static or each.dtype == BFLOAT16)
+    return ModuleHints(data_tiling and kind_of(target) == "cpu", flops, moved, is_static)
+
+
+def strip_configuration(module: mlir.ir.Module) -> bool:
+    """Remove every `compilation_info` from `module`, in place; whether there was one."""
+    found = False
+
+    def visit(operation: Any) -> Any:
+        nonlocal found
+        if "compilation_info" in operation.attributes:
+            del operation.attributes["compilation_info"]
+            found = True
+        return mlir.ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
+# -- reductions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
 class Stages:
-    """A reduction in two stages: first along the axes `first`; a vector is cut into rows of `split` before."""
+    """A reduction in two stages: first along the axes `first`, or, as a vector cut into rows of `split`."""
 
     first: tuple[int, ...]
     split: int | None = None
-
-
-def kind_of(target: Any) -> str:
-    """`cpu`, `vulkan` or `cuda`."""
-    return str(getattr(target.kind, "value", target.kind))
-
-
-def lanes(target: Any, dtype: np.dtype) -> int:
-    """How many elements of `dtype` a vector register of the target holds."""
-    return max(int(getattr(target, "vector_bits", 128)) // (8 * dtype.itemsize), 1)
 
 
 def reduction_stages(target: Any, shape: Sequence[Size], axes: Sequence[int]) -> Stages | None:
@@ -67,8 +135,8 @@ def reduction_stages(target: Any, shape: Sequence[Size], axes: Sequence[int]) ->
     """
     if len(axes) != len(shape):
         return None
-    count = prod(n if isinstance(n, int) else 1 for n in shape)
     is_static = all(isinstance(n, int) for n in shape)
+    count = prod(shape) if is_static else 0
     if is_static and count < SPLIT_FROM:
         return None
     last = shape[-1]
@@ -85,12 +153,11 @@ def reduction(target: Any, shape: Sequence[Size], axes: Sequence[int], dtype: np
     """
     if kind_of(target) != "cpu" or not all(isinstance(n, int) for n in shape) or prod(shape) < SMALL:
         return None
-    last = len(shape) - 1
     if len(axes) == len(shape):
         return None
     kept = [a for a in range(len(shape)) if a not in axes]
     ordered = [shape[a] for a in (*kept, *(a for a in range(len(shape)) if a in axes))]
-    return _fold_tiles(target, ordered, len(kept), last in axes, dtype)
+    return _fold_tiles(target, ordered, len(kept), len(shape) - 1 in axes, dtype)
 
 
 def _fold_tiles(
@@ -117,58 +184,90 @@ def _fold_tiles(
     return _tiles(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
 
 
-def contraction(
+# -- products ----------------------------------------------------------------------------------
+
+
+def vector_product(
     target: Any, sizes: Mapping[str, Size], orders: tuple[str, str], loops: Sequence[str], dtype: np.dtype
 ) -> str | None:
-    """Tiles of a product `out[b, m, n] = sum_k x y` whose loops are `loops`; the orders are the operands'."""
+    """Tiles of a product of a matrix and a vector whose loops are `loops`; the orders are the operands'."""
     if kind_of(target) != "cpu" or dtype not in (FLOAT32, FLOAT64):
         return None
     if not all(isinstance(sizes[letter], int) for letter in loops):
         return None
-    if "m" in loops and "n" in loops:
-        return _matrix_product(target, sizes, loops, dtype)
     free = next((letter for letter in loops if letter in "mn"), None)
     matrix = orders[0] if free == "m" else orders[1]
     if free is None or prod(sizes[letter] for letter in matrix) < SMALL:
         return None
-    shape = [sizes[letter] for letter in loops]
-    return _fold_tiles(target, shape, len(loops) - 1, matrix.endswith("k"), dtype)
+    return _fold_tiles(target, [sizes[c] for c in loops], len(loops) - 1, matrix.endswith("k"), dtype)
 
 
-def _matrix_product(
-    target: Any, sizes: Mapping[str, int], loops: Sequence[str], dtype: np.dtype
-) -> str | None:
-    """Register tiles of two vectors by as many rows as divide `m`, swept over blocks that stay in cache."""
+@dataclass(frozen=True, slots=True)
+class ProductForm:
+    """How a static matrix product is done: register tiles, and what becomes of the right operand first.
+
+    `panel` is the width of the panels (k, panel) that the right operand is repacked into, None for none;
+    `transpose` says that it is to be copied from (n, k) to (k, n).
+    """
+
+    tiles: str
+    panel: int | None = None
+    transpose: bool = False
+
+
+def matrix_product(
+    target: Any, sizes: Mapping[str, Size], right_order: str, loops: Sequence[str], dtype: np.dtype
+) -> ProductForm | None:
+    """Register tiles of two vectors by as many rows as divide `m`, swept over blocks that stay in cache.
+
+    The right operand is read along n. One too large for the cache is first cut into panels, so that it is
+    read in order; one that lies along k is first transposed: both copies are cheap beside the product.
+    """
+    if kind_of(target) != "cpu" or dtype not in (FLOAT32, FLOAT64):
+        return None
+    if not all(isinstance(sizes[letter], int) for letter in loops):
+        return None
     width = lanes(target, dtype)
-    m, n = sizes["m"], sizes["n"]
-    if not packs_badly(sizes, dtype) or n % width:
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    rows = next((t for t in _row_tiles(target) if m % t == 0), None)
+    if rows is None or n % width or min(m, n, k) == 0:
         return None
     columns = 2 * width if n % (2 * width) == 0 else width
-    rows = next((t for t in _row_tiles(target) if m % t == 0), None)
-    if rows is None:
-        return None
     batched = "b" in loops
+    ones, zeros = ([1], [0]) if batched else ([], [])
     block_rows = _divisor(m, 64 if batched else 128, rows) or rows
-    block_columns = _divisor(n, 64 if batched else 256, columns) or columns
-    ones = [1] if batched else []
-    zeros = [0] if batched else []
-    return _tiles(
-        distribution=[*ones, block_rows, block_columns, 0],
+    if n * k * dtype.itemsize > UNPACKED_BYTES and m >= PACKED_FROM:
+        tiles = _tiles(
+            distribution=[*ones, block_rows, _divisor(n // columns, 4, 1) or 1, columns, 0],
+            vector_common_parallel=[*ones, rows, 1, columns, 0],
+            vector_reduction=[*zeros, 0, 0, 0, 1],
+        )
+        return ProductForm(tiles, panel=columns)
+    tiles = _tiles(
+        distribution=[*ones, block_rows, _divisor(n, 64 if batched else 256, columns) or columns, 0],
         vector_common_parallel=[*ones, rows, columns, 0],
         vector_reduction=[*zeros, 0, 0, 1],
     )
+    return ProductForm(tiles, transpose=right_order.endswith("nk"))
 
 
 def _row_tiles(target: Any) -> tuple[int, ...]:
     """Rows of a register tile, the best first: 32 vector registers hold twice as many as 16."""
     wide = int(getattr(target, "vector_bits", 128)) >= 512 or getattr(target, "architecture", "") == "aarch64"
-    return (8, 4, 2) if wide else (4, 2)
+    return (8, 12, 10, 9, 7, 6, 5, 4, 3, 2) if wide else (4, 6, 5, 3, 2)
 
 
-def packs_badly(sizes: Mapping[str, Size], dtype: np.dtype) -> bool:
-    """Whether a static product is small enough to be read as it lies, which saves the packing of operands."""
-    n, k = sizes["n"], sizes["k"]
-    return isinstance(n, int) and isinstance(k, int) and n * k * dtype.itemsize <= UNPACKED_BYTES
+# -- facts and texts ---------------------------------------------------------------------------
+
+
+def kind_of(target: Any) -> str:
+    """`cpu`, `vulkan` or `cuda`."""
+    return str(getattr(target.kind, "value", target.kind))
+
+
+def lanes(target: Any, dtype: np.dtype) -> int:
+    """How many elements of `dtype` a vector register of the target holds."""
+    return max(int(getattr(target, "vector_bits", 128)) // (8 * dtype.itemsize), 1)
 
 
 def _divisor(size: int, limit: int, multiple: int) -> int | None:
@@ -187,19 +286,3 @@ def _tiles(**levels: Sequence[int]) -> str:
         "translation_info = #iree_codegen.translation_info<"
         "pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>"
     )
-
-
-def strip_configuration(module: mlir.ir.Module) -> bool:
-    """Remove every `compilation_info` from `module`, in place; whether there was one."""
-    found = False
-
-    def visit(operation: Any) -> Any:
-        nonlocal found
-        if "compilation_info" in operation.attributes:
-            del operation.attributes["compilation_info"]
-            found = True
-        return mlir.ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
-    return found
-

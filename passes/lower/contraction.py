@@ -97,7 +97,64 @@ class ContractionForms(RearrangementForms):
         loops = [letter for letter in "bmn" if not self._is_one(sizes[letter])] + ["k"]
         x, x_order = self._without_units(x, x_order, loops)
         y, y_order = self._without_units(y, y_order, loops)
-        out = [letter for letter in OUT if letter in loops]
+        if {"m", "n"} <= set(loops):
+            product = self._product_of_matrices(x, x_order, y, y_order, sizes, loops, source, carried)
+        else:
+            tiles = configuration.vector_product(self.target, sizes, (x_order, y_order), loops, source)
+            product = self._products(x, x_order, y, y_order, sizes, loops, source, carried, tiles)
+        kept = [letter in loops for letter in OUT]
+        return self.expand(product, units_beside(kept) if any(kept) else [], [sizes[c] for c in OUT])
+
+    def _product_of_matrices(
+        self,
+        x: Any,
+        x_order: str,
+        y: Any,
+        y_order: str,
+        sizes: dict[str, Size],
+        loops: Sequence[str],
+        source: np.dtype,
+        carried: np.dtype,
+    ) -> Any:
+        form = None
+        if not self.hints.data_tiling:
+            form = configuration.matrix_product(self.target, sizes, y_order, loops, source)
+        if form is None:
+            return self._products(x, x_order, y, y_order, sizes, loops, source, carried, None)
+        if form.panel is None:
+            if form.transpose:
+                y, y_order = self._reordered(y, y_order, y_order[:-2] + "kn")
+            return self._products(x, x_order, y, y_order, sizes, loops, source, carried, form.tiles)
+        # n becomes p panels of t columns
+        at = y_order.index("n")
+        groups = [[a + (a > at)] if a != at else [a, a + 1] for a in range(len(y_order))]
+        apart = {**sizes, "p": sizes["n"] // form.panel, "t": form.panel}
+        order = y_order.replace("n", "pt")
+        y = self.expand(y, groups, [apart[letter] for letter in order])
+        y, y_order = self._reordered(y, order, y_order[:-2] + "pkt")
+        panels = [c for letter in loops for c in ("pt" if letter == "n" else letter)]
+        product = self._products(x, x_order, y, y_order, apart, panels, source, carried, form.tiles)
+        last = len(loops) - 2
+        return self.collapse(product, [*([a] for a in range(last)), [last, last + 1]])
+
+    def _reordered(self, y: Any, order: str, wanted: str) -> tuple[Any, str]:
+        """`y` copied to another order of its axes; IREE would undo the copy if it could see through it."""
+        return self.materialise(self.permute(y, [order.index(letter) for letter in wanted])), wanted
+
+    def _products(
+        self,
+        x: Any,
+        x_order: str,
+        y: Any,
+        y_order: str,
+        sizes: dict[str, Size],
+        loops: Sequence[str],
+        source: np.dtype,
+        carried: np.dtype,
+        tiles: str | None,
+    ) -> Any:
+        """The `linalg.generic` over `loops`, of which k is summed over."""
+        out = [letter for letter in loops if letter != "k"]
         init = self.fill(self.scalar_constant(carried, 0), [sizes[letter] for letter in out], carried)
 
         def body(left: Any, right: Any, total: Any) -> Any:
@@ -105,22 +162,12 @@ class ContractionForms(RearrangementForms):
             right = self.scalars.convert(source, carried, right)
             return self.scalars.add(carried, total, self.scalars.mul(carried, left, right))
 
-        tiles = None
-        if not self.hints.data_tiling or not {"m", "n"} <= set(loops):
-            tiles = configuration.contraction(self.target, sizes, (x_order, y_order), loops, source)
-        if tiles is not None and y_order.endswith("nk"):
-            # Register tiles are loaded along n: one copy is cheaper than loading every vector apart.
-            axes = range(len(y_order))
-            y = self.materialise(self.permute(y, [*axes[:-2], axes[-1], axes[-2]]))
-            y_order = y_order[:-2] + "kn"
         maps = [
             self.axes_map(len(loops), [loops.index(letter) for letter in order])
-            for order in (x_order, y_order, "".join(out))
+            for order in (x_order, y_order, out)
         ]
         iterators = ["reduction" if letter == "k" else "parallel" for letter in loops]
-        product = self.generic([x, y], [init], maps, iterators, body, self.attribute(tiles))
-        groups = units_beside([letter in loops for letter in OUT]) if out else []
-        return self.expand(product, groups, [sizes[letter] for letter in OUT])
+        return self.generic([x, y], [init], maps, iterators, body, self.attribute(tiles))
 
     @staticmethod
     def _is_one(n: Size) -> bool:

@@ -17,7 +17,7 @@ from ...dialects.dialect import OPS
 from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
-from .configuration import ModuleHints
+from .configuration import ModuleHints, plan, survey
 from .lowering import Lowering
 
 
@@ -42,6 +42,7 @@ class _Conversion:
 
     def run(self) -> None:
         with self.context, mlir.ir.Location.unknown():
+            self._plan()
             self._erase_signedness()
             rewrite = mlir.rewrite
             converter = rewrite.TypeConverter()
@@ -61,6 +62,18 @@ class _Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
+
+    def _plan(self) -> None:
+        """Survey the ops of the module for what is decided once for all of them."""
+        surveyed = []
+        for function in self.module.body.operations:
+            for operation in (o for block in function.regions[0].blocks for o in block.operations):
+                application = self.reader.read(operation)
+                if application is not None:
+                    types = [self.codec.read_type(v.type) for v in operation.operands]
+                    results = [self.codec.read_type(v.type) for v in operation.results]
+                    surveyed.append(survey(application.op, types, results, application.attributes))
+        self.lowering.hints = plan(self.lowering.target, surveyed)
 
     def _erase_signedness(self) -> None:
         """Give every unsigned value its signless type, remembering what it was declared to be."""
