@@ -1,7 +1,7 @@
 """Polynomial coefficients, lowest power first, as `NAME = {32: (...), 64: (...)}`.
 
-Written by `tests/passes/scalars/fit_coefficients.py`: Chebyshev interpolants computed with mpmath to
-60 digits and rounded once. The comment says which function of which variable each one approximates.
+Written by `tests/passes/scalars/fit_coefficients.py`: Chebyshev interpolants computed with mpmath
+to 60 digits and rounded once. The comments say which function of which variable each approximates.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf, nan
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ....dialects import mlir
 from .exponentials import asinh as real_asinh
@@ -133,7 +133,7 @@ def exp2(z: Complex) -> Complex:
 
 
 def expm1(z: Complex) -> Complex:
-    sine, cosine = sin_and_cos(z.imag)
+    _, cosine = sin_and_cos(z.imag)
     half, _ = sin_and_cos(z.imag * 0.5)
     growth = real_expm1(z.real)
     small = growth * cosine - half * half * 2.0
@@ -234,7 +234,7 @@ def cosh(z: Complex) -> Complex:
 
 
 def tanh(z: Complex) -> Complex:
-    """Kahan's form: t = tan y, s = sinh x, (s sqrt(1+s**2)(1+t**2) + i t) / (1 + s**2 (1+t**2)) by cosines."""
+    """(sinh x cosh x + i sin y cos y) / (sinh(x)**2 + cos(y)**2); far out 1 + 4 i sin y cos y exp(-2x)."""
     limit = word(z.real.width, 12.0, 25.0)
     bounded = Complex(choose(z.real.absolute() > limit, 0.0, z.real), z.imag)
     sine, cosine = sin_and_cos(z.imag)
@@ -334,8 +334,8 @@ def compare(direction: str, x: Complex, y: Complex) -> Term:
     if direction in ("EQ", "NE"):
         equal = same & x.imag.equals(y.imag)
         return equal if direction == "EQ" else ~equal
-    strict: Any = Term.__lt__ if direction[0] == "L" else Term.__gt__
-    last: Any = {"LT": Term.__lt__, "LE": Term.__le__, "GT": Term.__gt__, "GE": Term.__ge__}[direction]
+    strict = Term.__lt__ if direction[0] == "L" else Term.__gt__
+    last = {"LT": Term.__lt__, "LE": Term.__le__, "GT": Term.__gt__, "GE": Term.__ge__}[direction]
     ordered = ~(x.imag.is_nan() | y.imag.is_nan())
     return (strict(x.real, y.real) & ordered) | (same & last(x.imag, y.imag))
 

@@ -31,7 +31,11 @@ def narrow(x: Term, target: np.dtype) -> Term:
     bits = single.bits()
     rounded = bits + 0x7FFF + ((bits >> 16) & 1)
     upper = choose(single.is_nan(), (bits >> 16) | 0x40, rounded >> 16)
-    return Term(mlir.arith.bitcast(mlir.ir.BF16Type.get(), Term(mlir.arith.trunci(integer_type(16), upper.value)).value))
+    return Term(
+        mlir.arith.bitcast(
+            mlir.ir.BF16Type.get(), Term(mlir.arith.trunci(integer_type(16), upper.value)).value
+        )
+    )
 
 
 def _to_odd_single(x: Term) -> Term:
@@ -108,7 +112,7 @@ def convert_real(x: Term, source: np.dtype, target: np.dtype) -> Term:
 
 
 def _integer_to_wide(x: Term, signed: bool) -> Term:
-    """An integer on its way to 16 bits, in f32; where f32 is too short its last bit says that bits were lost."""
+    """An integer on its way to 16 bits, in f32, whose last bit says whether it was too short."""
     if x.width <= 16:
         return integer_to_float(x, signed, 32)
     negative = x < 0

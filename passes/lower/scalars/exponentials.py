@@ -20,9 +20,15 @@ LOG2_E: Final = 1.4426950408889634
 # log(2) in two words; the first has 11 (f64) or 9 (f32) trailing zero bits
 LN2: Final = {64: (0.6931471805598903, 5.497923018708371e-14),
               32: (0.693145751953125, 1.4286068203094173e-06)}  # fmt: skip
-THIRDS: Final = {64: (0.6666666666666666, 3.700743415417188e-17), 32: (0.6666666865348816, -1.9868214925130207e-08)}
+THIRDS: Final = {
+    64: (0.6666666666666666, 3.700743415417188e-17),
+    32: (0.6666666865348816, -1.9868214925130207e-08),
+}
 # 1 / log(2), the first word of half a significand
-LOG2_E_HALVES: Final = {64: (1.4426950216293335, 1.9259629911266175e-08), 32: (1.4423828125, 3.122283889634074e-04)}
+LOG2_E_HALVES: Final = {
+    64: (1.4426950216293335, 1.9259629911266175e-08),
+    32: (1.4423828125, 3.122283889634074e-04),
+}
 SQRT_HALF: Final = 0.7071067811865476
 # where the result of exp is a normal number
 EXP_NORMAL: Final = {64: (709.782712893384, -708.3964185322641), 32: (88.72283172607422, -87.33654022216797)}
@@ -87,7 +93,11 @@ def exp2(x: Term) -> Term:
     clipped = clip(x, low, high)
     k, k_float = nearest_integer(clipped)
     rest = clipped - k_float
-    head, tail = (0.6931471805599453, 2.3190468138462996e-17) if x.width == 64 else (0.693145751953125, 1.4286068203094173e-06)
+    head, tail = (
+        (0.6931471805599453, 2.3190468138462996e-17)
+        if x.width == 64
+        else (0.693145751953125, 1.4286068203094173e-06)
+    )
     r = rest * head + rest * tail
     return scale(1.0 + (r + r * r * polynomial(r, coefficients.EXP[x.width])), k)
 
@@ -277,7 +287,9 @@ def cbrt(x: Term) -> Term:
     exponent = choose(small, exponent - (form.mantissa + 2), exponent)
     third, _ = nearest_integer(small_to_float(exponent) * (1.0 / 3.0) - 0.33203125)
     remainder = exponent - third * 3
-    m = ((scaled.bits() & ((1 << form.mantissa) - 1)) | form.pattern(1.0)).as_float() * power_of_two(remainder)
+    m = ((scaled.bits() & ((1 << form.mantissa) - 1)) | form.pattern(1.0)).as_float() * power_of_two(
+        remainder
+    )
     t = polynomial(m, coefficients.CBRT[x.width])
     cube = t * t * t
     t = t * (cube + m * 2.0) / (cube * 2.0 + m)
@@ -286,4 +298,3 @@ def cbrt(x: Term) -> Term:
     t = t + t * ((quotient - t) / (t * 2.0 + quotient))
     result = (t * power_of_two(third)).with_sign_bits(x.sign_bits())
     return choose((a > 0.0) & (a < inf), result, x)
-

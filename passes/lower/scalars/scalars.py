@@ -3,43 +3,28 @@
 In come MLIR values of signless element types and the dtype that adze sees; out goes the value of the result.
 Code is emitted at the ambient insertion point. NumPy's semantics hold; the docstrings say what NumPy leaves
 open. f16 and bf16 are computed in f32 and rounded once. IREE's own f32 approximations are used where they
-were measured to be within 4 ulp everywhere (`NATIVE`), own code elsewhere and for all of f64.
+are faster and within 4 ulp everywhere (`NATIVE`), our own code elsewhere and for all of f64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ....dialects import mlir
 from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
-from . import complexes, conversions, exponentials, integers, reals, special, trigonometry
+from . import complexes, conversions, integers, reals
 from .complexes import Complex
-from .terms import Term, choose, constant
+from .functions import NATIVE, REAL, native_call
+from .terms import Term, constant
 
 if TYPE_CHECKING:
     from iree.compiler import ir
 
 TargetKind = Literal["cpu", "vulkan", "cuda"]
 Direction = Literal["EQ", "NE", "LT", "LE", "GT", "GE"]
-
-# f32 functions taken from the math dialect, by target. On IREE's CPU path each was measured against our own:
-# ours are both faster and closer (exp 0.9 ulp for 4.9, tanh 2.3 for 4.0, sin exact at large arguments) but for
-# erf, where the rational approximation there takes half the time at 3.2 ulp. SPIR-V promises too little to use.
-NATIVE: Final[dict[str, frozenset[str]]] = {"cpu": frozenset({"erf"}), "cuda": frozenset(), "vulkan": frozenset()}
-
-REAL: Final[dict[str, Callable[..., Term]]] = {
-    **{name: getattr(exponentials, name) for name in (
-        "exp", "exp2", "expm1", "log", "log2", "log1p", "logistic", "sinh", "cosh", "tanh", "asinh", "acosh",
-        "atanh", "cbrt")},
-    **{name: getattr(trigonometry, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
-    **{name: getattr(special, name) for name in ("erf", "erfc", "erf_inv", "lgamma", "digamma")},
-    "pow": exponentials.pow_, "rem": reals.fmod, "sqrt": Term.sqrt, "rsqrt": reals.rsqrt, "floor": Term.floor,
-    "ceil": reals.ceil, "round": Term.rounded, "sign": reals.sign, "max": reals.maximum,
-    "min": reals.minimum,
-}  # fmt: skip
 
 
 class Scalars:
@@ -379,7 +364,7 @@ class Scalars:
             wide = [conversions.widen(Term(x)).value for x in operands]
             return conversions.narrow(Term(self._float(name, FLOAT32, *wide)), dtype).value
         if dtype == FLOAT32 and name in self._native:
-            return _native(name, Term(*operands)).value
+            return native_call(name, Term(*operands)).value
         return REAL[name](*(Term(x) for x in operands)).value
 
     def _arithmetic(
@@ -414,11 +399,6 @@ class Scalars:
 def _part(dtype: np.dtype) -> np.dtype:
     """The dtype of the parts of a complex dtype; a real dtype itself."""
     return np.dtype(f"float{dtype.itemsize * 4}") if dtype.kind == "c" else dtype
-
-
-def _native(name: str, x: Term) -> Term:
-    """The math op; an odd function keeps -0, which the approximation loses."""
-    return choose(x.equals(0.0), x, Term(getattr(mlir.math, name)(x.value)))
 
 
 def _widened(dtype: np.dtype, x: ir.Value) -> Term:

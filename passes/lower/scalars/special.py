@@ -24,7 +24,10 @@ HALF_LOG_2PI_E: Final = 0.4189385332046727  # (log(2 pi) - 1) / 2
 LOG_PI: Final = 1.1447298858494002
 SHIFT: Final = 8
 # the positive root of digamma in two words
-DIGAMMA_ROOT: Final = {64: (1.4616321449683622, 9.549995429965697e-17), 32: (1.4616321325302124, 1.2438150073e-08)}
+DIGAMMA_ROOT: Final = {
+    64: (1.4616321449683622, 9.549995429965697e-17),
+    32: (1.4616321325302124, 1.2438150073e-08),
+}
 
 
 def _erf_centre(x: Term) -> Term:
@@ -38,14 +41,20 @@ def _erfc_tail(x: Term) -> Term:
     limited = clip(x, 0.5, word(x.width, 10.2, 28.0))
     t = (limited - centre) / (limited + centre)
     square = square_exactly(limited)
-    return exp_pair(-square.head, -square.tail) * (polynomial(t, coefficients.ERFC[x.width]) / (limited * 2.0 + 1.0))
+    return exp_pair(-square.head, -square.tail) * (
+        polynomial(t, coefficients.ERFC[x.width]) / (limited * 2.0 + 1.0)
+    )
 
 
 def erf(x: Term) -> Term:
     a = x.absolute()
     outer = (1.0 - _erfc_tail(a)).with_sign_bits(x.sign_bits())
     tiny = x * TWO_OVER_ROOT_PI
-    return choose(a.equals(0.0), x, choose(a < word(x.width, 1e-10, 1e-160), tiny, choose(a < 1.0, _erf_centre(x), outer)))
+    return choose(
+        a.equals(0.0),
+        x,
+        choose(a < word(x.width, 1e-10, 1e-160), tiny, choose(a < 1.0, _erf_centre(x), outer)),
+    )
 
 
 def erfc(x: Term) -> Term:
@@ -58,7 +67,9 @@ def erf_inv(x: Term) -> Term:
     complement = 1.0 - a
     w = -log(complement * (a + 1.0))
     inner = polynomial(w - 2.5, coefficients.ERF_INV_CENTRE[x.width])
-    outer = polynomial(clip(w, 0.0, 40.0).sqrt() - word(x.width, 3.0, 4.0), coefficients.ERF_INV_TAIL[x.width])
+    outer = polynomial(
+        clip(w, 0.0, 40.0).sqrt() - word(x.width, 3.0, 4.0), coefficients.ERF_INV_TAIL[x.width]
+    )
     y = a * choose(w < 5.0, inner, outer)
     if x.width == 64:
         error = choose(a < 0.5, _erf_centre(clip(y, 0.0, 1.0)) - a, complement - erfc(y))

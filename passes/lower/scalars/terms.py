@@ -81,7 +81,7 @@ class Term:
 
     @property
     def width(self) -> int:
-        return int(self.type.width)  # type: ignore[attr-defined]
+        return int(self.type.width)
 
     @property
     def format(self) -> Format:

@@ -25,7 +25,10 @@ TWO_OVER_PI: Final = int(
     16,
 )
 TWO_OVER_PI_BITS: Final = 1216
-HALF_PI: Final = {64: (1.5707963267948966, 6.123233995736766e-17), 32: (1.5707963705062866, -4.371139000186243e-08)}
+HALF_PI: Final = {
+    64: (1.5707963267948966, 6.123233995736766e-17),
+    32: (1.5707963705062866, -4.371139000186243e-08),
+}
 QUARTER_PI: Final = 0.7853981633974483
 TAN_PI_8: Final = 0.41421356237309503
 
@@ -44,7 +47,9 @@ def _pick(words: Sequence[Term], index: Term, largest: int, count: int) -> list[
         taken = (index & step).differs(0)
         need = count + step - 1
         shifted = current[step : step + need]
-        current = [choose(taken, shifted[i], w) if i < len(shifted) else w for i, w in enumerate(current[:need])]
+        current = [
+            choose(taken, shifted[i], w) if i < len(shifted) else w for i, w in enumerate(current[:need])
+        ]
         step >>= 1
     return current
 
@@ -189,7 +194,9 @@ def _atan_parts(a: Term) -> tuple[Term, Term, Term]:
     """(base, tail, t): atan(a) = base + (tail + t) for a >= 0."""
     middle, large = a > TAN_PI_8, a > 1.0 / TAN_PI_8
     head, tail = HALF_PI[a.width]
-    t = choose(large, a.lift(-1.0), choose(middle, a - 1.0, a)) / choose(large, a, choose(middle, a + 1.0, 1.0))
+    t = choose(large, a.lift(-1.0), choose(middle, a - 1.0, a)) / choose(
+        large, a, choose(middle, a + 1.0, 1.0)
+    )
     z = t * t
     series = t * z * polynomial(z, coefficients.ATAN[a.width])
     base = choose(large, a.lift(head), choose(middle, a.lift(head * 0.5), 0.0))

@@ -2,7 +2,7 @@
 
 Every table is a Chebyshev interpolant (50 digits, then converted to powers and rounded) of the function
 named beside it on the interval that the range reduction leaves; the degree is the smallest that leaves a
-fit error below a fifth of an ulp of the result. Run it by hand: `python fit_coefficients.py > coefficients.py`.
+fit error below a fifth of an ulp of the result. By hand: `python fit_coefficients.py > coefficients.py`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,11 @@ def _inverse_erf(w: mp.mpf) -> mp.mpf:
     tail = complement / (1 + x)
     if x < mp.mpf("1e-8"):
         return mp.sqrt(mp.pi) / 2
-    guess = mp.mpf(mp.erfinv(mp.mpf(float(x)))) if tail > 1e-3 else mp.sqrt(-mp.log(tail * mp.sqrt(-mp.log(tail))))
+    guess = (
+        mp.mpf(mp.erfinv(mp.mpf(float(x))))
+        if tail > 1e-3
+        else mp.sqrt(-mp.log(tail * mp.sqrt(-mp.log(tail))))
+    )
     for _ in range(60):
         step = (mp.erfc(guess) - tail) * mp.sqrt(mp.pi) / 2 * mp.exp(guess * guess)
         step = step / (1 - guess * step)
@@ -116,26 +120,101 @@ TAN2 = (mp.sqrt(2) - 1) ** 2 * mp.mpf("1.01")
 
 # name, what it is, function, interval, degree for f32 and f64
 TABLES: list[tuple[str, str, Function, object, object, int, int]] = [
-    ("EXP", "(exp(r) - 1 - r) / r**2, |r| <= log(2) / 2", lambda r: (mp.expm1(r) - r) / r**2 if abs(r) > mp.mpf(10) ** -20 else mp.mpf(1) / 2,
-     -HALF_LN2, HALF_LN2, 4, 10),
+    (
+        "EXP",
+        "(exp(r) - 1 - r) / r**2, |r| <= log(2) / 2",
+        lambda r: (mp.expm1(r) - r) / r**2 if abs(r) > mp.mpf(10) ** -20 else mp.mpf(1) / 2,
+        -HALF_LN2,
+        HALF_LN2,
+        4,
+        10,
+    ),
     ("LOG", "(2 atanh(s) / s - 2) / z, z = s**2, |s| <= 3 - 2 sqrt(2)", LOG_SERIES, 0, S2, 3, 7),
     ("LOG_TAIL", "(LOG(z) - 2/3) / z for logarithms in two words", LOG_TAIL, 0, S2, 4, 10),
     ("CBRT", "cbrt(m), a first estimate, 1 <= m <= 8", mp.cbrt, 1, 8, 4, 4),
-    ("SIN", "(sin(r) - r) / (r z), z = r**2, |r| <= pi/4", _even(lambda r: (mp.sin(r) - r) / r**3), 0, QUARTER_PI2, 3, 6),
-    ("COS", "(cos(r) - 1 + z/2) / z**2, z = r**2, |r| <= pi/4",
-     _even(lambda r: (mp.cos(r) - 1 + r**2 / 2) / r**4), 0, QUARTER_PI2, 3, 6),
-    ("ASIN", "(asin(x) - x) / (x z), z = x**2 <= 1/4", _even(lambda x: (mp.asin(x) - x) / x**3), 0, mp.mpf("0.2505"), 5, 13),
-    ("ATAN", "(atan(x) - x) / (x z), z = x**2, |x| <= tan(pi/8)", _even(lambda x: (mp.atan(x) - x) / x**3), 0, TAN2, 4, 11),
+    (
+        "SIN",
+        "(sin(r) - r) / (r z), z = r**2, |r| <= pi/4",
+        _even(lambda r: (mp.sin(r) - r) / r**3),
+        0,
+        QUARTER_PI2,
+        3,
+        6,
+    ),
+    (
+        "COS",
+        "(cos(r) - 1 + z/2) / z**2, z = r**2, |r| <= pi/4",
+        _even(lambda r: (mp.cos(r) - 1 + r**2 / 2) / r**4),
+        0,
+        QUARTER_PI2,
+        3,
+        6,
+    ),
+    (
+        "ASIN",
+        "(asin(x) - x) / (x z), z = x**2 <= 1/4",
+        _even(lambda x: (mp.asin(x) - x) / x**3),
+        0,
+        mp.mpf("0.2505"),
+        5,
+        13,
+    ),
+    (
+        "ATAN",
+        "(atan(x) - x) / (x z), z = x**2, |x| <= tan(pi/8)",
+        _even(lambda x: (mp.atan(x) - x) / x**3),
+        0,
+        TAN2,
+        4,
+        11,
+    ),
     ("ERF", "erf(x) / x - 1, z = x**2 <= 1", _even(lambda x: mp.erf(x) / x - 1), 0, mp.mpf("1.001"), 6, 13),
-    ("ERF_INV_CENTRE", "erf_inv(x) / x in w - 2.5, w = -log(1 - x**2) <= 5", lambda d: _inverse_erf(d + mp.mpf("2.5")),
-     mp.mpf("-2.5"), mp.mpf("2.5"), 10, 10),
-    ("LOG_GAMMA", "lgamma(2 + d) / d, |d| <= 1/2", _log_gamma_near_two, mp.mpf("-0.501"), mp.mpf("0.501"), 9, 20),
-    ("STIRLING", "(lgamma(x) - (x - 1/2)(log(x) - 1) - (log(2 pi) - 1)/2) x, u = 1/x**2, x >= 8", _stirling,
-     mp.mpf(1) / 10**6, mp.mpf(1) / 64, 2, 6),
-    ("DIGAMMA_ROOT", "digamma(r + d) / d, r = 1.46..., 1 <= r + d <= 2", _digamma_near_root, mp.mpf("-0.462"),
-     mp.mpf("0.539"), 10, 24),
-    ("DIGAMMA", "(log(x) - 1/(2x) - digamma(x)) / u, u = 1/x**2, x >= 8", _digamma_tail, mp.mpf(1) / 10**6, mp.mpf(1) / 64, 2, 7),
-]  # fmt: skip
+    (
+        "ERF_INV_CENTRE",
+        "erf_inv(x) / x in w - 2.5, w = -log(1 - x**2) <= 5",
+        lambda d: _inverse_erf(d + mp.mpf("2.5")),
+        mp.mpf("-2.5"),
+        mp.mpf("2.5"),
+        10,
+        10,
+    ),
+    (
+        "LOG_GAMMA",
+        "lgamma(2 + d) / d, |d| <= 1/2",
+        _log_gamma_near_two,
+        mp.mpf("-0.501"),
+        mp.mpf("0.501"),
+        9,
+        20,
+    ),
+    (
+        "STIRLING",
+        "(lgamma(x) - (x - 1/2)(log(x) - 1) - (log(2 pi) - 1)/2) x, u = 1/x**2, x >= 8",
+        _stirling,
+        mp.mpf(1) / 10**6,
+        mp.mpf(1) / 64,
+        2,
+        6,
+    ),
+    (
+        "DIGAMMA_ROOT",
+        "digamma(r + d) / d, r = 1.46..., 1 <= r + d <= 2",
+        _digamma_near_root,
+        mp.mpf("-0.462"),
+        mp.mpf("0.539"),
+        10,
+        24,
+    ),
+    (
+        "DIGAMMA",
+        "(log(x) - 1/(2x) - digamma(x)) / u, u = 1/x**2, x >= 8",
+        _digamma_tail,
+        mp.mpf(1) / 10**6,
+        mp.mpf(1) / 64,
+        2,
+        7,
+    ),
+]
 ERFC_TEXT = "(1 + 2x) exp(x**2) erfc(x) in t = (x - K) / (x + K), K = {}, 1/2 <= x <= {}"
 
 
@@ -145,25 +224,41 @@ def tables() -> list[tuple[str, str, list[mp.mpf], list[mp.mpf]]]:
     single = fit(_erfc_in(2), (half - 2) / (half + 2), (mp.mpf("10.2") - 2) / mp.mpf("12.2"), 11)
     centre = mp.mpf("3.75")
     double = fit(_erfc_in(centre), (half - centre) / (half + centre), (28 - centre) / (28 + centre), 23)
-    result.append(("ERF_INV_TAIL", "erf_inv(x) / x in sqrt(w) - K, w >= 5, K = 3 (f32), 4 (f64)",
-                   fit(_erf_inv_tail(3), mp.sqrt(5) - 3, mp.mpf("1.15"), 9),
-                   fit(_erf_inv_tail(4), mp.sqrt(5) - 4, mp.mpf("2.1"), 9)))  # fmt: skip
+    result.append(
+        (
+            "ERF_INV_TAIL",
+            "erf_inv(x) / x in sqrt(w) - K, w >= 5, K = 3 (f32), 4 (f64)",
+            fit(_erf_inv_tail(3), mp.sqrt(5) - 3, mp.mpf("1.15"), 9),
+            fit(_erf_inv_tail(4), mp.sqrt(5) - 4, mp.mpf("2.1"), 9),
+        )
+    )
     result.append(("ERFC", ERFC_TEXT.format("2 (f32), 3.75 (f64)", "10.2, 28"), single, double))
     return result
 
 
 def main() -> None:
     print('"""Polynomial coefficients, lowest power first, as `NAME = {32: (...), 64: (...)}`.\n')
-    print("Written by `tests/passes/scalars/fit_coefficients.py`: Chebyshev interpolants computed with mpmath to")
-    print("60 digits and rounded once. The comment says which function of which variable each one approximates.")
-    print('"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\nTable = dict[int, tuple[float, ...]]\n')
+    print(
+        "Written by `tests/passes/scalars/fit_coefficients.py`: Chebyshev interpolants computed with mpmath"
+    )
+    print(
+        "to 60 digits and rounded once. The comments say which function of which variable each approximates."
+    )
+    print(
+        '"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\n'
+        "Table = dict[int, tuple[float, ...]]\n"
+    )
     for name, text, single, double in tables():
         print(f"# {text}\n{name}: Final[Table] = {{")
         for bits, values in ((32, single), (64, double)):
             digits = 10 if bits == 32 else 17
             print(f"    {bits}: (")
             for value in values:
-                print(f"        {mp.nstr(value, digits, min_fixed=0, max_fixed=0) if bits == 32 else repr(float(value))},")
+                print(
+                    "        "
+                    + (mp.nstr(value, digits, min_fixed=0, max_fixed=0) if bits == 32 else repr(float(value)))
+                    + ","
+                )
             print("    ),")
         print("}")
 

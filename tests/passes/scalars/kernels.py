@@ -29,7 +29,9 @@ class Kernel:
     output: np.dtype
 
 
-def op_kernel(scalars: Scalars, op: str, dtype: np.dtype, count: int, output: np.dtype | None = None) -> Kernel:
+def op_kernel(
+    scalars: Scalars, op: str, dtype: np.dtype, count: int, output: np.dtype | None = None
+) -> Kernel:
     """The kernel of an op whose operands all have one dtype."""
     method = getattr(scalars, op, None) or getattr(scalars, f"{op}_")
     return Kernel(lambda *x: method(dtype, *x), (dtype,) * count, dtype if output is None else output)
@@ -54,7 +56,9 @@ def kernel_module(kernels: Mapping[str, Kernel]) -> str:
                     size = mlir.tensor.dim(entry.arguments[0], zero)
                     empty = mlir.tensor.empty([size], elements[-1])
                     maps = mlir.ir.ArrayAttr.get([identity] * len(tensors))
-                    generic = mlir.linalg.GenericOp(tensors[-1:], list(entry.arguments), [empty], maps, parallel)
+                    generic = mlir.linalg.GenericOp(
+                        tensors[-1:], list(entry.arguments), [empty], maps, parallel
+                    )
                     block = generic.regions[0].blocks.append(*elements)
                     with mlir.ir.InsertionPoint(block):
                         mlir.linalg.YieldOp([kernel.body(*list(block.arguments)[:-1])])

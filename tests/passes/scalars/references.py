@@ -58,44 +58,104 @@ def _lgamma_fallback(x: float) -> float:
 
 
 UNARY: dict[str, Function] = {
-    "sqrt": _long(np.sqrt), "rsqrt": _long(lambda x: 1 / np.sqrt(x)), "floor": _long(np.floor), "ceil": _long(np.ceil),
-    "round": _long(np.rint), "sign": _long(lambda x: np.where(x == 0, x, np.sign(x))), "cbrt": _long(np.cbrt),
-    "exp": _long(np.exp), "exp2": _long(np.exp2), "expm1": _long(np.expm1), "log": _long(np.log), "log2": _long(np.log2),
-    "log1p": _long(np.log1p), "sin": _long(np.sin), "cos": _long(np.cos), "tan": _long(np.tan), "asin": _long(np.arcsin),
-    "acos": _long(np.arccos), "atan": _long(np.arctan), "sinh": _long(np.sinh), "cosh": _long(np.cosh),
-    "tanh": _long(np.tanh), "asinh": _long(np.arcsinh), "acosh": _long(np.arccosh), "atanh": _long(np.arctanh),
+    "sqrt": _long(np.sqrt),
+    "rsqrt": _long(lambda x: 1 / np.sqrt(x)),
+    "floor": _long(np.floor),
+    "ceil": _long(np.ceil),
+    "round": _long(np.rint),
+    "sign": _long(lambda x: np.where(x == 0, x, np.sign(x))),
+    "cbrt": _long(np.cbrt),
+    "exp": _long(np.exp),
+    "exp2": _long(np.exp2),
+    "expm1": _long(np.expm1),
+    "log": _long(np.log),
+    "log2": _long(np.log2),
+    "log1p": _long(np.log1p),
+    "sin": _long(np.sin),
+    "cos": _long(np.cos),
+    "tan": _long(np.tan),
+    "asin": _long(np.arcsin),
+    "acos": _long(np.arccos),
+    "atan": _long(np.arctan),
+    "sinh": _long(np.sinh),
+    "cosh": _long(np.cosh),
+    "tanh": _long(np.tanh),
+    "asinh": _long(np.arcsinh),
+    "acosh": _long(np.arccosh),
+    "atanh": _long(np.arctanh),
     "logistic": _long(_logistic),
-    "erf": _multiprecision(mpmath.erf, scipy.special.erf), "erfc": _multiprecision(mpmath.erfc, scipy.special.erfc),
+    "erf": _multiprecision(mpmath.erf, scipy.special.erf),
+    "erfc": _multiprecision(mpmath.erfc, scipy.special.erfc),
     "erf_inv": _multiprecision(_erf_inv, scipy.special.erfinv),
     "lgamma": _multiprecision(mpmath.loggamma, _lgamma_fallback),
     "digamma": _multiprecision(mpmath.digamma, scipy.special.digamma),
-}  # fmt: skip
+}
 BINARY: dict[str, Function] = {
-    "div": _long(np.divide), "pow": _long(np.power), "rem": _long(np.fmod), "atan2": _long(np.arctan2),
-    "max": _long(np.maximum), "min": _long(np.minimum),
-}  # fmt: skip
+    "div": _long(np.divide),
+    "pow": _long(np.power),
+    "rem": _long(np.fmod),
+    "atan2": _long(np.arctan2),
+    "max": _long(np.maximum),
+    "min": _long(np.minimum),
+}
 SLOW = frozenset({"erf", "erfc", "erf_inv", "lgamma", "digamma"})
 
 
 def specials(dtype: np.dtype) -> np.ndarray:
     info = np.finfo(dtype)
-    values = [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, info.tiny, -info.tiny, info.max, -info.max, 0.5, -0.5, 2, -2]
-    values += [1 + info.eps, 1 - info.eps / 2, np.pi / 4, np.pi / 2, np.pi, -3 * np.pi / 4, 3, 7, 8, -3, -1.5, 1e5 * np.pi]
+    values = [
+        0.0,
+        -0.0,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1,
+        -1,
+        info.tiny,
+        -info.tiny,
+        info.max,
+        -info.max,
+        0.5,
+        -0.5,
+        2,
+        -2,
+    ]
+    values += [
+        1 + info.eps,
+        1 - info.eps / 2,
+        np.pi / 4,
+        np.pi / 2,
+        np.pi,
+        -3 * np.pi / 4,
+        3,
+        7,
+        8,
+        -3,
+        -1.5,
+        1e5 * np.pi,
+    ]
     return np.array(values, dtype)
 
 
 @cache
 def grid(dtype: np.dtype, size: int) -> np.ndarray:
-    """Specials, neighbourhoods of 1, 2, 0 and multiples of pi/4, the ranges where functions live, random bits."""
+    """Specials, neighbourhoods of 1, 2, 0 and multiples of pi/4, the ranges of functions, random bits."""
     rng = np.random.default_rng(7)
     part = size // 10
     decades = 10.0 ** rng.uniform(-15, -1, part) * rng.choice([-1, 1], part)
-    bits = rng.integers(0, 2 ** (8 * dtype.itemsize), 3 * part, dtype=f"u{dtype.itemsize}", endpoint=False).view(dtype)
+    bits = rng.integers(
+        0, 2 ** (8 * dtype.itemsize), 3 * part, dtype=f"u{dtype.itemsize}", endpoint=False
+    ).view(dtype)
     pieces = [
-        1 + decades, 2 + decades, rng.integers(-2000, 2000, part) * (np.pi / 4),
-        rng.uniform(-1, 1, part) * 10.0 ** rng.uniform(-30, 0, part), rng.uniform(-1, 1, part),
-        rng.uniform(-10, 10, part), rng.uniform(-110, 110, part), rng.uniform(-750, 750, part),
-    ]  # fmt: skip
+        1 + decades,
+        2 + decades,
+        rng.integers(-2000, 2000, part) * (np.pi / 4),
+        rng.uniform(-1, 1, part) * 10.0 ** rng.uniform(-30, 0, part),
+        rng.uniform(-1, 1, part),
+        rng.uniform(-10, 10, part),
+        rng.uniform(-110, 110, part),
+        rng.uniform(-750, 750, part),
+    ]
     values = np.concatenate([specials(dtype), *(piece.astype(dtype) for piece in pieces), bits])
     return values[(values == 0) | ~(np.abs(values) < np.finfo(dtype).tiny)]
 
@@ -111,7 +171,9 @@ def pairs(dtype: np.dtype, size: int) -> tuple[np.ndarray, np.ndarray]:
     exponent = rng.uniform(-limit, limit, size) / np.log(base)
     near_one = 1 + rng.uniform(-1e-6, 1e-6, size // 4)
     whole = rng.integers(-20, 20, size // 4)
-    x = np.concatenate([values, first, base.astype(dtype), near_one.astype(dtype), -base[: size // 4].astype(dtype)])
+    x = np.concatenate(
+        [values, first, base.astype(dtype), near_one.astype(dtype), -base[: size // 4].astype(dtype)]
+    )
     y = [rng.permutation(values), second, exponent, rng.uniform(-1e8, 1e8, size // 4), whole]
     return x, np.concatenate([piece.astype(dtype) for piece in y])
 

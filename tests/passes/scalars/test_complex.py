@@ -12,19 +12,55 @@ from .kernels import Kernel, compile_kernels, op_kernel
 
 Run = Callable[..., np.ndarray]
 UNARY = {
-    "sqrt": mpmath.sqrt, "exp": mpmath.exp, "log": mpmath.log, "log1p": lambda z: mpmath.log(1 + z),
-    "expm1": lambda z: mpmath.exp(z) - 1, "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan,
-    "sinh": mpmath.sinh, "cosh": mpmath.cosh, "tanh": mpmath.tanh, "asin": mpmath.asin, "acos": mpmath.acos,
-    "atan": mpmath.atan, "asinh": mpmath.asinh, "acosh": mpmath.acosh, "atanh": mpmath.atanh,
-    "rsqrt": lambda z: 1 / mpmath.sqrt(z), "logistic": lambda z: 1 / (1 + mpmath.exp(-z)),
-    "sign": lambda z: z / abs(z), "exp2": lambda z: mpmath.power(2, z), "log2": lambda z: mpmath.log(z, 2),
-}  # fmt: skip
-BINARY = {"add": lambda x, y: x + y, "mul": lambda x, y: x * y, "div": lambda x, y: x / y, "pow": mpmath.power}
+    "sqrt": mpmath.sqrt,
+    "exp": mpmath.exp,
+    "log": mpmath.log,
+    "log1p": lambda z: mpmath.log(1 + z),
+    "expm1": lambda z: mpmath.exp(z) - 1,
+    "sin": mpmath.sin,
+    "cos": mpmath.cos,
+    "tan": mpmath.tan,
+    "sinh": mpmath.sinh,
+    "cosh": mpmath.cosh,
+    "tanh": mpmath.tanh,
+    "asin": mpmath.asin,
+    "acos": mpmath.acos,
+    "atan": mpmath.atan,
+    "asinh": mpmath.asinh,
+    "acosh": mpmath.acosh,
+    "atanh": mpmath.atanh,
+    "rsqrt": lambda z: 1 / mpmath.sqrt(z),
+    "logistic": lambda z: 1 / (1 + mpmath.exp(-z)),
+    "sign": lambda z: z / abs(z),
+    "exp2": lambda z: mpmath.power(2, z),
+    "log2": lambda z: mpmath.log(z, 2),
+}
+BINARY = {
+    "add": lambda x, y: x + y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "pow": mpmath.power,
+}
 NUMPY = {
-    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinh": np.sinh,
-    "cosh": np.cosh, "tanh": np.tanh, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh,
-    "acosh": np.arccosh, "atanh": np.arctanh, "sign": np.sign, "conj": np.conj, "neg": np.negative,
-}  # fmt: skip
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "sign": np.sign,
+    "conj": np.conj,
+    "neg": np.negative,
+}
 # The error of a result in units of eps * |result|: four real operations at a few ulps each.
 LIMIT = 3.0
 
@@ -114,7 +150,9 @@ def test_special_values_and_branch_cuts_follow_numpy(dtype: np.dtype, run: Run) 
             assert not bad.size, (op, which, [(points[i], seen[i], expected[i]) for i in bad])
 
 
-@pytest.mark.parametrize("op", ["sqrt", "log", "asin", "acos", "asinh", "acosh", "atan", "atanh", "exp", "sign"])
+@pytest.mark.parametrize(
+    "op", ["sqrt", "log", "asin", "acos", "asinh", "acosh", "atan", "atanh", "exp", "sign"]
+)
 def test_infinite_operands_follow_numpy(op: str, dtype: np.dtype, run: Run) -> None:
     part = _part(dtype)
     values = np.array([0.0, -0.0, 1.0, -2.0, np.inf, -np.inf], part)
@@ -131,7 +169,9 @@ def test_infinite_operands_follow_numpy(op: str, dtype: np.dtype, run: Run) -> N
 
 def test_parts_order_and_magnitude(dtype: np.dtype, run: Run) -> None:
     part = _part(dtype)
-    values = np.array([0.0, -0.0, 1.0, -2.5, 3.0, np.inf, -np.inf, np.nan, float(np.finfo(part).max) / 2], part)
+    values = np.array(
+        [0.0, -0.0, 1.0, -2.5, 3.0, np.inf, -np.inf, np.nan, float(np.finfo(part).max) / 2], part
+    )
     points = np.empty(values.size**2, dtype)
     points.real, points.imag = (v.ravel() for v in np.meshgrid(values, values))
     np.testing.assert_array_equal(run("real", points), points.real)
@@ -140,8 +180,14 @@ def test_parts_order_and_magnitude(dtype: np.dtype, run: Run) -> None:
     np.testing.assert_array_equal(run("complex", points.real.copy(), points.imag.copy()), points)
     np.testing.assert_allclose(run("abs", points), np.abs(points), rtol=4 * np.finfo(part).eps)
     x, y = (v.ravel() for v in np.meshgrid(points[::2], points[::2]))
-    orders = {"EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater,
-              "GE": np.greater_equal}  # fmt: skip
+    orders = {
+        "EQ": np.equal,
+        "NE": np.not_equal,
+        "LT": np.less,
+        "LE": np.less_equal,
+        "GT": np.greater,
+        "GE": np.greater_equal,
+    }
     with np.errstate(all="ignore"):
         for direction, function in orders.items():
             np.testing.assert_array_equal(run(direction, x, y), function(x, y), err_msg=direction)

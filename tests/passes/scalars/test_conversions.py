@@ -8,7 +8,21 @@ from adze.passes.lower.scalars import Scalars
 
 from .kernels import Kernel, compile_kernels, op_kernel
 
-NAMES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
+BOOL = np.dtype(bool)
+NAMES = (
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+)
 REAL = [*(np.dtype(name) for name in NAMES), np.dtype(ml_dtypes.bfloat16)]
 COMPLEX = [np.dtype("complex64"), np.dtype("complex128")]
 HALVES = [np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)]
@@ -20,18 +34,24 @@ def _is_float(dtype: np.dtype) -> bool:
 
 def _samples(dtype: np.dtype) -> np.ndarray:
     """Bit patterns: all of them where there are 2**16 at most; edges of every other type, and random ones."""
-    if dtype == bool:
+    if dtype == BOOL:
         return np.array([False, True])
     if dtype.itemsize <= 2:
         return np.arange(2 ** (8 * dtype.itemsize)).astype(f"u{dtype.itemsize}").view(dtype)
     rng = np.random.default_rng(1)
     random = rng.integers(0, 2**64, 4000, dtype=np.uint64, endpoint=False)
-    powers = np.array([sign * (2.0**p + d) for p in range(65) for d in (-1.5, -1, -0.5, 0, 0.5, 1) for sign in (1, -1)])
+    powers = np.array(
+        [sign * (2.0**p + d) for p in range(65) for d in (-1.5, -1, -0.5, 0, 0.5, 1) for sign in (1, -1)]
+    )
     if _is_float(dtype):
         bits = random.astype(f"u{dtype.itemsize}").view(dtype)
         spread = (rng.standard_normal(4000) * 10.0 ** rng.uniform(-12, 12, 4000)).astype(dtype)
-        near_halves = ml_dtypes.bfloat16(1.0) + (rng.integers(0, 2**12, 4000) * 2.0**-11 + 2.0**-40).astype(dtype)
-        values = np.concatenate([bits, spread, near_halves, powers.astype(dtype), np.array([0.0, -0.0, np.inf, -np.inf], dtype)])
+        near_halves = ml_dtypes.bfloat16(1.0) + (rng.integers(0, 2**12, 4000) * 2.0**-11 + 2.0**-40).astype(
+            dtype
+        )
+        values = np.concatenate(
+            [bits, spread, near_halves, powers.astype(dtype), np.array([0.0, -0.0, np.inf, -np.inf], dtype)]
+        )
         normal = (np.abs(values) >= np.finfo(dtype).tiny) | (values == 0) | np.isnan(values)
         return values[normal]
     limits = np.iinfo(dtype)
@@ -41,7 +61,7 @@ def _samples(dtype: np.dtype) -> np.ndarray:
 
 
 def _round_to_half(values: np.ndarray, target: np.dtype) -> np.ndarray:
-    """Rounded once, through exact longdouble neighbours: NumPy's and ml_dtypes' casts from f64 round twice."""
+    """Rounded once, through exact longdouble neighbours: other casts from f64 round twice."""
     wide = values.astype(np.longdouble)
     guess = values.astype(np.float32).astype(target)
     bits = guess.view(np.uint16)
@@ -57,7 +77,7 @@ def _round_to_half(values: np.ndarray, target: np.dtype) -> np.ndarray:
 
 def _expected(values: np.ndarray, target: np.dtype) -> np.ndarray:
     source = values.dtype
-    if target == bool:
+    if target == BOOL:
         return values != 0
     if _is_float(source) and not _is_float(target):
         limits = np.iinfo(target)
@@ -65,7 +85,7 @@ def _expected(values: np.ndarray, target: np.dtype) -> np.ndarray:
         whole = np.trunc(np.where(np.isnan(wide), 0, wide))
         clipped = np.clip(whole, np.longdouble(limits.min), np.longdouble(limits.max))
         return np.array([int(v) for v in clipped], dtype=object).astype(target)
-    if target in HALVES and source != bool and source.itemsize > 2:
+    if target in HALVES and source != BOOL and source.itemsize > 2:
         return _round_to_half(values, target)
     if target == ml_dtypes.bfloat16:
         return values.astype(np.float32).astype(target)
@@ -76,7 +96,8 @@ def _expected(values: np.ndarray, target: np.dtype) -> np.ndarray:
 def test_every_conversion_rounds_once_and_saturates(source: np.dtype) -> None:
     scalars = Scalars("cpu")
     kernels = {
-        target.name: Kernel(lambda x, t=target: scalars.convert(source, t, x), (source,), target) for target in REAL
+        target.name: Kernel(lambda x, t=target: scalars.convert(source, t, x), (source,), target)
+        for target in REAL
     }
     run = compile_kernels(kernels)
     values = _samples(source)
@@ -101,29 +122,38 @@ def test_complex_numbers_convert_part_by_part() -> None:
     scalars = Scalars("cpu")
     single, double = COMPLEX
     pairs = [(single, double), (double, single), (np.dtype("int32"), double), (double, np.dtype("float32")),
-             (double, np.dtype("int32")), (double, np.dtype(bool)), (np.dtype("float32"), single)]  # fmt: skip
+             (double, np.dtype("int32")), (double, BOOL), (np.dtype("float32"), single)]  # fmt: skip
     kernels = {
-        f"k{i}": Kernel(lambda x, s=s, t=t: scalars.convert(s, t, x), (s,), t) for i, (s, t) in enumerate(pairs)
+        f"k{i}": Kernel(lambda x, s=s, t=t: scalars.convert(s, t, x), (s,), t)
+        for i, (s, t) in enumerate(pairs)
     }
     run = compile_kernels(kernels)
     for i, (source, target) in enumerate(pairs):
         values = np.array([0, 1, -2, 7, 100]).astype(source)
         if source.kind == "c":
             values = values + np.array([0, 0.5, 3, -1, 0]).astype(source) * 1j
-        expected = values != 0 if target == bool else (values.real if target.kind != "c" else values).astype(target)
-        np.testing.assert_array_equal(run(f"k{i}", values.astype(source)), expected, err_msg=f"{source} -> {target}")
+        expected = (
+            values != 0 if target == BOOL else (values.real if target.kind != "c" else values).astype(target)
+        )
+        np.testing.assert_array_equal(
+            run(f"k{i}", values.astype(source)), expected, err_msg=f"{source} -> {target}"
+        )
 
 
 @pytest.mark.parametrize("dtype", [*HALVES, np.dtype("float32"), np.dtype("float64")], ids=str)
 def test_nextafter_steps_one_bit(dtype: np.dtype) -> None:
     run = compile_kernels({"nextafter": op_kernel(Scalars("cpu"), "nextafter", dtype, 2)})
     tiny, largest = float(ml_dtypes.finfo(dtype).tiny), float(ml_dtypes.finfo(dtype).max)
-    values = np.array([0.0, -0.0, 1.0, -1.0, 2.0, 3.5, tiny, -tiny, largest, -largest, np.inf, -np.inf, np.nan]).astype(dtype)
+    values = np.array(
+        [0.0, -0.0, 1.0, -1.0, 2.0, 3.5, tiny, -tiny, largest, -largest, np.inf, -np.inf, np.nan]
+    ).astype(dtype)
     x, y = (v.ravel() for v in np.meshgrid(values, values))
     with np.errstate(all="ignore"):
         expected = np.nextafter(x, y)
     seen, bits = run("nextafter", x, y), f"u{dtype.itemsize}"
-    free = np.isnan(expected) & np.isnan(seen) | ((x == 0) & (y == 0))  # NumPy's f16 keeps the sign of x at 0, 0
+    free = np.isnan(expected) & np.isnan(seen) | (
+        (x == 0) & (y == 0)
+    )  # NumPy's f16 keeps the sign of x at 0, 0
     np.testing.assert_array_equal(np.where(free, 0, seen.view(bits)), np.where(free, 0, expected.view(bits)))
     assert (np.signbit(seen) == np.signbit(y))[(x == 0) & (y == 0)].all()
 
@@ -131,6 +161,8 @@ def test_nextafter_steps_one_bit(dtype: np.dtype) -> None:
 def test_bitcast_keeps_the_bits() -> None:
     scalars = Scalars("cpu")
     single, unsigned = np.dtype("float32"), np.dtype("uint32")
-    run = compile_kernels({"bits": Kernel(lambda x: scalars.bitcast_convert(single, unsigned, x), (single,), unsigned)})
+    run = compile_kernels(
+        {"bits": Kernel(lambda x: scalars.bitcast_convert(single, unsigned, x), (single,), unsigned)}
+    )
     values = np.array([1.0, -0.0, np.inf, 3.25], np.float32)
     np.testing.assert_array_equal(run("bits", values), values.view(np.uint32))

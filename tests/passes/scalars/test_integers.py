@@ -1,4 +1,4 @@
-"""Integer and bool scalar code against NumPy: every pair of 8-bit values, edges and random pairs of the others."""
+"""Integer and bool scalar code against NumPy: all pairs of 8-bit values, edges and random pairs of others."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,9 @@ from adze.passes.lower.scalars import Scalars
 
 from .kernels import compile_kernels, op_kernel
 
-INTEGERS = [np.dtype(name) for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")]
+INTEGERS = [
+    np.dtype(name) for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+]
 BOOL = np.dtype(bool)
 Reference = Callable[..., np.ndarray]
 
@@ -67,7 +69,8 @@ UNARY: dict[str, Reference] = {
     "clz": lambda x: np.array([x.itemsize * 8 - int(v).bit_length() for v in _unsigned(x)], x.dtype),
 }  # fmt: skip
 COMPARE: dict[str, Reference] = {
-    "EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater, "GE": np.greater_equal,
+    "EQ": np.equal, "NE": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater,
+    "GE": np.greater_equal,
 }  # fmt: skip
 
 
@@ -118,7 +121,9 @@ def test_bools_follow_numpy() -> None:
         "max": np.maximum, "min": np.minimum,
     }  # fmt: skip
     scalars = Scalars("cpu")
-    kernels = {op: op_kernel(scalars, op, BOOL, 2) for op in references} | {"not": op_kernel(scalars, "not", BOOL, 1)}
+    kernels = {op: op_kernel(scalars, op, BOOL, 2) for op in references} | {
+        "not": op_kernel(scalars, "not", BOOL, 1)
+    }
     run = compile_kernels(kernels)
     x, y = np.array([False, False, True, True]), np.array([False, True, False, True])
     for op, reference in references.items():

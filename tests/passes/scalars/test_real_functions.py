@@ -60,7 +60,8 @@ def test_error_stays_within_its_ulps(op: str, dtype: np.dtype, run: Run) -> None
         limit = np.maximum(limit, LARGEST_TERM_ULPS * _largest_term(op, operands[0], exact, dtype))
     worst = int(np.argmax(error - limit))
     assert error[worst] <= limit[worst], (
-        f"{op}{tuple(x[worst] for x in operands)}: {error[worst]:.3g} ulp from {exact[worst]} (limit {limit[worst]:.3g})"
+        f"{op}{tuple(x[worst] for x in operands)}: {error[worst]:.3g} ulp from {exact[worst]}, "
+        f"limit {limit[worst]:.3g}"
     )
 
 
@@ -69,7 +70,10 @@ def _largest_term(op: str, x: np.ndarray, exact: np.ndarray, dtype: np.dtype) ->
     with np.errstate(all="ignore"):
         wide = x.astype(np.float64)
         if op == "lgamma":
-            term = np.maximum(np.abs(scipy.special.gammaln(-wide)), np.log(np.maximum(1 / np.abs(np.sin(np.pi * wide)), np.e)))
+            term = np.maximum(
+                np.abs(scipy.special.gammaln(-wide)),
+                np.log(np.maximum(1 / np.abs(np.sin(np.pi * wide)), np.e)),
+            )
             rounding = 1.0
         else:
             cotangent = np.abs(np.pi / np.tan(np.pi * wide))
@@ -83,7 +87,8 @@ def test_zeros_and_infinities_keep_their_signs(dtype: np.dtype, run: Run) -> Non
     functions = {
         "sqrt": np.sqrt, "cbrt": np.cbrt, "expm1": np.expm1, "log1p": np.log1p, "sin": np.sin, "tan": np.tan,
         "asin": np.arcsin, "atan": np.arctan, "sinh": np.sinh, "tanh": np.tanh, "asinh": np.arcsinh,
-        "atanh": np.arctanh, "floor": np.floor, "ceil": np.ceil, "round": np.rint, "rsqrt": lambda v: 1 / np.sqrt(v),
+        "atanh": np.arctanh, "floor": np.floor, "ceil": np.ceil, "round": np.rint,
+        "rsqrt": lambda v: 1 / np.sqrt(v),
     }  # fmt: skip
     with np.errstate(all="ignore"):
         for op, function in functions.items():
@@ -113,14 +118,17 @@ def test_half_floats_are_rounded_once_from_f32(half: np.dtype) -> None:
     scalars = Scalars("cpu")
     unary = [op for op in UNARY if op not in ("lgamma", "digamma")]
     kernels = {op: op_kernel(scalars, op, half, 1) for op in unary}
-    kernels |= {op: op_kernel(scalars, op, half, 2) for op in ("add", "mul", "div", "pow", "atan2", "rem", "max")}
+    kernels |= {
+        op: op_kernel(scalars, op, half, 2) for op in ("add", "mul", "div", "pow", "atan2", "rem", "max")
+    }
     run = compile_kernels(kernels)
     tiny = float(ml_dtypes.finfo(half).tiny)
     values = np.arange(0, 2**16, 7, dtype=np.uint16).view(half)
     values = values[values.view(np.uint16) % 2**15 <= np.array(np.inf, half).view(np.uint16)]  # no NaN yet
     values = np.append(values[(values == 0) | (np.abs(values) >= tiny)], np.array(np.nan, half))
     other = np.random.default_rng(3).permutation(values)
-    binary = {"add": np.add, "mul": np.multiply, "div": np.divide, "pow": np.power, "atan2": np.arctan2, "rem": np.fmod,
+    binary = {"add": np.add, "mul": np.multiply, "div": np.divide, "pow": np.power, "atan2": np.arctan2,
+              "rem": np.fmod,
               "max": np.maximum}  # fmt: skip
     with np.errstate(all="ignore"):
         wide, wide_other = values.astype(np.float64), other.astype(np.float64)
@@ -133,7 +141,9 @@ def test_half_floats_are_rounded_once_from_f32(half: np.dtype) -> None:
             # the f32 result may fall on the other side of a tie: one half-float ulp then
             step = float(ml_dtypes.finfo(half).eps) * np.maximum(np.abs(expected), tiny)
             near = np.abs(seen.astype(np.float64) - expected) <= 1.01 * step
-            same = (seen.astype(np.float64) == expected) | (np.isnan(expected) & np.isnan(seen.astype(np.float64)))
+            same = (seen.astype(np.float64) == expected) | (
+                np.isnan(expected) & np.isnan(seen.astype(np.float64))
+            )
             flushed = (np.abs(expected) <= tiny) & (np.abs(seen.astype(np.float64)) <= tiny)
             assert (same | near | flushed).all(), (op, wide[~(same | near | flushed)][:5])
             assert np.mean(same | flushed) > 0.99, op

@@ -14,27 +14,52 @@ EXACT = 0.5  # correctly rounded
 # op: (f32, f64)
 ULPS: Final[dict[str, tuple[float, float]]] = {
     # one hardware operation, or integer arithmetic
-    "sqrt": (EXACT, EXACT), "div": (EXACT, EXACT), "floor": (0, 0), "ceil": (0, 0), "round": (0, 0), "sign": (0, 0),
-    "rem": (0, 0), "max": (0, 0), "min": (0, 0),
+    "sqrt": (EXACT, EXACT),
+    "div": (EXACT, EXACT),
+    "floor": (0, 0),
+    "ceil": (0, 0),
+    "round": (0, 0),
+    "sign": (0, 0),
+    "rem": (0, 0),
+    "max": (0, 0),
+    "min": (0, 0),
     # two roundings: square root and division
     "rsqrt": (1.5, 1.5),
     # a short polynomial added to an exact leading term
-    "exp": (1.25, 1), "exp2": (1, 1), "log": (1, 1), "log1p": (1, 1), "log2": (1, 1), "sin": (1, 1), "cos": (1, 1),
+    "exp": (1.25, 1),
+    "exp2": (1, 1),
+    "log": (1, 1),
+    "log1p": (1, 1),
+    "log2": (1, 1),
+    "sin": (1, 1),
+    "cos": (1, 1),
     "cbrt": (1, 1),
     # the logarithm in two words, then exp
     "pow": (1.25, 1),
     # one more rounded operation on such a result
-    "expm1": (2, 2), "acos": (1.5, 1.5), "asin": (2, 2), "atan": (2, 2), "atan2": (2.25, 2.25), "cosh": (1.5, 1.5),
-    "asinh": (2, 2), "acosh": (2, 2), "atanh": (2, 2), "logistic": (2.5, 2.5),
+    "expm1": (2, 2),
+    "acos": (1.5, 1.5),
+    "asin": (2, 2),
+    "atan": (2, 2),
+    "atan2": (2.25, 2.25),
+    "cosh": (1.5, 1.5),
+    "asinh": (2, 2),
+    "acosh": (2, 2),
+    "atanh": (2, 2),
+    "logistic": (2.5, 2.5),
     # a quotient of two results
-    "tan": (2.5, 2.5), "sinh": (2.5, 2.5), "tanh": (2.5, 2.5),
+    "tan": (2.5, 2.5),
+    "sinh": (2.5, 2.5),
+    "tanh": (2.5, 2.5),
     # f32: IREE's rational approximation on the CPU target
     "erf": (4, 1.25),
     # exponential times polynomial over division
-    "erfc": (3, 3.5), "erf_inv": (3, 2.5),
+    "erfc": (3, 3.5),
+    "erf_inv": (3, 2.5),
     # sums of terms of both signs; see ABSOLUTE for the roots
-    "lgamma": (4, 4), "digamma": (4, 4),
-}  # fmt: skip
+    "lgamma": (4, 4),
+    "digamma": (4, 4),
+}
 
 # Near the roots on the negative axis these sum large terms of opposite sign: there the error is held to this
 # many ulps of the largest term instead.
