@@ -807,6 +807,80 @@ irdl.dialect @adze {
     irdl.results(result: variadic %1)
     irdl.attributes {"callee" = %2, "results" = %3}
   }
+  irdl.operation @stop_gradient {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    irdl.operands(x: %0)
+    irdl.results(result: %1)
+  }
+  irdl.operation @checkpoint_name {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.string"
+    irdl.operands(x: %0)
+    irdl.results(result: %1)
+    irdl.attributes {"label" = %2}
+  }
+  irdl.operation @optimization_barrier {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+  }
+  irdl.operation @undefined_value {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "#builtin.string"
+    %2 = irdl.base "#builtin.array"
+    irdl.results(result: variadic %0)
+    irdl.attributes {"message" = %1, "results" = %2}
+  }
+  irdl.operation @checkpoint_call {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.symbol_ref"
+    %3 = irdl.is "nothing"
+    %4 = irdl.is "dots"
+    %5 = irdl.is "named"
+    %6 = irdl.is "everything"
+    %7 = irdl.any_of(%3, %4, %5, %6)
+    %8 = irdl.base "#builtin.string"
+    %9 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callee" = %2, "policy" = %7, "labels" = %8, "results" = %9}
+  }
+  irdl.operation @custom_jvp_call {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.symbol_ref"
+    %3 = irdl.base "#builtin.symbol_ref"
+    %4 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callee" = %2, "rule" = %3, "results" = %4}
+  }
+  irdl.operation @custom_vjp_call {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.symbol_ref"
+    %3 = irdl.base "#builtin.symbol_ref"
+    %4 = irdl.base "#builtin.symbol_ref"
+    %5 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callee" = %2, "fwd" = %3, "bwd" = %4, "results" = %5}
+  }
+  irdl.operation @custom_vjp_linear {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.symbol_ref"
+    %3 = irdl.base "#builtin.symbol_ref"
+    %4 = irdl.base "#builtin.integer"
+    %5 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callee" = %2, "bwd" = %3, "residual_count" = %4, "results" = %5}
+  }
   irdl.operation @print {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "#builtin.string"

@@ -533,6 +533,46 @@ class Builder(BuilderCore[V]):
         result: Any = self.apply(BY_NAME["call"], (*xs, ), {"callee": callee, "results": tuple(results)})
         return result
 
+    def stop_gradient(self, x: V) -> V:
+        """``y = x; dy = 0``."""
+        result: V = self.apply(BY_NAME["stop_gradient"], (x, ), {})
+        return result
+
+    def checkpoint_name(self, x: V, *, label: str) -> V:
+        """``y = x``, under a name that checkpoint policies can refer to; ``dy = dx``."""
+        result: V = self.apply(BY_NAME["checkpoint_name"], (x, ), {"label": label})
+        return result
+
+    def optimization_barrier(self, *xs: V) -> Any:
+        """``y... = x...``, behind which no value is known: what is computed again stays computed again."""
+        result: Any = self.apply(BY_NAME["optimization_barrier"], (*xs, ), {})
+        return result
+
+    def undefined_value(self, *, message: str, results: Sequence[ValueType]) -> Any:
+        """Values that no rule can give; evaluating or lowering them is the error `message`."""
+        result: Any = self.apply(BY_NAME["undefined_value"], (), {"message": message, "results": tuple(results)})
+        return result
+
+    def checkpoint_call(self, *xs: V, callee: str, policy: str, labels: str, results: Sequence[ValueType]) -> Any:
+        """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass."""
+        result: Any = self.apply(BY_NAME["checkpoint_call"], (*xs, ), {"callee": callee, "policy": policy, "labels": labels, "results": tuple(results)})
+        return result
+
+    def custom_jvp_call(self, *xs: V, callee: str, rule: str, results: Sequence[ValueType]) -> Any:
+        """``y... = callee(x...); dy... = `` the second half of ``rule(x..., dx...)``, a user's function."""
+        result: Any = self.apply(BY_NAME["custom_jvp_call"], (*xs, ), {"callee": callee, "rule": rule, "results": tuple(results)})
+        return result
+
+    def custom_vjp_call(self, *xs: V, callee: str, fwd: str, bwd: str, results: Sequence[ValueType]) -> Any:
+        """``y... = callee(x...)``, whose pullback is a user's: ``bwd(residuals..., dy...)``."""
+        result: Any = self.apply(BY_NAME["custom_vjp_call"], (*xs, ), {"callee": callee, "fwd": fwd, "bwd": bwd, "results": tuple(results)})
+        return result
+
+    def custom_vjp_linear(self, *xs: V, callee: str, bwd: str, residual_count: int, results: Sequence[ValueType]) -> Any:
+        """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``."""
+        result: Any = self.apply(BY_NAME["custom_vjp_linear"], (*xs, ), {"callee": callee, "bwd": bwd, "residual_count": residual_count, "results": tuple(results)})
+        return result
+
     def print(self, *xs: V, format: str) -> tuple[()]:
         """Show the operands when the program reaches this point, under the text `format`."""
         result: tuple[()] = self.apply(BY_NAME["print"], (*xs, ), {"format": format})

@@ -185,7 +185,9 @@ class Op:
     - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
 
     `has_effect`: it does something besides giving results. `is_cheap`: computing it again costs no more
-    than saving its result, so that linearization saves its operands instead.
+    than saving its result, so that linearization saves its operands instead. `is_contraction`: a sum of
+    products, what the checkpoint policy `dots` saves. `callee_attribute`: the attribute that names the
+    function whose results are the op's, for the inliner.
 
     An op that refers to functions (a `symbol` attribute) gets the engine in place of `results`, and maps
     its bodies through it: `jvp(b, primals, tangents, engine, **attributes)` -> (results, tangents),
@@ -198,6 +200,8 @@ class Op:
     attributes: ClassVar[Mapping[str, Attribute]] = {}
     has_effect: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
+    is_contraction: ClassVar[bool] = False
+    callee_attribute: ClassVar[str | None] = None
     simplify: ClassVar[Callable[..., Any] | None] = None
 
     infer: ClassVar[Any]

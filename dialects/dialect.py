@@ -51,6 +51,16 @@ from .ops.contraction import DotGeneral
 from .ops.control import Call
 from .ops.conversion import BitcastConvert, Complex, Conj, Convert, Imag, Nextafter, Real
 from .ops.convolution import ConvGeneral
+from .ops.derivatives import (
+    CheckpointCall,
+    CheckpointName,
+    CustomJvpCall,
+    CustomVjpCall,
+    CustomVjpLinear,
+    OptimizationBarrier,
+    StopGradient,
+    UndefinedValue,
+)
 from .ops.effects import Check, Print
 from .ops.indexing import DynamicSlice, DynamicUpdateSlice, Gather, Scatter
 from .ops.ordering import Sort, TopK
@@ -161,6 +171,16 @@ CONTRACTION: Final = (DotGeneral, ConvGeneral)
 ORDERING: Final = (Sort, TopK)
 RANDOMNESS: Final = (RandomBits,)
 CONTROL: Final = (Call,)
+DERIVATIVES: Final = (
+    StopGradient,
+    CheckpointName,
+    OptimizationBarrier,
+    UndefinedValue,
+    CheckpointCall,
+    CustomJvpCall,
+    CustomVjpCall,
+    CustomVjpLinear,
+)
 EFFECTS: Final = (Print, Check)
 
 OPS: Final[tuple[type[Op], ...]] = (
@@ -178,6 +198,7 @@ OPS: Final[tuple[type[Op], ...]] = (
     *ORDERING,
     *RANDOMNESS,
     *CONTROL,
+    *DERIVATIVES,
     *EFFECTS,
 )
 BY_NAME: Final[dict[str, type[Op]]] = {op.name: op for op in OPS}

@@ -17,10 +17,10 @@ from ..dialects.attributes import Codec
 from ..dialects.declaration import Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
-from ..dialects.types import SIZE, TensorType
-from .construction import NewFunction, derived_location
+from ..dialects.ops.elementwise import repeated
+from ..dialects.types import SIZE, TensorType, ValueType
+from .construction import Activity, NewFunction, call_function, derived_location, result_types
 from .functions import body, function, split_body
-from .jvp import Activity, call_function
 from .simplify import simplify_function
 from .verify import location_text
 
@@ -46,25 +46,39 @@ class Batcher:
         self.axis_name = axis_name
         self.codec = Codec(module.context)
         self.reader = Reader(self.codec)
-        self._made: dict[tuple[str, Activity], Batched] = {}
+        self._made: dict[tuple[str, Activity, bool], Batched] = {}
 
-    def batch(self, symbol: str, batched: Activity) -> Batched:
-        """The function that applies `symbol` to each slice of its `batched` operands."""
-        key = (symbol, batched)
+    def batch(self, symbol: str, batched: Activity, all_results: bool = False) -> Batched:
+        """The function that applies `symbol` to each slice of its `batched` operands.
+
+        With `all_results` every result has the batch axis, repeated along it where it does not depend on it.
+        """
+        key = (symbol, batched, all_results)
         made = self._made.get(key)
         if made is None:
-            made = self._made[key] = self._batch(symbol, batched)
+            made = self._made[key] = self._batch(symbol, batched, all_results)
         return made
+
+    def leading(self, size: Any) -> list[Any]:
+        """What batched functions take before their own operands: the size, where it is dynamic."""
+        return [] if self.size is not None else [size]
+
+    def batched_callee(
+        self, b: Emitter, symbol: str, batched: Sequence[bool], all_results: bool = False
+    ) -> tuple[str, Activity, tuple[ValueType, ...]]:
+        """For rules of call-like ops: the batched function, which results are batched, and their types."""
+        made = self.batch(symbol, tuple(batched), all_results)
+        return made.symbol, made.batched_results, result_types(b, self.module, made.symbol)
 
     def call(
         self, b: Emitter, size: Any, symbol: str, operands: Sequence[Any], batched: Sequence[bool]
     ) -> tuple[list[Any], Activity]:
         """For rules of ops with bodies: the results of a batched function, and which are batched."""
         made = self.batch(symbol, tuple(batched))
-        leading = [] if self.size is not None else [size]
-        return call_function(b, self.module, made.symbol, [*leading, *operands]), made.batched_results
+        values = call_function(b, self.module, made.symbol, [*self.leading(size), *operands])
+        return values, made.batched_results
 
-    def _batch(self, symbol: str, batched: Activity) -> Batched:
+    def _batch(self, symbol: str, batched: Activity, all_results: bool) -> Batched:
         source = function(self.module, symbol)
         parameters = list(body(source).arguments)
         types = []
@@ -84,9 +98,16 @@ class Batcher:
         for child in operations:
             self._step(child.operation, new.emitter, size, values, has_axis)
         results = list(terminator.operands)
-        new.finish([values[r] for r in results])
+        found = [values[r] for r in results]
+        flags = tuple(r in has_axis for r in results)
+        if all_results:
+            found = [
+                v if has else repeated(new.emitter, v, size) for v, has in zip(found, flags, strict=True)
+            ]
+            flags = (True,) * len(flags)
+        new.finish(found)
         simplify_function(self.module, new.symbol, self.reader)
-        return Batched(new.symbol, tuple(r in has_axis for r in results))
+        return Batched(new.symbol, flags)
 
     def _step(
         self, operation: Any, b: Emitter, size: Any, values: dict[Any, Any], has_axis: set[Any]

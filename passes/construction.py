@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.emission import Emitter
+from ..dialects.ops.control import Call
 from ..dialects.types import ValueType
-from .functions import functions
+from .functions import function, functions, split_body
+
+Activity = tuple[bool, ...]
+"""One flag for each argument or result of a function."""
+
+SHAPE_DONORS: Final = "adze.shape_donors"
+"""On a linear function: for each argument the argument that has its shape, -1 where none need have it."""
 
 
 class NewFunction:
@@ -66,6 +73,25 @@ def unique_symbol(module: mlir.ir.Module, name: str) -> str:
 def derived_location(location: mlir.ir.Location, transform: str) -> mlir.ir.Location:
     """The user's line, and the transform that made an op of it."""
     context = location.context
-    return mlir.ir.Location.fused(
-        [location], mlir.ir.StringAttr.get(transform, context), context
-    )
+    return mlir.ir.Location.fused([location], mlir.ir.StringAttr.get(transform, context), context)
+
+
+def call_function(b: Emitter, module: mlir.ir.Module, symbol: str, operands: Sequence[Any]) -> list[Any]:
+    """The results of calling a function of the module."""
+    types = result_types(b, module, symbol)
+    found = b.apply(Call, tuple(operands), {"callee": symbol, "results": types})
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+def result_types(b: Emitter, module: mlir.ir.Module, symbol: str) -> tuple[ValueType, ...]:
+    """The types of what a function of the module gives."""
+    _, terminator = split_body(function(module, symbol))
+    return tuple(b.type_of(v) for v in terminator.operands)
+
+
+def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> None:
+    """Append a copy of an op with its operands mapped, and map its results."""
+    clone = operation.clone(ip=point)
+    for position, operand in enumerate(operation.operands):
+        clone.operands[position] = values[operand]
+    values.update(zip(operation.results, clone.results, strict=True))

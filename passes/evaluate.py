@@ -38,9 +38,7 @@ class _Evaluation:
         operation = function(self.module, symbol)
         parameters = list(body(operation).arguments)
         if len(parameters) != len(arguments):
-            raise VerificationError(
-                f"@{symbol} takes {len(parameters)} arguments, got {len(arguments)}"
-            )
+            raise VerificationError(f"@{symbol} takes {len(parameters)} arguments, got {len(arguments)}")
         environment: dict[Any, Any] = {}
         for position, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
             environment[parameter] = self._argument(symbol, position, parameter, argument)

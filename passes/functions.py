@@ -14,7 +14,9 @@ def functions(module: mlir.ir.Module) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for operation in module.body.operations:
         if operation.operation.name != "func.func":
-            raise VerificationError(f"a module of adze holds functions only, found '{operation.operation.name}'")
+            raise VerificationError(
+                f"a module of adze holds functions only, found '{operation.operation.name}'"
+            )
         found[operation.attributes["sym_name"].value] = operation
     return found
 

@@ -7,17 +7,21 @@ from typing import Any
 from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.emission import Reader
-from ..dialects.ops.control import Call
 from .functions import body, functions, split_body
 
 
 def inline(module: mlir.ir.Module) -> None:
-    """Replace every `adze.call` in `module` by the callee's body, in place. Functions are not recursive."""
+    """Replace every call in `module` by the callee's body, in place. Functions are not recursive."""
     found = functions(module)
     reader = Reader(Codec(module.context))
     done: set[str] = set()
     for symbol in found:
         _inline_into(symbol, found, reader, done)
+
+
+def inline_function(module: mlir.ir.Module, symbol: str, reader: Reader) -> None:
+    """Replace every call in one function, and in those that it calls."""
+    _inline_into(symbol, functions(module), reader, set())
 
 
 def _inline_into(symbol: str, found: dict[str, Any], reader: Reader, done: set[str]) -> None:
@@ -27,9 +31,9 @@ def _inline_into(symbol: str, found: dict[str, Any], reader: Reader, done: set[s
     operations, _ = split_body(found[symbol])
     for child in operations:
         application = reader.read(child.operation)
-        if application is None or application.op is not Call:
+        if application is None or application.op.callee_attribute is None:
             continue
-        callee = application.attributes["callee"]
+        callee = application.attributes[application.op.callee_attribute]
         _inline_into(callee, found, reader, done)
         _replace_call(child.operation, found[callee], application.operands)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ..dialects import mlir
 from ..dialects.attributes import Codec
@@ -19,13 +19,17 @@ from ..dialects.building import Application
 from ..dialects.declaration import Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
-from ..dialects.ops.control import Call
 from ..dialects.types import INEXACT, TensorType, ValueType
-from .construction import NewFunction, derived_location
+from .construction import Activity, NewFunction, call_function, clone_operation, derived_location
 from .functions import body, function, split_body
+from .inline import inline_function
+from .transpose import Transposer
 from .verify import location_text
 
-Activity = tuple[bool, ...]
+Policy = tuple[str, str]
+"""What a checkpoint may save: a policy of `checkpoint_call`, and its labels."""
+
+SAVE_EVERYTHING: Final[Policy] = ("everything", "")
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class ForwardMode:
         self.module = module
         self.codec = Codec(module.context)
         self.reader = Reader(self.codec)
+        self.transposer = Transposer(module)
         self._made: dict[tuple[str, Activity], Differentiated] = {}
 
     def differentiate(self, symbol: str, active: Activity) -> Differentiated:
@@ -61,7 +66,9 @@ class ForwardMode:
         types = [self.codec.read_type(p.type) for p in parameters]
         tangent_types = [t for t, is_active in zip(types, active, strict=True) if is_active]
         location = derived_location(source.location, self.transform)
-        new = NewFunction(self.module, self.codec, f"{symbol}_{self.transform}", [*types, *tangent_types], location)
+        new = NewFunction(
+            self.module, self.codec, f"{symbol}_{self.transform}", [*types, *tangent_types], location
+        )
         primals: dict[Any, Any] = dict(zip(parameters, new.arguments, strict=False))
         tangents: dict[Any, Any] = {}
         incoming = iter(new.arguments[len(parameters) :])
@@ -76,9 +83,7 @@ class ForwardMode:
         new.finish([*results, *(t for t in out if t is not None)])
         return Differentiated(new.symbol, tuple(t is not None for t in out))
 
-    def _step(
-        self, operation: Any, b: Emitter, primals: dict[Any, Any], tangents: dict[Any, Any]
-    ) -> None:
+    def _step(self, operation: Any, b: Emitter, primals: dict[Any, Any], tangents: dict[Any, Any]) -> None:
         application = self.reader.read(operation, primals.__getitem__)
         assert application is not None, f"{operation.name} is not an op of adze"
         b.location = derived_location(operation.location, self.transform)
@@ -97,7 +102,12 @@ class ForwardMode:
                 tangents[old] = tangent
 
     def _tangents(
-        self, operation: Any, application: Application, incoming: Sequence[Any], results: Sequence[Any], b: Emitter
+        self,
+        operation: Any,
+        application: Application,
+        incoming: Sequence[Any],
+        results: Sequence[Any],
+        b: Emitter,
     ) -> list[Any]:
         rule = application.op.jvp
         if isinstance(rule, Undefined):
@@ -117,27 +127,45 @@ class ForwardMode:
         rule = application.op.jvp
         if isinstance(rule, Undefined):
             raise MissingRuleError(f"'{application.op.name}' cannot be differentiated: {rule.reason}")
-        results, outgoing = rule(
-            b, application.operands, tuple(incoming), self, **application.attributes
-        )
+        results, outgoing = rule(b, application.operands, tuple(incoming), self, **application.attributes)
         return list(results), list(outgoing)
 
     def call(
-        self, b: Emitter, symbol: str, primals: Sequence[Any], tangents: Sequence[Any]
+        self,
+        b: Emitter,
+        symbol: str,
+        primals: Sequence[Any],
+        tangents: Sequence[Any],
+        policy: Policy = SAVE_EVERYTHING,
     ) -> tuple[list[Any], list[Any]]:
         """For rules of ops with bodies: results and result tangents of a function of the module."""
         made = self.differentiate(symbol, tuple(t is not None for t in tangents))
-        values = call_function(b, self.module, made.symbol, [*primals, *(t for t in tangents if t is not None)])
+        values = call_function(
+            b, self.module, made.symbol, [*primals, *(t for t in tangents if t is not None)]
+        )
         count = len(made.active_results)
         outgoing = iter(values[count:])
         return values[:count], [next(outgoing) if is_active else None for is_active in made.active_results]
 
+    def inlined(self, b: Emitter, symbol: str, operands: Sequence[Any]) -> list[Any]:
+        """For rules of ops with bodies: the results of a function whose ops are copied in, not called."""
+        inline_function(self.module, symbol, self.reader)
+        source = function(self.module, symbol)
+        values = dict(zip(body(source).arguments, operands, strict=True))
+        operations, terminator = split_body(source)
+        for child in operations:
+            clone_operation(child.operation, values, b.point)
+        return [values[v] for v in terminator.operands]
 
-def call_function(b: Emitter, module: mlir.ir.Module, symbol: str, operands: Sequence[Any]) -> list[Any]:
-    """The results of calling a function of the module."""
-    _, terminator = split_body(function(module, symbol))
-    types = tuple(b.type_of(v) for v in terminator.operands)
-    return list(_sequence(b.apply(Call, tuple(operands), {"callee": symbol, "results": types})))
+    def custom_pullback(
+        self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
+    ) -> tuple[list[Any], list[Any]]:
+        """Results and their tangents of a function with a user's pullback: its transpose pushes forward."""
+        outputs = call_function(b, self.module, fwd, primals)
+        results, residuals = outputs[:count], outputs[count:]
+        linear = [b.type_of(r) for r in results]
+        forward = self.transposer.forward_of(bwd, len(residuals), linear)
+        return results, call_function(b, self.module, forward, [*residuals, *tangents])
 
 
 def carries_tangent(type_: ValueType) -> bool:

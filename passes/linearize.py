@@ -11,17 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from ..dialects import mlir
 from ..dialects.emission import Emitter
-from .construction import NewFunction, derived_location
+from ..dialects.types import SIZE
+from .construction import (
+    SHAPE_DONORS,
+    Activity,
+    NewFunction,
+    call_function,
+    clone_operation,
+    derived_location,
+)
 from .functions import body, function, split_body
-from .jvp import Activity, ForwardMode, call_function
+from .jvp import SAVE_EVERYTHING, ForwardMode, Policy
 from .simplify import simplify_function
-
-SHAPE_DONORS: Final = "adze.shape_donors"
-"""On a linear function: for each argument the argument that has its shape, -1 where none need have it."""
 
 
 @dataclass(frozen=True)
@@ -55,24 +60,45 @@ class Linearizer(ForwardMode):
 
     def __init__(self, module: mlir.ir.Module) -> None:
         super().__init__(module)
-        self._linearized: dict[tuple[str, Activity], Linearized] = {}
+        self._linearized: dict[tuple[str, Activity, Policy], Linearized] = {}
 
-    def linearize(self, symbol: str, active: Activity) -> Linearized:
-        """Take function `symbol` apart, differentiating with respect to its `active` arguments."""
-        key = (symbol, active)
+    def linearize(self, symbol: str, active: Activity, policy: Policy = SAVE_EVERYTHING) -> Linearized:
+        """Take function `symbol` apart, differentiating with respect to its `active` arguments.
+
+        Residuals that `policy` does not allow to be saved are computed again in the linear part.
+        """
+        key = (symbol, active, policy)
         made = self._linearized.get(key)
         if made is None:
-            combined = self.differentiate(symbol, active)
+            combined = self._differentiate(symbol, active)
             simplify_function(self.module, combined.symbol, self.reader)
-            split = _Split(self, symbol, combined.symbol, active)
+            split = _Split(self, symbol, combined.symbol, active, policy)
             made = self._linearized[key] = split.run(combined.active_results)
         return made
 
+    def custom_pullback(
+        self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
+    ) -> tuple[list[Any], list[Any]]:
+        """As forward mode has it, but in an op whose transpose is the user's pullback itself."""
+        outputs = call_function(b, self.module, fwd, primals)
+        results, residuals = outputs[:count], outputs[count:]
+        linear = tuple(b.type_of(r) for r in results)
+        forward = self.transposer.forward_of(bwd, len(residuals), linear)
+        found = b.custom_vjp_linear(
+            *residuals, *tangents, callee=forward, bwd=bwd, residual_count=len(residuals), results=linear
+        )
+        return results, list(found) if isinstance(found, tuple) else [found]
+
     def call(
-        self, b: Emitter, symbol: str, primals: Sequence[Any], tangents: Sequence[Any]
+        self,
+        b: Emitter,
+        symbol: str,
+        primals: Sequence[Any],
+        tangents: Sequence[Any],
+        policy: Policy = SAVE_EVERYTHING,
     ) -> tuple[list[Any], list[Any]]:
         """Results and result tangents of a function, by two calls, so that the caller can be split."""
-        made = self.linearize(symbol, tuple(t is not None for t in tangents))
+        made = self.linearize(symbol, tuple(t is not None for t in tangents), policy)
         outputs = call_function(b, self.module, made.primal, primals)
         residuals = made.residual_values(primals, outputs)
         count = len(made.active_results)
@@ -85,9 +111,12 @@ class Linearizer(ForwardMode):
 class _Split:
     """Splits one combined function."""
 
-    def __init__(self, engine: Linearizer, name: str, combined: str, active: Activity) -> None:
+    def __init__(
+        self, engine: Linearizer, name: str, combined: str, active: Activity, policy: Policy
+    ) -> None:
         self.engine = engine
         self.active = active
+        self.policy = policy
         self.name = name
         self.source = function(engine.module, combined)
         arguments = list(body(self.source).arguments)
@@ -150,7 +179,7 @@ class _Split:
                 continue
             seen.add(value)
             operation = owner.get(value)
-            if operation is not None and self._is_cheap(operation):
+            if operation is not None and not self._may_save(operation):
                 recomputed.add(operation)
                 pending.extend(operation.operands)
             else:
@@ -158,13 +187,20 @@ class _Split:
         order = {v: i for i, v in enumerate([*self.inputs, *owner])}
         return recomputed, sorted(sources, key=order.__getitem__)
 
-    def _is_cheap(self, operation: Any) -> bool:
-        op = self.engine.reader.declaration(operation.name)
-        return op is not None and op.is_cheap
+    def _may_save(self, operation: Any) -> bool:
+        """Whether a result of `operation` is worth saving, and the policy allows it."""
+        application = self.engine.reader.read(operation)
+        assert application is not None
+        op, policy, labels = application.op, *self.policy
+        if op.is_cheap:
+            return False
+        if policy == "dots":
+            return op.is_contraction
+        if policy == "named":
+            return application.attributes.get("label") in labels.split(",")
+        return policy == "everything"
 
-    def _places(
-        self, sources: Sequence[Any], results: Sequence[Any]
-    ) -> tuple[list[Residual], list[Any]]:
+    def _places(self, sources: Sequence[Any], results: Sequence[Any]) -> tuple[list[Residual], list[Any]]:
         residuals: list[Residual] = []
         saved: list[Any] = []
         for value in sources:
@@ -177,6 +213,15 @@ class _Split:
                 saved.append(value)
         return residuals, saved
 
+    def _recomputes(self) -> bool:
+        return self.policy[0] != "everything"
+
+    def _hide(self, arguments: Sequence[Any], values: dict[Any, Any], b: Emitter) -> None:
+        """Residuals behind a barrier: what is computed again from them must not be shared with the primal."""
+        hidden = [a for a in arguments if a not in self.is_linear and a.type != b.codec.write_type(SIZE)]
+        found = b.optimization_barrier(*(values[a] for a in hidden))
+        values.update(zip(hidden, found if isinstance(found, tuple) else (found,), strict=True))
+
     def _function(
         self, part: str, arguments: Sequence[Any], operations: Sequence[Any], results: Sequence[Any]
     ) -> str:
@@ -185,17 +230,10 @@ class _Split:
         location = derived_location(self.source.location, f"linearize {part}")
         new = NewFunction(engine.module, engine.codec, f"{self.name}_{part}", types, location)
         values = dict(zip(arguments, new.arguments, strict=True))
+        if part == "linear" and any(not self._is_linear(o) for o in operations) and self._recomputes():
+            self._hide(arguments, values, new.emitter)
         for operation in operations:
             clone_operation(operation, values, new.emitter.point)
         symbol = new.finish([values[r] for r in results])
         simplify_function(engine.module, symbol, engine.reader)
         return symbol
-
-
-def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> None:
-    """Append a copy of an op with its operands mapped, and map its results."""
-    clone = operation.clone(ip=point)
-    for position, operand in enumerate(operation.operands):
-        clone.operands[position] = values[operand]
-    values.update(zip(operation.results, clone.results, strict=True))
-

@@ -217,5 +217,3 @@ def _drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:
     for symbol, operation in found.items():
         if symbol not in reached:
             operation.operation.erase()
-
-

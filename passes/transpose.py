@@ -18,10 +18,17 @@ from ..dialects.building import Application
 from ..dialects.declaration import Linear, Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
-from .construction import NewFunction, derived_location
+from ..dialects.types import TensorType, ValueType
+from .construction import (
+    SHAPE_DONORS,
+    Activity,
+    NewFunction,
+    call_function,
+    clone_operation,
+    derived_location,
+    result_types,
+)
 from .functions import body, function, split_body
-from .jvp import Activity, call_function
-from .linearize import SHAPE_DONORS, clone_operation
 from .simplify import simplify_function
 from .verify import location_text
 
@@ -54,9 +61,40 @@ class Transposer:
             made = self._made[key] = _Reversal(self, symbol, linear, given).run()
         return made
 
-    def call(
-        self, b: Emitter, symbol: str, operands: Sequence[Any], cotangents: Sequence[Any]
-    ) -> list[Any]:
+    def called(self, b: Emitter, symbol: str, operands: Sequence[Any]) -> list[Any]:
+        """For rules of ops with bodies: the results of a function as it is."""
+        return call_function(b, self.module, symbol, operands)
+
+    def forward_of(self, symbol: str, constant: int, linear: Sequence[ValueType]) -> str:
+        """For a pullback `symbol(constants..., cotangents...)`: the function that pushes tangents forward.
+
+        It takes the constants, then a tangent for each result of the pullback, and gives one tangent of
+        each of the `linear` types. A pullback without transpose rules makes a function that says so.
+        """
+        flags = (False,) * constant + (True,) * len(linear)
+        source = function(self.module, symbol)
+        arguments = [self.codec.read_type(a.type) for a in body(source).arguments][:constant]
+        location = derived_location(source.location, "transpose")
+        reader = Emitter(self.codec, mlir.ir.InsertionPoint(body(source)), location)
+        incoming = result_types(reader, self.module, symbol)
+        try:
+            made: Transposed | None = self.transpose(symbol, flags)
+            missing = ""
+        except MissingRuleError as error:
+            made, missing = None, error.message
+        new = NewFunction(self.module, self.codec, f"{symbol}_forward", [*arguments, *incoming], location)
+        b = new.emitter
+        if made is None:
+            found = b.undefined_value(message=missing, results=tuple(linear))
+            return new.finish(list(found) if isinstance(found, tuple) else [found])
+        values = iter(call_function(b, self.module, made.symbol, new.arguments))
+        results = []
+        for nonzero, type_ in zip(made.nonzero, linear, strict=True):
+            assert isinstance(type_, TensorType)
+            results.append(next(values) if nonzero else b.full(0, type_.shape, type_.dtype))  # type: ignore[arg-type]
+        return new.finish(results)
+
+    def call(self, b: Emitter, symbol: str, operands: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """For rules of ops with bodies: cotangents of the linear operands of a called function."""
         linear = tuple(isinstance(v, Linear) for v in operands)
         made = self.transpose(symbol, linear, tuple(c is not None for c in cotangents))
@@ -68,9 +106,7 @@ class Transposer:
         )
         outgoing = iter(values)
         nonzero = iter(made.nonzero)
-        return [
-            next(outgoing) if isinstance(v, Linear) and next(nonzero) else None for v in operands
-        ]
+        return [next(outgoing) if isinstance(v, Linear) and next(nonzero) else None for v in operands]
 
 
 class _Reversal:
@@ -116,9 +152,7 @@ class _Reversal:
         simplify_function(engine.module, new.symbol, engine.reader)
         return Transposed(new.symbol, tuple(c is not None for c in found))
 
-    def _step(
-        self, operation: Any, b: Emitter, values: dict[Any, Any], cotangents: dict[Any, Any]
-    ) -> None:
+    def _step(self, operation: Any, b: Emitter, values: dict[Any, Any], cotangents: dict[Any, Any]) -> None:
         incoming = [cotangents.get(r) for r in operation.results]
         if all(c is None for c in incoming):
             return
@@ -152,7 +186,9 @@ class _Reversal:
         operation = value.owner
         mapped = dict(values)
         for operand in operation.operands:
-            mapped[operand] = self._on_zeros(operand, values) if operand in self.is_linear else values[operand]
+            mapped[operand] = (
+                self._on_zeros(operand, values) if operand in self.is_linear else values[operand]
+            )
         clone_operation(operation, mapped, self.emitter.point)
         for result in operation.results:
             self._zeros[result] = mapped[result]
@@ -190,4 +226,3 @@ class _Reversal:
     def _accumulate(b: Emitter, cotangents: dict[Any, Any], value: Any, cotangent: Any) -> None:
         present = cotangents.get(value)
         cotangents[value] = cotangent if present is None else b.add(present, cotangent)
-

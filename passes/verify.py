@@ -60,7 +60,9 @@ def _verify_operation(operation: mlir.ir.Operation, reader: Reader, symbols: Seq
         raise VerificationError(f"op 'adze.{op.name}' has no attribute '{sorted(extra)[0]}'")
     for name, attribute in op.attributes.items():
         named = attributes[name]
-        for symbol in (named,) if attribute.kind == "symbol" else named if attribute.kind == "symbols" else ():
+        for symbol in (
+            (named,) if attribute.kind == "symbol" else named if attribute.kind == "symbols" else ()
+        ):
             if symbol not in symbols:
                 raise VerificationError(f"op 'adze.{op.name}' refers to @{symbol}, which does not exist")
 

@@ -29,6 +29,7 @@ class Call(Op):
         "results": Attribute("types", "the types of its results"),
     }
     builder_result = "Any"
+    callee_attribute = "callee"
 
     @staticmethod
     def infer(*xs: TensorType, callee: str, results: tuple[TensorType, ...]) -> tuple[TensorType, ...]:

@@ -193,6 +193,15 @@ class LoweringCore:
             array.dtype, lambda s, dtypes, re, im: s.complex(dtypes[0], re, im), real, imag
         )
 
+    def optimization_barrier(self, values: Sequence[mlir.ir.Value]) -> tuple[mlir.ir.Value, ...]:
+        """The values, behind which IREE does not look either."""
+        op = mlir.ir.Operation.create(
+            "util.optimization_barrier", results=[v.type for v in values], operands=list(values)
+        )
+        for value, result in zip(values, op.results, strict=True):
+            self.bind_shape(result, self.shape(value))
+        return tuple(op.results)
+
     # -- linalg --------------------------------------------------------------------------------
 
     def identity_map(self, rank: int) -> mlir.ir.Attribute:

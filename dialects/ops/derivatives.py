@@ -1,0 +1,371 @@
+"""Ops by which a program directs its own differentiation: custom rules, checkpoints, stops.
+
+Each computes what its `callee` (or its operand) computes; only the engines of differentiation see the
+difference, and once they have run the inliner dissolves what is left into the callee's body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..declaration import (
+    NO_BATCH,
+    NO_TANGENT,
+    Attribute,
+    Linear,
+    Op,
+    Operand,
+    choice,
+    integer,
+    symbol,
+    text,
+    undefined,
+)
+from ..errors import MissingRuleError
+from ..types import ANY, INEXACT, TensorType
+from .elementwise import Unary, repeated
+
+RESULTS = Attribute("types", "the types of the results")
+
+
+class StopGradient(Unary):
+    """``y = x;  dy = 0``."""
+
+    name = "stop_gradient"
+
+    @staticmethod
+    def evaluate(x: np.ndarray) -> np.ndarray:
+        return x
+
+    @staticmethod
+    def lower(l: Any, x: Any) -> Any:
+        return x
+
+
+class CheckpointName(Unary):
+    """``y = x``, under a name that checkpoint policies can refer to;  ``dy = dx``."""
+
+    name = "checkpoint_name"
+    attributes = {"label": text("the name")}
+
+    @staticmethod
+    def infer(x: TensorType, *, label: str) -> TensorType:
+        return x
+
+    @staticmethod
+    def evaluate(x: np.ndarray, *, label: str) -> np.ndarray:
+        return x
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, label: str) -> Any:
+        return tangents[0]
+
+    @staticmethod
+    def lower(l: Any, x: Any, *, label: str) -> Any:
+        return x
+
+
+class OptimizationBarrier(Op):
+    """``y... = x...``, behind which no value is known: what is computed again stays computed again."""
+
+    name = "optimization_barrier"
+    operands = (Operand("xs", ANY, variadic=True),)
+    builder_result = "Any"
+
+    @staticmethod
+    def infer(*xs: TensorType) -> tuple[TensorType, ...]:
+        return xs
+
+    @staticmethod
+    def evaluate(*xs: np.ndarray) -> tuple[np.ndarray, ...]:
+        return xs
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, results: Any) -> Any:
+        return list(tangents)
+
+    @staticmethod
+    def transpose(b: Any, cotangents: Any, operands: Any) -> Any:
+        return list(cotangents) if isinstance(cotangents, tuple) else [cotangents]
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any) -> Any:
+        found = b.optimization_barrier(*operands)
+        return (list(found) if isinstance(found, tuple) else [found]), list(batched)
+
+    @staticmethod
+    def lower(l: Any, *xs: Any) -> Any:
+        return l.optimization_barrier(xs)
+
+
+class UndefinedValue(Op):
+    """Values that no rule can give; evaluating or lowering them is the error `message`."""
+
+    name = "undefined_value"
+    attributes = {"message": text("why there is no such value"), "results": RESULTS}
+    builder_result = "Any"
+    jvp = NO_TANGENT
+    transpose = undefined("it has no operands")
+    batch = NO_BATCH
+
+    @staticmethod
+    def infer(*, message: str, results: Any) -> tuple[TensorType, ...]:
+        return tuple(results)
+
+    @staticmethod
+    def evaluate(*, message: str, results: Any) -> Any:
+        raise MissingRuleError(message)
+
+    @staticmethod
+    def lower(l: Any, *, message: str, results: Any) -> Any:
+        raise MissingRuleError(message)
+
+
+class CallLike(Op):
+    """Family of ops that compute what their `callee` computes."""
+
+    operands = (Operand("xs", ANY, variadic=True),)
+    callee_attribute = "callee"
+    builder_result = "Any"
+
+    @classmethod
+    def infer(cls, *xs: TensorType, results: Any, **attributes: Any) -> tuple[TensorType, ...]:
+        return tuple(results)
+
+    @classmethod
+    def evaluate(cls, *xs: np.ndarray, callee: Callable[..., Any], **attributes: Any) -> Any:
+        return callee(*xs)
+
+    @classmethod
+    def lower(cls, l: Any, *xs: Any, callee: str, **attributes: Any) -> Any:
+        return l.call(callee, xs)
+
+    @classmethod
+    def transpose(
+        cls, b: Any, cotangents: Any, operands: Any, engine: Any, *, callee: str, **attributes: Any
+    ) -> Any:
+        return engine.call(b, callee, operands, cotangents)
+
+
+class CheckpointCall(CallLike):
+    """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass.
+
+    `nothing`: inputs only; `dots`: results of contractions and convolutions too; `named`: values that
+    `checkpoint_name` gave one of the names in `labels` (comma separated); `everything`: all.
+    """
+
+    name = "checkpoint_call"
+    attributes = {
+        "callee": symbol("the function's name"),
+        "policy": choice("nothing", "dots", "named", "everything", doc="what may be saved"),
+        "labels": text("names of values that may be saved"),
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        callee: str,
+        policy: str,
+        labels: str,
+        results: Any,
+    ) -> Any:
+        return engine.call(b, callee, primals, tangents, (policy, labels))
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        callee: str,
+        policy: str,
+        labels: str,
+        results: Any,
+    ) -> Any:
+        made, flags, types = engine.batched_callee(b, callee, batched)
+        found = b.checkpoint_call(
+            *engine.leading(size), *operands, callee=made, policy=policy, labels=labels, results=types
+        )
+        return (list(found) if isinstance(found, tuple) else [found]), flags
+
+
+class CustomJvpCall(CallLike):
+    """``y... = callee(x...);  dy... = `` the second half of ``rule(x..., dx...)``, a user's function."""
+
+    name = "custom_jvp_call"
+    attributes = {
+        "callee": symbol("the function's name"),
+        "rule": symbol("maps primals and tangents to results and their tangents"),
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, rule: str, results: Any) -> Any:
+        moving = [b.zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
+        found = engine.inlined(b, rule, [*primals, *moving])
+        return found[: len(results)], found[len(results) :]
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        callee: str,
+        rule: str,
+        results: Any,
+    ) -> Any:
+        made, _, types = engine.batched_callee(b, callee, batched, all_results=True)
+        made_rule, _, _ = engine.batched_callee(b, rule, (*batched, *batched), all_results=True)
+        found = b.custom_jvp_call(
+            *engine.leading(size), *operands, callee=made, rule=made_rule, results=types
+        )
+        return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
+
+
+class CustomVjpCall(CallLike):
+    """``y... = callee(x...)``, whose pullback is a user's: ``bwd(residuals..., dy...)``.
+
+    `fwd` maps operands to results, then residuals; `bwd` maps residuals and cotangents of the results to
+    cotangents of the operands, and is linear in the cotangents.
+    """
+
+    name = "custom_vjp_call"
+    attributes = {
+        "callee": symbol("the function's name"),
+        "fwd": symbol("maps operands to results and residuals"),
+        "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        callee: str,
+        fwd: str,
+        bwd: str,
+        results: Any,
+    ) -> Any:
+        moving = [
+            b.zeros_like(x) if t is None else t
+            for x, t in zip(primals, tangents, strict=True)
+            if b.tensor_type(x).dtype in INEXACT
+        ]
+        return engine.custom_pullback(b, fwd, bwd, primals, moving, len(results))
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        callee: str,
+        fwd: str,
+        bwd: str,
+        results: Any,
+    ) -> Any:
+        spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
+        everything = (True,) * len(spread)
+        made, _, types = engine.batched_callee(b, callee, everything, all_results=True)
+        made_fwd, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
+        pulled = (True,) * len(forward_types)
+        made_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
+        found = b.custom_vjp_call(
+            *engine.leading(size), *spread, callee=made, fwd=made_fwd, bwd=made_bwd, results=types
+        )
+        return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
+
+
+class CustomVjpLinear(CallLike):
+    """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``.
+
+    `callee` is that transpose where there is one; transposing the op gives the user's `bwd` back.
+    """
+
+    name = "custom_vjp_linear"
+    attributes = {
+        "callee": symbol("maps residuals and tangents to tangents of the results"),
+        "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
+        "residual_count": integer("how many operands are residuals"),
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        callee: str,
+        bwd: str,
+        residual_count: int,
+        results: Any,
+    ) -> Any:
+        return engine.call(b, callee, primals, tangents)
+
+    @classmethod
+    def transpose(
+        cls,
+        b: Any,
+        cotangents: Any,
+        operands: Any,
+        engine: Any,
+        *,
+        callee: str,
+        bwd: str,
+        residual_count: int,
+        results: Any,
+    ) -> Any:
+        residuals = operands[:residual_count]
+        if any(isinstance(r, Linear) for r in residuals):
+            return engine.call(b, callee, operands, cotangents)
+        given = [
+            b.full(0, t.shape, t.dtype) if c is None else c for c, t in zip(cotangents, results, strict=True)
+        ]
+        return [None] * residual_count + engine.called(b, bwd, [*residuals, *given])
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        callee: str,
+        bwd: str,
+        residual_count: int,
+        results: Any,
+    ) -> Any:
+        spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
+        made, _, types = engine.batched_callee(b, callee, (True,) * len(spread), all_results=True)
+        pulled = (True,) * (residual_count + len(results))
+        made_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
+        found = b.custom_vjp_linear(
+            *engine.leading(size),
+            *spread,
+            callee=made,
+            bwd=made_bwd,
+            residual_count=residual_count,
+            results=types,
+        )
+        return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
