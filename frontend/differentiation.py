@@ -19,7 +19,7 @@ from . import tree
 from .errors import ArgumentError, DtypeError
 from .interpreter import as_value, ops
 from .locations import user_location_text
-from .nested import Workshop
+from .nested import Argument, Workshop, argument_of
 from .trace import argument_names, function_name
 
 
@@ -39,12 +39,15 @@ class _Flat:
         args, kwargs = tree.unflatten(self.structure, leaves)
         return self.function(*args, **kwargs)
 
+    @property
+    def arguments(self) -> list[Argument]:
+        """What the function is traced at."""
+        return [argument_of(v) for v in self.values]
+
     def mask(self, argnums: Sequence[int], argnames: Sequence[str]) -> list[bool]:
         """Which leaves belong to the chosen arguments."""
         args, kwargs = tree.unflatten(self.structure, [False] * len(self.values))
-        chosen_args = [
-            tree.map(lambda _, on=i in argnums: on, arg) for i, arg in enumerate(args)
-        ]
+        chosen_args = [tree.map(lambda _, on=i in argnums: on, arg) for i, arg in enumerate(args)]
         chosen_kwargs = {k: tree.map(lambda _, on=k in argnames: on, v) for k, v in kwargs.items()}
         return tree.leaves((tuple(chosen_args), chosen_kwargs))
 
@@ -73,7 +76,7 @@ def jvp(
         )
     moving = [_tangent_like(v, t, n) for v, t, n in zip(flat.values, given, flat.names, strict=True)]
     shop = Workshop()
-    nested = shop.nested(function_name(function), flat.call, flat.values)
+    nested = shop.nested(function_name(function), flat.call, flat.arguments)
     operands = [*flat.values, *nested.captured]
     active = tuple(t is not None for t in moving) + (False,) * len(nested.captured)
     made = shop.forward.differentiate(nested.symbol, active)
@@ -99,7 +102,9 @@ class Pullback:
     May be called any number of times, inside a trace or outside, wherever it was made.
     """
 
-    def __init__(self, linear: _LinearFunction, structure: tree.Structure, argument_tree: tree.Structure) -> None:
+    def __init__(
+        self, linear: _LinearFunction, structure: tree.Structure, argument_tree: tree.Structure
+    ) -> None:
         self._linear = linear
         self._structure = structure
         self._argument_tree = argument_tree
@@ -124,7 +129,7 @@ class _LinearFunction:
         shop = self.shop = Workshop()
         self.flat = flat
         self.mask = [m and v.dtype in INEXACT for m, v in zip(mask, flat.values, strict=True)]
-        nested = self.nested = shop.nested(function_name(flat.function), flat.call, flat.values)
+        nested = self.nested = shop.nested(function_name(flat.function), flat.call, flat.arguments)
         operands = [*flat.values, *nested.captured]
         active = (*self.mask, *(False for _ in nested.captured))
         made = self.made = shop.linearizer.linearize(nested.symbol, active)
@@ -157,7 +162,9 @@ class _LinearFunction:
         transposed = self.shop.transposer.transpose(
             self.made.linear, linear, tuple(c is not None for c in given)
         )
-        values = iter(self.shop.call(transposed.symbol, [*self.residuals, *(c for c in given if c is not None)]))
+        values = iter(
+            self.shop.call(transposed.symbol, [*self.residuals, *(c for c in given if c is not None)])
+        )
         found = iter([next(values) if nonzero else None for nonzero in transposed.nonzero])
         leaves = []
         for value, is_active in zip(self.flat.values, self.mask, strict=True):
@@ -191,9 +198,7 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
                 f"tangents have the tree {tree.describe(structure)}, primals {tree.describe(flat.structure)}",
                 where=user_location_text(),
             )
-        moving = [
-            _tangent_like(v, t, n) for v, t, n in zip(flat.values, leaves, flat.names, strict=True)
-        ]
+        moving = [_tangent_like(v, t, n) for v, t, n in zip(flat.values, leaves, flat.names, strict=True)]
         return tree.unflatten(linear.nested.result_tree, linear.push(moving))
 
     return linear.value, push
@@ -206,7 +211,7 @@ def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[A
     """
     flat = _Flat(function, primals, {})
     shop = Workshop()
-    nested = shop.nested(function_name(function), flat.call, flat.values)
+    nested = shop.nested(function_name(function), flat.call, flat.arguments)
     linear = tuple(v.dtype in INEXACT for v in flat.values) + (False,) * len(nested.captured)
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
@@ -218,7 +223,9 @@ def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[A
                 where=user_location_text(),
             )
         made = shop.transposer.transpose(nested.symbol, linear)
-        constant = [v for v, is_linear in zip([*flat.values, *nested.captured], linear, strict=True) if not is_linear]
+        constant = [
+            v for v, is_linear in zip([*flat.values, *nested.captured], linear, strict=True) if not is_linear
+        ]
         values = iter(shop.call(made.symbol, [*constant, *(as_value(leaf) for leaf in leaves)]))
         found = iter([next(values) if nonzero else None for nonzero in made.nonzero])
         out = []

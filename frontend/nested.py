@@ -38,6 +38,21 @@ class Nested:
     captured: tuple[Any, ...]
 
 
+@dataclass(frozen=True)
+class Argument:
+    """What a nested function is traced at for one argument."""
+
+    type: TensorType
+    dimensions: tuple[str | None, ...]
+    weak_type: bool
+
+
+def argument_of(value: Any) -> Argument:
+    """The argument that a value is."""
+    names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape)
+    return Argument(ops.tensor_type(value), names, value.weak_type)
+
+
 class Workshop:
     """A program to make functions in and to call them."""
 
@@ -46,22 +61,30 @@ class Workshop:
         self.program = self.frame.program if self.frame is not None else Program("eager")
 
     def nested(
-        self, name: str, call: Callable[[Sequence[Any]], Any], values: Sequence[Any]
+        self,
+        name: str,
+        call: Callable[[Sequence[Any]], Any],
+        arguments: Sequence[Argument],
+        captured: Sequence[Any] = (),
     ) -> Nested:
-        """Trace `call`, which gets one tracer for each of `values` and gives a pytree of arrays."""
+        """Trace `call`, which gets a tracer for each argument and gives a pytree of arrays.
+
+        Outer values in `captured` become arguments after those in this order, used or not.
+        """
         frame = Frame(self.program, name, self.frame, private=True)
         with recording(frame):
             inner = []
-            for value in values:
-                names = [n.text if isinstance(n, Dim) else None for n in value.shape]
-                tracer = frame.add_argument(ops.tensor_type(value), names)
-                tracer.weak_type = value.weak_type
+            for argument in arguments:
+                tracer = frame.add_argument(argument.type, argument.dimensions)
+                tracer.weak_type = argument.weak_type
                 inner.append(tracer)
+            for outer in captured:
+                frame.value_of(outer)
             results, result_tree, _ = result_values(call, call(inner))
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
-        captured = tuple(outer for outer, _ in frame.captured.values())
-        return Nested(frame.symbol, result_tree, types, captured)
+        found = tuple(outer for outer, _ in frame.captured.values())
+        return Nested(frame.symbol, result_tree, types, found)
 
     def call(self, symbol: str, operands: Sequence[Any]) -> list[Any]:
         """The results of a function of the program."""
@@ -77,20 +100,21 @@ class Workshop:
     @property
     def forward(self) -> ForwardMode:
         """The program's jvp engine."""
-        return self._engine(ForwardMode)
+        return self.engine(ForwardMode, ForwardMode)
 
     @property
     def linearizer(self) -> Linearizer:
         """The program's linearize engine."""
-        return self._engine(Linearizer)
+        return self.engine(Linearizer, Linearizer)
 
     @property
     def transposer(self) -> Transposer:
         """The program's transpose engine."""
-        return self._engine(Transposer)
+        return self.engine(Transposer, Transposer)
 
-    def _engine(self, kind: Any) -> Any:
+    def engine(self, key: Any, make: Callable[[Any], Any]) -> Any:
+        """The program's engine under `key`, made of its module when it is first asked for."""
         engines = self.program.memo
-        if kind not in engines:
-            engines[kind] = kind(self.program.module)
-        return engines[kind]
+        if key not in engines:
+            engines[key] = make(self.program.module)
+        return engines[key]

@@ -66,6 +66,15 @@ def describe(spec: Structure) -> str:
     return text.removeprefix("PyTreeSpec(").removesuffix(")").replace(f", namespace='{NAMESPACE}'", "")
 
 
+def children(tree: Any) -> dict[Any, Any] | None:
+    """The children of the root of `tree` by their key in order, None for a leaf; None itself has none."""
+    _, spec = flatten(tree)
+    if spec.is_leaf():
+        return None
+    found, _, entries, _ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
+    return dict(zip(entries, found, strict=True))
+
+
 def register(
     cls: type,
     flatten_function: Callable[[Any], tuple[Iterable[Any], Any]],
@@ -104,9 +113,7 @@ def _register_dataclass(cls: type) -> None:
     def build(_: Any, children: Iterable[Any]) -> Any:
         return cls(**dict(zip(names, children, strict=True)))
 
-    optree.register_pytree_node(
-        cls, flat, build, path_entry_type=optree.GetAttrEntry, namespace=NAMESPACE
-    )
+    optree.register_pytree_node(cls, flat, build, path_entry_type=optree.GetAttrEntry, namespace=NAMESPACE)
     _registered.add(cls)
 
 
