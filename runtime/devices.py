@@ -198,7 +198,7 @@ def _create_device(name: str) -> Device:
     entry = entries[int(position or 0)]
     try:
         # Without the caching allocator every large result on the CPU pays for fresh pages. With it, Vulkan
-        # fails at the first call ("allocator cannot allocate a Vulkan buffer").
+        # fails at the first call ("allocator cannot allocate a Vulkan buffer") or crashes.
         allocators = ["caching"] if driver in _LOCAL_DESCRIPTIONS else None
         loaded: Any = iree_runtime.get_driver(driver)  # the stubs know neither dicts nor names here
         hal = loaded.create_device(entry["device_id"], allocators=allocators)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import gc
 import pickle
 import sys
+from copy import deepcopy
 from typing import Any
 
 import jax
@@ -173,7 +173,7 @@ def test_the_array_protocol_follows_numpy() -> None:
 
 def test_arrays_are_pickled_and_copied_by_value() -> None:
     array = from_host(np.arange(3, dtype=np.uint8), "local-task")
-    for other in (pickle.loads(pickle.dumps(array)), copy.deepcopy(array)):
+    for other in (pickle.loads(pickle.dumps(array)), deepcopy(array)):
         assert (other.tolist(), other.dtype, other.device) == ([0, 1, 2], np.uint8, array.device)
         assert other is not array
 
