@@ -14,7 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from .declaration import Op
-from .ops.constants import Constant, Dim
+from .ops.constants import Constant, Dim, SizeAdd, SizeArithmetic, SizeConstant, SizeMul, SizeSub
 from .ops.shape import BroadcastInDim
 from .types import TensorType, ValueType, storage
 
@@ -80,9 +80,28 @@ class BuilderCore(ABC, Generic[V]):
         return self.full_like(value, 0)
 
     def constant_of(self, value: V) -> np.ndarray | None:
-        """The array that `value` is known to be, or None; for `simplify` rules."""
+        """What `value` is known to be, or a 0-d array that repeats to it, or None; for `simplify` rules."""
         return None
 
     def defining(self, value: V) -> Application | None:
         """The application whose only result is `value`, or None; for `simplify` rules."""
         return None
+
+    def size_sum(self, m: int | V, n: int | V) -> int | V:
+        """`m + n`, an integer where both are."""
+        return self._on_sizes(SizeAdd, m, n)
+
+    def size_difference(self, m: int | V, n: int | V) -> int | V:
+        """`m - n`, an integer where both are."""
+        return self._on_sizes(SizeSub, m, n)
+
+    def size_product(self, m: int | V, n: int | V) -> int | V:
+        """`m * n`, an integer where both are."""
+        return self._on_sizes(SizeMul, m, n)
+
+    def _on_sizes(self, op: type[SizeArithmetic], m: int | V, n: int | V) -> int | V:
+        if isinstance(m, int) and isinstance(n, int):
+            return op.evaluate(m, n)
+        operands = [self.apply(SizeConstant, (), {"value": k}) if isinstance(k, int) else k for k in (m, n)]
+        result: V = self.apply(op, operands, {})
+        return result

@@ -79,7 +79,8 @@ from .ops.reductions import (
     ReduceProd,
     ReduceSum,
 )
-from .ops.shape import BroadcastInDim, Concatenate, Pad, Reshape, Reverse, Slice, Transpose
+from .ops.shape import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
+from .ops.slicing import Pad, Slice
 from .ops.special import Digamma, Erf, Erfc, ErfInv, Lgamma
 from .ops.transcendental import (
     Acos,

@@ -17,6 +17,7 @@ from ..dialects.building import Application
 from ..dialects.declaration import Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.ops.constants import Constant
+from ..dialects.ops.shape import BroadcastInDim
 from ..dialects.types import TensorType
 from .functions import function, functions, is_private, split_body
 
@@ -78,6 +79,7 @@ class _Run:
         self.changed = False
         self.unknown = mlir.ir.Location.unknown(module.context)
         self.constants: dict[Any, np.ndarray] = {}
+        self.splats: dict[Any, np.ndarray] = {}
         self.applications: dict[Any, Application] = {}
         self.seen: dict[Any, Any] = {}
 
@@ -112,6 +114,10 @@ class _Run:
             self.applications[results[0]] = application
             if application.op is Constant:
                 self.constants[results[0]] = Constant.evaluate(**application.attributes)
+            elif application.op is BroadcastInDim and application.operands[0] in self.constants:
+                constant = self.constants[application.operands[0]]
+                if constant.size == 1:
+                    self.splats[results[0]] = constant.reshape(())
         return None
 
     def _by_rule(self, operation: Any, application: Application) -> list[Any] | None:
@@ -166,7 +172,9 @@ class _KnowingEmitter(Emitter):
         self.run = run
 
     def constant_of(self, value: Any) -> np.ndarray | None:
-        return self.run.constants.get(value)
+        """The array, or the 0-d array that is repeated to make it."""
+        constant = self.run.constants.get(value)
+        return self.run.splats.get(value) if constant is None else constant
 
     def defining(self, value: Any) -> Application | None:
         return self.run.applications.get(value)

@@ -6,7 +6,9 @@ counts, attributes and result types are checked here against the declarations.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from ..dialects import mlir
 from ..dialects.attributes import Codec
@@ -86,12 +88,10 @@ def _compatible(actual: ValueType, inferred: ValueType) -> bool:
     )
 
 
+_FILE_LINE: Final = re.compile(r'"([^"]+)":(\d+)')
+
+
 def location_text(location: mlir.ir.Location) -> str:
-    """`file:line` of a location where it has one, else its MLIR text."""
-    text = str(location)
-    if text.startswith('loc("'):
-        file, _, rest = text[5:].partition('":')
-        line = rest.split(":")[0].rstrip(")")
-        if line.isdigit():
-            return f"{file}:{line}"
-    return text
+    """`file:line` of the user where the location has one (in whatever it is fused), else its MLIR text."""
+    found = _FILE_LINE.search(str(location))
+    return f"{found[1]}:{found[2]}" if found else str(location)

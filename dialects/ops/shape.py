@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..declaration import (
-    BATCHING_LATER,
-    DIFFERENTIATION_LATER,
+    Linear,
     Op,
     Operand,
     integer,
@@ -29,15 +28,18 @@ from ..declaration import (
 from ..errors import AdzeError
 from ..types import ANY, TensorType, merge_shapes
 from .constants import Dim
+from .elementwise import repeated
 
 
 class Movement(Op):
     """Family of ops that are linear in their array operand whatever its dtype."""
 
     operands = (Operand("x", ANY),)
-    jvp = DIFFERENTIATION_LATER
-    transpose = DIFFERENTIATION_LATER
-    batch = BATCHING_LATER
+
+    @classmethod
+    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+        """The tangent moves as the operand does."""
+        return b.apply(cls, tangents, attributes)
 
 
 class BroadcastInDim(Movement):
@@ -47,6 +49,7 @@ class BroadcastInDim(Movement):
     """
 
     name = "broadcast_in_dim"
+    is_cheap = True
     attributes = {"shape": sizes("the result's shape"), "dimensions": ints("where each axis of x goes")}
 
     @staticmethod
@@ -83,11 +86,33 @@ class BroadcastInDim(Movement):
         is_whole = states_own_shape(b, x, shape) and tuple(dimensions) == tuple(range(len(shape)))
         return x if is_whole else None
 
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, *, shape: Any, dimensions: tuple[int, ...]) -> Any:
+        """Sums over the axes that were added or repeated, then puts the others in the operand's order."""
+        x = operands[0]
+        repeated = [k for k, d in enumerate(dimensions) if x.type.shape[k] == 1 and not _is_one(shape[d])]
+        added = [d for d in range(len(shape)) if d not in dimensions]
+        summed = sorted((*added, *(dimensions[k] for k in repeated)))
+        value = b.reduce_sum(cotangent, axes=tuple(summed)) if summed else cotangent
+        kept = [k for k in range(len(dimensions)) if k not in repeated]
+        order = sorted(kept, key=lambda k: dimensions[k])
+        if order != kept:
+            value = b.transpose(value, permutation=tuple(order.index(k) for k in kept))
+        return b.reshape(value, shape=x.sizes) if repeated else value
+
+    @staticmethod
+    def batch(
+        b: Any, size: Any, operands: Any, batched: Any, *, shape: Any, dimensions: tuple[int, ...]
+    ) -> Any:
+        shifted = (0, *(d + 1 for d in dimensions))
+        return [b.broadcast_in_dim(operands[0], shape=(size, *shape), dimensions=shifted)], [True]
+
 
 class Reshape(Movement):
     """``y.flat[k] = x.flat[k]``: the same elements in row-major order under another shape."""
 
     name = "reshape"
+    is_cheap = True
     attributes = {"shape": sizes("the result's shape")}
 
     @staticmethod
@@ -120,11 +145,20 @@ class Reshape(Movement):
             return None
         return b.reshape(inner.operands[0], shape=shape)
 
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, *, shape: Any) -> Any:
+        return b.reshape(cotangent, shape=operands[0].sizes)
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, shape: Any) -> Any:
+        return [b.reshape(operands[0], shape=(size, *shape))], [True]
+
 
 class Transpose(Movement):
     """``y[i] = x[j]`` with ``i[k] = j[permutation[k]]``: axis `permutation[k]` of `x` becomes axis `k`."""
 
     name = "transpose"
+    is_cheap = True
     attributes = {"permutation": ints("the axis of x that becomes each axis of the result")}
 
     @staticmethod
@@ -154,175 +188,14 @@ class Transpose(Movement):
         first = inner.attributes["permutation"]
         return b.transpose(inner.operands[0], permutation=tuple(first[axis] for axis in permutation))
 
-
-class Slice(Movement):
-    """``y[i] = x[start + strides * i]`` for ``start <= start + strides * i < limit``, axis by axis.
-
-    ``0 <= start <= limit <= size`` must hold: dynamic bounds are checked when the program runs.
-    """
-
-    name = "slice"
-    attributes = {
-        "start": sizes("the first position of each axis"),
-        "limit": sizes("the position after the last of each axis"),
-        "strides": ints("the step along each axis, at least 1"),
-    }
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, *, permutation: tuple[int, ...]) -> Any:
+        inverse = tuple(permutation.index(axis) for axis in range(len(permutation)))
+        return b.transpose(cotangent, permutation=inverse)
 
     @staticmethod
-    def infer(
-        x: TensorType,
-        *,
-        start: tuple[int | None, ...],
-        limit: tuple[int | None, ...],
-        strides: tuple[int, ...],
-    ) -> TensorType:
-        require(
-            len(start) == len(limit) == len(strides) == x.rank,
-            f"slice: start {start}, limit {limit} and strides {strides} must have one entry "
-            f"for each axis of {x}",
-        )
-        return x.with_shape(
-            Slice._size(x, axis, start[axis], limit[axis], strides[axis]) for axis in range(x.rank)
-        )
-
-    @staticmethod
-    def _size(x: TensorType, axis: int, start: int | None, limit: int | None, stride: int) -> int | None:
-        require(stride >= 1, f"slice: stride {stride} of axis {axis} must be at least 1")
-        require(start is None or start >= 0, f"slice: start {start} of axis {axis} of {x} is negative")
-        size = x.shape[axis]
-        require(
-            limit is None or size is None or limit <= size,
-            f"slice: limit {limit} of axis {axis} is beyond the end of {x}",
-        )
-        if start is None or limit is None:
-            return None
-        require(start <= limit, f"slice: start {start} of axis {axis} of {x} is after its limit {limit}")
-        return -(-(limit - start) // stride)
-
-    @staticmethod
-    def evaluate(
-        x: np.ndarray, *, start: tuple[int, ...], limit: tuple[int, ...], strides: tuple[int, ...]
-    ) -> np.ndarray:
-        for axis, (first, last, n) in enumerate(zip(start, limit, x.shape, strict=True)):
-            if not 0 <= first <= last <= n:
-                raise AdzeError(f"adze: slice [{first}:{last}] of axis {axis} is out of bounds for size {n}")
-        window = tuple(slice(*bounds) for bounds in zip(start, limit, strides, strict=True))
-        return x[window].copy()
-
-    @staticmethod
-    def lower(
-        l: Any, x: Any, *, start: tuple[Any, ...], limit: tuple[Any, ...], strides: tuple[int, ...]
-    ) -> Any:
-        return l.slice(x, start, limit, strides)
-
-    @staticmethod
-    def simplify(
-        b: Any, x: Any, *, start: tuple[Any, ...], limit: tuple[Any, ...], strides: tuple[int, ...]
-    ) -> Any:
-        """A slice of everything is its operand."""
-        from_origin = all(isinstance(n, int) and n == 0 for n in start)
-        is_whole = from_origin and set(strides) <= {1} and states_own_shape(b, x, limit)
-        return x if is_whole else None
-
-
-class Pad(Movement):
-    """``y[low + (interior + 1) * i] = x[i]``, and `padding_value` everywhere else.
-
-    Negative `low` and `high` cut elements off, after `interior` elements went between neighbours.
-    """
-
-    name = "pad"
-    operands = (Operand("x", ANY), Operand("padding_value", ANY))
-    attributes = {
-        "low": sizes("how many elements go before each axis; negative: are cut off"),
-        "high": sizes("how many elements go after each axis; negative: are cut off"),
-        "interior": ints("how many elements go between neighbours of each axis"),
-    }
-
-    @staticmethod
-    def infer(
-        x: TensorType,
-        padding_value: TensorType,
-        *,
-        low: tuple[int | None, ...],
-        high: tuple[int | None, ...],
-        interior: tuple[int, ...],
-    ) -> TensorType:
-        require_same_dtype("pad", x, padding_value)
-        require(padding_value.rank == 0, f"pad: padding_value must be 0-d, got {padding_value}")
-        require(
-            len(low) == len(high) == len(interior) == x.rank,
-            f"pad: low {low}, high {high} and interior {interior} must have one entry for each axis of {x}",
-        )
-        require(all(n >= 0 for n in interior), f"pad: interior {interior} has a negative entry")
-        return x.with_shape(
-            Pad._size(x, axis, low[axis], high[axis], interior[axis]) for axis in range(x.rank)
-        )
-
-    @staticmethod
-    def _size(x: TensorType, axis: int, low: int | None, high: int | None, interior: int) -> int | None:
-        size = x.shape[axis]
-        if size is None or low is None or high is None:
-            return None
-        padded = low + high + size + interior * max(size - 1, 0)
-        require(padded >= 0, f"pad: low {low} and high {high} leave a negative size of axis {axis} of {x}")
-        return padded
-
-    @staticmethod
-    def evaluate(
-        x: np.ndarray,
-        padding_value: np.ndarray,
-        *,
-        low: tuple[int, ...],
-        high: tuple[int, ...],
-        interior: tuple[int, ...],
-    ) -> np.ndarray:
-        spread = np.full(
-            [n + k * max(n - 1, 0) for n, k in zip(x.shape, interior, strict=True)], padding_value, x.dtype
-        )
-        spread[tuple(slice(None, None, k + 1) for k in interior)] = x
-        cut = spread[
-            tuple(
-                slice(max(-before, 0), max(n - max(-after, 0), 0))
-                for n, before, after in zip(spread.shape, low, high, strict=True)
-            )
-        ]
-        shape = [n + a + z for n, a, z in zip(spread.shape, low, high, strict=True)]
-        if min(shape, default=0) < 0:
-            raise AdzeError(f"adze: pad low {low} and high {high} leave a negative size of {x.shape}")
-        result = np.full(shape, padding_value, x.dtype)
-        place = tuple(
-            slice(min(max(a, 0), n), min(max(a, 0), n) + k)
-            for a, k, n in zip(low, cut.shape, shape, strict=True)
-        )
-        result[place] = cut
-        return result
-
-    @staticmethod
-    def lower(
-        l: Any,
-        x: Any,
-        padding_value: Any,
-        *,
-        low: tuple[Any, ...],
-        high: tuple[Any, ...],
-        interior: tuple[int, ...],
-    ) -> Any:
-        return l.pad(x, padding_value, low, high, interior)
-
-    @staticmethod
-    def simplify(
-        b: Any,
-        x: Any,
-        padding_value: Any,
-        *,
-        low: tuple[Any, ...],
-        high: tuple[Any, ...],
-        interior: tuple[int, ...],
-    ) -> Any:
-        """Padding by nothing is the operand."""
-        nothing = all(isinstance(n, int) and n == 0 for n in (*low, *high, *interior))
-        return x if nothing else None
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, permutation: tuple[int, ...]) -> Any:
+        return [b.transpose(operands[0], permutation=(0, *(p + 1 for p in permutation)))], [True]
 
 
 class Concatenate(Movement):
@@ -360,11 +233,38 @@ class Concatenate(Movement):
         """One array concatenated is itself."""
         return xs[0] if len(xs) == 1 else None
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int) -> Any:
+        moved = [b.zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
+        return b.concatenate(*moved, axis=axis)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, *, axis: int) -> Any:
+        """Each operand's cotangent is its own piece."""
+        found: list[Any] = []
+        first: Any = 0
+        shape = b.sizes(cotangent)
+        for x in operands:
+            n = x.sizes[axis] if isinstance(x, Linear) else b.sizes(x)[axis]
+            last = b.size_sum(first, n)
+            start = tuple(first if k == axis else 0 for k in range(len(shape)))
+            limit = tuple(last if k == axis else m for k, m in enumerate(shape))
+            piece = b.slice(cotangent, start=start, limit=limit, strides=(1,) * len(shape))
+            found.append(piece if isinstance(x, Linear) else None)
+            first = last
+        return found
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis: int) -> Any:
+        spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
+        return [b.concatenate(*spread, axis=axis + 1)], [True]
+
 
 class Reverse(Movement):
     """``y[..., i, ...] = x[..., n - 1 - i, ...]`` along each of `axes`."""
 
     name = "reverse"
+    is_cheap = True
     attributes = {"axes": ints("the axes whose order is turned around")}
 
     @staticmethod
@@ -390,6 +290,14 @@ class Reverse(Movement):
             return None
         remaining = tuple(sorted(set(axes) ^ set(inner.attributes["axes"])))
         return b.reverse(inner.operands[0], axes=remaining)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, *, axes: tuple[int, ...]) -> Any:
+        return b.reverse(cotangent, axes=axes)
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axes: tuple[int, ...]) -> Any:
+        return [b.reverse(operands[0], axes=tuple(a + 1 for a in axes))], [True]
 
 
 def states_own_shape(b: Any, x: Any, shape: Sequence[Any]) -> bool:
@@ -418,3 +326,7 @@ def _count(shape: tuple[int | None, ...]) -> int | None:
     if 0 in known:
         return 0
     return math.prod(known) if len(known) == len(shape) else None
+
+
+def _is_one(size: Any) -> bool:
+    return isinstance(size, int) and size == 1
