@@ -19,9 +19,10 @@ from ...dialects.ops.indexing import WindowMap, scatter_window
 from ...dialects.types import BOOL, INT64, TensorType
 from .core import Size
 from .movement import MovementForms
+from .ownership import OwnershipForms
 
 
-class IndexingForms(MovementForms):
+class IndexingForms(MovementForms, OwnershipForms):
     """Dynamic slices, gather, scatter."""
 
     def dynamic_slice(self, x: Any, starts: Sequence[Any], sizes: Sequence[Size]) -> Any:
@@ -37,6 +38,7 @@ class IndexingForms(MovementForms):
         sizes = self.shape(update)
         if 0 in sizes:
             return x
+        x = self.owned(x, self.result_type.dtype)
         offsets = self._clamped_offsets(self.shape(x), starts, sizes, self.operand_types[2:])
         return self.insert(update, x, offsets, [1] * len(sizes))
 
@@ -287,6 +289,7 @@ class IndexingForms(MovementForms):
         if drop:
             operands.append(self.reshape(inside, [count]))
         operands = [self._materialised(v) for v in operands]
+        x = self.owned(x, self.result_type.dtype)
         target = self.reshape(x, [self.product(shape[:indexed]), *row])
         return self.reshape(self._scatter(kind, operands, target, unique), shape)
 

@@ -1,0 +1,66 @@
+"""Who owns a buffer: the fence before every form that writes into one of its operands.
+
+IREE treats an argument of an exported function as scratch: `scatter`, `insert_slice`, `sort` and whatever
+else updates a tensor overwrite the caller's array, and the program's own later uses of it
+(https://github.com/iree-org/iree/issues/16168, observed in 3.13; copies and clones are elided). So a value
+that may be an argument is copied first, by a dispatch that the optimiser cannot see to be a copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ...dialects import mlir
+from ...dialects.types import BOOL
+from .core import LoweringCore
+
+VIEWS: Final = frozenset(
+    {
+        "tensor.cast",
+        "tensor.collapse_shape",
+        "tensor.expand_shape",
+        "tensor.extract_slice",
+        "util.optimization_barrier",
+        "flow.tensor.tie_shape",
+    }
+)
+
+
+class OwnershipForms(LoweringCore):
+    """Copies before writing."""
+
+    def owned(self, x: Any, dtype: np.dtype) -> Any:
+        """`x`, or a copy of it where it may be a caller's array: what may be written into."""
+        if not self._may_be_argument(x):
+            return x
+        shape = self.shape(x)
+        rank = len(shape)
+        always = mlir.util.OptimizationBarrierOp(
+            [self.scalars.element_type(BOOL)], [self.scalars.constant(BOOL, True)]
+        ).results[0]
+
+        def body(element: Any, _: Any) -> Any:
+            return mlir.arith.select(always, element, self.scalars.constant(dtype, 0))
+
+        maps = [self.identity_map(rank)] * 2
+        return self.generic([x], [self.empty(shape, dtype)], maps, ["parallel"] * rank, body)
+
+    @staticmethod
+    def _may_be_argument(value: Any) -> bool:
+        """Whether `value` is, or is a view of, an argument or a result of control flow."""
+        while not isinstance(value.owner, mlir.ir.Block):
+            owner = value.owner.operation
+            if owner.name not in VIEWS and not _only_moves(owner):
+                return bool(owner.name.startswith(("func.", "scf.")))
+            value = owner.operands[0]
+        return bool(value.owner.owner.operation.name == "func.func")
+
+
+def _only_moves(operation: Any) -> bool:
+    """Whether this is a `linalg.generic` that yields what it reads: it may be folded to a view."""
+    if operation.name != "linalg.generic":
+        return False
+    block = operation.regions[0].blocks[0]
+    return bool(block.operations[0].operation.name == "linalg.yield")
