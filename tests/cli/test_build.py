@@ -35,6 +35,7 @@ def text(x):
 def fail(x):
     raise ValueError("not today")
 """
+ADD_LINE = MODEL.split("\n").index("    return x + y") + 1
 CHOOSE_LINE = MODEL.split("\n").index("    if x.sum() > 0:") + 1
 FAIL_LINE = MODEL.split("\n").index('    raise ValueError("not today")') + 1
 
@@ -47,8 +48,9 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path = Path("model_of_the_build_tests.py")
     path.write_text(MODEL)
     yield path
-    sys.modules.pop(path.stem, None)
-    assert {name for name in set(sys.modules) - loaded if name.startswith("model_of")} == set()
+    for name in set(sys.modules) - loaded:
+        if name.startswith(path.stem):
+            del sys.modules[name]
 
 
 def test_built_program_computes_what_the_function_does(adze: Adze, model: Path) -> None:
@@ -114,8 +116,7 @@ def test_printed_ir_is_input_of_opt(adze: Adze, model: Path) -> None:
 
 def test_ir_shows_the_lines_of_the_user(adze: Adze, model: Path) -> None:
     result = adze("ir", f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "--locations")
-    line = MODEL.split("\n").index("    return x + y") + 1
-    assert f'{model}":{line}:' in result.stdout
+    assert f'{model}":{ADD_LINE}:' in result.stdout
 
 
 def test_unknown_stage_lists_the_stages(adze: Adze, model: Path) -> None:
@@ -138,9 +139,11 @@ def refuse(adze: Adze, *arguments: object, code: int) -> str:
 
 def test_shapes_that_do_not_fit_are_refused(adze: Adze, model: Path) -> None:
     message = refuse(adze, f"{model}:add", "--in", "f32[4]", "--in", "f32[3]", code=1)
-    assert message.startswith("error: ")
-    assert "4" in message and "3" in message
-    assert f"{model}:" in message
+    assert message == (
+        "error: operands could not be broadcast: f32[4] and f32[3]\n"
+        f"  at {Path.cwd() / model}:{ADD_LINE}\n"
+        "  hint: sizes must be equal or 1, counted from the last axis\n"
+    )
 
 
 def test_branch_on_a_value_names_the_line_and_the_way_out(adze: Adze, model: Path) -> None:

@@ -29,7 +29,11 @@ def test_examples_print_what_the_readme_shows(
     blocks: list[tuple[str, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "ADZE_CACHE_DIR": str(tmp_path / "cache"),
+    }
     checker = doctest.OutputChecker()
     checked = 0
     for language, title, text in blocks:
