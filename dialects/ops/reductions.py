@@ -33,6 +33,7 @@ from ..types import (
     FLOAT16,
     FLOAT32,
     FLOATS,
+    INEXACT,
     INTEGERS,
     NUMBERS,
     REALS,
@@ -250,7 +251,7 @@ class Cumsum(Cumulative):
     name = "cumsum"
     operands = (Operand("x", NUMBERS),)
     function = np.add
-    identity = staticmethod(lambda dtype: 0)
+    identity = staticmethod(lambda dtype: -0.0 if dtype in INEXACT else 0)  # so that -0 stays -0
     transpose = DIFFERENTIATION_LATER
 
 

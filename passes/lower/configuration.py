@@ -28,6 +28,7 @@ ROW: Final = 1024  # the length of the rows that a long vector is split into
 ROW_BYTES: Final = 8192  # how much of a row is folded at once
 STRIP_BYTES: Final = 1024  # how wide a strip of columns is folded at once
 SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to gain
+SIDE_BY_SIDE: Final = 64  # rows enough to keep the vector units busy
 UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
 PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
 
@@ -182,6 +183,14 @@ def _fold_tiles(
         parallel[kept - 1] = tile
         distribution[kept - 1] = 2 * tile if sizes[kept - 1] % (2 * tile) == 0 else tile
     return _tiles(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
+
+
+def scan_block(rows: Size, size: Size) -> int | None:
+    """The length of the blocks that rows are cut into for a scan, None for whole rows."""
+    if not isinstance(rows, int) or not isinstance(size, int) or rows >= SIDE_BY_SIDE or size < 2 * SIDE_BY_SIDE:
+        return None
+    block = _divisor(size, int(size**0.5), 1)
+    return block if block is not None and block >= 8 else None
 
 
 # -- products ----------------------------------------------------------------------------------

@@ -1,4 +1,10 @@
-"""Forms of running values (cumsum, cumprod, cummax, cummin): `iree_linalg_ext.scan` along the axis."""
+"""Forms of running values (cumsum, cumprod, cummax, cummin): scans along an outer axis, in blocks if need be.
+
+`iree_linalg_ext.scan` is vectorised over the axes inside the one it runs along, so the axis is brought to the
+front. Where there are few rows to work on side by side, each is cut into blocks that are scanned like rows;
+the blocks' totals are scanned in turn, and what comes before a block is combined with all of it. No form
+multiplies by zeros, so that an infinity reaches only the elements after it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +14,7 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.ops.reductions import accumulation_dtype
+from . import configuration
 from .reductions import ReductionForms
 
 
@@ -21,7 +28,15 @@ class CumulativeForms(ReductionForms):
         x = self.convert(dtype, carried, x)
         if reverse:
             x = self.flip(x, axis, carried)
-        running = self._scan(name, x, axis, identity, carried)
+        shape = self.shape(x)
+        last = len(shape) - 1
+        order = [*(a for a in range(len(shape)) if a != axis), axis]
+        rows = self.permute(x, order)
+        lengths = self.shape(rows)
+        groups = [list(range(last)), [last]]
+        running = self._rows(name, self.collapse(rows, groups), identity, carried)
+        running = self.expand(running, groups, lengths) if last else self.drop_units(running, [False, True])
+        running = self.permute(running, [order.index(a) for a in range(len(shape))])
         if reverse:
             running = self.flip(running, axis, carried)
         return self.convert(carried, dtype, running)
@@ -40,6 +55,29 @@ class CumulativeForms(ReductionForms):
         return self.generic(
             [], [self.empty(shape, dtype)], [self.identity_map(rank)], ["parallel"] * rank, body
         )
+
+    def _rows(self, name: str, x: Any, identity: Any, dtype: np.dtype) -> Any:
+        """Running values of each row of a matrix."""
+        rows, size = self.shape(x)
+        block = configuration.scan_block(rows, size)
+        if block is None:
+            return self.permute(self._scan(name, self.permute(x, (1, 0)), 0, identity, dtype), (1, 0))
+        count = size // block
+        blocks = self.expand(x, [[0], [1, 2]], [rows, count, block])
+        blocks = self.collapse(self.permute(blocks, (2, 0, 1)), [[0], [1, 2]])
+        within = self.expand(self._scan(name, blocks, 0, identity, dtype), [[0], [1, 2]], [block, rows, count])
+        totals = self.collapse(self.window(within, [block - 1, 0, 0], [1, rows, count], [1] * 3), [[0, 1], [2]])
+        upto = self._rows(name, totals, identity, dtype)
+        others = self.window(upto, [0, 0], [rows, count - 1], [1, 1])
+        before = self.pad_with(others, [0, 1], [0, 0], self.scalar_constant(dtype, identity))
+        joined = self.generic(
+            [within, before],
+            [self.empty([rows, count, block], dtype)],
+            [self.axes_map(3, (2, 0, 1)), self.axes_map(3, (0, 1)), self.identity_map(3)],
+            ["parallel"] * 3,
+            lambda here, earlier, _: self.combine(name, dtype, earlier, here),
+        )
+        return self.collapse(joined, [[0], [1, 2]])
 
     def _scan(self, name: str, x: Any, axis: int, identity: Any, dtype: np.dtype) -> Any:
         ir = mlir.ir
