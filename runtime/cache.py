@@ -19,8 +19,6 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-import filelock
-
 from .compile import CompileOptions
 from .files import TEMPORARY_SUFFIX, write_atomically
 from .manifest import versions
@@ -215,6 +213,8 @@ class CompileCache:
         total = sum(size for _, size, _ in entries)
         if total <= self.max_bytes:
             return
+        import filelock  # a tenth of the time of importing adze, and needed only here
+
         # One process at a time, so that two do not each delete a half of what should stay.
         with contextlib.suppress(filelock.Timeout), filelock.FileLock(self.folder / _LOCK_NAME, timeout=5):
             self._remove_temporaries(older_than=_STALE_SECONDS)

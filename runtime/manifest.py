@@ -7,7 +7,7 @@ The same build always gives the same text: there are no dates and no paths in it
 
 from __future__ import annotations
 
-import importlib.metadata
+import functools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -117,13 +117,20 @@ def make_manifest(
 
 def versions() -> dict[str, str]:
     """The versions that a program depends on, read from package metadata: nothing is imported for it."""
-    found = {}
+    return dict(_installed_versions())
+
+
+@functools.cache
+def _installed_versions() -> tuple[tuple[str, str], ...]:
+    import importlib.metadata  # slow to import, and needed only here
+
+    found = []
     for name, distribution in _DISTRIBUTIONS.items():
         try:
-            found[name] = importlib.metadata.version(distribution)
+            found.append((name, importlib.metadata.version(distribution)))
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return tuple(found)
 
 
 def manifest_from_json(text: str) -> Manifest:
