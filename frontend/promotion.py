@@ -54,9 +54,12 @@ def asarray_of(x: Any) -> Any:
 
 
 def key_of(value: Any) -> Any:
-    """What promotion needs to know of a value: its dtype, or the Python type of a weak one."""
+    """What promotion needs to know of a value: its dtype, or the Python type of a weak one.
+
+    A Python bool is of dtype bool: every other dtype holds it anyway.
+    """
     if type(value) in PYTHON_SCALARS:
-        return type(value)
+        return BOOL if type(value) is bool else type(value)
     if value.weak_type:
         return _WEAK[value.dtype.kind]
     return value.dtype
@@ -202,7 +205,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
 
 
 def _key_of_anything(x: Any) -> Any:
-    if isinstance(x, np.dtype) or isinstance(x, (type, str)):
+    if isinstance(x, (np.dtype, type, str)):
         return x if x in PYTHON_SCALARS else as_dtype(x)
     return key_of(coerce(x))
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED
 from ..interpreter import ops
 from ..promotion import PYTHON_SCALARS, asarray_of
-from .axes import argument_error, full_like
+from .axes import argument_error, dtype_error, full_like
 from .loops import binary, elementwise, in_float32, mark_weak, prepared, unary
 
 
@@ -206,12 +206,14 @@ def float_power(x: Any, y: Any) -> Any:
 @elementwise(np.maximum)
 def maximum(x: Any, y: Any) -> Any:
     """The larger of `x` and `y`; NaN if either is."""
+    _require_order("maximum", x)
     return ops.or_(x, y) if x.dtype == BOOL else ops.max(x, y)
 
 
 @elementwise(np.minimum)
 def minimum(x: Any, y: Any) -> Any:
     """The smaller of `x` and `y`; NaN if either is."""
+    _require_order("minimum", x)
     return ops.and_(x, y) if x.dtype == BOOL else ops.min(x, y)
 
 
@@ -225,6 +227,11 @@ def fmax(x: Any, y: Any) -> Any:
 def fmin(x: Any, y: Any) -> Any:
     """The smaller of `x` and `y`; a NaN yields to a number."""
     return _unless_nan(x, y, minimum(x, y))
+
+
+def _require_order(function: str, x: Any) -> None:
+    if x.dtype in COMPLEX:
+        raise dtype_error(f"{function}: complex numbers have no order", "compare .real, .imag or abs()")
 
 
 def _unless_nan(x: Any, y: Any, chosen: Any) -> Any:

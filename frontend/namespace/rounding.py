@@ -84,14 +84,13 @@ def round(x: Any, decimals: int = 0) -> Any:
 around = round
 
 
+@elementwise(np.modf)
 def modf(x: Any) -> tuple[Any, Any]:
     """Fractional and integral part of `x`, both with its sign."""
-    value = float_value(x)
-    whole = _truncated(value)
-    fraction = ops.sub(value, whole)
-    infinite = ops.compare(ops.abs(value), full_like(value, np.inf), direction="EQ")
-    fraction = ops.select(infinite, full_like(value, 0), fraction)
-    return with_sign_of(fraction, value), whole
+    whole = _truncated(x)
+    infinite = ops.compare(ops.abs(x), full_like(x, np.inf), direction="EQ")
+    fraction = ops.select(infinite, full_like(x, 0), ops.sub(x, whole))
+    return with_sign_of(fraction, x), whole
 
 
 @elementwise(np.frexp)
@@ -151,6 +150,8 @@ def imag(x: Any) -> Any:
 def conj(x: Any) -> Any:
     """The complex conjugate; a real array is its own."""
     value = asarray_of(x)
+    if value.dtype == BOOL:  # as NumPy, which has no loop for booleans
+        return ops.convert(value, dtype=np.dtype(np.int8))
     return ops.conj(value) if value.dtype in COMPLEX else value
 
 
@@ -160,9 +161,7 @@ conjugate = conj
 def angle(z: Any, deg: bool = False) -> Any:
     """The argument of a complex number, in radians or degrees."""
     value = asarray_of(z)
-    if value.dtype not in COMPLEX:
-        value = float_value(value)
-    result = atan2(imag(value), real(value))
+    result = atan2(imag(value), real(value)) if value.dtype in COMPLEX else atan2(0, value)
     return rad2deg(result) if deg else result
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from ...dialects.types import COMPLEX
 from ..interpreter import ops
-from .arithmetic import divide, multiply
 from .axes import float_value, full_like
 from .loops import binary, elementwise, in_float32, unary
 
@@ -111,6 +110,13 @@ radians, degrees = deg2rad, rad2deg
 def sinc(x: Any) -> Any:
     """`sin(pi x) / (pi x)`, 1 at 0."""
     value = float_value(x)
-    zero = ops.compare(value, full_like(value, 0), direction="EQ")
-    angle = multiply(np.pi, ops.select(zero, full_like(value, 1.0e-20), value))
-    return divide(sin(angle), angle)
+    weak = value.weak_type
+    result = in_float32(_sinc, value)
+    result.weak_type = weak
+    return result
+
+
+def _sinc(x: Any) -> Any:
+    zero, one = ops.compare(x, full_like(x, 0), direction="EQ"), full_like(x, 1)
+    angle = ops.mul(full_like(x, math.pi), ops.select(zero, one, x))
+    return ops.select(zero, one, ops.div(ops.sin(angle), angle))

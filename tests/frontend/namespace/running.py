@@ -1,0 +1,112 @@
+"""Runs one call three ways: with NumPy, with adze outside a trace, and traced and then evaluated.
+
+Only NumPy arrays (also inside lists and tuples) are traced; everything else stays a Python value.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import adze.numpy as anp
+from adze.frontend.trace import trace_program
+from adze.passes.evaluate import evaluate
+
+FLOAT_TOLERANCE = {
+    "float16": 2e-3,
+    "bfloat16": 2e-2,
+    "float32": 2e-6,
+    "float64": 1e-12,
+    "complex64": 5e-6,
+    "complex128": 1e-12,
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """`numpy.<name>(*args, **kwargs)`, and under which name adze has it."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any] = field(default_factory=dict)
+    adze_name: str | None = None
+    tolerance: float | None = None
+
+    def __str__(self) -> str:
+        shown = [_short(a) for a in self.args] + [f"{k}={_short(v)}" for k, v in self.kwargs.items()]
+        return f"{self.name}({','.join(shown)})"
+
+    def of(self, module: Any) -> Callable[..., Any]:
+        """The function in `numpy` or `adze.numpy`; dots reach into submodules."""
+        name = self.adze_name or self.name if module is anp else self.name
+        for part in name.split("."):
+            module = getattr(module, part)
+        return module  # type: ignore[no-any-return]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.name}{list(value.shape)}".replace(" ", "")
+    if isinstance(value, (list, tuple)):
+        return f"({','.join(map(_short, value))})"
+    return repr(value)
+
+
+def flat(result: Any) -> list[Any]:
+    """The arrays of a result, in order."""
+    if isinstance(result, (list, tuple)):
+        return [leaf for item in result for leaf in flat(item)]
+    return [result]
+
+
+def _arrays(value: Any) -> list[np.ndarray]:
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [a for item in value for a in _arrays(item)]
+    return []
+
+
+def _filled(value: Any, arrays: list[Any]) -> Any:
+    if isinstance(value, np.ndarray):
+        return arrays.pop(0)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_filled(item, arrays) for item in value)
+    return value
+
+
+def traced_and_evaluated(function: Callable[..., Any], *arrays: Any) -> list[np.ndarray]:
+    """The results of the traced function, by the evaluator."""
+    program = trace_program(lambda *xs: tuple(flat(function(*xs))), arrays, {})
+    return evaluate(program.module, program.symbol, [np.asarray(a) for a in arrays])
+
+
+def run_traced(call: Call) -> list[np.ndarray]:
+    """The call with its arrays traced, evaluated."""
+    given = [call.args, tuple(call.kwargs.values())]
+    arrays = _arrays(given)
+
+    def function(*traced: Any) -> Any:
+        left = list(traced)
+        args, values = _filled(given, left)
+        return call.of(anp)(*args, **dict(zip(call.kwargs, values, strict=True)))
+
+    return traced_and_evaluated(function, *arrays)
+
+
+def assert_same(actual: Any, expected: Any, tolerance: float | None = None) -> None:
+    """Equal count, dtypes and shapes; integers and booleans equal, floats within their tolerance."""
+    got, wanted = flat(actual), flat(expected)
+    assert len(got) == len(wanted)
+    for one, other in zip(got, wanted, strict=True):
+        one, other = np.asarray(one), np.asarray(other)
+        assert one.dtype == other.dtype, f"dtype {one.dtype}, expected {other.dtype}"
+        assert one.shape == other.shape, f"shape {one.shape}, expected {other.shape}"
+        bound = FLOAT_TOLERANCE.get(other.dtype.name, 0.0) if tolerance is None else tolerance
+        if other.dtype.name == "bfloat16":
+            one, other = one.astype(np.float32), other.astype(np.float32)
+        with np.errstate(all="ignore"):
+            finite = np.abs(other[np.isfinite(other)]) if other.dtype.kind in "fc" else np.zeros(0)
+            scale = float(finite.max(initial=0.0))
+        np.testing.assert_allclose(one, other, rtol=bound, atol=bound * scale)
