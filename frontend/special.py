@@ -136,17 +136,20 @@ def ndtr(x: Any) -> Any:
 def log_ndtr(x: Any) -> Any:
     """The logarithm of `ndtr`, accurate in both tails.
 
-    Below -10 by the asymptotic series of Mills' ratio (Abramowitz and Stegun 26.2.12).
+    Far below by the asymptotic series of Mills' ratio (Abramowitz and Stegun 26.2.12).
     """
     (value,) = _floats(x)
-    far = value < -10
+    cutoff = -20.0 if value.dtype == np.float64 else -10.0  # where the series is exact, and erfc normal
+    far = value < cutoff
     near = xp.log(0.5 * ops.erfc(-xp.where(far, 0.0, value) * _SQRT_HALF))
-    low = xp.where(far, value, -20.0)
-    upper = xp.log1p(-0.5 * ops.erfc(xp.where(value > 5, value, 5.0) * _SQRT_HALF))
+    low = xp.where(far, value, cutoff)
+    upper = xp.log1p(-0.5 * ops.erfc(xp.where(value > 0, value, 0.0) * _SQRT_HALF))
     r = 1 / (low * low)
-    series = 1 - r * (1 - 3 * r * (1 - 5 * r * (1 - 7 * r * (1 - 9 * r))))
+    series = xp.ones_like(r)
+    for odd in range(19, 0, -2):
+        series = 1 - odd * r * series
     tail = -0.5 * low * low - _HALF_LOG_TWO_PI - xp.log(-low) + xp.log(series)
-    return xp.where(far, tail, xp.where(value > 5, upper, near))
+    return xp.where(far, tail, xp.where(value > 0, upper, near))
 
 
 def ndtri(p: Any) -> Any:
