@@ -103,7 +103,7 @@ def _quantile(function: str, x: Any, q: Any, axis: Any, method: str, keepdims: b
         if not (low >= 0 and high <= 1):
             raise argument_error(f"{function}: quantiles must be in the range [0, 1], got {q!r}")
     if not (fraction.weak_type or fraction.dtype == work):
-        final = work = FLOAT64 if FLOAT64 in (fraction.dtype, work) else work
+        final = FLOAT64 if FLOAT64 in (fraction.dtype, work) else work
     ordered = convert(sort(flat), work)
     points = convert(
         asarray_of(np.asarray(q, np.float64)) if isinstance(q, (int, float)) else fraction, FLOAT64
@@ -123,7 +123,7 @@ def _quantile(function: str, x: Any, q: Any, axis: Any, method: str, keepdims: b
     below, above = ops.floor(place), ops.ceil(place)
     low = _pick(ordered, below, table, points.ndim)
     high = _pick(ordered, above, table, points.ndim)
-    result = _between(method, low, high, place, below, work)
+    result = _between(method, low, high, place, below, FLOAT64 if final == FLOAT64 else work)
     broken = (
         ops.compare(counts, full_like(counts, 0), direction="EQ")
         if skip_nan

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BOOL, COMPLEX, FLOAT64, FLOATS
+from ...dialects.types import BOOL, COMPLEX, FLOAT64
 from ..interpreter import ops
 from ..promotion import asarray_of, broadcast, convert, promote, type_text
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
@@ -187,7 +187,7 @@ def _variables(m: Any, rowvar: bool) -> Any:
     value = asarray_of(m)
     if value.ndim > 2:
         raise shape_error(f"cov: expected a vector or a matrix, got {type_text(value)}")
-    value = value if value.dtype in FLOATS | COMPLEX else convert(value, FLOAT64)
+    value = convert(value, np.dtype(np.complex128) if value.dtype in COMPLEX else FLOAT64)  # as NumPy
     one_variable = value.ndim < 2
     value = atleast_2d(value)
     return value if rowvar or one_variable else transpose(value)
