@@ -29,6 +29,7 @@ ROW_BYTES: Final = 8192  # how much of a row is folded at once
 STRIP_BYTES: Final = 1024  # how wide a strip of columns is folded at once
 SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to gain
 SIDE_BY_SIDE: Final = 64  # rows enough to keep the vector units busy
+RANKED: Final = 2048  # the longest row whose elements are compared each with each
 UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
 PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
 
@@ -191,6 +192,26 @@ def scan_block(rows: Size, size: Size) -> int | None:
         return None
     block = _divisor(size, int(size**0.5), 1)
     return block if block is not None and block >= 8 else None
+
+
+def sort_blocks(size: Size) -> int:
+    """Into how many blocks (a power of two) rows of `size` elements are cut to be sorted."""
+    pieces = 1
+    while isinstance(size, int) and size > RANKED * pieces:
+        pieces *= 2
+    return pieces
+
+
+def ranking(target: Any, count: Size, size: Size) -> str | None:
+    """Tiles of counting, for each element of a row, those before it."""
+    width = lanes(target, FLOAT32)
+    if kind_of(target) != "cpu" or not isinstance(size, int) or not isinstance(count, int):
+        return None
+    tile = _divisor(size, 8 * width, width)
+    if tile is None or size * size < SMALL:
+        return None
+    rows = _divisor(size, 16 * tile, tile) or tile
+    return _tiles(distribution=[1, rows, 0], vector_common_parallel=[1, tile, 0], vector_reduction=[0, 0, 1])
 
 
 # -- products ----------------------------------------------------------------------------------

@@ -1,4 +1,11 @@
-"""Forms of sorting: comparators in NumPy's order, and the sort they are given to."""
+"""Forms of sorting: every element is told its place, then put there.
+
+Keys become signed integers whose order is the order wanted (NaN last, -0 equal to +0), so that comparing is
+one instruction. Rows of up to `configuration.RANKED` elements are ranked: the place of an element is the
+number of elements before it, counted over all pairs in vector registers. Longer rows are cut into blocks that
+are ranked and then merged in pairs; there the place is found by a binary search in the other block. Equal
+elements keep their order throughout. `iree_linalg_ext.sort` is not used: on CPUs it is a bubble sort.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.types import BOOL, COMPLEX, COMPLEX64, FLOAT32, FLOAT64, FLOATS, INT32, TensorType
+from ...dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, FLOATS, INT32, INT64, TensorType
+from . import configuration
+from .core import Size
 from .rearrangement import RearrangementForms
 
 
@@ -18,99 +27,266 @@ class OrderingForms(RearrangementForms):
     def sort(self, operands: Sequence[Any], axis: int, num_keys: int) -> tuple[Any, ...]:
         """Sort the operands together, always stably."""
         shape = self.merged_shape(*operands)
-        operands = [self.retype(v, shape) for v in operands]
+        if not shape or shape[axis] == 1 or 0 in shape:
+            return tuple(operands)
+        last = len(shape) - 1
+        order = [*(a for a in range(len(shape)) if a != axis), axis]
+        lengths = [shape[a] for a in order]
+        groups = [list(range(last)), [last]]
+        rows = [self.collapse(self.permute(self.retype(v, shape), order), groups) for v in operands]
         dtypes = [t.dtype for t in self.operand_types if isinstance(t, TensorType)]
-
-        def in_place(pairs: Sequence[tuple[Any, Any]]) -> Any:
-            """Whether a pair of neighbours may stay: the second does not come strictly before the first."""
-            keys = list(zip(dtypes, pairs, strict=True))[:num_keys]
-            return self._not(self._before([(dtype, second, first) for dtype, (first, second) in keys]))
-
-        return self._sort(operands, axis, in_place)
+        keys = [k for row, dtype in zip(rows[:num_keys], dtypes, strict=False) for k in self._keys(row, dtype)]
+        count, size = self.shape(rows[0])
+        pieces = configuration.sort_blocks(size)
+        if pieces == 1:
+            place = self._flat(self._ranks(keys, count, size), size)
+            sorted_rows = [self._put(row, place, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
+        else:
+            permutation = self._merge_sorted(keys, count, size, pieces)
+            sorted_rows = [self._take(row, permutation, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
+        back = [order.index(a) for a in range(len(shape))]
+        results = []
+        for row in sorted_rows:
+            whole = self.expand(row, groups, lengths) if last else self.drop_units(row, [False, True])
+            results.append(self.permute(whole, back))
+        return tuple(results)
 
     def top_k(self, x: Any, k: int) -> tuple[Any, Any]:
-        """Sort rows in falling order together with their positions, keep the first `k`."""
+        """The positions whose rank in falling order is below `k`, and the elements there."""
         dtype = self.operand_types[0].dtype  # type: ignore[union-attr]
         shape = self.shape(x)
-        axis = len(shape) - 1
-        self._require_at_least(shape[axis], k)
-        positions = self._positions(shape, axis)
+        last = len(shape) - 1
+        self._require_at_least(shape[last], k)
+        if k == 0 or 0 in shape:
+            return self.empty((*shape[:last], k), dtype), self.empty((*shape[:last], k), INT32)
+        rows = self.collapse(x, [list(range(last)), [last]])
+        count, size = self.shape(rows)
+        keys = [self._falling(key) for key in self._keys(rows, dtype)]
+        pieces = configuration.sort_blocks(size)
+        if pieces == 1:
+            order = self._put(self._positions(count, size), self._flat(self._ranks(keys, count, size), size), INT32)
+        else:
+            order = self._merge_sorted(keys, count, size, pieces)
+        order = self.window(order, [0, 0], [count, k], [1, 1])
+        values = self._take(rows, order, dtype)
+        kept = (*shape[:last], k)
+        groups = [list(range(last)), [last]]
+        expanded = [
+            self.expand(v, groups, kept) if last else self.drop_units(v, [False, True]) for v in (values, order)
+        ]
+        return expanded[0], expanded[1]
 
-        def in_place(pairs: Sequence[tuple[Any, Any]]) -> Any:
-            (first, second), _ = pairs
-            return self._not(self._before([(dtype, first, second)]))
-
-        rows = self._sort([x, positions], axis, in_place)
-        kept = (*shape[:axis], k)
-        zeros, ones = [0] * len(shape), [1] * len(shape)
-        values, indices = (self.window(v, zeros, kept, ones) for v in rows)
-        return values, indices
-
-    def _require_at_least(self, size: Any, k: int) -> None:
+    def _require_at_least(self, size: Size, k: int) -> None:
         if not isinstance(size, int):
             enough = mlir.arith.cmpi(mlir.arith.CmpIPredicate.sge, size, self.size_value(k))
             mlir.cf.assert_(enough, f"adze: top_k of {k} elements from an axis that has fewer")
 
-    def _positions(self, shape: Sequence[Any], axis: int) -> Any:
-        rank = len(shape)
+    # -- keys ----------------------------------------------------------------------------------
+
+    def _keys(self, x: Any, dtype: np.dtype) -> list[Any]:
+        """Tensors of i32 or i64 that are ordered as `x` is, the most significant first."""
+        if dtype in COMPLEX:
+            part = FLOAT32 if dtype == COMPLEX64 else FLOAT64
+            parts = (self._mapped(x, part, lambda v, get=get: get(dtype, v)) for get in (self.scalars.real, self.scalars.imag))
+            return [key for p in parts for key in self._keys(p, part)]
+        wide = INT64 if dtype.itemsize == 8 else INT32
+        key = self._mapped(x, wide, lambda v: self._key(v, dtype, wide))
+        return [self.materialise(key)]
+
+    def _mapped(self, x: Any, target: np.dtype, rule: Any) -> Any:
+        shape = self.shape(x)
+        maps = [self.identity_map(len(shape))] * 2
+        return self.generic(
+            [x], [self.empty(shape, target)], maps, ["parallel"] * len(shape), lambda v, _: rule(v)
+        )
+
+    def _key(self, value: Any, dtype: np.dtype, wide: np.dtype) -> Any:
+        arith = mlir.arith
+        type_ = self.scalars.element_type(wide)
+        if dtype not in FLOATS:
+            if dtype.kind == "i":
+                return value if dtype == wide else arith.extsi(type_, value)
+            if dtype.itemsize < wide.itemsize:
+                return arith.extui(type_, value)
+            return arith.xori(value, self.scalar_constant(wide, 1 << (8 * wide.itemsize - 1)))
+        real = FLOAT64 if dtype == FLOAT64 else FLOAT32
+        value = self.scalars.convert(dtype, real, value)
+        bits = arith.bitcast(type_, value)
+        zero, most = self.scalar_constant(wide, 0), self.scalar_constant(wide, np.iinfo(wide).max)
+        negative = arith.cmpi(arith.CmpIPredicate.slt, bits, zero)
+        key = arith.select(negative, arith.xori(bits, most), bits)
+        # The bit patterns of zeros and NaNs, not the comparisons of floats, which may be told to be fast.
+        minus_zero = arith.cmpi(arith.CmpIPredicate.eq, bits, self.scalar_constant(wide, np.iinfo(wide).min))
+        magnitude = arith.andi(bits, most)
+        infinity = 0x7F800000 if wide == INT32 else 0x7FF0000000000000
+        nan = arith.cmpi(arith.CmpIPredicate.sgt, magnitude, self.scalar_constant(wide, infinity))
+        return arith.select(nan, most, arith.select(minus_zero, zero, key))
+
+    def _falling(self, key: Any) -> Any:
+        """Keys in the opposite order: the complement, which unlike the negative never overflows."""
+        wide = INT64 if "i64" in str(key.type) else INT32
+        ones = -1
+        flipped = self._mapped(key, wide, lambda v: mlir.arith.xori(v, self.scalar_constant(wide, ones)))
+        return self.materialise(flipped)
+
+    def _before(self, pairs: Sequence[tuple[Any, Any]], equal: Any) -> Any:
+        """Whether the left of each pair of keys comes before the right, first pair first; `equal` for ties."""
+        predicate = mlir.arith.CmpIPredicate
+        result = equal
+        for left, right in reversed(pairs):
+            less = mlir.arith.cmpi(predicate.slt, left, right)
+            same = mlir.arith.cmpi(predicate.eq, left, right)
+            result = mlir.arith.ori(less, mlir.arith.andi(same, result))
+        return result
+
+    # -- ranks ---------------------------------------------------------------------------------
+
+    def _ranks(self, keys: Sequence[Any], count: Size, size: Size) -> Any:
+        """For each element of each row, how many elements of the row come before it (i32)."""
+        arith = mlir.arith
+        i32 = self.scalars.element_type(INT32)
+        init = self.fill(self.scalar_constant(INT32, 0), [count, size], INT32)
+        n = len(keys)
+
+        def body(*values: Any) -> Any:
+            here, there, total = values[:n], values[n : 2 * n], values[-1]
+            mine, other = mlir.linalg.IndexOp(1).result, mlir.linalg.IndexOp(2).result
+            earlier = arith.cmpi(arith.CmpIPredicate.ult, other, mine)
+            before = self._before(list(zip(there, here, strict=True)), earlier)
+            return arith.addi(total, arith.extui(i32, before))
+
+        own, others = self.axes_map(3, (0, 1)), self.axes_map(3, (0, 2))
+        return self.generic(
+            [*keys, *keys],
+            [init],
+            [*[own] * n, *[others] * n, own],
+            ["parallel", "parallel", "reduction"],
+            body,
+            self.attribute(configuration.ranking(self.target, count, size)),
+        )
+
+    def _flat(self, ranks: Any, size: Size) -> Any:
+        """Places in rows as places in the whole, one row after the other."""
+        i32 = self.scalars.element_type(INT32)
+        shape = self.shape(ranks)
+        length = mlir.arith.index_cast(i32, self.size_value(size))
+
+        def body(rank: Any, _: Any) -> Any:
+            row = mlir.arith.index_cast(i32, mlir.linalg.IndexOp(0).result)
+            return mlir.arith.addi(rank, mlir.arith.muli(row, length))
+
+        return self.generic(
+            [ranks], [self.empty(shape, INT32)], [self.identity_map(2)] * 2, ["parallel"] * 2, body
+        )
+
+    def _positions(self, count: Size, size: Size) -> Any:
         element = self.scalars.element_type(INT32)
         return self.generic(
             [],
-            [self.empty(shape, INT32)],
-            [self.identity_map(rank)],
-            ["parallel"] * rank,
-            lambda _: mlir.arith.index_cast(element, mlir.linalg.IndexOp(axis).result),
+            [self.empty([count, size], INT32)],
+            [self.identity_map(2)],
+            ["parallel"] * 2,
+            lambda _: mlir.arith.index_cast(element, mlir.linalg.IndexOp(1).result),
         )
 
-    def _sort(self, operands: Sequence[Any], axis: int, in_place: Any) -> tuple[Any, ...]:
+    def _put(self, rows: Any, places: Any, dtype: np.dtype) -> Any:
+        """Each element at its place."""
         ir = mlir.ir
+        shape = self.shape(rows)
+        total = self.product(shape)
+        updates = self.materialise(self.collapse(rows, [[0, 1]]))
+        indices = self.materialise(self.expand(self.collapse(places, [[0, 1]]), [[0, 1]], [total, 1]))
+        target = self.empty([total], dtype)
         op = ir.Operation.create(
-            "iree_linalg_ext.sort",
-            results=[v.type for v in operands],
-            operands=list(operands),
+            "iree_linalg_ext.scatter",
+            results=[target.type],
+            operands=[updates, indices, target],
             attributes={
-                "dimension": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), axis),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, len(operands)]),
+                "dimension_map": ir.DenseI64ArrayAttr.get([0], self.context),
+                "unique_indices": ir.BoolAttr.get(True, self.context),
             },
             regions=1,
         )
-        elements = [ir.RankedTensorType(v.type).element_type for v in operands for _ in range(2)]
-        block = op.regions[0].blocks.append(*elements, arg_locs=[ir.Location.current] * len(elements))
-        arguments = list(block.arguments)
+        element = ir.RankedTensorType(target.type).element_type
+        block = op.regions[0].blocks.append(element, element, arg_locs=[ir.Location.current] * 2)
         with ir.InsertionPoint(block):
-            stays = in_place(list(zip(arguments[::2], arguments[1::2], strict=True)))
-            ir.Operation.create("iree_linalg_ext.yield", operands=[stays])
-        for result, operand in zip(op.results, operands, strict=True):
-            self.bind_shape(result, self.shape(operand))
-        return tuple(op.results)
+            ir.Operation.create("iree_linalg_ext.yield", operands=[block.arguments[0]])
+        return self.expand(self.bind_shape(op.result, [total]), [[0, 1]], shape)
 
-    # -- comparators ---------------------------------------------------------------------------
+    def _take(self, rows: Any, order: Any, dtype: np.dtype) -> Any:
+        """`rows[r, order[r, i]]`; the order holds positions that exist."""
 
-    def _not(self, condition: Any) -> Any:
-        return mlir.arith.xori(condition, self.scalars.constant(BOOL, True))
+        def body(position: Any, _: Any) -> Any:
+            at = mlir.arith.index_cast(mlir.ir.IndexType.get(self.context), position)
+            return mlir.tensor.extract(rows, [mlir.linalg.IndexOp(0).result, at])
 
-    def _before(self, keys: Sequence[tuple[np.dtype, Any, Any]]) -> Any:
-        """Whether the left key of each (dtype, left, right) comes before the right one, first key first."""
-        parts = [part for key in keys for part in self._real_keys(*key)]
-        result = self._less(*parts[-1])
-        for dtype, left, right in parts[-2::-1]:
-            equal = self._not(self._less(dtype, right, left))
-            result = mlir.arith.ori(self._less(dtype, left, right), mlir.arith.andi(equal, result))
-        return result
+        init = self.empty(self.shape(order), dtype)
+        return self.generic([order], [init], [self.identity_map(2)] * 2, ["parallel"] * 2, body)
 
-    def _real_keys(self, dtype: np.dtype, left: Any, right: Any) -> list[tuple[np.dtype, Any, Any]]:
-        if dtype not in COMPLEX:
-            return [(dtype, left, right)]
-        part = FLOAT32 if dtype == COMPLEX64 else FLOAT64
-        s = self.scalars
-        return [(part, get(dtype, left), get(dtype, right)) for get in (s.real, s.imag)]
+    # -- long rows -----------------------------------------------------------------------------
 
-    def _less(self, dtype: np.dtype, left: Any, right: Any) -> Any:
+    def _merge_sorted(self, keys: Sequence[Any], count: Size, size: int, pieces: int) -> Any:
+        """The order of each row's elements: `pieces` (a power of two) blocks ranked, then merged in pairs."""
+        length = -(-size // pieces)
+        whole = length * pieces
+        wides = [INT64 if "i64" in str(k.type) else INT32 for k in keys]
+        # What fills up the last block comes after everything, even after NaNs, which it is equal to.
+        filled = [
+            self.pad_with(k, [0, 0], [0, whole - size], self.scalar_constant(w, np.iinfo(w).max))
+            for k, w in zip(keys, wides, strict=True)
+        ]
+        state = [*filled, self._positions(count, whole)]
+        dtypes = [*wides, INT32]
+        blocks = self._times(count, pieces)
+        cut = [self.materialise(self._recut(k, [blocks, length])) for k in filled]
+        places = self._flat(self._ranks(cut, blocks, length), length)
+        state = [self._put(self._recut(v, [blocks, length]), places, d) for v, d in zip(state, dtypes, strict=True)]
+        while pieces > 1:
+            pieces //= 2
+            pairs = self._times(count, pieces)
+            state = [self.materialise(self._recut(v, [pairs, 2 * length])) for v in state]
+            places = self._flat(self._merged_places(state[:-1], pairs, length), 2 * length)
+            state = [self._put(v, places, d) for v, d in zip(state, dtypes, strict=True)]
+            length *= 2
+        order = self._recut(state[-1], [count, whole])
+        return self.window(order, [0, 0], [count, size], [1, 1])
+
+    def _recut(self, x: Any, shape: Sequence[Size]) -> Any:
+        return self.expand(self.collapse(x, [[0, 1]]), [[0, 1]], shape)
+
+    def _merged_places(self, keys: Sequence[Any], pairs: Size, length: int) -> Any:
+        """Places of the elements of two sorted halves of each row in the merged row, by binary search."""
         arith = mlir.arith
-        if dtype in FLOATS:
-            less = arith.cmpf(arith.CmpFPredicate.OLT, left, right)
-            number = arith.cmpf(arith.CmpFPredicate.ORD, left, left)
-            nan = arith.cmpf(arith.CmpFPredicate.UNO, right, right)
-            return arith.ori(less, arith.andi(number, nan))
-        signed = dtype.kind == "i"
-        return arith.cmpi(arith.CmpIPredicate.slt if signed else arith.CmpIPredicate.ult, left, right)
+        index = mlir.ir.IndexType.get(self.context)
+        i32 = self.scalars.element_type(INT32)
+
+        def body(*values: Any) -> Any:
+            mine = values[:-1]
+            row, column = mlir.linalg.IndexOp(0).result, mlir.linalg.IndexOp(1).result
+            half = self.size_value(length)
+            zero, one = self.size_value(0), self.size_value(1)
+            is_right = arith.cmpi(arith.CmpIPredicate.uge, column, half)
+            base = arith.select(is_right, zero, half)
+            low, high = zero, half
+            for _ in range(length.bit_length()):
+                middle = arith.shrui(arith.addi(low, high), one)
+                # Once low = high = length the element looked at does not exist; any will do.
+                probe = arith.minui(middle, self.size_value(length - 1))
+                at = [row, arith.addi(base, probe)]
+                pairs_of_keys = [(mlir.tensor.extract(k, at), m) for k, m in zip(keys, mine, strict=True)]
+                # Of equal elements the left half's come first.
+                goes_before = self._before(pairs_of_keys, is_right)
+                open_ = arith.cmpi(arith.CmpIPredicate.ult, low, high)
+                forward = arith.andi(open_, goes_before)
+                low = arith.select(forward, arith.addi(middle, one), low)
+                high = arith.select(arith.andi(open_, arith.xori(goes_before, self._true_bit())), middle, high)
+            own = arith.select(is_right, arith.subi(column, half), column)
+            return arith.index_cast(i32, arith.addi(own, low))
+
+        maps = [self.identity_map(2)] * (len(keys) + 1)
+        init = self.empty([pairs, 2 * length], INT32)
+        del index
+        return self.generic(list(keys), [init], maps, ["parallel"] * 2, body)
+
+    def _true_bit(self) -> Any:
+        return self.scalars.constant(np.dtype(bool), True)

@@ -54,8 +54,12 @@ class RearrangementForms(LoweringCore):
 
     def materialise(self, x: Any) -> Any:
         """`x`, written to memory before it is used: IREE does not fuse through this."""
-        op = mlir.ir.Operation.create("util.optimization_barrier", results=[x.type], operands=[x])
-        return self.bind_shape(op.result, self.shape(x))
+        shape = self.shape(x)
+        value = mlir.util.OptimizationBarrierOp([x.type], [x]).results[0]
+        dynamic = [n for n in shape if not isinstance(n, int)]
+        if dynamic:  # IREE cannot see sizes through the barrier by itself
+            value = mlir.flow.TensorTieShapeOp(value, dynamic).result
+        return self.bind_shape(value, shape)
 
     def empty_like_element(self, element: Any, shape: Sequence[Size]) -> Any:
         """An uninitialised tensor of a given MLIR element type."""
