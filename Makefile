@@ -78,5 +78,5 @@ bench: $(INSTALLED)
 	$(PY) benchmarks/compile_overhead.py
 
 clean:
-	rm -rf .venv .cache .hypothesis .ruff_cache build dist
+	rm -rf .venv .cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

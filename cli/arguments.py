@@ -91,12 +91,18 @@ def _as_tree(value: Any) -> Any:
 
 
 def check_output(path: Path) -> Path:
-    """`path`, if a file can be written there: told before the work is done, not after it."""
+    """Where to write the file that is called `path`: a wrong one is told before the work is done.
+
+    Files are written beside their place and moved there, so a link is followed first, and a device
+    (`/dev/null`) would be replaced.
+    """
     if path.is_dir():
         raise BadUsage(f"--output: {str(path)!r} is a folder, expected a file")
+    if path.exists() and not path.is_file():
+        raise BadUsage(f"--output: {str(path)!r} is no ordinary file")
     if not path.absolute().parent.is_dir():
         raise BadUsage(f"--output: there is no folder {str(path.parent)!r}")
-    return path
+    return path.resolve() if path.is_symlink() else path
 
 
 def read_text(path: Path) -> str:
@@ -105,4 +111,7 @@ def read_text(path: Path) -> str:
         return typer.get_text_stream("stdin").read()
     if not path.is_file():
         raise BadUsage(f"there is no file {str(path)!r}")
-    return path.read_text(encoding="utf-8")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise BadUsage(f"{str(path)!r} is not a text in UTF-8") from None

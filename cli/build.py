@@ -10,7 +10,7 @@ import typer
 
 from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
 from .reporting import JsonOption, command, print_json, print_note, readable_bytes, usage, working
-from .source import load_function
+from .source import load_function, user_code
 
 
 @command
@@ -35,17 +35,19 @@ def build(
     from ..runtime.targets import parse_target
 
     chosen = usage("--target", parse_target, target)
-    check_output(output)
+    destination = check_output(output)
     found = load_function(function)
     positional, named = bind_specs(found, specs)
 
     started = time.perf_counter()
     with working(f"compiling {function} for {chosen}"):
-        compiled = trace(found, *positional, **named).lower(chosen).compile()
-        compiled.save(output)
+        with user_code():
+            traced = trace(found, *positional, **named)
+        compiled = traced.lower(chosen).compile()
+        compiled.save(destination)
     seconds = time.perf_counter() - started
 
-    size = output.stat().st_size
+    size = destination.stat().st_size
     cached = compiled.report.record
     for warning in cached.warnings:
         print_note(f"warning: {warning}")

@@ -10,7 +10,7 @@ import typer
 
 from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
 from .reporting import JsonOption, command, print_json, usage
-from .source import load_function
+from .source import load_function, user_code
 
 
 class Stage(enum.Enum):
@@ -47,14 +47,15 @@ def ir(
     Example: adze ir model.py:predict --in 'f32[8,784]' --stage simplified
     """
     from ..frontend.jit import trace
+    from ..runtime.files import write_atomically
     from ..runtime.targets import parse_target
 
     chosen = usage("--target", parse_target, target)
-    if output is not None:
-        check_output(output)
+    destination = check_output(output) if output else None
     found = load_function(function)
     positional, named = bind_specs(found, specs)
-    traced = trace(found, *positional, **named)
+    with user_code():
+        traced = trace(found, *positional, **named)
     match stage:
         case Stage.PRETTY:
             text = traced.pretty()
@@ -65,10 +66,10 @@ def ir(
         case _:
             assert_never(stage)
     text = text.rstrip() + "\n"
-    if output is not None:
-        output.write_text(text, encoding="utf-8")
+    if destination is not None:
+        write_atomically(destination, text.encode())
     if json:
         entry = {"function": function, "stage": stage.value, "target": str(chosen)}
         print_json({**entry, "output": str(output) if output else None, "text": text})
-    elif output is None:
+    elif destination is None:
         typer.echo(text, nl=False)

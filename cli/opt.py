@@ -57,6 +57,7 @@ def opt(
     """
     from ..passes.parsing import holds_adze, parse_module
     from ..passes.pipeline import PASSES, Verify, parse_pipeline, run_pipeline
+    from ..runtime.files import write_atomically
 
     if list_passes:
         show_passes(PASSES, json)
@@ -65,8 +66,7 @@ def opt(
         raise BadUsage("no FILE.mlir was given", hint="adze opt --list-passes needs none")
     steps = usage("--pass-pipeline", parse_pipeline, pass_pipeline) if pass_pipeline else ()
     check_print_after(print_after, steps)
-    if output is not None:
-        check_output(output)
+    destination = check_output(output) if output else None
     module = parse_module(read_text(file), "<stdin>" if str(file) == "-" else str(file))
 
     report: list[dict[str, object]] = []
@@ -81,11 +81,11 @@ def opt(
         Verify().run(module)
     run_pipeline(module, steps, check=verify, observer=observe)
     text = text_of(module, locations)
-    if output is not None:
-        output.write_text(text + "\n", encoding="utf-8")
+    if destination is not None:
+        write_atomically(destination, f"{text}\n".encode())
     if json:
         print_json({"passes": report, "output": str(output) if output else None, "module": text})
-    elif output is None:
+    elif destination is None:
         typer.echo(text)
 
 

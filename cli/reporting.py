@@ -48,7 +48,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     def guarded(*args: Any, traceback: bool = False, **kwargs: Any) -> None:
         try:
             function(*args, **kwargs)
-        except (typer.Exit, typer.Abort):
+        except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:
             if traceback:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json as json_text
 import re
 import zipfile
@@ -57,6 +58,7 @@ def run(
     import numpy as np
 
     from ..runtime.artifact import inspect, load
+    from ..runtime.files import write_atomically
 
     signature = choose_function(inspect(file).manifest, function)
     if outputs and len(outputs) != len(signature.outputs):
@@ -65,16 +67,16 @@ def run(
             f"and {len(outputs)} files were named",
             hint=f"it is {signature}",
         )
-    for path in outputs:
-        check_output(path)
+    destinations = [check_output(path) for path in outputs]
     arguments = [read_array(text, spec) for text, spec in pair_inputs(inputs, signature)]
 
     loaded = load(file, device)
     results = [array.numpy() for array in loaded.executable.call(signature.name, arguments)]
 
-    for path, result in zip(outputs, results, strict=False):
-        with path.open("wb") as target:
-            np.save(target, result)
+    for path, result in zip(destinations, results, strict=False):
+        content = io.BytesIO()
+        np.save(content, result)
+        write_atomically(path, content.getvalue())
     described = list(map(describe, signature.outputs, results))
     if json:
         for position, entry in enumerate(described):
@@ -105,16 +107,18 @@ def pair_inputs(texts: list[str], signature: FunctionSignature) -> list[tuple[st
     given: dict[str, str] = {}
     in_order: list[str] = []
     names = [spec.name for spec in signature.inputs]
+    by_path = {dotted(name): name for name in names}
     for text in texts:
         match = _NAMED.fullmatch(text)
         if match is None:
             in_order.append(text)
-        elif match[1] not in names:
+            continue
+        name = by_path.get(dotted(match[1]))
+        if name is None:
             raise BadUsage(f"--in: there is no input {match[1]!r}", hint=f"the function is {signature}")
-        elif match[1] in given:
+        if name in given:
             raise BadUsage(f"--in: {match[1]!r} is given twice")
-        else:
-            given[match[1]] = match[2]
+        given[name] = match[2]
     unnamed = [name for name in names if name not in given]
     if len(in_order) != len(unnamed):
         raise BadUsage(
@@ -123,6 +127,11 @@ def pair_inputs(texts: list[str], signature: FunctionSignature) -> list[tuple[st
         )
     given.update(zip(unnamed, in_order, strict=True))
     return [(given[spec.name], spec) for spec in signature.inputs]
+
+
+def dotted(name: str) -> str:
+    """`params['w'][0]` as `params.w.0`, the way `adze build` takes the leaves of an argument."""
+    return re.sub(r"\[['\"]?(.*?)['\"]?\]", r".\1", name)
 
 
 def read_array(text: str, spec: ArraySpec) -> np.ndarray:

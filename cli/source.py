@@ -1,18 +1,21 @@
 """`FILE.py:FUNC` on the command line: the file is imported, the function is found in it.
 
 The file is run once, as a module named after it, with its folder first on `sys.path`, where `python FILE.py`
-would have it too. A wrong name is bad usage (exit code 2); an error inside the file is a failure (1).
+would have it too. What it prints goes to standard error: standard output carries the command's result. A
+wrong name is bad usage (exit code 2); an error inside the file is a failure (1).
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..dialects.errors import AdzeError
 from .reporting import BadUsage
 
 
@@ -50,8 +53,22 @@ def import_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.resolve().parent))
     # Dataclasses and pickles look their module up by name.
     sys.modules[name] = module
-    specification.loader.exec_module(module)
+    try:
+        with user_code():
+            specification.loader.exec_module(module)
+    except SystemExit as stop:
+        raise AdzeError(
+            f"{path} ended Python with exit code {stop.code} when it was imported",
+            hint='put what only a script does under `if __name__ == "__main__":`',
+        ) from stop
     return module
+
+
+@contextlib.contextmanager
+def user_code() -> Iterator[None]:
+    """While code of the user runs: what it prints is no part of the command's result."""
+    with contextlib.redirect_stdout(sys.stderr):
+        yield
 
 
 def _functions(holder: object) -> list[str]:

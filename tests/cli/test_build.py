@@ -78,6 +78,18 @@ def test_tree_of_inputs_is_given_as_one_or_leaf_by_leaf(adze: Adze, model: Path)
         assert built.exit_code == 0, built.stderr
     assert Path("whole.vmfb").read_bytes() == Path("leaves.vmfb").read_bytes()
 
+    inputs = ["--in", "x=[1, 2, 3]", "--in", "params.b=10", "--in", "params['w']=[1, 0, -1]"]
+    result = adze("run", "whole.vmfb", *inputs, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["outputs"][0]["values"] == [11.0, 10.0, 7.0]
+
+
+def test_what_the_function_prints_stays_out_of_the_report(adze: Adze, model: Path) -> None:
+    Path(model).write_text("def f(x):\n    print('tracing')\n    return x\n")
+    result = adze("build", f"{model}:f", "--in", "f32[4]", "-o", "f.vmfb", "--json")
+    assert json.loads(result.stdout)["output"] == "f.vmfb"
+    assert result.stderr == "tracing\n"
+
 
 def test_json_report_names_output_target_and_cache(
     adze: Adze, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -192,6 +204,18 @@ def test_output_is_checked_before_the_work(adze: Adze, model: Path) -> None:
     folder = adze("build", f"{model}:add", *inputs, "-o", ".")
     assert folder.exit_code == 2
     assert folder.stderr == "error: --output: '.' is a folder, expected a file\n"
+    device = adze("build", f"{model}:add", *inputs, "-o", "/dev/null")
+    assert device.exit_code == 2
+    assert device.stderr == "error: --output: '/dev/null' is no ordinary file\n"
+
+
+def test_link_stays_and_the_file_behind_it_is_written(adze: Adze, model: Path) -> None:
+    Path("behind.mlir").write_text("old")
+    Path("link.mlir").symlink_to("behind.mlir")
+    result = adze("ir", f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "-o", "link.mlir")
+    assert result.exit_code == 0, result.stderr
+    assert Path("link.mlir").is_symlink()
+    assert "adze.add" in Path("behind.mlir").read_text()
 
 
 def test_output_option_is_required(adze: Adze, model: Path) -> None:

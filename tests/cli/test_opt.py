@@ -122,6 +122,14 @@ def test_wrong_pipeline_is_bad_usage(adze: Adze, module: Path, pipeline: str, me
     assert result.stderr.startswith(f"error: --pass-pipeline: {message}\n  hint: ")
 
 
+def test_file_that_is_no_text_is_bad_usage(adze: Adze, tmp_path: Path) -> None:
+    path = tmp_path / "module.mlirbc"
+    path.write_bytes(b"ML\xefR\x06")
+    result = adze("opt", path)
+    assert result.exit_code == 2
+    assert result.stderr == f"error: {str(path)!r} is not a text in UTF-8\n"
+
+
 def test_missing_file_is_bad_usage(adze: Adze) -> None:
     result = adze("opt", "no_such.mlir")
     assert result.exit_code == 2

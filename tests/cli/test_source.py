@@ -8,6 +8,7 @@ import pytest
 
 from adze.cli.reporting import BadUsage
 from adze.cli.source import load_function
+from adze.dialects.errors import AdzeError
 
 MODEL = """\
 import dataclasses
@@ -67,6 +68,27 @@ def test_text_that_names_no_function_is_bad_usage(text: str) -> None:
     assert str(caught.value) == (
         f"{text!r} does not name a function: expected a file, a colon and a function, "
         "such as model.py:predict"
+    )
+
+
+def test_what_the_file_prints_is_not_the_result_of_the_command(
+    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "talkative_model_of_the_tests.py"
+    path.write_text("print('hello')\ndef f(x):\n    return x\n")
+    load_function(f"{path}:f")
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "hello\n")
+
+
+def test_file_that_ends_python_is_an_error(tmp_path: Path, model: Path) -> None:
+    path = tmp_path / "script_of_the_tests.py"
+    path.write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(AdzeError) as caught:
+        load_function(f"{path}:f")
+    assert str(caught.value) == (
+        f"{path} ended Python with exit code 3 when it was imported\n"
+        '  hint: put what only a script does under `if __name__ == "__main__":`'
     )
 
 
