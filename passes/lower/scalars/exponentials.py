@@ -13,7 +13,7 @@ from math import inf, nan
 from typing import Final
 
 from . import coefficients
-from .pairs import Pair, add_exactly, multiply_exactly, renormalise
+from .pairs import Pair, add_exactly, multiply_exactly, opaque, renormalise
 from .terms import Term, choose, nearest_integer, polynomial, power_of_two, scale, small_to_float, word
 
 LOG2_E: Final = 1.4426950408889634
@@ -173,10 +173,8 @@ def log(x: Term) -> Term:
 
 
 def _log1p_core(x: Term) -> Term:
-    u = x + 1.0
-    part = u - x
-    lost = (1.0 - part) + (x - (u - part))
-    return _log_core(u, lost / u)
+    u = add_exactly(x, x.lift(1.0))
+    return _log_core(u.head, u.tail / u.head)
 
 
 def log1p(x: Term) -> Term:
@@ -187,7 +185,7 @@ def log_pair(x: Term) -> Pair:
     """log(x) in two words for positive finite x, with a relative error near the square of one rounding."""
     k, m = split_exponent(x)
     f = m - 1.0
-    d = f + 2.0
+    d = opaque(f + 2.0)
     d_tail = f - (d - 2.0)
     s_head = (f / d).head()
     d_head = d.head()
@@ -258,11 +256,9 @@ def acosh(x: Term) -> Term:
 
 def _log1p_or_log(large: Term, x: Term, argument: Term) -> Term:
     """log(2 x) where `large`, else log1p(argument)."""
-    u = argument + 1.0
-    part = u - argument
-    lost = (1.0 - part) + (argument - (u - part))
+    u = add_exactly(argument, argument.lift(1.0))
     extra = choose(large, constant_like(x, 1), constant_like(x, 0))
-    result = _log_core(choose(large, x, u), choose(large, 0.0, lost / u), extra)
+    result = _log_core(choose(large, x, u.head), choose(large, 0.0, u.tail / u.head), extra)
     return choose(large | (argument > word(x.width, 2.0**-40, 2.0**-200)), result, argument)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .terms import Term
+from .terms import Term, choose, is_guarded
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,9 @@ class Pair:
 
 def add_exactly(x: Term, y: Term) -> Pair:
     """x + y without error, in any order of magnitude."""
+    if is_guarded():
+        ordered = x.absolute() >= y.absolute()
+        return renormalise(choose(ordered, x, y), choose(ordered, y, x))
     total = x + y
     part = total - x
     return Pair(total, (x - (total - part)) + (y - part))
@@ -35,8 +38,13 @@ def add_exactly(x: Term, y: Term) -> Pair:
 
 def renormalise(x: Term, y: Term) -> Pair:
     """x + y without error where |x| >= |y| or x = 0."""
-    total = x + y
+    total = opaque(x + y)
     return Pair(total, y - (total - x))
+
+
+def opaque(x: Term) -> Term:
+    """x, under `guarded` with its last bit cleared, which no algebra on floats sees through."""
+    return x.masked(~1) if is_guarded() else x
 
 
 def multiply_exactly(x: Term, y: Term) -> Pair:

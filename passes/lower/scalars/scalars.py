@@ -18,7 +18,7 @@ from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from . import complexes, conversions, integers, reals
 from .complexes import Complex
 from .functions import NATIVE, REAL, native_call
-from .terms import Term, constant
+from .terms import Term, constant, guarded
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -359,13 +359,15 @@ class Scalars:
 
     def _float(self, name: str, dtype: np.dtype, *operands: ir.Value) -> ir.Value:
         if dtype.kind == "c":
-            return complexes.FUNCTIONS[name](*(Complex.of(x) for x in operands)).value
+            with guarded(self.target_kind == "vulkan"):
+                return complexes.FUNCTIONS[name](*(Complex.of(x) for x in operands)).value
         if dtype in (FLOAT16, BFLOAT16):
             wide = [conversions.widen(Term(x)).value for x in operands]
             return conversions.narrow(Term(self._float(name, FLOAT32, *wide)), dtype).value
         if dtype == FLOAT32 and name in self._native:
             return native_call(name, Term(*operands)).value
-        return REAL[name](*(Term(x) for x in operands)).value
+        with guarded(self.target_kind == "vulkan"):
+            return REAL[name](*(Term(x) for x in operands)).value
 
     def _arithmetic(
         self,

@@ -2,14 +2,18 @@
 
 A `Term` wraps one `ir.Value` of a signless integer, i1, f32 or f64 type; its operators emit `arith` at the
 ambient insertion point, and Python numbers beside it become constants of its type. The other files of this
-package are written with it and contain no builder calls. Two facts shape them: a multiply and an add may be
+package are written with it and contain no builder calls. Three facts shape them: a multiply and an add may be
 contracted to one fused operation and may also not be (generic x86-64), so nothing here depends on either;
-and IREE's CPU drivers flush denormals, so no intermediate result may need one.
+IREE's CPU drivers flush denormals, so no intermediate result may need one; and Vulkan drivers may simplify
+(x + c) - c to x (Mesa does), so under `guarded` rounding errors are computed from values that no algebra on
+floats sees through.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +27,23 @@ if TYPE_CHECKING:
 
 Number = int | float
 Operand = "Term | Number"
+
+
+_guarded: ContextVar[bool] = ContextVar("guarded", default=False)
+
+
+@contextmanager
+def guarded(active: bool) -> Iterator[None]:
+    """Within it, code is emitted for a compiler that reassociates floating-point sums."""
+    token = _guarded.set(active)
+    try:
+        yield
+    finally:
+        _guarded.reset(token)
+
+
+def is_guarded() -> bool:
+    return _guarded.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +229,8 @@ class Term:
 
     def rounded(self) -> Term:
         """The nearest integer, half to even, by adding 2**mantissa; keeps -0."""
+        if is_guarded():
+            return Term(mlir.math.roundeven(self.value))
         power = 2.0**self.format.mantissa
         magnitude = self.absolute()
         nearest = choose(magnitude < power, (magnitude + power) - power, magnitude)
@@ -264,6 +287,10 @@ def scale(x: Term, exponent: Term) -> Term:
 def nearest_integer(x: Term) -> tuple[Term, Term]:
     """`x` rounded to an integer, as (integer, float); needs |x| < 2**(mantissa - 2)."""
     form = x.format
+    if is_guarded():
+        nearest = x.rounded()
+        kind = mlir.ir.IntegerType.get_signless(x.width)
+        return Term(mlir.arith.fptosi(kind, nearest.value)), nearest
     shifted = x + form.magic
     return shifted.bits() - form.pattern(form.magic), shifted - form.magic
 
