@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..dialects.builder import Builder
-from ..dialects.declaration import Op, Undefined, static_sizes
+from ..dialects.declaration import Op, Undefined
 from ..dialects.errors import AdzeError, MissingRuleError
 from ..dialects.ops.elementwise import Elementwise
 from ..dialects.types import SIZE, TensorType, ValueType, as_dtype

@@ -7,16 +7,18 @@ transform is written once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..dialects import mlir
+from ..dialects.emission import Reader
 from ..dialects.types import TensorType
 from ..passes.evaluate import evaluate
 from ..passes.functions import function as find_function
-from ..passes.functions import split_body
+from ..passes.functions import functions, rename_references, split_body
 from ..passes.jvp import ForwardMode
 from ..passes.linearize import Linearizer
 from ..passes.transpose import Transposer
@@ -65,34 +67,46 @@ class Workshop:
         name: str,
         call: Callable[[Sequence[Any]], Any],
         arguments: Sequence[Argument],
-        captured: Sequence[Any] = (),
+        bound: Mapping[int, Any] | None = None,
+        symbol: str | None = None,
     ) -> Nested:
         """Trace `call`, which gets a tracer for each argument and gives a pytree of arrays.
 
-        Outer values in `captured` become arguments after those in this order, used or not.
+        `bound` maps positions of arguments to outer values: where `call` uses such a value, it uses the
+        argument instead of capturing it. `symbol` is one that `reserve` gave, for functions that refer to
+        themselves.
         """
-        frame = Frame(self.program, name, self.frame, private=True)
+        frame = Frame(self.program, name, self.frame, private=True, symbol=symbol)
+        bound = bound or {}
         with recording(frame):
             inner = []
-            for argument in arguments:
+            for position, argument in enumerate(arguments):
                 tracer = frame.add_argument(argument.type, argument.dimensions)
                 tracer.weak_type = argument.weak_type
                 inner.append(tracer)
-            for outer in captured:
-                frame.value_of(outer)
+                if position in bound:
+                    frame.captured[id(bound[position])] = (bound[position], tracer.value)
             results, result_tree, _ = result_values(call, call(inner))
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
-        found = tuple(outer for outer, _ in frame.captured.values())
+        given = {id(outer) for outer in bound.values()}
+        found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in given)
         return Nested(frame.symbol, result_tree, types, found)
+
+    def reserve(self, name: str) -> str:
+        """A symbol for a function that is traced later."""
+        return self.program.unique_symbol(name)
 
     def call(self, symbol: str, operands: Sequence[Any]) -> list[Any]:
         """The results of a function of the program."""
-        if self.frame is None:
+        frame = current_frame()
+        if frame is None:
             arrays = [np.asarray(v) for v in operands]
             return [Array(r) for r in evaluate(self.program.module, symbol, arrays)]
-        codec = self.program.codec
-        _, terminator = split_body(find_function(self.program.module, symbol))
+        if frame.program is not self.program:
+            symbol = imported(frame.program, self.program, symbol)
+        codec = frame.program.codec
+        _, terminator = split_body(find_function(frame.program.module, symbol))
         types = tuple(codec.read_type(v.type) for v in terminator.operands)
         results = ops.call(*operands, callee=symbol, results=types)
         return list(results) if isinstance(results, tuple) else [results]
@@ -118,3 +132,27 @@ class Workshop:
         if key not in engines:
             engines[key] = make(self.program.module)
         return engines[key]
+
+
+def imported(target: Program, source: Program, symbol: str) -> str:
+    """A function of another program, and those that it calls, copied into `target`; its symbol there.
+
+    A pullback that was made outside a trace and is called inside one needs this: the two have different
+    MLIR contexts, so the functions cross as text.
+    """
+    key = ("imported", id(source), symbol)
+    if key not in target.memo:
+        module = mlir.ir.Module.parse(source.module.operation.get_asm(enable_debug_info=True), target.context)
+        found = functions(module)
+        renamed = {name: target.unique_symbol(f"imported_{name}") for name in found}
+        reader = Reader(target.codec)
+        for name, operation in found.items():
+            for child in split_body(operation)[0]:
+                rename_references(child.operation, reader, renamed)
+            operation.attributes["sym_name"] = mlir.ir.StringAttr.get(renamed[name], target.context)
+            operation.attributes["sym_visibility"] = mlir.ir.StringAttr.get("private", target.context)
+        for operation in found.values():
+            target.module.body.append(operation.operation.detach_from_parent())
+        target.memo[key] = (renamed[symbol], source)
+    name: str = target.memo[key][0]
+    return name

@@ -64,7 +64,9 @@ class Tracer(ArrayMethods):
 
     __slots__ = ("__weakref__", "_shape", "frame", "type", "value", "weak_type", "where")
 
-    def __init__(self, frame: Frame, value: Any, type_: TensorType, shape: tuple[Any, ...] | None = None) -> None:
+    def __init__(
+        self, frame: Frame, value: Any, type_: TensorType, shape: tuple[Any, ...] | None = None
+    ) -> None:
         self.frame = frame
         self.value = value
         self.type = type_
@@ -144,11 +146,13 @@ class Tracer(ArrayMethods):
 class Frame:
     """One function being traced: its block, its arguments, and the outer values that it captured."""
 
-    def __init__(self, program: Program, name: str, parent: Frame | None, private: bool) -> None:
+    def __init__(
+        self, program: Program, name: str, parent: Frame | None, private: bool, symbol: str | None = None
+    ) -> None:
         ir = mlir.ir
         self.program = program
         self.parent = parent
-        self.symbol = program.unique_symbol(name)
+        self.symbol = symbol or program.unique_symbol(name)
         self.captured: dict[int, tuple[Tracer | Dim, Any]] = {}
         self._constants: dict[int, tuple[Any, Any]] = {}
         self._sizes: dict[int, Any] = {}
@@ -330,4 +334,3 @@ def _leak(value: Tracer | Dim) -> LeakedTracerError:
 def leaked(value: Tracer) -> LeakedTracerError:
     """The error for a tracer that is used while no frame that may see it is being recorded."""
     return _leak(value)
-

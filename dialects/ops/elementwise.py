@@ -32,6 +32,9 @@ class Elementwise(Op):
     function: ClassVar[Any]
     result_rule: ClassVar[str] = "an array of the operands' common shape and dtype"
 
+    partials: ClassVar[tuple[Any, ...]] = (None, None, None)
+    """For each operand the function `(b, result, *operands) -> partial derivative`; None where it is zero."""
+
     @classmethod
     def result_dtype(cls, dtype: np.dtype) -> np.dtype:
         """The dtype of the result for operands of type `dtype`."""

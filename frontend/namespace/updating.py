@@ -148,7 +148,7 @@ def _window(x: Any, items: Sequence[Item], new: Any, kind: str) -> Any:
     region = tuple(w.length for w in taken)
     if not same_shape(new.shape, region):
         new = ops.reshape(new, shape=region)
-    flips = tuple(a for a, w in enumerate(taken) if w.flip_after or w.flip_before)
+    flips = tuple(a for a, w in enumerate(taken) if w.flip_after)
     new = ops.reverse(new, axes=flips) if flips else new
     before = tuple(a for a, w in enumerate(taken) if w.flip_before)
     turned = ops.reverse(x, axes=before) if before else x
