@@ -22,8 +22,10 @@ from ...dialects.types import (
     SIGNED,
     UNSIGNED,
 )
+from ..array import Array
 from ..interpreter import ops
 from ..promotion import asarray_of, convert, promote_types
+from ..tracing import Tracer
 from .axes import argument_error, dtype_error, dtype_of
 
 bool = bool_ = np.bool_
@@ -72,12 +74,11 @@ class IntegerInformation:
     dtype: np.dtype
 
 
-def _dtype_of_argument(function: str, type: Any) -> np.dtype:
-    return (
-        np.dtype(type.dtype)
-        if hasattr(type, "shape") and hasattr(type, "dtype")
-        else dtype_of(function, type)
-    )
+def _dtype_of_argument(function: str, given: Any) -> np.dtype:
+    """The dtype that an array has, or that a name or type means."""
+    if isinstance(given, (Tracer, Array, np.ndarray, np.generic)):
+        return given.dtype
+    return dtype_of(function, given)
 
 
 def finfo(type: Any, /) -> FloatInformation:
