@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from adze.dialects.types import ANY, COMPLEX, NUMBERS, REALS, TensorType
+from adze.dialects.types import ANY, COMPLEX, NUMBERS, REALS, TensorType, storage
 
 from .ops.cases import Callee, Row, T, array, case, elementwise, row, size
 from .ops.contraction_rows import CONTRACTION, CONVOLUTION, ORDERING, REDUCTIONS
@@ -33,11 +33,17 @@ SPECIAL: Final = ("erf", "erfc", "erf_inv", "lgamma")
 SHIFTS: Final = ("shift_left", "shift_right_logical", "shift_right_arithmetic")
 DIRECTIONS: Final = (("EQ", ANY), ("NE", ANY), *((d, ANY - COMPLEX) for d in ("LT", "LE", "GT", "GE")))
 
+CONSTANT_ARRAYS: Final = [
+    np.array(values).astype(dtype)
+    for dtype in sorted(ANY, key=str)
+    for values in ([[1, 0, 3]], [[2, 2], [2, 2]], 5, np.zeros((0, 2)))
+]
+
 CONSTANTS: Final = (
-    row("constant", case(value=np.array([[1.5, -0.0, np.nan]], np.float32), dtype=np.dtype(np.float32))),
+    row("constant", *(case(value=storage(a), dtype=a.dtype) for a in CONSTANT_ARRAYS)),
     row("iota", case(shape=(3, 4), axis=1, dtype=T), case(shape=(0,), axis=0, dtype=T), dtypes=NUMBERS),
     row("dim", case(array(2, 5), axis=1), case(array(0, 3), axis=0)),
-    row("size_to_array", case(size(7), dtype=T), dtypes=NUMBERS),
+    row("size_to_array", case(size(7), dtype=T), dtypes=REALS),
     row("size_constant", case(value=7)),
     row("size_add", case(size(7), size(3))),
     row("size_sub", case(size(7), size(3))),
