@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..dialects import mlir
+from ..dialects.emission import Reader
 from ..dialects.errors import VerificationError
 
 
@@ -55,3 +56,13 @@ def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Any]]:
     for symbol, operation in functions(module).items():
         for child in body(operation).operations:
             yield symbol, child
+
+
+def rename_references(operation: Any, reader: Reader, renamed: Mapping[str, str]) -> None:
+    """Let an op refer to functions by their new symbols."""
+    op = reader.declaration(operation.name)
+    for name, attribute in op.attributes.items() if op is not None else ():
+        if attribute.kind in ("symbol", "symbols"):
+            old = reader.codec.read(attribute, operation.attributes[name])
+            new = renamed[old] if isinstance(old, str) else tuple(renamed[symbol] for symbol in old)
+            operation.attributes[name] = reader.codec.write(attribute, new)

@@ -11,14 +11,16 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar, Final
+from typing import Final
 
 from ..dialects import mlir
 from ..dialects.errors import AdzeError
 from ..runtime.targets import parse_target
 from .inline import inline
 from .lower.conversion import lower
+from .passes import Pass
 from .simplify import simplify
+from .transforms import TRANSFORMS
 from .verify import verify
 
 Observer = Callable[["Pass", mlir.ir.Module, float], None]
@@ -26,18 +28,6 @@ Observer = Callable[["Pass", mlir.ir.Module, float], None]
 
 class PipelineError(AdzeError):
     """The text of a pass pipeline is not well formed."""
-
-
-@dataclass(frozen=True)
-class Pass:
-    """A named rewrite of a module, in place; `leaves_adze` says whether the result still is adze IR."""
-
-    name: ClassVar[str]
-    leaves_adze: ClassVar[bool] = True
-
-    def run(self, module: mlir.ir.Module) -> None:
-        """Rewrite `module`; raises `AdzeError` when it cannot."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -108,6 +98,7 @@ PASSES: Final[tuple[type[Pass], ...]] = (
     Verify,
     Inline,
     Simplify,
+    *TRANSFORMS,
     Lower,
     Canonicalize,
     CommonSubexpressions,

@@ -20,6 +20,25 @@ if TYPE_CHECKING:
     from .frontend.array import Array as Array
     from .frontend.artifacts import LoadedProgram as LoadedProgram
     from .frontend.artifacts import load as load
+    from .frontend.batching import vmap as vmap
+    from .frontend.custom_derivatives import checkpoint as checkpoint
+    from .frontend.custom_derivatives import checkpoint_name as checkpoint_name
+    from .frontend.custom_derivatives import checkpoint_policies as checkpoint_policies
+    from .frontend.custom_derivatives import custom_jvp as custom_jvp
+    from .frontend.custom_derivatives import custom_vjp as custom_vjp
+    from .frontend.custom_derivatives import stop_gradient as stop_gradient
+    from .frontend.differentiation import grad as grad
+    from .frontend.differentiation import jvp as jvp
+    from .frontend.differentiation import linear_transpose as linear_transpose
+    from .frontend.differentiation import linearize as linearize
+    from .frontend.differentiation import value_and_grad as value_and_grad
+    from .frontend.differentiation import vjp as vjp
+    from .frontend.jacobians import check_grads as check_grads
+    from .frontend.jacobians import hessian as hessian
+    from .frontend.jacobians import hvp as hvp
+    from .frontend.jacobians import jacfwd as jacfwd
+    from .frontend.jacobians import jacobian as jacobian
+    from .frontend.jacobians import jacrev as jacrev
     from .frontend.jit import explain_retrace as explain_retrace
     from .frontend.jit import jit as jit
     from .frontend.jit import trace as trace
@@ -34,6 +53,25 @@ _WHERE = {
     "jit": ".frontend.jit",
     "load": ".frontend.artifacts",
     "trace": ".frontend.jit",
+    "grad": ".frontend.differentiation",
+    "jvp": ".frontend.differentiation",
+    "linear_transpose": ".frontend.differentiation",
+    "linearize": ".frontend.differentiation",
+    "value_and_grad": ".frontend.differentiation",
+    "vjp": ".frontend.differentiation",
+    "vmap": ".frontend.batching",
+    "check_grads": ".frontend.jacobians",
+    "hessian": ".frontend.jacobians",
+    "hvp": ".frontend.jacobians",
+    "jacfwd": ".frontend.jacobians",
+    "jacobian": ".frontend.jacobians",
+    "jacrev": ".frontend.jacobians",
+    "checkpoint": ".frontend.custom_derivatives",
+    "checkpoint_name": ".frontend.custom_derivatives",
+    "checkpoint_policies": ".frontend.custom_derivatives",
+    "custom_jvp": ".frontend.custom_derivatives",
+    "custom_vjp": ".frontend.custom_derivatives",
+    "stop_gradient": ".frontend.custom_derivatives",
 }
 _MODULES = ("lax", "nn", "numpy", "scipy", "tree")
 

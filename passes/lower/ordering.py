@@ -61,12 +61,15 @@ class OrderingForms(RearrangementForms):
             return self.empty((*shape[:last], k), dtype), self.empty((*shape[:last], k), INT32)
         rows = self.collapse(x, [list(range(last)), [last]])
         count, size = self.shape(rows)
-        keys = [self._falling(key) for key in self._keys(rows, dtype)]
+        (key,) = self._keys(rows, dtype)
         pieces = configuration.sort_blocks(size)
-        if pieces == 1:
-            order = self._put(self._positions(count, size), self._flat(self._ranks(keys, count, size), size), INT32)
+        if configuration.selects(size, k):
+            order = self._selected(key, count, k)
+        elif pieces == 1:
+            places = self._flat(self._ranks([self._falling(key)], count, size), size)
+            order = self._put(self._positions(count, size), places, INT32)
         else:
-            order = self._merge_sorted(keys, count, size, pieces)
+            order = self._merge_sorted([self._falling(key)], count, size, pieces)
         order = self.window(order, [0, 0], [count, k], [1, 1])
         values = self._take(rows, order, dtype)
         kept = (*shape[:last], k)
@@ -75,6 +78,42 @@ class OrderingForms(RearrangementForms):
             self.expand(v, groups, kept) if last else self.drop_units(v, [False, True]) for v in (values, order)
         ]
         return expanded[0], expanded[1]
+
+    def _selected(self, key: Any, count: Size, k: int) -> Any:
+        """Positions of the `k` greatest keys of each row: one search after the other, each below the last."""
+        wide = _width(key)
+        order = self.empty([k, count], INT32)
+        last: tuple[Any, ...] = ()
+        for step in range(k):
+            best = self._search(key, last, None, count, wide)
+            position = self._search(key, last, best, count, wide)
+            last = (best, position)
+            order = self.insert(self.expand(position, [[0, 1]], [1, count]), order, [step, 0], [1, 1])
+        return self.permute(order, (1, 0))
+
+    def _search(self, key: Any, last: Sequence[Any], best: Any, count: Size, wide: np.dtype) -> Any:
+        """The greatest key below `last` (a key and its position); where it is first, once `best` is known."""
+        arith, predicate = mlir.arith, mlir.arith.CmpIPredicate
+        i32 = self.scalars.element_type(INT32)
+        found = wide if best is None else INT32
+        none = np.iinfo(found).min if best is None else np.iinfo(found).max
+        init = self.fill(self.scalar_constant(found, none), [count], found)
+
+        def body(here: Any, *others: Any) -> Any:
+            at = arith.index_cast(i32, mlir.linalg.IndexOp(1).result)
+            wanted = None if best is None else arith.cmpi(predicate.eq, here, others[-2])
+            if last:
+                later = arith.cmpi(predicate.sgt, at, others[1])
+                below = self._before([(here, others[0])], later)
+                wanted = below if wanted is None else arith.andi(below, wanted)
+            result = here if best is None else at
+            if wanted is not None:
+                result = arith.select(wanted, result, self.scalar_constant(found, none))
+            return (arith.maxsi if best is None else arith.minsi)(others[-1], result)
+
+        vectors = [*last, *([] if best is None else [best])]
+        maps = [self.identity_map(2), *[self.axes_map(2, (0,))] * (len(vectors) + 1)]
+        return self.generic([key, *vectors], [init], maps, ["parallel", "reduction"], body)
 
     def _require_at_least(self, size: Size, k: int) -> None:
         if not isinstance(size, int):
@@ -124,9 +163,8 @@ class OrderingForms(RearrangementForms):
 
     def _falling(self, key: Any) -> Any:
         """Keys in the opposite order: the complement, which unlike the negative never overflows."""
-        wide = INT64 if "i64" in str(key.type) else INT32
-        ones = -1
-        flipped = self._mapped(key, wide, lambda v: mlir.arith.xori(v, self.scalar_constant(wide, ones)))
+        wide = _width(key)
+        flipped = self._mapped(key, wide, lambda v: mlir.arith.xori(v, self.scalar_constant(wide, -1)))
         return self.materialise(flipped)
 
     def _before(self, pairs: Sequence[tuple[Any, Any]], equal: Any) -> Any:
@@ -150,7 +188,7 @@ class OrderingForms(RearrangementForms):
 
         def body(*values: Any) -> Any:
             here, there, total = values[:n], values[n : 2 * n], values[-1]
-            mine, other = mlir.linalg.IndexOp(1).result, mlir.linalg.IndexOp(2).result
+            mine, other = (arith.index_cast(i32, mlir.linalg.IndexOp(a).result) for a in (1, 2))
             earlier = arith.cmpi(arith.CmpIPredicate.ult, other, mine)
             before = self._before(list(zip(there, here, strict=True)), earlier)
             return arith.addi(total, arith.extui(i32, before))
@@ -229,7 +267,7 @@ class OrderingForms(RearrangementForms):
         """The order of each row's elements: `pieces` (a power of two) blocks ranked, then merged in pairs."""
         length = -(-size // pieces)
         whole = length * pieces
-        wides = [INT64 if "i64" in str(k.type) else INT32 for k in keys]
+        wides = [_width(key) for key in keys]
         # What fills up the last block comes after everything, even after NaNs, which it is equal to.
         filled = [
             self.pad_with(k, [0, 0], [0, whole - size], self.scalar_constant(w, np.iinfo(w).max))
@@ -257,7 +295,6 @@ class OrderingForms(RearrangementForms):
     def _merged_places(self, keys: Sequence[Any], pairs: Size, length: int) -> Any:
         """Places of the elements of two sorted halves of each row in the merged row, by binary search."""
         arith = mlir.arith
-        index = mlir.ir.IndexType.get(self.context)
         i32 = self.scalars.element_type(INT32)
 
         def body(*values: Any) -> Any:
@@ -285,8 +322,13 @@ class OrderingForms(RearrangementForms):
 
         maps = [self.identity_map(2)] * (len(keys) + 1)
         init = self.empty([pairs, 2 * length], INT32)
-        del index
         return self.generic(list(keys), [init], maps, ["parallel"] * 2, body)
 
     def _true_bit(self) -> Any:
         return self.scalars.constant(np.dtype(bool), True)
+
+
+def _width(key: Any) -> np.dtype:
+    """The dtype of a tensor of keys."""
+    width = mlir.ir.IntegerType(mlir.ir.RankedTensorType(key.type).element_type).width
+    return INT64 if width == 64 else INT32

@@ -1,0 +1,171 @@
+"""The transforms as named passes on text: `jvp`, `linearize`, `transpose`, `grad` and `batch` of one function.
+
+`adze opt model.mlir --pass-pipeline='grad{function=f argnums=0,1}'` differentiates any function of adze IR,
+whatever produced it. The function that a transform makes is public and stands beside the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialects import mlir
+from ..dialects.attributes import Codec
+from ..dialects.errors import AdzeError
+from ..dialects.types import FLOATS, TensorType
+from .batch import Batcher
+from .construction import Activity, NewFunction, call_function, derived_location, unique_symbol
+from .functions import body, function, split_body
+from .inline import inline
+from .jvp import ForwardMode
+from .linearize import Linearizer
+from .passes import Pass
+from .simplify import simplify
+from .transpose import Transposer
+
+
+class TransformError(AdzeError):
+    """A transform was asked of a function that it does not fit."""
+
+
+def _chosen(argnums: str, count: int, what: str) -> Activity:
+    """The flags for `argnums` text such as `0,2`; empty text means all."""
+    if not argnums:
+        return (True,) * count
+    try:
+        numbers = [int(n) for n in argnums.split(",")]
+    except ValueError:
+        raise TransformError(f"{what} {argnums!r} is not a list of argument numbers such as 0,2") from None
+    wrong = [n for n in numbers if not 0 <= n < count]
+    if wrong:
+        raise TransformError(f"{what} names argument {wrong[0]}, the function has {count}")
+    return tuple(i in numbers for i in range(count))
+
+
+def _arguments(module: mlir.ir.Module, symbol: str) -> list[Any]:
+    return list(body(function(module, symbol)).arguments)
+
+
+def _publish(module: mlir.ir.Module, made: str, wanted: str) -> None:
+    """Give a made function its public name, and tidy: what it calls is inlined into it."""
+    operation = function(module, made)
+    with module.context:
+        if made != wanted:
+            name = unique_symbol(module, wanted)
+            operation.attributes["sym_name"] = mlir.ir.StringAttr.get(name)
+        if "sym_visibility" in operation.attributes:
+            del operation.attributes["sym_visibility"]
+    inline(module)
+    simplify(module)
+
+
+@dataclass(frozen=True)
+class Jvp(Pass):
+    """Add `@f_jvp(primals, tangents) -> (results, tangents)`, tangents of the arguments `argnums`."""
+
+    name = "jvp"
+    function: str = ""
+    argnums: str = ""
+
+    def run(self, module: mlir.ir.Module) -> None:
+        active = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
+        made = ForwardMode(module).differentiate(self.function, active)
+        _publish(module, made.symbol, f"{self.function}_jvp")
+
+
+@dataclass(frozen=True)
+class Linearize(Pass):
+    """Add `@f_primal(arguments) -> (results, residuals)` and `@f_linear(residuals, tangents) -> tangents`."""
+
+    name = "linearize"
+    function: str = ""
+    argnums: str = ""
+
+    def run(self, module: mlir.ir.Module) -> None:
+        active = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
+        made = Linearizer(module).linearize(self.function, active)
+        with module.context:
+            for symbol in (made.primal, made.linear):
+                del function(module, symbol).attributes["sym_visibility"]
+        _publish(module, made.primal, made.primal)
+
+
+@dataclass(frozen=True)
+class TransposeFunction(Pass):
+    """Add `@f_transpose(other arguments, cotangents) -> cotangents` of a function linear in `argnums`."""
+
+    name = "transpose"
+    function: str = ""
+    argnums: str = ""
+
+    def run(self, module: mlir.ir.Module) -> None:
+        linear = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
+        made = Transposer(module).transpose(self.function, linear)
+        _publish(module, made.symbol, f"{self.function}_transpose")
+
+
+@dataclass(frozen=True)
+class Grad(Pass):
+    """Add `@f_grad(arguments) -> gradients` of a function that gives one float scalar, in `argnums`."""
+
+    name = "grad"
+    function: str = ""
+    argnums: str = "0"
+
+    def run(self, module: mlir.ir.Module) -> None:
+        codec = Codec(module.context)
+        arguments = _arguments(module, self.function)
+        active = _chosen(self.argnums, len(arguments), "argnums")
+        source = function(module, self.function)
+        _, terminator = split_body(source)
+        types = [codec.read_type(v.type) for v in terminator.operands]
+        result = types[0] if types else None
+        if len(types) != 1 or not isinstance(result, TensorType) or result.rank or result.dtype not in FLOATS:
+            raise TransformError(
+                f"grad needs a function that gives one float scalar, @{self.function} gives "
+                f"({', '.join(map(str, types))})"
+            )
+        engine = Linearizer(module)
+        made = engine.linearize(self.function, active)
+        linear = (False,) * len(made.residuals) + (True,) * sum(active)
+        transposed = engine.transposer.transpose(made.linear, linear, made.active_results)
+        location = derived_location(source.location, "grad")
+        new = NewFunction(
+            module, codec, f"{self.function}_grad", [codec.read_type(a.type) for a in arguments], location
+        )
+        b = new.emitter
+        outputs = call_function(b, module, made.primal, new.arguments)
+        seeds = [b.scalar(1, result.dtype)] if made.active_results[0] else []
+        residuals = made.residual_values(new.arguments, outputs)
+        values = iter(call_function(b, module, transposed.symbol, [*residuals, *seeds]))
+        flags = iter(transposed.nonzero)
+        gradients = []
+        for argument, is_active in zip(new.arguments, active, strict=True):
+            if is_active:
+                gradients.append(next(values) if next(flags) else b.zeros_like(argument))
+        new.finish(gradients)
+        _publish(module, new.symbol, new.symbol)
+
+
+@dataclass(frozen=True)
+class Batch(Pass):
+    """Add `@f_batched`, which maps the function over a new leading axis of `size` of the arguments `argnums`.
+
+    Without `size` the axis is dynamic and its size the first argument.
+    """
+
+    name = "batch"
+    function: str = ""
+    argnums: str = ""
+    size: str = ""
+
+    def run(self, module: mlir.ir.Module) -> None:
+        batched = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
+        if self.size and not self.size.isdigit():
+            raise TransformError(f"size {self.size!r} is not a number")
+        made = Batcher(module, int(self.size) if self.size else None).batch(self.function, batched, True)
+        _publish(module, made.symbol, f"{self.function}_batched")
+
+
+TRANSFORMS: Sequence[type[Pass]] = (Jvp, Linearize, TransposeFunction, Grad, Batch)
