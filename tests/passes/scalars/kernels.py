@@ -19,7 +19,13 @@ from adze.dialects.types import BFLOAT16
 from adze.passes.lower.scalars import Scalars
 
 Body = Callable[..., Any]
-FLAGS = ("--iree-hal-target-backends=llvm-cpu", "--iree-input-demote-f64-to-f32=false")
+# Any Vulkan device of the tests has 64-bit types: it is Mesa's lavapipe.
+VULKAN_TARGET = """#hal.device.target<"vulkan", [#hal.executable.target<"vulkan-spirv", "vulkan-spirv-fb",
+ {iree_codegen.target_info = #iree_gpu.target<arch = "lavapipe", features = "spirv:v1.6,cap:Shader", wgp = <
+  compute = fp64|fp32|fp16|int64|int32|int16|int8, storage = b64|b32|b16|b8, subgroup = shuffle|arithmetic,
+  subgroup_size_choices = [8], max_workgroup_sizes = [1024, 1024, 64], max_thread_count_per_workgroup = 1024,
+  max_workgroup_memory_bytes = 32768, max_workgroup_counts = [65535, 65535, 65535]>>}>]> : !hal.device"""
+FLAGS = ("--iree-input-demote-f64-to-f32=false",)
 
 
 @dataclass(frozen=True)
@@ -68,18 +74,8 @@ def kernel_module(kernels: Mapping[str, Kernel]) -> str:
 
 
 def compile_kernels(kernels: Mapping[str, Kernel], cpu: str = "x86-64-v3") -> Callable[..., np.ndarray]:
-    text = kernel_module(kernels)
-    session = Session()
-    session.set_flags(*FLAGS, f"--iree-llvmcpu-target-cpu={cpu}")
-    invocation = session.invocation()
-    invocation.enable_console_diagnostics()
-    assert invocation.parse_source(Source.wrap_buffer(session, text.encode() + b"\0"))
-    assert invocation.execute(), "IREE did not compile the kernels"
-    output = Output.open_membuffer()
-    invocation.output_vm_bytecode(output)
-    config = iree.runtime.Config("local-sync")
-    vm_module = iree.runtime.VmModule.copy_buffer(config.vm_instance, bytes(output.map_memory()))
-    module = iree.runtime.load_vm_module(vm_module, config)
+    flags = (*FLAGS, "--iree-hal-target-backends=llvm-cpu", f"--iree-llvmcpu-target-cpu={cpu}")
+    module = _load(_compile(kernel_module(kernels), flags), iree.runtime.Config("local-sync"))
 
     def run(name: str, *arrays: np.ndarray) -> np.ndarray:
         kernel = kernels[name]
@@ -87,6 +83,49 @@ def compile_kernels(kernels: Mapping[str, Kernel], cpu: str = "x86-64-v3") -> Ca
         return result if result.dtype == kernel.output else result.view(kernel.output)
 
     return run
+
+
+def compile_kernels_for_vulkan(
+    kernels: Mapping[str, Kernel], config: iree.runtime.Config
+) -> Callable[..., np.ndarray]:
+    attribute = f"module attributes {{hal.device.targets = [{VULKAN_TARGET}]}} {{"
+    module = _load(_compile(kernel_module(kernels).replace("module {", attribute, 1), FLAGS), config)
+
+    def run(name: str, *arrays: np.ndarray) -> np.ndarray:
+        return _read(module[name](*arrays)._buffer_view, config.device)
+
+    return run
+
+
+def _compile(text: str, flags: tuple[str, ...]) -> bytes:
+    session = Session()
+    session.set_flags(*flags)
+    invocation = session.invocation()
+    invocation.enable_console_diagnostics()
+    assert invocation.parse_source(Source.wrap_buffer(session, text.encode() + b"\0"))
+    assert invocation.execute(), "IREE did not compile the kernels"
+    output = Output.open_membuffer()
+    invocation.output_vm_bytecode(output)
+    return bytes(output.map_memory())
+
+
+def _load(binary: bytes, config: iree.runtime.Config) -> Any:
+    return iree.runtime.load_vm_module(iree.runtime.VmModule.copy_buffer(config.vm_instance, binary), config)
+
+
+def _read(view: Any, device: Any) -> np.ndarray:
+    """A copy through a staging buffer: `to_host` asks for an alignment that NumPy's memory lacks."""
+    staging = device.allocator.allocate_buffer(
+        iree.runtime.MemoryType.HOST_LOCAL | iree.runtime.MemoryType.DEVICE_VISIBLE,
+        iree.runtime.BufferUsage.TRANSFER_TARGET | iree.runtime.BufferUsage.MAPPING_SCOPED,
+        view.byte_length,
+    )
+    semaphore = device.create_semaphore(0)
+    fences = [iree.runtime.HalFence.create_at(semaphore, time) for time in (0, 1)]
+    device.queue_copy(view.get_buffer(), staging, *fences)
+    fences[1].wait()
+    dtype = np.dtype(iree.runtime.HalElementType.map_to_dtype(view.element_type))
+    return np.array(staging.map().asarray(view.shape, dtype))
 
 
 def _signless(array: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import iree.runtime
 import ml_dtypes
 import numpy as np
 import pytest
@@ -9,13 +10,17 @@ import scipy.special
 
 from adze.passes.lower.scalars import Scalars
 
-from .kernels import compile_kernels, op_kernel
+from .kernels import compile_kernels, compile_kernels_for_vulkan, op_kernel
 from .references import BINARY, LONG, UNARY, arguments, reference, specials
-from .tolerances import LARGEST_TERM_ULPS, ULPS
+from .tolerances import EXACT, LARGEST_TERM_ULPS, ULPS
 
 SINGLE, DOUBLE = np.dtype("float32"), np.dtype("float64")
 # fused multiply-add or not, wide vectors or not; the Vulkan choice of code also runs on a CPU
 TARGETS = [("x86-64-v3", "cpu"), ("generic", "vulkan"), ("host", "cpu")]
+# one of each kind of error-free transformation, and the rounding ones
+VULKAN_OPS = ("exp", "expm1", "log1p", "log2", "sin", "tan", "pow", "rem", "floor", "round", "cbrt", "acosh")
+# division and square root may be off by a few ulp there, and fused operations come as the driver likes
+VULKAN_SLACK = 1.7
 Run = Callable[..., np.ndarray]
 
 
@@ -46,6 +51,31 @@ def run(target: tuple[str, str], dtype: np.dtype) -> Run:
     scalars = Scalars(target[1])  # type: ignore[arg-type]
     kernels = {op: op_kernel(scalars, op, dtype, 1) for op in UNARY}
     return compile_kernels(kernels | {op: op_kernel(scalars, op, dtype, 2) for op in BINARY}, target[0])
+
+
+@pytest.fixture(scope="module")
+def run_on_vulkan(dtype: np.dtype) -> Run:
+    try:
+        config = iree.runtime.Config("vulkan")
+    except (RuntimeError, ValueError) as error:
+        pytest.skip(f"no Vulkan device: {error}")
+    scalars = Scalars("vulkan")
+    kernels = {op: op_kernel(scalars, op, dtype, 1) for op in VULKAN_OPS if op in UNARY}
+    kernels |= {op: op_kernel(scalars, op, dtype, 2) for op in VULKAN_OPS if op in BINARY}
+    return compile_kernels_for_vulkan(kernels, config)
+
+
+@pytest.mark.oracle
+@pytest.mark.vulkan
+def test_vulkan_drivers_do_not_simplify_the_error_terms_away(dtype: np.dtype, run_on_vulkan: Run) -> None:
+    if np.finfo(LONG).nmant < 63:
+        pytest.skip("longdouble is no wider than f64 here: there is no reference")
+    for op in VULKAN_OPS:
+        operands, exact = arguments(op, dtype), reference(op, dtype)
+        error = ulps(run_on_vulkan(op, *operands), exact, dtype)
+        limit = max(VULKAN_SLACK * ULPS[op][dtype == DOUBLE], EXACT)
+        worst = int(np.argmax(error))
+        assert error[worst] <= limit, f"{op}{tuple(x[worst] for x in operands)}: {error[worst]:.3g} ulp"
 
 
 @pytest.mark.oracle
