@@ -155,7 +155,7 @@ class MovementForms(RearrangementForms):
     def pad(
         self, x: Any, value: Any, low: Sequence[Size], high: Sequence[Size], interior: Sequence[int]
     ) -> Any:
-        """Interior padding by expanding, padding and collapsing; cutting; then `tensor.pad`.
+        """Interior padding first, then cutting, then `tensor.pad`.
 
         Elements of 64 bits and more go by `insert_slice`. Observed: IREE cannot fill with 128 bits ("splat
         ... but got i128"), and a fill with 64 bits that are no constant breaks some chains of padding and
@@ -203,26 +203,14 @@ class MovementForms(RearrangementForms):
         return self._plus(n, self._times(gaps, interior))
 
     def _spread_out(self, x: Any, interior: Sequence[int], spread: Sequence[Size], value: Any) -> Any:
-        """`x` with `interior` paddings between neighbours: pad a new inner axis, merge it, cut the end."""
+        """`x` with `interior` paddings between neighbours: a strided `insert_slice` into a filled tensor.
+
+        Observed: half the time of padding new inner axes and merging them, or of `tensor.extract`.
+        """
         if not any(interior):
             return x
-        if self.result_type.dtype.itemsize >= 8:
-            strides = [k + 1 for k in interior]
-            return self.insert(x, self.broadcast(value, spread, ()), [0] * len(spread), strides)
-        scalar = mlir.tensor.extract(value, [])
-        for axis in reversed(range(len(interior))):  # one axis at a time: twice as fast as all at once
-            if interior[axis]:
-                x = self._spread_axis(x, axis, interior[axis], scalar)
-        return self.window(x, [0] * len(spread), spread, [1] * len(spread))
-
-    def _spread_axis(self, x: Any, axis: int, interior: int, scalar: Any) -> Any:
-        """`x` with `interior` paddings after each position of one axis."""
-        shape = self.shape(x)
-        groups = [[a] if a < axis else [a, a + 1] if a == axis else [a + 1] for a in range(len(shape))]
-        x = self.expand(self.retype(x, shape), groups, [*shape[: axis + 1], 1, *shape[axis + 1 :]])
-        none = [0] * (len(shape) + 1)
-        room = [*none[: axis + 1], interior, *none[axis + 2 :]]
-        return self.collapse(self.pad_with(x, none, room, scalar), groups)
+        whole = self.broadcast(value, spread, ())
+        return self.insert(x, whole, [0] * len(spread), [k + 1 for k in interior])
 
     def _negated(self, n: Size) -> Size:
         return -n if isinstance(n, int) else self._calculated("size_sub", 0, n)
