@@ -6,10 +6,11 @@ In: a `ModuleOfCases`, whose module is lowered in place. Out: a callable from a 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from adze.dialects import mlir
 from adze.dialects.types import INT64, TensorType, ValueType
 from adze.passes.lower.conversion import lower
 from adze.runtime.compile import compile_bytecode
@@ -19,27 +20,36 @@ from adze.runtime.targets import parse_target
 
 from .programs import Function, ModuleOfCases
 
+Types = tuple[ValueType, ...]
+
+
+def compile_functions(
+    module: mlir.ir.Module, signatures: Mapping[str, tuple[Types, Types]]
+) -> Callable[[str, Sequence[np.ndarray]], list[np.ndarray]]:
+    """Lower, compile and load `module`; the result calls one of its functions by name."""
+    target = parse_target("cpu")
+    lower(module, target)
+    data = io.BytesIO()
+    module.operation.write_bytecode(data)
+    compiled = compile_bytecode(data.getvalue(), target)
+    declared = [_signature(name, *types) for name, types in signatures.items()]
+    executable = Executable(compiled.vmfb, "local-sync", declared)
+    return lambda name, arguments: [r.numpy() for r in executable.call(name, arguments)]
+
 
 def compile_cases(program: ModuleOfCases) -> Callable[[Function], list[np.ndarray]]:
-    """Lower, compile and load the module; the result runs one of its functions."""
-    target = parse_target("cpu")
-    lower(program.module, target)
-    data = io.BytesIO()
-    program.module.operation.write_bytecode(data)
-    compiled = compile_bytecode(data.getvalue(), target)
-    signatures = {f.name: _signature(f) for f in program.functions}
-    executable = Executable(compiled.vmfb, "local-sync", signatures.values())
-
-    def call(function: Function) -> list[np.ndarray]:
-        return [result.numpy() for result in executable.call(function.name, function.arguments)]
-
-    return call
+    """Compile the module of an op's cases; the result runs one of its functions."""
+    signatures = {f.name: (f.input_types, f.output_types) for f in program.functions}
+    call = compile_functions(program.module, signatures)
+    return lambda function: call(function.name, function.arguments)
 
 
-def _signature(function: Function) -> FunctionSignature:
-    inputs = [_spec("input", i, t) for i, t in enumerate(function.input_types)]
-    outputs = [_spec("output", i, t) for i, t in enumerate(function.output_types)]
-    return FunctionSignature(function.name, tuple(inputs), tuple(outputs))
+def _signature(name: str, inputs: Types, outputs: Types) -> FunctionSignature:
+    return FunctionSignature(
+        name,
+        tuple(_spec("input", i, t) for i, t in enumerate(inputs)),
+        tuple(_spec("output", i, t) for i, t in enumerate(outputs)),
+    )
 
 
 def _spec(kind: str, position: int, type_: ValueType) -> ArraySpec:

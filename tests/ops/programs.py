@@ -63,11 +63,7 @@ class ModuleOfCases:
     """A module under construction."""
 
     def __init__(self) -> None:
-        self.context = mlir.ir.Context()
-        self.context.allow_unregistered_dialects = True
-        self.codec = Codec(self.context)
-        self.location = mlir.ir.Location.unknown(self.context)
-        self.module = mlir.ir.Module.create(self.location)
+        self.module, self.codec = new_module()
         self.functions: list[Function] = []
         self._names: dict[Any, str] = {}
 
@@ -101,30 +97,11 @@ class ModuleOfCases:
         for symbol, callee in instance.case.functions.items():
             if symbol not in self._names:
                 self._names[symbol] = symbol
-                self._function(symbol, callee.types, callee.body, is_private=True)
-        self._function(name, types, lambda b, *arguments: self._body(instance, b, arguments))
+                add_function(self.module, self.codec, symbol, callee.types, callee.body, is_private=True)
+        add_function(
+            self.module, self.codec, name, types, lambda b, *arguments: self._body(instance, b, arguments)
+        )
         return name
-
-    def _function(
-        self,
-        name: str,
-        types: Sequence[ValueType],
-        body: Callable[..., Sequence[Any]],
-        is_private: bool = False,
-    ) -> None:
-        with self.context, self.location, mlir.ir.InsertionPoint(self.module.body):
-            written = [self.codec.write_type(t) for t in types]
-            function = mlir.func.FuncOp(
-                name,
-                mlir.ir.FunctionType.get(written, []),
-                visibility="private" if is_private else None,
-            )
-            block = function.add_entry_block()
-            with mlir.ir.InsertionPoint(block) as point:
-                results = list(body(Emitter(self.codec, point, self.location), *block.arguments))
-                mlir.func.ReturnOp(results)
-            signature = mlir.ir.FunctionType.get(written, [r.type for r in results])
-            function.attributes["function_type"] = mlir.ir.TypeAttr.get(signature)
 
     @staticmethod
     def _body(instance: Instance, b: Emitter, arguments: Sequence[Any]) -> list[Any]:
@@ -147,6 +124,35 @@ class ModuleOfCases:
         results = b.apply(instance.op, operands, attributes)
         values = [] if results is None else results if isinstance(results, (tuple, list)) else [results]
         return [b.size_to_array(v, dtype=INT64) if b.type_of(v) == SIZE else v for v in values]
+
+
+def new_module() -> tuple[mlir.ir.Module, Codec]:
+    """An empty module in a context of its own."""
+    context = mlir.ir.Context()
+    context.allow_unregistered_dialects = True
+    return mlir.ir.Module.create(mlir.ir.Location.unknown(context)), Codec(context)
+
+
+def add_function(
+    module: mlir.ir.Module,
+    codec: Codec,
+    name: str,
+    types: Sequence[ValueType],
+    body: Callable[..., Sequence[Any]],
+    is_private: bool = False,
+) -> None:
+    """Append a function whose body is `body(builder, *arguments)`, which gives the results."""
+    location = mlir.ir.Location.unknown(module.context)
+    with module.context, location, mlir.ir.InsertionPoint(module.body):
+        written = [codec.write_type(t) for t in types]
+        signature = mlir.ir.FunctionType.get(written, [])
+        function = mlir.func.FuncOp(name, signature, visibility="private" if is_private else None)
+        block = function.add_entry_block()
+        with mlir.ir.InsertionPoint(block) as point:
+            results = list(body(Emitter(codec, point, location), *block.arguments))
+            mlir.func.ReturnOp(results)
+        signature = mlir.ir.FunctionType.get(written, [r.type for r in results])
+        function.attributes["function_type"] = mlir.ir.TypeAttr.get(signature)
 
 
 def dynamic_sizes(instance: Instance) -> list[int]:
