@@ -52,7 +52,7 @@ NOT_TRACEABLE = (
     (jacobi_2d_in_place, "assigns to a slice", ".at["),
     (floyd_warshall_in_place, "assigns to a slice", ".at["),
     (histogram_add_at, "ufunc.at writes into its argument", "at"),
-    (iterate_until_converged, "the trip count depends on values", "while_loop"),
+    (iterate_until_converged, "the trip count depends on values", "adze."),
     (newton_with_branch, "the branch depends on a value", "cond"),
     (mean_of_selected, "the number of selected elements depends on values", "where"),
     (as_concrete_array, "np.asarray wants the values", "asarray"),
