@@ -40,7 +40,9 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
     given = {k: v for k, v in kwargs.items() if k not in _IGNORED}
     name = ufunc.__name__
     if _writes(given):
-        raise _cannot_write(f"numpy.{name}(..., out=...)" if method == "__call__" else f"numpy.{name}.{method}")
+        raise _cannot_write(
+            f"numpy.{name}(..., out=...)" if method == "__call__" else f"numpy.{name}.{method}"
+        )
     if method == "at":
         raise TraceError(
             f"numpy.{name}.at writes into its argument, and arrays of adze are immutable",
@@ -65,7 +67,13 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
     )
 
 
-_UPDATES: Final = {"add": "add", "subtract": "subtract", "multiply": "mul", "maximum": "max", "minimum": "min"}
+_UPDATES: Final = {
+    "add": "add",
+    "subtract": "subtract",
+    "multiply": "mul",
+    "maximum": "max",
+    "minimum": "min",
+}
 
 
 def _writes(kwargs: Mapping[str, Any]) -> bool:
@@ -131,7 +139,7 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     if name in _NO_RESULT or _writes(given):
         raise _cannot_write(f"{shown}(..., out=...)" if _writes(given) else shown)
     given.pop("out", None)
-    if given.get("where", None) is True:
+    if given.get("where") is True:
         del given["where"]
     if module.startswith("numpy.linalg"):
         return _apply(_lookup(namespace.linalg, name, shown), shown, args, given)

@@ -27,14 +27,15 @@ from ..dialects.types import (
 )
 from .array import Array
 from .errors import ArgumentError, DtypeError, ShapeError
-from .interpreter import as_value, ops
+from .interpreter import as_value, ops, scalar_value
 from .locations import user_location_text
 from .sizes import Dim
 from .tracing import Tracer
 
 PYTHON_SCALARS: Final = (bool, int, float, complex)
 _WEAK: Final = {"b": bool, "i": int, "u": int, "f": float, "V": float, "c": complex}
-_WEAK_DTYPES: Final = {bool: BOOL, int: INT64, float: FLOAT32, complex: COMPLEX64}
+# What weak values are carried in when nothing else decides: as `scalar_value` makes them.
+WEAK_DTYPES: Final = {kind: scalar_value(kind(0), None).dtype for kind in PYTHON_SCALARS}
 _RANK: Final = {bool: 0, int: 1, float: 2, complex: 3}
 
 
@@ -91,7 +92,7 @@ def promote_keys(keys: tuple[Any, ...]) -> tuple[np.dtype, bool]:
     weak = max((k for k in keys if not isinstance(k, np.dtype)), key=_RANK.__getitem__, default=None)
     if not strong:
         assert weak is not None
-        return _WEAK_DTYPES[weak], weak is not bool
+        return WEAK_DTYPES[weak], weak is not bool
     met = strong[0]
     for dtype in strong[1:]:
         met = promote_types(met, dtype)
@@ -130,7 +131,8 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         return tuple(BFLOAT16 if restore and d == FLOAT16 else d for d in resolved[: len(keys)]), False
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
-    narrow = {FLOAT64: FLOAT32, FLOAT16: FLOAT32, COMPLEX128: COMPLEX64}
+    real, complex_ = WEAK_DTYPES[float], WEAK_DTYPES[complex]
+    narrow = {FLOAT16: real, FLOAT32: real, FLOAT64: real, COMPLEX64: complex_, COMPLEX128: complex_}
     return tuple(narrow.get(d, d) for d in resolved), weak
 
 

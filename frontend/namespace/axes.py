@@ -18,7 +18,7 @@ from ..array import Array
 from ..errors import ArgumentError, DtypeError, ShapeError
 from ..interpreter import ops
 from ..locations import user_location_text
-from ..promotion import asarray_of, is_one, type_text
+from ..promotion import WEAK_DTYPES, asarray_of, is_one, type_text
 from ..sizes import Dim
 
 
@@ -137,7 +137,7 @@ def float_value(x: Any) -> Any:
     value = asarray_of(x)
     if value.dtype in INEXACT:
         return value
-    return ops.convert(value, dtype=np.dtype(np.float32 if value.weak_type else np.float64))
+    return ops.convert(value, dtype=WEAK_DTYPES[float] if value.weak_type else np.dtype(np.float64))
 
 
 def static_size(function: str, n: Any, what: str) -> int:

@@ -64,7 +64,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
-    """The edges of `bins` equal bins over `range`, or over the least and greatest element; or `bins` itself."""
+    """The edges of `bins` equal bins over `range` (by default from least to greatest); or `bins` itself."""
     if isinstance(bins, str):
         raise argument_error(
             f"histogram: bins={bins!r} chooses a number from values; state a number or edges"

@@ -1,4 +1,4 @@
-"""`adze.numpy.linalg`: products, norms and diagonals of matrices; factorizations come with their primitives."""
+"""`adze.numpy.linalg`: products, norms and diagonals; factorizations come with their primitives."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _matrix_norm(value: Any, axes: Sequence[int], ord: Any, keepdims: bool) -> A
         return sqrt(sum_of(_squares(value), axis=tuple(axes), keepdims=keepdims))
     if ord not in (1, -1, np.inf, -np.inf):
         raise argument_error(
-            f"norm: the matrix norm {ord!r} needs a singular value decomposition, which adze does not have yet",
+            f"norm: the matrix norm {ord!r} needs a singular value decomposition, which adze does not have",
             "use 'fro', 1, -1, inf or -inf",
         )
     row, column = axes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -159,7 +160,7 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     else:
         cuts = [operator.index(i) for i in indices_or_sections]
         bounds = [0, *(min(max(c + size if c < 0 else c, 0), size) for c in cuts), size]
-    return [part(value, place, low, max(low, high)) for low, high in zip(bounds, bounds[1:], strict=False)]
+    return [part(value, place, low, max(low, high)) for low, high in pairwise(bounds)]
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:

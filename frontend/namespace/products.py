@@ -38,8 +38,8 @@ def _require_equal(function: str, x: Any, y: Any, left: int, right: int) -> None
     n, m = x.shape[left], y.shape[right]
     if not (isinstance(n, Dim) or isinstance(m, Dim) or n == m):
         raise shape_error(
-            f"{function}: {type_text(x)} and {type_text(y)} do not fit: axis {left % x.ndim} of the first has size {n}, "
-            f"axis {right % y.ndim} of the second {m}"
+            f"{function}: {type_text(x)} and {type_text(y)} do not fit: "
+            f"axis {left % x.ndim} of the first has size {n}, axis {right % y.ndim} of the second {m}"
         )
 
 
@@ -71,7 +71,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
 
 
 def dot(a: Any, b: Any) -> Any:
-    """NumPy's `dot`: a product of scalars, or the sum over the last axis of `a` and the last but one of `b`."""
+    """NumPy's `dot`: a product of scalars, or the sum over the last axis of `a`, last but one of `b`."""
     x, y = promote(a, b)
     if x.ndim == 0 or y.ndim == 0:
         return multiply(x, y)

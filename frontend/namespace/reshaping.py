@@ -310,7 +310,7 @@ def _rolled(value: Any, shift: int, axis: int) -> Any:
 
 
 def repeat(x: Any, repeats: Any, axis: Any = None, *, total_repeat_length: int | None = None) -> Any:
-    """Each element along `axis` (of the flat array when None) repeated; counts must be known while tracing."""
+    """Each element along `axis` (of the flat array when None) repeated; counts must be concrete."""
     value = asarray_of(x)
     if axis is None:
         value, axis = _flattened(value), 0

@@ -49,7 +49,7 @@ def cumprod(x: Any, axis: Any = None, dtype: Any = None) -> Any:
 
 
 def cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """Running sums along `axis`, which may be left out for vectors only; `include_initial` puts 0 in front."""
+    """Running sums along `axis` (vectors need none); `include_initial` puts 0 in front."""
     return _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial)
 
 

@@ -194,7 +194,7 @@ def _variables(m: Any, rowvar: bool) -> Any:
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    """The correlation coefficients of variables: their covariance scaled to a unit diagonal, kept in [-1, 1]."""
+    """The correlation of variables: their covariance scaled to a unit diagonal, kept in [-1, 1]."""
     c = cov(x, y, rowvar)
     if c.ndim == 0:
         return divide(c, c)

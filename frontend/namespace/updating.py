@@ -97,7 +97,8 @@ def _fitted(new: Any, shape: Sequence[Any], x: Any) -> Any:
         fits = False
     if not fits:
         raise shape_error(
-            f"cannot write {type_text(new)} into the part of shape ({', '.join(map(str, shape))}) of {type_text(x)}"
+            f"cannot write {type_text(new)} into the part of shape ({', '.join(map(str, shape))}) "
+            f"of {type_text(x)}"
         )
     return broadcast(new, shape)
 

@@ -33,9 +33,18 @@ def call(name: str, *args: Any, tolerance: float | None = None, **kwargs: Any) -
 
 
 REDUCTIONS = [
-    *(call(n, x) for n in ("sum", "prod", "mean", "var", "std", "all", "any") for x in (F32, F64, I8, U8, BOOL, ZERO_D)),
+    *(
+        call(n, x)
+        for n in ("sum", "prod", "mean", "var", "std", "all", "any")
+        for x in (F32, F64, I8, U8, BOOL, ZERO_D)
+    ),
     *(call(n, C64, axis=0) for n in ("sum", "prod", "mean", "var", "std", "all", "any")),
-    *(call(n, F64, axis=a, keepdims=k) for n in ("sum", "mean", "max", "std") for a in (0, -1, (0, 2)) for k in (0, 1)),
+    *(
+        call(n, F64, axis=a, keepdims=k)
+        for n in ("sum", "mean", "max", "std")
+        for a in (0, -1, (0, 2))
+        for k in (0, 1)
+    ),
     *(call(n, x) for n in ("max", "min", "argmax", "argmin", "ptp") for x in (F32, I8, U8, F64, ZERO_D)),
     *(call(n, x, axis=0) for n in ("max", "min", "argmax") for x in (BOOL, F32, I32)),
     call("argmax", F64, axis=1, keepdims=True),
@@ -60,7 +69,11 @@ REDUCTIONS = [
     call("average", I32, axis=0, weights=np.array([1, 2, 3]), returned=True),
     *(call("count_nonzero", x) for x in (F32, BOOL, I32)),
     call("count_nonzero", I32, axis=1, keepdims=True),
-    *(call(n, NAN, axis=a) for n in ("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanstd") for a in (None, 0)),
+    *(
+        call(n, NAN, axis=a)
+        for n in ("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanstd")
+        for a in (None, 0)
+    ),
     call("nanvar", NAN, axis=1, ddof=1),
     call("nanargmax", NAN),
     call("nanargmin", NAN, axis=1),
@@ -91,7 +104,10 @@ RUNNING = [
 ]
 
 SHAPES = [
-    *(call("reshape", x, s) for x, s in ((F32, (4, 3)), (F64, (-1,)), (F64, (2, -1, 2)), (EMPTY, (3, 0)), (ZERO_D, (1, 1)))),
+    *(
+        call("reshape", x, s)
+        for x, s in ((F32, (4, 3)), (F64, (-1,)), (F64, (2, -1, 2)), (EMPTY, (3, 0)), (ZERO_D, (1, 1)))
+    ),
     call("reshape", F64, (4, 6), order="F"),
     call("ravel", F32),
     call("ravel", F32, order="F"),
@@ -115,7 +131,10 @@ SHAPES = [
     call("flipud", F32),
     *(call("rot90", F64, k) for k in range(-1, 5)),
     call("rot90", F64, 1, (1, 2)),
-    *(call("roll", F64, s, axis=a) for s, a in ((2, None), (1, 0), (-5, 1), ((1, 2), (0, 1)), (3, (0, 2)), (0, 1))),
+    *(
+        call("roll", F64, s, axis=a)
+        for s, a in ((2, None), (1, 0), (-5, 1), ((1, 2), (0, 1)), (3, (0, 2)), (0, 1))
+    ),
     *(call("repeat", F32, n, axis=a) for n in (2, 0) for a in (None, 0, 1)),
     call("repeat", F32, [1, 0, 2], axis=0),
     *(call("tile", F32, n) for n in (2, (2, 1), (2, 1, 3), 0)),
@@ -150,7 +169,11 @@ JOINING = [
     call("insert", F32, 1, 5.0, axis=1),
     call("insert", F32, 1, W[:4], axis=0),
     call("insert", V, [1, 3], W[:2]),
-    *(call("pad", F32, w, mode=m) for m in ("constant", "edge", "reflect", "symmetric", "wrap") for w in (1, ((2, 0), (1, 3)))),
+    *(
+        call("pad", F32, w, mode=m)
+        for m in ("constant", "edge", "reflect", "symmetric", "wrap")
+        for w in (1, ((2, 0), (1, 3)))
+    ),
     call("pad", V, 9, mode="reflect"),
     call("pad", V, (8, 15), mode="wrap"),
     call("pad", V, (1, 2), constant_values=(5.0, 7.0)),
@@ -201,7 +224,11 @@ SEARCHING = [
     call("where", BOOL, I32, F32),
     call("select", [F32 > 1, F32 > 0], [F32, F32 * 2], 7.0),
     call("piecewise", V, [V < 0, V > 1], [-1.0, 1.0, 0.0]),
-    *(call("searchsorted", ASCENDING, x, side=s) for x in (V, np.array([np.nan, 0.0, -5.0, 9.0]), ZERO_D) for s in ("left", "right")),
+    *(
+        call("searchsorted", ASCENDING, x, side=s)
+        for x in (V, np.array([np.nan, 0.0, -5.0, 9.0]), ZERO_D)
+        for s in ("left", "right")
+    ),
     call("searchsorted", np.array([1, 3, 5]), I32),
     call("searchsorted", np.zeros(0), V),
     call("digitize", V, ASCENDING),
@@ -285,7 +312,10 @@ PRODUCTS = [
 STATISTICS = [
     *(call("median", x, axis=a) for x in (F32, F64, I8, NAN) for a in (None, 0, -1)),
     call("median", F64, axis=(0, 1), keepdims=True),
-    *(call("quantile", F64, 0.3, axis=1, method=m) for m in ("linear", "lower", "higher", "midpoint", "nearest")),
+    *(
+        call("quantile", F64, 0.3, axis=1, method=m)
+        for m in ("linear", "lower", "higher", "midpoint", "nearest")
+    ),
     call("quantile", F32, [0.1, 0.5, 1.0], axis=0),
     call("quantile", F32, 0.25, keepdims=True),
     call("percentile", V, [25, 75]),

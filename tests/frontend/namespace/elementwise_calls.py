@@ -114,7 +114,18 @@ def _binary_calls() -> list[Call]:
 
 def _mixed_calls() -> list[Call]:
     """Promotion: pairs of dtypes, Python scalars on either side, broadcasting."""
-    names = ("int8", "uint8", "int32", "uint64", "int64", "float16", "float32", "float64", "complex64", "bool")
+    names = (
+        "int8",
+        "uint8",
+        "int32",
+        "uint64",
+        "int64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "bool",
+    )
     calls = []
     for left in names:
         for right in names:

@@ -51,7 +51,9 @@ def test_bfloat16_meets_float16_in_float32() -> None:
 
 def test_complex_numbers_have_no_order() -> None:
     for name in ("less", "maximum", "fmin"):
-        with pytest.raises(DtypeError, match=f"{'minimum' if name == 'fmin' else name}: complex numbers have no order"):
+        with pytest.raises(
+            DtypeError, match=f"{'minimum' if name == 'fmin' else name}: complex numbers have no order"
+        ):
             getattr(anp, name)(np.ones(2, np.complex64), 1)
 
 

@@ -151,7 +151,9 @@ def test_what_cannot_be_traced_is_named_with_a_way_out(
 
 
 def test_unsupported_function_names_the_nearest_ones() -> None:
-    with pytest.raises(UnsupportedError, match=r"numpy.real_if_close is not supported[\s\S]*adze.numpy has .*isclose"):
+    with pytest.raises(
+        UnsupportedError, match=r"numpy.real_if_close is not supported[\s\S]*adze.numpy has .*isclose"
+    ):
         trace_program(lambda x: np.real_if_close(x), (X,), {})
 
 
