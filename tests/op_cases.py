@@ -22,6 +22,7 @@ from adze.dialects.types import ANY, COMPLEX, NUMBERS, REALS, TensorType, storag
 
 from .ops.cases import Callee, Row, T, array, case, elementwise, row, size
 from .ops.contraction_rows import CONTRACTION, CONVOLUTION, ORDERING, REDUCTIONS
+from .ops.derivative_rows import DERIVATIVES
 from .ops.domains import few, halves, powers, shifts
 from .ops.movement_rows import EFFECTS, INDEXING, RANDOMNESS
 from .ops.movement_rows import SHAPE as MOVEMENT
@@ -51,6 +52,7 @@ CONSTANTS: Final = (
     row("size_div", case(size(7), size(3))),
     row("size_max", case(size(7), size(3))),
     row("size_min", case(size(7), size(3))),
+    row("size_check", case(size(7), size(7), message="sizes must agree")),
     row("size_check", case(size(7), size(7), message="the sizes differ")),
 )
 
@@ -190,6 +192,7 @@ ROWS: Final[tuple[Row, ...]] = (
     *ORDERING,
     *RANDOMNESS,
     *CONTROL,
+    *DERIVATIVES,
     *EFFECTS,
 )
 BY_OP: Final[dict[str, Row]] = {each.op: each for each in ROWS}

@@ -107,9 +107,7 @@ class LoweringCore:
         if left == right or (left, right) in self._equal:
             return
         self._equal.update(((left, right), (right, left)))
-        equal = mlir.arith.cmpi(
-            mlir.arith.CmpIPredicate.eq, self.size_value(left), self.size_value(right)
-        )
+        equal = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, self.size_value(left), self.size_value(right))
         mlir.cf.assert_(equal, message)
 
     # -- tensors -------------------------------------------------------------------------------
@@ -198,9 +196,14 @@ class LoweringCore:
         op = mlir.ir.Operation.create(
             "util.optimization_barrier", results=[v.type for v in values], operands=list(values)
         )
-        for value, result in zip(values, op.results, strict=True):
-            self.bind_shape(result, self.shape(value))
-        return tuple(op.results)
+        return tuple(self._tied(r, self.shape(v)) for v, r in zip(values, op.results, strict=True))
+
+    def _tied(self, value: mlir.ir.Value, shape: Sequence[Size]) -> mlir.ir.Value:
+        """`value`, whose dynamic sizes IREE cannot find by itself, with its shape stated."""
+        dynamic = [n for n in shape if not isinstance(n, int)]
+        if dynamic:
+            value = mlir.flow.TensorTieShapeOp(value, dynamic).result
+        return self.bind_shape(value, shape)
 
     # -- linalg --------------------------------------------------------------------------------
 

@@ -24,7 +24,8 @@ from .execution import compile_cases
 from .programs import ModuleOfCases, dynamic_sizes, evaluated, inferred
 from .tolerances import TOLERANCES, difference
 
-NAMES = [op.name for op in OPS]
+# `undefined_value` has no value to compare: tests/passes has its errors.
+NAMES = [op.name for op in OPS if op.name != "undefined_value"]
 for_each_op = pytest.mark.parametrize("name", NAMES)
 
 

@@ -1,0 +1,79 @@
+"""Rows of the ops by which a program directs its own differentiation; see `tests/op_cases.py`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from adze.dialects.types import TensorType
+
+from .cases import Callee, Row, array, case, elementwise, row
+from .domains import normal
+
+VECTOR: Final = TensorType((4,), np.dtype(np.float32))
+SQUARE: Final = Callee((VECTOR,), lambda b, x: (b.mul(x, x),), lambda x: (x * x,))
+RULE: Final = Callee(
+    (VECTOR, VECTOR), lambda b, x, dx: (b.mul(x, x), b.mul(dx, x)), lambda x, dx: (x * x, dx * x)
+)
+FORWARD: Final = Callee((VECTOR,), lambda b, x: (b.mul(x, x), x), lambda x: (x * x, x))
+PRODUCT: Final = Callee((VECTOR, VECTOR), lambda b, x, y: (b.mul(x, y),), lambda x, y: (x * y,))
+STATED: Final = "the callee states its types"
+
+DERIVATIVES: Final[tuple[Row, ...]] = (
+    row("stop_gradient", *elementwise("special")),
+    row("checkpoint_name", *elementwise("special", label="activations")),
+    row("optimization_barrier", *elementwise("special"), case(array(3), array(2, 2))),
+    row(
+        "checkpoint_call",
+        case(
+            array(4, dtype=np.float32, domain=normal),
+            callee="square",
+            policy="nothing",
+            labels="",
+            results=(VECTOR,),
+            static_only=STATED,
+            functions={"square": SQUARE},
+        ),
+        tolerance="rounded",
+    ),
+    row(
+        "custom_jvp_call",
+        case(
+            array(4, dtype=np.float32, domain=normal),
+            callee="square",
+            rule="rule",
+            results=(VECTOR,),
+            static_only=STATED,
+            functions={"square": SQUARE, "rule": RULE},
+        ),
+        tolerance="rounded",
+    ),
+    row(
+        "custom_vjp_call",
+        case(
+            array(4, dtype=np.float32, domain=normal),
+            callee="square",
+            fwd="forward",
+            bwd="product",
+            results=(VECTOR,),
+            static_only=STATED,
+            functions={"square": SQUARE, "forward": FORWARD, "product": PRODUCT},
+        ),
+        tolerance="rounded",
+    ),
+    row(
+        "custom_vjp_linear",
+        case(
+            array(4, dtype=np.float32, domain=normal),
+            array(4, dtype=np.float32, domain=normal),
+            callee="product",
+            bwd="product",
+            residual_count=1,
+            results=(VECTOR,),
+            static_only=STATED,
+            functions={"product": PRODUCT},
+        ),
+        tolerance="rounded",
+    ),
+)
