@@ -139,12 +139,12 @@ class Builder(BuilderCore[V]):
         return result
 
     def max(self, x: V, y: V) -> V:
-        """``z = max(x, y)``; the tangent of the larger one, at a tie half of both. NaN propagates; `+0` is larger than `-0`."""
+        """``z = max(x, y)``; the tangent of the larger one, at a tie half of both."""
         result: V = self.apply(BY_NAME["max"], (x, y, ), {})
         return result
 
     def min(self, x: V, y: V) -> V:
-        """``z = min(x, y)``; the tangent of the smaller one, at a tie half of both. NaN propagates; `-0` is smaller than `+0`."""
+        """``z = min(x, y)``; the tangent of the smaller one, at a tie half of both."""
         result: V = self.apply(BY_NAME["min"], (x, y, ), {})
         return result
 

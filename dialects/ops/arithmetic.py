@@ -12,7 +12,7 @@ import numpy as np
 
 from ..declaration import Linear, Operand
 from ..types import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
-from .elementwise import Binary, LinearUnary, Unary, indicator, is_constant, is_same, part_dtype
+from .elementwise import Binary, LinearUnary, Unary, indicator, inverse_of, is_constant, is_same, part_dtype
 
 
 class Neg(LinearUnary):
@@ -25,6 +25,10 @@ class Neg(LinearUnary):
     @staticmethod
     def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
         return b.neg(cotangent)
+
+    @staticmethod
+    def simplify(b: Any, x: Any) -> Any:
+        return inverse_of(b, "neg", x)
 
 
 class Abs(Unary):
@@ -230,7 +234,10 @@ class Pow(Binary):
 
 
 class Max(Binary):
-    """``z = max(x, y)``; the tangent of the larger one, at a tie half of both. NaN propagates; `+0` is larger than `-0`."""
+    """``z = max(x, y)``; the tangent of the larger one, at a tie half of both.
+
+    NaN propagates; `+0` is larger than `-0`.
+    """
 
     name = "max"
     operands = (Operand("x", REALS), Operand("y", REALS))
@@ -250,7 +257,10 @@ class Max(Binary):
 
 
 class Min(Binary):
-    """``z = min(x, y)``; the tangent of the smaller one, at a tie half of both. NaN propagates; `-0` is smaller than `+0`."""
+    """``z = min(x, y)``; the tangent of the smaller one, at a tie half of both.
+
+    NaN propagates; `-0` is smaller than `+0`.
+    """
 
     name = "min"
     operands = (Operand("x", REALS), Operand("y", REALS))

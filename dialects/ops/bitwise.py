@@ -11,7 +11,7 @@ import numpy as np
 
 from ..declaration import Operand
 from ..types import BOOLS, INTEGERS
-from .elementwise import INTEGERS_ARE_DISCRETE, Binary, Unary, is_constant, is_same
+from .elementwise import INTEGERS_ARE_DISCRETE, Binary, Unary, inverse_of, is_constant, is_same
 
 BITS = INTEGERS | BOOLS
 
@@ -48,6 +48,10 @@ class Not(BitwiseUnary):
     name = "not"
     operands = (Operand("x", BITS),)
     function = np.invert
+
+    @staticmethod
+    def simplify(b: Any, x: Any) -> Any:
+        return inverse_of(b, "not", x)
 
 
 class Popcount(BitwiseUnary):

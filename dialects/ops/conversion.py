@@ -24,7 +24,14 @@ from ..types import (
     REALS,
     TensorType,
 )
-from .elementwise import HALVES, INTEGERS_ARE_DISCRETE, Binary, LinearUnary, part_dtype
+from .elementwise import (
+    HALVES,
+    INTEGERS_ARE_DISCRETE,
+    Binary,
+    LinearUnary,
+    inverse_of,
+    part_dtype,
+)
 
 
 class Conversion(LinearUnary):
@@ -131,6 +138,10 @@ class Conj(LinearUnary):
     @staticmethod
     def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
         return b.conj(cotangent)
+
+    @staticmethod
+    def simplify(b: Any, x: Any) -> Any:
+        return inverse_of(b, "conj", x)
 
 
 class Complex(Binary):

@@ -147,6 +147,12 @@ def is_constant(b: Any, x: Any, like: Any, value: float) -> bool:
     return bool(np.all(constant == wanted) and np.all(_sign(constant) == _sign(wanted)))
 
 
+def inverse_of(b: Any, op: str, x: Any) -> Any:
+    """`y` where `x` is known to be `op(y)`, else None; for ops that undo themselves."""
+    application = b.defining(x)
+    return application.operands[0] if application is not None and application.op.name == op else None
+
+
 def _sign(array: np.ndarray) -> Any:
     """The sign bits of the floats in `array`, False for other dtypes."""
     if array.dtype.kind == "c":
