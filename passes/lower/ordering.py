@@ -87,7 +87,8 @@ class OrderingForms(RearrangementForms):
         for step in range(k):
             best = self._search(key, last, None, count, wide)
             position = self._search(key, last, best, count, wide)
-            last = (best, position)
+            # Without the barriers IREE fuses all searches into one kernel, which takes minutes to compile.
+            last = (self.materialise(best), self.materialise(position))
             order = self.insert(self.expand(position, [[0, 1]], [1, count]), order, [step, 0], [1, 1])
         return self.permute(order, (1, 0))
 
