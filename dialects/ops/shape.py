@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from .elementwise import repeated
 class Movement(Op):
     """Family of ops that are linear in their array operand whatever its dtype."""
 
-    operands = (Operand("x", ANY),)
+    operands: ClassVar[tuple[Operand, ...]] = (Operand("x", ANY),)
 
     @classmethod
     def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
