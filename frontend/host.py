@@ -12,6 +12,8 @@ from .array import Array
 
 def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
     """One argument leaf as the runtime takes it."""
+    if type(leaf) is np.ndarray:
+        return leaf
     if isinstance(leaf, Array):
         return leaf.buffer if leaf.buffer is not None else leaf.numpy()
     if isinstance(leaf, (bool, int, float, complex)):

@@ -57,6 +57,20 @@ class _Entry:
     function: Function
     dtypes: tuple[np.dtype, ...]
     result_tree: tree.Structure
+    is_single: bool
+
+    def call(self, leaves: Sequence[Any]) -> Any:
+        """The result tree for the leaves of the arguments."""
+        arguments = [
+            leaf._buffer
+            if type(leaf) is Array and leaf._buffer is not None
+            else runtime_argument(leaf, dtype)
+            for leaf, dtype in zip(leaves, self.dtypes, strict=True)
+        ]
+        results = self.function.call(arguments)
+        if self.is_single:
+            return Array(results[0])
+        return tree.unflatten(self.result_tree, map(Array, results))
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,7 @@ class Jitted:
         self._target = target
         self._device = device
         self._entries: dict[_Signature, _Entry] = {}
+        self._direct: dict[tuple[Any, ...], _Entry] = {}
         self._retraces: list[Retrace] = []
         self._lock = threading.RLock()
         self._has_static = bool(self._static_nums or static_argnames)
@@ -100,28 +115,38 @@ class Jitted:
     # -- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and not self._has_static and current_frame() is None:
+            # The short way: arrays as direct arguments, of shapes and dtypes that were seen before.
+            key = []
+            for arg in args:
+                if type(arg) is not Array and type(arg) is not np.ndarray:
+                    break
+                key.append((arg.shape, arg.dtype))
+            else:
+                entry = self._direct.get(tuple(key))
+                if entry is not None:
+                    return entry.call(args)
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Any call: flatten the arguments, find or make the program, call it."""
         if current_frame() is not None:
             return self._call_nested(args, kwargs)
         static: tuple[Any, ...] = ()
         if self._has_static:
             args, kwargs, static = self._split(args, kwargs)
         leaves, structure = tree.flatten((args, kwargs))
-        kinds = []
-        for leaf in leaves:
-            if isinstance(leaf, (Array, np.ndarray)):
-                kinds.append((leaf.shape, leaf.dtype))
-            else:
-                kinds.append(_kind(leaf))
-        signature = _Signature(structure, tuple(kinds), static)
+        kinds = tuple(
+            (leaf.shape, leaf.dtype) if isinstance(leaf, (Array, np.ndarray)) else _kind(leaf)
+            for leaf in leaves
+        )
+        signature = _Signature(structure, kinds, static)
         entry = self._entries.get(signature)
         if entry is None:
             entry = self._compile_entry(signature, args, kwargs, static)
-        arguments = [
-            leaf.buffer if type(leaf) is Array and leaf.buffer is not None else runtime_argument(leaf, dtype)
-            for leaf, dtype in zip(leaves, entry.dtypes, strict=True)
-        ]
-        results = entry.function.call(arguments)
-        return tree.unflatten(entry.result_tree, map(Array, results))
+            if not kwargs and not static and len(leaves) == len(args):
+                self._direct[kinds] = entry
+        return entry.call(leaves)
 
     def _compile_entry(
         self, signature: _Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
@@ -134,7 +159,9 @@ class Jitted:
             compiled = self._trace(args, kwargs, static).lower(self._target).compile(device=self._device)
             program = compiled.program
             dtypes = tuple(p.type.dtype for p in program.parameters)
-            entry = _Entry(compiled, compiled.function, dtypes, program.result_tree)
+            entry = _Entry(
+                compiled, compiled.function, dtypes, program.result_tree, program.result_tree.is_leaf()
+            )
             self._entries[signature] = entry
             return entry
 
@@ -243,6 +270,7 @@ class Jitted:
         """Forget all compiled programs."""
         with self._lock:
             self._entries.clear()
+            self._direct.clear()
 
     def _why(self, new: _Signature) -> str:
         if not self._entries:
@@ -308,7 +336,8 @@ def _kind(leaf: Any) -> Any:
         return type(leaf)
     if isinstance(leaf, ShapeDtype):
         raise ArgumentError(
-            f"a compiled function was called with a spec, {leaf}", where=user_location_text(),
+            f"a compiled function was called with a spec, {leaf}",
+            where=user_location_text(),
             hint="specs are for .trace(); call with arrays",
         )
     if isinstance(leaf, Tracer):
@@ -338,9 +367,7 @@ def _all_static_positions(
     except (TypeError, ValueError):
         return nums
     unknown = [n for n in names if n not in parameters]
-    takes_any = any(
-        p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values()
-    )
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
     if unknown and not takes_any:
         raise ArgumentError(
             f"static_argnames {unknown} are no parameters of {function_name(function)}({', '.join(parameters)})",
@@ -367,4 +394,3 @@ def _difference(old: _Signature, new: _Signature) -> str:
 
 def _describe(kind: Any) -> str:
     return kind.__name__ if isinstance(kind, type) else str(TensorType(*kind))
-
