@@ -13,7 +13,7 @@ from .reporting import BadUsage, JsonOption, command, print_json, print_note, pr
 
 if TYPE_CHECKING:
     from ..dialects import mlir
-    from ..passes.pipeline import Pass
+    from ..passes.passes import Pass
 
 EVERY_PASS = "all"
 
