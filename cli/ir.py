@@ -1,4 +1,8 @@
-"""`adze ir`: what a Python function becomes on the way to a .vmfb, stage by stage."""
+"""`adze ir`: what a Python function becomes on the way to a .vmfb, stage by stage.
+
+In come the same function and specs as for `adze build`, and a stage; out comes the text of the IR there. All
+stages but the one for people are MLIR that `adze opt` reads.
+"""
 
 from __future__ import annotations
 
