@@ -286,6 +286,13 @@ def matrix_product(
     return ProductForm(tiles, transpose=right_order.endswith("nk"))
 
 
+def few_positions(positions: Sequence[Size], window: Sequence[Size]) -> bool:
+    """Whether a window is so large, and moves so little, that its places are best taken one by one."""
+    if not all(isinstance(n, int) for n in (*positions, *window)):
+        return False
+    return prod(positions) <= 64 and prod(window) >= max(16, 2 * prod(positions))
+
+
 def _row_tiles(target: Any) -> tuple[int, ...]:
     """Rows of a register tile, the best first: 32 vector registers hold twice as many as 16."""
     wide = int(getattr(target, "vector_bits", 128)) >= 512 or getattr(target, "architecture", "") == "aarch64"

@@ -41,15 +41,23 @@ class ContractionForms(RearrangementForms):
         for position, (i, j) in enumerate(zip(batch[0], batch[1], strict=True)):
             shape[position] = self._known_size(self.shape(x)[i], self.shape(y)[j])
         carried = accumulation_dtype(target)
-        x, x_order = self._grouped(x, left, LEFT)
-        y, y_order = self._grouped(y, right, RIGHT)
-        product = self.matrix_product(x, x_order, y, y_order, source, carried)
+        product = self.product_over(x, y, contracting, batch, source, carried)
         product = self.convert(carried, target, product)
         groups, position = [], 0
         for count in (len(left.batch), len(left.free), len(right.free)):
             groups.append(list(range(position, position + count)))
             position += count
         return self._ungroup(product, groups, shape)
+
+    def product_over(
+        self, x: Any, y: Any, contracting: Pairs, batch: Pairs, source: np.dtype, carried: np.dtype
+    ) -> Any:
+        """The contraction as `out[b, m, n]`, each group of axes merged."""
+        left = operand_axes(len(self.shape(x)), 0, contracting, batch)
+        right = operand_axes(len(self.shape(y)), 1, contracting, batch)
+        x, x_order = self._grouped(x, left, LEFT)
+        y, y_order = self._grouped(y, right, RIGHT)
+        return self.matrix_product(x, x_order, y, y_order, source, carried)
 
     @staticmethod
     def _known_size(m: Size, n: Size) -> Size:

@@ -2,12 +2,13 @@
 
 Operands are first brought to image (batch, spatial, feature) and kernel (spatial, in, out), and the image is
 spread, padded and cropped, so that one of these forms remains: a matrix product where the window has one
-element, the named convolution without groups, a `linalg.generic` with a loop over groups otherwise.
+element, one product for each place of a window as large as the image (the gradient of a kernel), the named
+convolution without groups, a `linalg.generic` with a loop over groups otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from ...dialects import mlir
 from ...dialects.ops.convolution import Layout, Window
 from ...dialects.ops.reductions import accumulation_dtype
 from ...dialects.types import COMPLEX
+from . import configuration
 from .contraction import ContractionForms
 from .core import Size
 
@@ -44,24 +46,32 @@ class ConvolutionForms(ContractionForms):
         source = self.result_type.dtype
         carried = accumulation_dtype(source)
         window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
-        image = self.permute(lhs, (lhs_spec[0], *lhs_spec[2:], lhs_spec[1]))
-        kernel = self.permute(rhs, (*rhs_spec[2:], rhs_spec[1], rhs_spec[0]))
-        image = self._spread_and_pad(image, window, source)
-        positions = self._positions_of_window(image, kernel, window)
+        lhs = self._spread_and_pad(lhs, window, lhs_spec[2:], source)
         groups = feature_group_count * batch_group_count
-        sizes = (self._part(self.shape(image)[0], batch_group_count), *positions, self.shape(kernel)[-1])
-        if 0 in sizes or 0 in self.shape(kernel):
-            result = self.fill(self.scalar_constant(carried, 0), sizes, carried)
-        elif groups == 1:
-            self._require_features(image, kernel, 1)
-            result = self._ungrouped(image, kernel, sizes, window, source, carried)
-        else:
-            self._require_features(image, kernel, feature_group_count)
-            result = self._grouped_convolution(
-                image, kernel, sizes, window, source, carried, feature_group_count, batch_group_count
-            )
-        result = self.convert(carried, source, result)
+        image_axes = (lhs_spec[0], *lhs_spec[2:], lhs_spec[1])
+        kernel_axes = (*rhs_spec[2:], rhs_spec[1], rhs_spec[0])
+        seen, weights = [self.shape(lhs)[a] for a in image_axes], [self.shape(rhs)[a] for a in kernel_axes]
+        self.require_equal(
+            self._part(seen[-1], feature_group_count),
+            weights[-2],
+            "adze: image and kernel of a convolution differ in their number of features",
+        )
+        positions = self._positions_of_window(seen[1:-1], weights[:-2], window)
+        sizes = (self._part(seen[0], batch_group_count), *positions, weights[-1])
         lies = (out_spec[0], *out_spec[2:], out_spec[1])
+        if 0 in sizes or 0 in weights:
+            result = self.fill(self.scalar_constant(carried, 0), sizes, carried)
+        elif groups == 1 and configuration.few_positions(positions, weights[:-2]):
+            result = self._at_each_position(lhs, rhs, lhs_spec, rhs_spec, positions, window, source, carried)
+            lies = (*out_spec[2:], out_spec[0], out_spec[1])
+        else:
+            image, kernel = self.permute(lhs, image_axes), self.permute(rhs, kernel_axes)
+            if groups == 1:
+                result = self._ungrouped(image, kernel, sizes, window, source, carried)
+            else:
+                counts = (feature_group_count, batch_group_count)
+                result = self._grouped_convolution(image, kernel, sizes, window, source, carried, counts)
+        result = self.convert(carried, source, result)
         return self.permute(result, [lies.index(axis) for axis in range(len(lies))])
 
     # -- sizes ---------------------------------------------------------------------------------
@@ -69,17 +79,10 @@ class ConvolutionForms(ContractionForms):
     def _part(self, n: Size, count: int) -> Size:
         return n if count == 1 else self.size(self.size_arithmetic("size_div", n, count))
 
-    def _require_features(self, image: Any, kernel: Any, groups: int) -> None:
-        self.require_equal(
-            self._part(self.shape(image)[-1], groups),
-            self.shape(kernel)[-2],
-            "adze: image and kernel of a convolution differ in their number of features",
-        )
-
-    def _positions_of_window(self, image: Any, kernel: Any, window: Window) -> list[Size]:
+    def _positions_of_window(self, image: Sequence[Size], kernel: Sequence[Size], window: Window) -> list[Size]:
         """How many places the window has along each spatial axis of the padded image."""
         places = []
-        sizes = zip(self.shape(image)[1:-1], self.shape(kernel)[:-2], strict=True)
+        sizes = zip(image, kernel, strict=True)
         for (n, m), stride, dilation in zip(sizes, window.window_strides, window.rhs_dilation, strict=True):
             span = self._calculate("size_sub", n, self._dilated(m, dilation))
             places.append(
@@ -100,15 +103,15 @@ class ConvolutionForms(ContractionForms):
 
     # -- the image -----------------------------------------------------------------------------
 
-    def _spread_and_pad(self, image: Any, window: Window, dtype: np.dtype) -> Any:
-        """Zeros between the elements of the image, then zeros around it or less of it."""
+    def _spread_and_pad(self, image: Any, window: Window, spatial: Sequence[int], dtype: np.dtype) -> Any:
+        """Zeros between the elements of the image along its spatial axes, then zeros around it or less of it."""
         zero = self.scalar_constant(dtype, 0)
-        image = self._spread(image, window.lhs_dilation, zero)
+        image = self._spread(image, dict(zip(spatial, window.lhs_dilation, strict=True)), zero)
         shape = self.shape(image)
-        # The spread axis ends with `dilation - 1` zeros too many.
-        ends = [high - d + 1 for (_, high), d in zip(window.padding, window.lhs_dilation, strict=True)]
-        low = [0, *(low for low, _ in window.padding), 0]
-        high = [0, *ends, 0]
+        low, high = [0] * len(shape), [0] * len(shape)
+        for axis, (before, after), dilation in zip(spatial, window.padding, window.lhs_dilation, strict=True):
+            # A spread axis ends with `dilation - 1` zeros too many.
+            low[axis], high[axis] = before, after - dilation + 1
         if min(low + high) < 0:
             kept = []
             for n, before, after in zip(shape, low, high, strict=True):
@@ -117,25 +120,52 @@ class ConvolutionForms(ContractionForms):
             image = self.window(image, [max(-n, 0) for n in low], kept, [1] * len(shape))
         return self.pad_with(image, [max(n, 0) for n in low], [max(n, 0) for n in high], zero)
 
-    def _spread(self, image: Any, dilation: Sequence[int], zero: Any) -> Any:
-        if all(d == 1 for d in dilation):
+    def _spread(self, image: Any, dilation: Mapping[int, int], zero: Any) -> Any:
+        """The image with `dilation[axis] - 1` zeros after each element along `axis`."""
+        if all(d == 1 for d in dilation.values()):
             return image
-        shape = self.shape(image)
-        apart: list[Size] = [shape[0]]
-        groups = [[0]]
-        room = [0]
-        for n, d in zip(shape[1:-1], dilation, strict=True):
-            groups.append([len(apart), len(apart) + 1])
-            apart += [n, 1]
-            room += [0, d - 1]
-        groups.append([len(apart)])
-        apart.append(shape[-1])
-        room.append(0)
+        apart: list[Size] = []
+        groups, room = [], []
+        for axis, n in enumerate(self.shape(image)):
+            pair = axis in dilation
+            groups.append([len(apart), len(apart) + 1] if pair else [len(apart)])
+            apart += [n, 1] if pair else [n]
+            room += [0, dilation[axis] - 1] if pair else [0]
         image = self.expand(image, groups, apart)
         image = self.pad_with(image, [0] * len(apart), room, zero)
         return self.collapse(image, groups)
 
     # -- forms ---------------------------------------------------------------------------------
+
+    def _at_each_position(
+        self,
+        image: Any,
+        kernel: Any,
+        lhs_spec: Layout,
+        rhs_spec: Layout,
+        positions: Sequence[int],
+        window: Window,
+        source: np.dtype,
+        carried: np.dtype,
+    ) -> Any:
+        """One matrix product for each place of a large window; the result lies as (places, batch, feature)."""
+        shape = self.shape(image)
+        contracting = (lhs_spec[1:], rhs_spec[1:])
+        batch, features = shape[lhs_spec[0]], self.shape(kernel)[rhs_spec[0]]
+        places = list(np.ndindex(*positions))
+        result = self.empty([len(places), batch, features], carried)
+        for number, place in enumerate(places):
+            offsets, sizes, strides = [0] * len(shape), list(shape), [1] * len(shape)
+            for axis, own, at in zip(lhs_spec[2:], range(len(place)), place, strict=True):
+                offsets[axis] = at * window.window_strides[own]
+                sizes[axis] = self.shape(kernel)[rhs_spec[2 + own]]
+                strides[axis] = window.rhs_dilation[own]
+            seen = self.window(image, offsets, sizes, strides)
+            product = self.product_over(seen, kernel, contracting, ((), ()), source, carried)
+            result = self.insert(product, result, [number, 0, 0], [1, 1, 1])
+        spatial = len(positions)
+        groups = [list(range(spatial)), [spatial], [spatial + 1]]
+        return self.expand(result, groups, [*positions, batch, features])
 
     def _ungrouped(
         self, image: Any, kernel: Any, sizes: Sequence[Size], window: Window, source: np.dtype, carried: np.dtype
@@ -177,10 +207,10 @@ class ConvolutionForms(ContractionForms):
         window: Window,
         source: np.dtype,
         carried: np.dtype,
-        feature_groups: int,
-        batch_groups: int,
+        counts: tuple[int, int],
     ) -> Any:
         """With an axis for the groups: image (.., g, c) or (g, n, ..), kernel (.., c, g, f)."""
+        feature_groups, batch_groups = counts
         rank = len(self.shape(image))
         groups = feature_groups * batch_groups
         per_group = self._part(self.shape(kernel)[-1], groups)
