@@ -1,7 +1,7 @@
 """`adze cache`: what the persistent compile cache holds, and how to empty it.
 
-The folder and its bound are those of the settings (`ADZE_CACHE_DIR`, `ADZE_CACHE_MAX_BYTES`). Clearing removes
-entries and nothing else.
+The folder and its bound are those of the settings (`ADZE_CACHE_DIR`, `ADZE_CACHE_MAX_BYTES`). Clearing
+removes entries and nothing else.
 """
 
 from __future__ import annotations

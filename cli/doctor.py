@@ -1,7 +1,7 @@
 """`adze doctor`: everything about this machine and installation that an answer to a question needs.
 
-Versions, processor, devices, the compile cache, and each setting with its origin. What is wrong is listed under
-problems, and the command then leaves with 1, so that a CI job may ask it first.
+Versions, processor, devices, the compile cache, and each setting with its origin. What is wrong is listed
+under problems, and the command then leaves with 1, so that a CI job may ask it first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`adze opt`: named passes over a module of adze IR, with no Python function in sight.
 
-In come MLIR text and a pipeline such as `simplify,lower{target=cpu}`; out comes MLIR text. The input may be from
-anywhere: whatever holds an op of adze is verified before the first pass, so that no pass meets a malformed one.
+In come MLIR text and a pipeline such as `simplify,lower{target=cpu}`; out comes MLIR text. The input may be
+from anywhere: whatever holds an op of adze is verified first, so that no pass meets a malformed one.
 """
 
 from __future__ import annotations

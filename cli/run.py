@@ -1,7 +1,7 @@
 """`adze run`: call a function of a .vmfb on arrays from files; the compiler is never loaded.
 
-In come a program and one array an input (a .npy file or numbers, in order or by name); out come the results, as
-.npy files, as text or as JSON. Shapes and dtypes are checked by the runtime, in the names of the program.
+In come a program and one array an input (a .npy file or numbers, in order or by name); out come the results,
+as .npy files, as text or as JSON. Shapes and dtypes are checked by the runtime, in the names of the program.
 """
 
 from __future__ import annotations
