@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import lax as lax
     from . import nn as nn
     from . import numpy as numpy
+    from . import optim as optim
     from . import scipy as scipy
     from . import tree as tree
     from .dialects.errors import AdzeError as AdzeError
@@ -73,7 +74,7 @@ _WHERE = {
     "custom_vjp": ".frontend.custom_derivatives",
     "stop_gradient": ".frontend.custom_derivatives",
 }
-_MODULES = ("lax", "nn", "numpy", "scipy", "tree")
+_MODULES = ("lax", "nn", "numpy", "optim", "scipy", "tree")
 
 __all__ = [*_WHERE, *_MODULES]
 
