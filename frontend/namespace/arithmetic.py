@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED
 from ..interpreter import ops
 from ..promotion import PYTHON_SCALARS, asarray_of
-from .axes import argument_error, dtype_error, full_like
+from .axes import argument_error, dtype_error, full_like, refuse_out
 from .loops import binary, elementwise, in_float32, mark_weak, prepared, unary
 
 
@@ -241,8 +241,11 @@ def _unless_nan(x: Any, y: Any, chosen: Any) -> Any:
     return ops.select(ops.compare(x, x, direction="NE"), y, chosen)
 
 
-def clip(x: Any, min: Any = None, max: Any = None, *, a_min: Any = None, a_max: Any = None) -> Any:
+def clip(
+    x: Any, min: Any = None, max: Any = None, out: Any = None, *, a_min: Any = None, a_max: Any = None
+) -> Any:
     """`x` limited to `[min, max]`; a bound of None is none. NaN stays NaN."""
+    refuse_out("clip", out)
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     result = asarray_of(x)
     if low is not None:

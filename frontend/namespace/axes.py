@@ -37,6 +37,15 @@ def dtype_error(message: str, hint: str | None = None) -> DtypeError:
     return DtypeError(message, where=user_location_text(), hint=hint)
 
 
+def refuse_out(function: str, out: Any) -> None:
+    """Raise `ArgumentError` for NumPy's `out=`: it has its place in signatures, and no use here."""
+    if out is not None:
+        raise argument_error(
+            f"{function}: out= writes into an array in place, and arrays of adze are immutable",
+            "use the result instead",
+        )
+
+
 def normalize_axis(function: str, axis: Any, rank: int) -> int:
     """`axis` as a number from 0 to `rank - 1`."""
     try:

@@ -88,7 +88,7 @@ def finfo(type: Any, /) -> FloatInformation:
         dtype = FLOAT32 if dtype == COMPLEX64 else FLOAT64
     if dtype not in FLOATS:
         raise dtype_error(f"finfo: expected a float dtype, got {dtype.name}")
-    info = ml_dtypes.finfo(dtype)
+    info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     return FloatInformation(
         int(info.bits),
         float(info.eps),

@@ -148,10 +148,10 @@ def _product(left: tuple[Any, str], right: tuple[Any, str], kept: set[str]) -> t
     shared = [label for label in x_labels if label in y_labels]
     batch = [label for label in shared if label in kept]
     summed = [label for label in shared if label not in kept]
-    axes = [
-        tuple(tuple(labels.index(label) for label in group) for labels in (x_labels, y_labels))
-        for group in (summed, batch)
-    ]
-    result = contract(x, y, *axes)
+
+    def axes_of(group: list[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return tuple(map(x_labels.index, group)), tuple(map(y_labels.index, group))
+
+    result = contract(x, y, axes_of(summed), axes_of(batch))
     free = [label for label in x_labels + y_labels if label not in shared]
     return result, "".join([*batch, *free])

@@ -56,7 +56,7 @@ def gather_at(
     fill = default_fill(x.dtype) if fill_value is None else fill_value
     with np.errstate(all="ignore"):
         bits = storage(np.asarray(fill if mode == "fill" else 0).astype(x.dtype))
-    order = np.argsort(np.asarray(axes, np.int64), kind="stable") if len(axes) else []
+    order = sorted(range(len(axes)), key=axes.__getitem__)
     return ops.gather(
         x,
         join_positions([positions[k] for k in order]),

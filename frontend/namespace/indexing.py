@@ -127,7 +127,7 @@ def _advanced(value: Any, items: Sequence[Item], mode: str | None, fill_value: A
     place = batch_place(items)
     before = items[:place] if place is not None else []
     slices_before = sum(i.kind == "slice" for i in before)
-    axes = [kept.index(i.axis) for i in indexed]
+    axes = [k for k, axis in enumerate(kept) if axis in {i.axis for i in indexed}]
     if axes:
         positions = [
             broadcast(normalized(i.value, value.shape[i.axis], mode), shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .axes import (
     dtype_of,
     insert_unit_axes,
     normalize_axis,
+    refuse_out,
     shape_error,
     static_size,
 )
@@ -62,8 +63,9 @@ def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
     return ops.concatenate(*joined, axis=place) if len(joined) > 1 else joined[0]
 
 
-def concatenate(arrays: Any, axis: int | None = 0, *, dtype: Any = None) -> Any:
+def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: Any = None) -> Any:
     """`concat` under NumPy's name."""
+    refuse_out("concatenate", out)
     return concat(arrays, axis=axis, dtype=dtype)
 
 
@@ -235,6 +237,6 @@ def _index(function: str, obj: Any) -> Any:
     return obj if isinstance(obj, (slice, int)) else concrete(function, obj, "the positions")
 
 
-def trim_zeros(filt: Any, trim: str = "fb") -> Any:
+def trim_zeros(filt: Any, trim: Literal["f", "b", "fb"] = "fb") -> Any:
     """A concrete vector without its leading and trailing zeros."""
     return Array(np.trim_zeros(concrete("trim_zeros", filt, "the vector"), trim))

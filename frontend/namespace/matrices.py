@@ -10,7 +10,17 @@ from ...dialects.types import BOOL, FLOAT32, INT32, INT64, storage
 from ..interpreter import ops
 from ..promotion import asarray_of, broadcast, broadcast_shapes, convert, type_text
 from .arithmetic import power
-from .axes import argument_error, count_of, dtype_of, full_like, normalize_axes, require_rank, scalar, size
+from .axes import (
+    argument_error,
+    count_of,
+    dtype_of,
+    full_like,
+    normalize_axes,
+    refuse_out,
+    require_rank,
+    scalar,
+    size,
+)
 from .creation import arange
 from .reductions import sum as sum_of
 
@@ -59,7 +69,8 @@ def _triangle(function: str, x: Any, k: int, direction: str) -> Any:
     if value.ndim == 1:  # as NumPy: a vector is each row of a square
         value = broadcast(value, (value.shape[0], value.shape[0]))
     require_rank(function, value, 2)
-    mask = broadcast(_beside(*value.shape[-2:], k, direction), value.shape)
+    rows, columns = value.shape[-2:]
+    mask = broadcast(_beside(rows, columns, k, direction), value.shape)
     return ops.select(mask, value, full_like(value, 0))
 
 
@@ -151,8 +162,11 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     return (arange(n),) * ndim
 
 
-def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+def trace(
+    x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
     """The sum along a diagonal of two axes."""
+    refuse_out("trace", out)
     return sum_of(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 

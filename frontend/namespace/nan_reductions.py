@@ -7,7 +7,7 @@ from typing import Any
 from ...dialects.types import FLOATS, INEXACT
 from ..promotion import asarray_of
 from .arithmetic import sqrt
-from .axes import full_like
+from .axes import full_like, refuse_out
 from .logic import isnan, logical_not
 from .reductions import all as all_of
 from .reductions import argmax, argmin, mean, min, prod, sum, var
@@ -25,78 +25,95 @@ def _numbers(x: Any) -> Any:
     return logical_not(isnan(x))
 
 
-def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, **kwargs: Any) -> Any:
+def nansum(
+    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+) -> Any:
     """The sum with NaN counted as 0."""
-    return sum(_filled(x, 0), axis, dtype, keepdims, **kwargs)
+    refuse_out("nansum", out)
+    return sum(_filled(x, 0), axis, dtype, keepdims=keepdims, **kwargs)
 
 
-def nanprod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, **kwargs: Any) -> Any:
+def nanprod(
+    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+) -> Any:
     """The product with NaN counted as 1."""
-    return prod(_filled(x, 1), axis, dtype, keepdims, **kwargs)
+    refuse_out("nanprod", out)
+    return prod(_filled(x, 1), axis, dtype, keepdims=keepdims, **kwargs)
 
 
-def nancumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+def nancumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running sums with NaN counted as 0."""
+    refuse_out("nancumsum", out)
     return cumsum(_filled(x, 0), axis, dtype)
 
 
-def nancumprod(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+def nancumprod(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running products with NaN counted as 1."""
+    refuse_out("nancumprod", out)
     return cumprod(_filled(x, 1), axis, dtype)
 
 
-def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmax(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The greatest number."""
-    return _nan_if_none(x, max_of(_filled(x, -float("inf")), axis, keepdims), axis, keepdims)
+    refuse_out("nanmax", out)
+    return _nan_if_none(x, max_of(_filled(x, -float("inf")), axis, keepdims=keepdims), axis, keepdims)
 
 
-def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmin(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The least number."""
-    return _nan_if_none(x, min(_filled(x, float("inf")), axis, keepdims), axis, keepdims)
+    refuse_out("nanmin", out)
+    return _nan_if_none(x, min(_filled(x, float("inf")), axis, keepdims=keepdims), axis, keepdims)
 
 
 def _nan_if_none(x: Any, result: Any, axis: Any, keepdims: bool) -> Any:
     if result.dtype not in FLOATS:
         return result
-    return where(all_of(isnan(x), axis, keepdims), full_like(result, float("nan")), result)
+    return where(all_of(isnan(x), axis, keepdims=keepdims), full_like(result, float("nan")), result)
 
 
-def nanargmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanargmax(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The position of the greatest number; 0 where there is none."""
-    return argmax(_filled(x, -float("inf")), axis, keepdims)
+    refuse_out("nanargmax", out)
+    return argmax(_filled(x, -float("inf")), axis, keepdims=keepdims)
 
 
-def nanargmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanargmin(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The position of the least number; 0 where there is none."""
-    return argmin(_filled(x, float("inf")), axis, keepdims)
+    refuse_out("nanargmin", out)
+    return argmin(_filled(x, float("inf")), axis, keepdims=keepdims)
 
 
-def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def nanmean(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The mean of the numbers."""
-    return mean(x, axis, dtype, keepdims, where=_numbers(x))
+    refuse_out("nanmean", out)
+    return mean(x, axis, dtype, keepdims=keepdims, where=_numbers(x))
 
 
 def nanvar(
     x: Any,
     axis: Any = None,
     dtype: Any = None,
+    out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
     correction: float = 0,
 ) -> Any:
     """The variance of the numbers; NaN where there are not more of them than `correction`."""
-    return var(x, axis, dtype, ddof, keepdims, where=_numbers(x), correction=correction)
+    refuse_out("nanvar", out)
+    return var(x, axis, dtype, None, ddof, keepdims, where=_numbers(x), correction=correction)
 
 
 def nanstd(
     x: Any,
     axis: Any = None,
     dtype: Any = None,
+    out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
     *,
     correction: float = 0,
 ) -> Any:
     """The standard deviation of the numbers."""
-    return sqrt(nanvar(x, axis, dtype, ddof, keepdims, correction=correction))
+    refuse_out("nanstd", out)
+    return sqrt(nanvar(x, axis, dtype, None, ddof, keepdims, correction=correction))

@@ -16,7 +16,7 @@ from ..interpreter import ops
 from ..promotion import broadcast, broadcast_shapes, promote, type_text
 from ..sizes import Dim
 from .arithmetic import multiply, subtract
-from .axes import normalize_axes, normalize_axis, shape_error
+from .axes import normalize_axes, normalize_axis, refuse_out, shape_error
 from .reshaping import moveaxis, ravel
 from .rounding import conj
 
@@ -29,8 +29,8 @@ def contract(
 ) -> Any:
     """`dot_general` of promoted operands; booleans by way of integers."""
     if x.dtype == BOOL:
-        counts = contract(*(ops.convert(v, dtype=INT32) for v in (x, y)), contracting, batch)
-        return ops.convert(counts, dtype=BOOL)
+        x, y = ops.convert(x, dtype=INT32), ops.convert(y, dtype=INT32)
+        return ops.convert(contract(x, y, contracting, batch), dtype=BOOL)
     return ops.dot_general(x, y, contracting=contracting, batch=batch, dtype=x.dtype)
 
 
@@ -70,8 +70,9 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     return contract(x, y, ((x.ndim - 1,), (y.ndim - 2,)), (axes, axes))
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Any, b: Any, out: Any = None) -> Any:
     """NumPy's `dot`: a product of scalars, or the sum over the last axis of `a`, last but one of `b`."""
+    refuse_out("dot", out)
     x, y = promote(a, b)
     if x.ndim == 0 or y.ndim == 0:
         return multiply(x, y)

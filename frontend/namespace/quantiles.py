@@ -11,12 +11,22 @@ from ..array import Array
 from ..interpreter import ops
 from ..promotion import asarray_of, broadcast, convert, type_text
 from .arithmetic import add, divide, multiply, subtract
-from .axes import argument_error, count_array, count_of, dtype_error, float_value, full_like, normalize_axes
+from .axes import (
+    argument_error,
+    count_array,
+    count_of,
+    dtype_error,
+    float_value,
+    full_like,
+    normalize_axes,
+    refuse_out,
+)
 from .gathering import gather_at
 from .logic import isnan, logical_not
 from .reductions import any as any_of
 from .reductions import mean
 from .reductions import sum as sum_of
+from .running import part
 from .searching import where
 from .sorting import sort
 
@@ -27,16 +37,21 @@ def quantile(
     x: Any,
     q: Any,
     axis: Any = None,
+    out: Any = None,
     *,
     method: str = "linear",
     keepdims: bool = False,
 ) -> Any:
     """The `q`-quantiles (0 to 1) over `axis`; several `q` make a new leading axis. NaN if an element is."""
+    refuse_out("quantile", out)
     return _quantile("quantile", x, q, axis, method, keepdims, skip_nan=False)
 
 
-def percentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def percentile(
+    x: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Any:
     """The `q`-percentiles (0 to 100) over `axis`."""
+    refuse_out("percentile", out)
     return quantile(x, _hundredth(q), axis, method=method, keepdims=keepdims)
 
 
@@ -56,15 +71,16 @@ def _hundredth(q: Any) -> Any:
     )
 
 
-def median(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def median(x: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The middle of the sorted elements over `axis`, the mean of two where there is no one middle."""
+    refuse_out("median", out)
     flat, axes, shape = _last_axis("median", x, axis)
     ordered = sort(flat)
     count = ordered.shape[-1]
     if not isinstance(count, int):
         return quantile(x, 0.5, axis, keepdims=keepdims)
-    middle = [(count - 1) // 2, count // 2] if count % 2 == 0 else [count // 2]
-    result = mean(ordered[..., middle], axis=-1) if count else mean(ordered, axis=-1)
+    low, high = (count - 1) // 2, count // 2
+    result = mean(part(ordered, ordered.ndim - 1, low, high + 1) if count else ordered, axis=-1)
     if count:
         result = where(any_of(isnan(flat), axis=-1), full_like(result, np.nan), result)
     return ops.reshape(result, shape=_kept(shape, axes)) if keepdims else result

@@ -37,6 +37,7 @@ from .axes import (
     keep_axes,
     normalize_axes,
     normalize_axis,
+    refuse_out,
     shape_error,
 )
 from .logic import truth
@@ -70,11 +71,13 @@ def sum(
     x: Any,
     axis: Any = None,
     dtype: Any = None,
+    out: Any = None,
     keepdims: bool = False,
     initial: Any = None,
     where: Any = None,
 ) -> Any:
     """The sum over `axis` (all axes when None)."""
+    refuse_out("sum", out)
     value, axes = _prepared("sum", x, axis, dtype)
     result = ops.reduce_sum(_where(value, where, 0), axes=axes)
     result = keep_axes(result, value.shape, axes) if keepdims else result
@@ -85,27 +88,31 @@ def prod(
     x: Any,
     axis: Any = None,
     dtype: Any = None,
+    out: Any = None,
     keepdims: bool = False,
     initial: Any = None,
     where: Any = None,
 ) -> Any:
     """The product over `axis` (all axes when None)."""
+    refuse_out("prod", out)
     value, axes = _prepared("prod", x, axis, dtype)
     result = ops.reduce_prod(_where(value, where, 1), axes=axes)
     result = keep_axes(result, value.shape, axes) if keepdims else result
     return result if initial is None else multiply(result, initial)
 
 
-def all(x: Any, axis: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+def all(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
     """Whether all elements over `axis` are nonzero."""
+    refuse_out("all", out)
     value = _where(truth(x), where, True)
     axes = normalize_axes("all", axis, value.ndim)
     result = ops.reduce_and(value, axes=axes)
     return keep_axes(result, value.shape, axes) if keepdims else result
 
 
-def any(x: Any, axis: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+def any(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
     """Whether one of the elements over `axis` is nonzero."""
+    refuse_out("any", out)
     value = _where(truth(x), where, False)
     axes = normalize_axes("any", axis, value.ndim)
     result = ops.reduce_or(value, axes=axes)
@@ -115,13 +122,19 @@ def any(x: Any, axis: Any = None, keepdims: bool = False, where: Any = None) -> 
 # -- extrema -----------------------------------------------------------------------------------
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None) -> Any:
+def max(
+    x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
     """The greatest element over `axis`; NaN if one is. An empty axis is an error without `initial`."""
+    refuse_out("max", out)
     return _extremum("max", x, axis, keepdims, initial, where)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None) -> Any:
+def min(
+    x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
     """The least element over `axis`; NaN if one is. An empty axis is an error without `initial`."""
+    refuse_out("min", out)
     return _extremum("min", x, axis, keepdims, initial, where)
 
 
@@ -157,18 +170,21 @@ def _extremum(function: str, x: Any, axis: Any, keepdims: bool, initial: Any, wh
     return result
 
 
-def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def ptp(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The greatest minus the least element over `axis`."""
-    return subtract(max(x, axis, keepdims), min(x, axis, keepdims))
+    refuse_out("ptp", out)
+    return subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims))
 
 
-def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def argmax(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The position (int64) of the first greatest element along `axis`, in the flat array when None."""
+    refuse_out("argmax", out)
     return _position("argmax", x, axis, keepdims)
 
 
-def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def argmin(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The position (int64) of the first least element along `axis`, in the flat array when None."""
+    refuse_out("argmin", out)
     return _position("argmin", x, axis, keepdims)
 
 
@@ -210,8 +226,11 @@ def _count(value: Any, axes: Sequence[int], where: Any, dtype: np.dtype) -> Any:
     return ops.reduce_sum(ops.convert(mask, dtype=dtype), axes=tuple(axes))
 
 
-def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+def mean(
+    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = None
+) -> Any:
     """The arithmetic mean over `axis`; NaN of nothing."""
+    refuse_out("mean", out)
     value = asarray_of(x)
     axes = normalize_axes("mean", axis, value.ndim)
     carried, final = _moment_dtypes(value.dtype, dtype)
@@ -230,6 +249,7 @@ def var(
     x: Any,
     axis: Any = None,
     dtype: Any = None,
+    out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = None,
@@ -237,6 +257,7 @@ def var(
     correction: float = 0,
 ) -> Any:
     """The variance over `axis`: the mean squared distance to the mean, divided by `count - correction`."""
+    refuse_out("var", out)
     return _spread("var", x, axis, dtype, ddof or correction, keepdims, where)
 
 
@@ -244,6 +265,7 @@ def std(
     x: Any,
     axis: Any = None,
     dtype: Any = None,
+    out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = None,
@@ -251,6 +273,7 @@ def std(
     correction: float = 0,
 ) -> Any:
     """The standard deviation over `axis`: the root of the variance."""
+    refuse_out("std", out)
     return _spread("std", x, axis, dtype, ddof or correction, keepdims, where)
 
 

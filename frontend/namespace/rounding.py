@@ -10,7 +10,7 @@ from ...dialects.types import BFLOAT16, BOOL, COMPLEX, FLOAT16, FLOAT32, FLOATS,
 from ..interpreter import ops
 from ..promotion import asarray_of
 from .arithmetic import clip, divide, multiply, subtract, with_sign_of
-from .axes import dtype_error, float_value, full_like
+from .axes import dtype_error, float_value, full_like, refuse_out
 from .dtypes import finfo
 from .loops import elementwise
 from .transcendental import atan2, rad2deg
@@ -60,8 +60,9 @@ def fix(x: Any) -> Any:
     return trunc(x)
 
 
-def round(x: Any, decimals: int = 0) -> Any:
+def round(x: Any, decimals: int = 0, out: Any = None) -> Any:
     """`x` rounded to `decimals` digits after the point, halves to even; integers stay as they are."""
+    refuse_out("round", out)
     value = asarray_of(x)
     if value.dtype == BOOL:
         value = ops.convert(value, dtype=FLOAT16)

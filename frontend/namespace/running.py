@@ -18,6 +18,7 @@ from .axes import (
     full_like,
     normalize_axes,
     normalize_axis,
+    refuse_out,
     require_rank,
     scalar,
     shape_error,
@@ -34,15 +35,17 @@ def _flat_or_axis(function: str, x: Any, axis: Any) -> tuple[Any, int]:
     return value, normalize_axis(function, axis, value.ndim)
 
 
-def cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+def cumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running sums along `axis`, of the flat array when None."""
+    refuse_out("cumsum", out)
     value, place = _flat_or_axis("cumsum", x, axis)
     wanted = accumulated_dtype(value.dtype) if dtype is None else dtype_of("cumsum", dtype)
     return ops.cumsum(convert(value, wanted), axis=place, reverse=False)
 
 
-def cumprod(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+def cumprod(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running products along `axis`, of the flat array when None."""
+    refuse_out("cumprod", out)
     value, place = _flat_or_axis("cumprod", x, axis)
     wanted = accumulated_dtype(value.dtype) if dtype is None else dtype_of("cumprod", dtype)
     return ops.cumprod(convert(value, wanted), axis=place, reverse=False)

@@ -71,11 +71,11 @@ def to_device(x: Any, device: Any, /) -> Any:
     value = asarray_of(x)
     if not isinstance(value, Array):
         return value
-    from ...runtime import devices  # the runtime is loaded when first needed
-
     if device in ("host", None):
         return Array(value.numpy())
-    return Array(devices.device(device).put(value.numpy()))
+    from ...runtime.array import from_host  # loads IREE's runtime, which the namespace does not need
+
+    return Array(from_host(value.numpy(), device))
 
 
 class Information:

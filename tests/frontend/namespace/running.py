@@ -84,15 +84,26 @@ def traced_and_evaluated(function: Callable[..., Any], *arrays: Any) -> list[np.
 
 def run_traced(call: Call) -> list[np.ndarray]:
     """The call with its arrays traced, evaluated."""
-    given = [call.args, tuple(call.kwargs.values())]
-    arrays = _arrays(given)
+    return run_traced_together([call])[0]
+
+
+def run_traced_together(calls: list[Call]) -> list[list[np.ndarray]]:
+    """The calls with their arrays traced in one program, evaluated."""
+    given = [[call.args, tuple(call.kwargs.values())] for call in calls]
+    counts: list[int] = []
 
     def function(*traced: Any) -> Any:
         left = list(traced)
-        args, values = _filled(given, left)
-        return call.of(anp)(*args, **dict(zip(call.kwargs, values, strict=True)))
+        results = []
+        for call, arguments in zip(calls, given, strict=True):
+            args, values = _filled(arguments, left)
+            leaves = flat(call.of(anp)(*args, **dict(zip(call.kwargs, values, strict=True))))
+            counts.append(len(leaves))
+            results += leaves
+        return results
 
-    return traced_and_evaluated(function, *arrays)
+    results = traced_and_evaluated(function, *_arrays(given))
+    return [[results.pop(0) for _ in range(count)] for count in counts]
 
 
 def assert_same(actual: Any, expected: Any, tolerance: float | None = None) -> None:

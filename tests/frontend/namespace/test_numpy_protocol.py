@@ -160,3 +160,22 @@ def test_unsupported_function_names_the_nearest_ones() -> None:
 def test_argument_that_adze_does_not_take_is_an_error_of_adze() -> None:
     with pytest.raises(ArgumentError, match="adze's function of that name does not take these arguments"):
         trace_program(lambda x: np.unique(x, axis=0), (X,), {})
+
+
+def test_positional_arguments_are_in_the_order_of_numpy() -> None:
+    program = [
+        lambda x: np.mean(x, 0, None, None, True),
+        lambda x: np.std(x, 1, None, None, 1, True),
+        lambda x: np.max(x, 1, None, True),
+        lambda x: np.argmin(x, 0, None),
+        lambda x: np.clip(x, 0.0, 0.5, None),
+        lambda x: np.cumsum(x, 1, None, None),
+        lambda x: np.nanstd(x, 1, None, None, 1),
+    ]
+    for function in program:
+        assert_same(traced_and_evaluated(function, X), [function(X)])
+
+
+def test_output_argument_of_method_is_refused() -> None:
+    with pytest.raises(ArgumentError, match=r"sum: out= writes into an array in place"):
+        trace_program(lambda x: x.sum(axis=0, out=np.zeros(4)), (X,), {})
