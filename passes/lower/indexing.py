@@ -294,24 +294,12 @@ class IndexingForms(MovementForms, OwnershipForms):
         operands = [self.reshape(updates, [count, *row]), self.reshape(where, [count, 1])]
         if drop:
             operands.append(self.reshape(inside, [count]))
-        operands = [self._materialised(v) for v in operands]
+        # Observed: IREE fuses what computes indices or updates into the scatter, keeps its whole result on
+        # the stack there, and then refuses it for dynamic sizes ("unbounded stack allocations").
+        operands = [self.materialise(self.retype(v, self.shape(v))) for v in operands]
         x = self.owned(x, self.result_type.dtype)
         target = self.reshape(x, [self.product(shape[:indexed]), *row])
         return self.reshape(self._scatter(kind, operands, target, unique), shape)
-
-    def _materialised(self, value: Any) -> Any:
-        """`value` as a buffer of its own.
-
-        Observed: IREE fuses what computes indices or updates into the scatter and keeps its whole result
-        on the stack there, and then refuses it for dynamic sizes ("unbounded stack allocations").
-        """
-        sizes = self.shape(value)
-        value = self.retype(value, sizes)
-        barrier = mlir.util.OptimizationBarrierOp([value.type], [value]).results[0]
-        dynamic = [n for n in sizes if not isinstance(n, int)]
-        if dynamic:  # IREE cannot see sizes through the barrier by itself
-            barrier = mlir.flow.TensorTieShapeOp(barrier, dynamic).result
-        return self.bind_shape(barrier, sizes)
 
     def _scatter(self, kind: str, operands: Sequence[Any], target: Any, unique: bool) -> Any:
         ir = mlir.ir
