@@ -349,7 +349,7 @@ class Builder(BuilderCore[V]):
         return result
 
     def clamp(self, low: V, x: V, high: V) -> V:
-        """``y = min(max(x, low), high)``; the tangent of whichever is chosen (a bound that `x` equals). NaN propagates."""
+        """``y = min(max(x, low), high)``; the tangent of whichever is chosen (a bound that `x` equals)."""
         result: V = self.apply(BY_NAME["clamp"], (low, x, high, ), {})
         return result
 

@@ -72,7 +72,8 @@ def _method(op: type[Op]) -> str:
     return (
         f"\n    def {method_name(op)}({parameters}) -> {returns}:\n"
         f'        """{summary}"""\n'
-        f'        result: {returns} = self.apply(BY_NAME["{op.name}"], ({fixed}{variadic}), {{{attributes}}})\n'
+        f"        result: {returns} = self.apply("
+        f'BY_NAME["{op.name}"], ({fixed}{variadic}), {{{attributes}}})\n'
         f"        return result\n"
     )
 

@@ -129,7 +129,10 @@ class Select(Elementwise):
 
 
 class Clamp(Elementwise):
-    """``y = min(max(x, low), high)``; the tangent of whichever is chosen (a bound that `x` equals). NaN propagates."""
+    """``y = min(max(x, low), high)``; the tangent of whichever is chosen (a bound that `x` equals).
+
+    NaN propagates.
+    """
 
     name = "clamp"
     operands = (Operand("low", REALS), Operand("x", REALS), Operand("high", REALS))
