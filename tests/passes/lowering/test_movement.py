@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from iree.compiler.tools import compile_str
 
 from adze.dialects.dialect import BY_NAME
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.types import FLOAT32, FLOAT64, TensorType
+from adze.passes.lower.conversion import lower
 from adze.passes.lower.reassociation import matching_groups
+from adze.runtime.targets import parse_target
 
-from .programs import Compiled, lowered_text
+from .programs import Compiled, build, lowered_text
 
 
 def f32(*shape: int | None) -> TensorType:
@@ -108,6 +111,38 @@ def test_reshape_copies_nothing() -> None:
 def test_transposing_axes_of_size_one_is_a_reshape() -> None:
     text = lowered_text(lambda b, x: b.transpose(x, permutation=(1, 0, 2)), f32(1, 3, 4))
     assert "linalg" not in text
+
+
+def test_elementwise_chains_fuse_through_movement() -> None:
+    """One kernel each: IREE moves reshapes out of the way, and transposes and broadcasts are read through."""
+    square = f32(64, 64)
+    row = {"start": (0, 0), "limit": (1, 64), "strides": (1, 1)}
+    programs: dict[str, Any] = {
+        "reshape": (lambda b, x: b.exp(b.reshape(b.neg(x), shape=(4096,))), (square,)),
+        "transpose": (lambda b, x: b.add(b.transpose(b.exp(x), permutation=(1, 0)), x), (square,)),
+        "broadcast": (
+            lambda b, x: b.add(
+                b.broadcast_in_dim(
+                    b.reshape(b.slice(b.exp(x), **row), shape=(64,)), shape=(64, 64), dimensions=(1,)
+                ),
+                x,
+            ),
+            (square,),
+        ),
+        "reshape_twice": (
+            lambda b, x: b.exp(b.reshape(b.exp(b.reshape(b.exp(x), shape=(64, 8, 8))), shape=(512, 8))),
+            (square,),
+        ),
+    }
+    module, _ = build(programs)
+    lower(module, parse_target("cpu"))
+    flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+    flags += ["--iree-llvmcpu-target-cpu=x86-64-v3", "--iree-opt-level=O3", "--compile-to=flow"]
+    flow = compile_str(str(module), extra_args=flags).decode()
+    bodies = flow.split("util.func public @")[1:]
+    assert {body.split("(")[0]: body.count("flow.dispatch @") for body in bodies} == dict.fromkeys(
+        programs, 1
+    )
 
 
 @pytest.mark.parametrize(
