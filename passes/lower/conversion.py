@@ -18,6 +18,7 @@ from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
 from .configuration import ModuleHints, plan, survey
+from .hazards import guarded
 from .lowering import Lowering
 
 
@@ -37,12 +38,14 @@ class _Conversion:
         self.codec = Codec(self.context)
         self.reader = Reader(self.codec)
         self.lowering = Lowering(self.context, target)
+        self.guarded: set[Any] = set()
         self.declared: dict[mlir.ir.Value, ValueType] = {}
         self.failure: AdzeError | None = None
 
     def run(self) -> None:
         with self.context, mlir.ir.Location.unknown():
             self._plan()
+            self.guarded = guarded(self.module, self.reader)
             self._erase_signedness()
             rewrite = mlir.rewrite
             converter = rewrite.TypeConverter()
@@ -132,9 +135,9 @@ class _Conversion:
         with rewriter.ip, operation.location:
             lowered = op.lower(lowering, *application.operands, **application.attributes)
             values = list(lowered) if isinstance(lowered, tuple) else [] if lowered is None else [lowered]
-            values = [
-                self._as_declared(v, t) for v, t in zip(values, lowering.result_types, strict=True)
-            ]
+            values = [self._as_declared(v, t) for v, t in zip(values, lowering.result_types, strict=True)]
+            if any(r in self.guarded for r in operation.results):
+                values = list(lowering.optimization_barrier(values))
         rewriter.replace_op(operation, values)
 
     def _as_declared(self, value: Any, declared: ValueType) -> mlir.ir.Value:

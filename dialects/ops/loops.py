@@ -1,0 +1,370 @@
+"""Control flow: choose between functions, repeat one while a condition holds, fold one over an axis.
+
+Bodies are private functions by symbol. What they capture arrives as operands: the constants of a loop come
+first, then what it carries, then what it walks over. An engine that maps functions hands itself to the
+rules here, which say how the mapped bodies are put together again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..declaration import (
+    Attribute,
+    Linear,
+    Op,
+    Operand,
+    integer,
+    require,
+    symbol,
+    undefined,
+)
+from ..errors import MissingRuleError
+from ..types import ANY, INT32, TensorType, ValueType
+from .elementwise import repeated
+
+Flags = tuple[bool, ...]
+RESULTS = Attribute("types", "the types of the results")
+
+
+class Cond(Op):
+    """``y... = branches[index](x...)``, with `index` clamped to the branches there are."""
+
+    name = "cond"
+    operands = (Operand("index", frozenset({INT32})), Operand("xs", ANY, variadic=True))
+    attributes = {"branches": Attribute("symbols", "the functions to choose from"), "results": RESULTS}
+    builder_result = "Any"
+
+    @staticmethod
+    def infer(index: TensorType, *xs: TensorType, branches: Any, results: Any) -> tuple[TensorType, ...]:
+        require(index.rank == 0, f"cond: the index must be 0-d, got {index}")
+        require(len(branches) > 0, "cond: expected at least one branch")
+        return tuple(results)
+
+    @staticmethod
+    def evaluate(
+        index: np.ndarray, *xs: np.ndarray, branches: Sequence[Callable[..., Any]], results: Any
+    ) -> Any:
+        return branches[min(max(int(index), 0), len(branches) - 1)](*xs)
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, branches: Any, results: Any) -> Any:
+        active = tuple(t is not None for t in tangents[1:])
+        everything = carrying(results)
+        made = [engine.differentiate(s, active, everything).symbol for s in branches]
+        moving = [t for t in tangents[1:] if t is not None]
+        kinds = (*results, *pick(results, everything))
+        found = as_list(b.cond(primals[0], *primals[1:], *moving, branches=made, results=kinds))
+        return found[: len(results)], spread(found[len(results) :], everything)
+
+    @staticmethod
+    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, *, branches: Any, results: Any) -> Any:
+        """Each branch saves its residuals in slots of its own; the others fill them with zeros."""
+        active = tuple(t is not None for t in tangents[1:])
+        parts = [engine.linearize(s, active) for s in branches]
+        arguments = [b.type_of(x) for x in primals[1:]]
+        slots = [engine.types_of(p.primal)[len(results) :] for p in parts]
+        firsts = [sum(map(len, slots[:i])) for i in range(len(slots))]
+        flat = [t for part in slots for t in part]
+
+        def primal(position: int) -> str:
+            def build(c: Any, values: Any) -> Any:
+                outputs = engine.called(c, parts[position].primal, values)
+                filled = [zeros_of(c, t) for t in flat]
+                first = firsts[position]
+                filled[first : first + len(slots[position])] = outputs[len(results) :]
+                return [*outputs[: len(results)], *filled]
+
+            return str(engine.function(f"{branches[position]}_branch", arguments, build))
+
+        kinds = (*results, *flat)
+        chosen = [primal(i) for i in range(len(branches))]
+        outputs = as_list(b.cond(*primals, branches=chosen, results=kinds))
+        union = tuple(any(p.active_results[i] for p in parts) for i in range(len(results)))
+        moving = [t for t in tangents[1:] if t is not None]
+        given = [*primals[1:], *outputs]
+        linear_types = [b.type_of(v) for v in (*given, *moving)]
+
+        def linear(position: int) -> str:
+            part = parts[position]
+
+            def build(c: Any, values: Any) -> Any:
+                inputs = values[: len(arguments)]
+                saved = values[len(arguments) : len(given)]
+                first = len(results) + firsts[position]
+                own = [*saved[: len(results)], *saved[first : first + len(slots[position])]]
+                residuals = part.residual_values(inputs, own)
+                found = iter(engine.called(c, part.linear, [*residuals, *values[len(given) :]]))
+                pushed = [next(found) if has else None for has in part.active_results]
+                return [
+                    zeros_of(c, results[i]) if pushed[i] is None else pushed[i]
+                    for i, is_active in enumerate(union)
+                    if is_active
+                ]
+
+            return str(engine.function(f"{branches[position]}_branch_linear", linear_types, build))
+
+        chosen = [linear(i) for i in range(len(branches))]
+        pushed = b.cond(primals[0], *given, *moving, branches=chosen, results=pick(results, union))
+        return outputs[: len(results)], spread(as_list(pushed), union)
+
+    @staticmethod
+    def transpose(
+        b: Any, cotangents: Any, operands: Any, engine: Any, *, branches: Any, results: Any
+    ) -> Any:
+        index, xs = operands[0], operands[1:]
+        linear = tuple(isinstance(x, Linear) for x in xs)
+        given = tuple(c is not None for c in cotangents)
+        kinds = [x.type for x in xs if isinstance(x, Linear)]
+        other = [x for x in xs if not isinstance(x, Linear)]
+        incoming = [c for c in cotangents if c is not None]
+        types = [b.type_of(v) for v in (*other, *incoming)]
+
+        def reverse(name: str) -> str:
+            made = engine.transpose(name, linear, given)
+
+            def build(c: Any, values: Any) -> Any:
+                found = iter(engine.called(c, made.symbol, values))
+                return [next(found) if has else zeros_of(c, t) for has, t in zip(made.nonzero, kinds, strict=True)]
+
+            return str(engine.function(f"{name}_branch_transpose", types, build))
+
+        chosen = [reverse(name) for name in branches]
+        found = as_list(b.cond(index, *other, *incoming, branches=chosen, results=tuple(kinds)))
+        return [None, *spread(found, linear)]
+
+    @staticmethod
+    def batch(
+        b: Any, size: Any, operands: Any, batched: Any, engine: Any, *, branches: Any, results: Any
+    ) -> Any:
+        """One index for all: one cond of batched branches. Its own index for each: all branches, then select."""
+        made = [engine.batched_callee(b, s, batched[1:], all_results=True) for s in branches]
+        if not batched[0]:
+            found = b.cond(
+                operands[0],
+                *engine.leading(size),
+                *operands[1:],
+                branches=[m[0] for m in made],
+                results=made[0][2],
+            )
+            return as_list(found), [True] * len(results)
+        outcomes = [engine.called(b, m[0], [*engine.leading(size), *operands[1:]]) for m in made]
+        chosen = outcomes[-1]
+        for position in range(len(outcomes) - 2, -1, -1):
+            limit = b.full_like(operands[0], position)
+            is_this = b.compare(operands[0], limit, direction="LE")
+            chosen = [choose(b, is_this, x, y) for x, y in zip(outcomes[position], chosen, strict=True)]
+        return chosen, [True] * len(results)
+
+    @staticmethod
+    def lower(l: Any, index: Any, *xs: Any, branches: Any, results: Any) -> Any:
+        return l.cond(index, xs, branches)
+
+
+class While(Op):
+    """``while condition(c..., state...): state = body(d..., state...)``; the final state.
+
+    The operands are the constants `c` of the condition, the constants `d` of the body, and the state.
+    """
+
+    name = "while"
+    operands = (Operand("xs", ANY, variadic=True),)
+    attributes = {
+        "condition": symbol("gives one 0-d i1"),
+        "body": symbol("gives the next state"),
+        "condition_constants": integer("how many operands are constants of the condition"),
+        "body_constants": integer("how many operands after those are constants of the body"),
+    }
+    builder_result = "Any"
+    transpose = undefined(
+        "a loop whose number of steps is known only when it ends cannot be reversed without a bound: "
+        "give max_steps, or use scan or fori_loop with a static length"
+    )
+
+    @staticmethod
+    def infer(
+        *xs: TensorType, condition: str, body: str, condition_constants: int, body_constants: int
+    ) -> tuple[TensorType, ...]:
+        return xs[condition_constants + body_constants :]
+
+    @staticmethod
+    def evaluate(
+        *xs: np.ndarray, condition: Any, body: Any, condition_constants: int, body_constants: int
+    ) -> Any:
+        c, d = xs[:condition_constants], xs[condition_constants : condition_constants + body_constants]
+        state = xs[condition_constants + body_constants :]
+        while bool(condition(*c, *state)[0]):
+            state = body(*d, *state)
+        return tuple(state)
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        condition: str,
+        body: str,
+        condition_constants: int,
+        body_constants: int,
+    ) -> Any:
+        m, n = condition_constants, condition_constants + body_constants
+        c, d, state = primals[:m], primals[m:n], primals[n:]
+        dd, moving = tangents[m:n], tangents[n:]
+        constant = tuple(t is not None for t in dd)
+        active = tuple(t is not None for t in moving)
+        while True:  # until no part of the state becomes active that was not
+            made = engine.differentiate(body, (*constant, *active))
+            grown = tuple(a or r for a, r in zip(active, made.active_results, strict=True))
+            if grown == active:
+                break
+            active = grown
+        made = engine.differentiate(body, (*constant, *active), active)
+        extended = [b.type_of(v) for v in c] + [b.type_of(v) for v in state]
+        extended += pick([b.type_of(v) for v in state], active)
+
+        def condition_too(builder: Any, values: Any) -> Any:
+            return engine.called(builder, condition, values[: m + len(state)])
+
+        def body_too(builder: Any, values: Any) -> Any:
+            k = len(d)
+            constants, constant_tangents = values[:k], values[k : k + sum(constant)]
+            now = values[k + sum(constant) :]
+            inside = [*constants, *now[: len(state)], *constant_tangents, *now[len(state) :]]
+            return engine.called(builder, made.symbol, inside)
+
+        given = [t for t in dd if t is not None]
+        body_types = [b.type_of(v) for v in (*d, *given)] + extended[m:]
+        tangent_state = [
+            b.zeros_like(x) if t is None else t for x, t, a in zip(state, moving, active, strict=True) if a
+        ]
+        loop = {
+            "condition": engine.function(f"{condition}_jvp", extended, condition_too),
+            "body": engine.function(f"{body}_step_jvp", body_types, body_too),
+            "condition_constants": m,
+            "body_constants": len(d) + len(given),
+        }
+        found = as_list(b.while_(*c, *d, *given, *state, *tangent_state, **loop))
+        return found[: len(state)], spread(found[len(state) :], active)
+
+    @staticmethod
+    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+        """The primal loop, and beside it one that runs again with tangents: linear, but not reversible."""
+        results = as_list(b.while_(*primals, **attributes))
+        _, moving = While.jvp(b, primals, tangents, engine.forward, **attributes)
+        return results, moving
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        condition: str,
+        body: str,
+        condition_constants: int,
+        body_constants: int,
+    ) -> Any:
+        """Runs until every element is done; where one is done its state stays as it is."""
+        m, n = condition_constants, condition_constants + body_constants
+        c, d, state = operands[:m], operands[m:n], operands[n:]
+        bc, bd, flags = tuple(batched[:m]), tuple(batched[m:n]), tuple(batched[n:])
+        while True:
+            _, (is_own,), _ = engine.batched_callee(b, condition, (*bc, *flags))
+            _, after, _ = engine.batched_callee(b, body, (*bd, *flags))
+            grown = tuple(f or r or is_own for f, r in zip(flags, after, strict=True))
+            if grown == flags:
+                break
+            flags = grown
+        spread_state = [
+            repeated(b, x, size) if f and not was else x
+            for x, f, was in zip(state, flags, batched[n:], strict=True)
+        ]
+        ask, _, _ = engine.batched_callee(b, condition, (*bc, *flags))
+        step, after, _ = engine.batched_callee(b, body, (*bd, *flags))
+        lead = engine.leading(size)
+        types = [b.type_of(v) for v in spread_state]
+        lead_types = [b.type_of(v) for v in lead]
+
+        def any_left(builder: Any, values: Any) -> Any:
+            (left,) = engine.called(builder, ask, values)
+            return [builder.reduce_or(left, axes=(0,)) if is_own else left]
+
+        def masked(builder: Any, values: Any) -> Any:
+            first = values[: len(lead)]
+            conditions = values[len(lead) : len(lead) + m]
+            constants = values[len(lead) + m : len(lead) + n]
+            now = values[len(lead) + n :]
+            new = engine.called(builder, step, [*first, *constants, *now])
+            new = [
+                repeated(builder, x, first[0] if first else size) if f and not has else x
+                for x, f, has in zip(new, flags, after, strict=True)
+            ]
+            if not is_own:
+                return new
+            (left,) = engine.called(builder, ask, [*first, *conditions, *now])
+            return [choose(builder, left, x, y) for x, y in zip(new, now, strict=True)]
+
+        constant_types = [b.type_of(v) for v in c]
+        body_types = [b.type_of(v) for v in d]
+        loop = {
+            "condition": engine.function(
+                f"{condition}_any", [*lead_types, *constant_types, *types], any_left
+            ),
+            "body": engine.function(
+                f"{body}_masked", [*lead_types, *constant_types, *body_types, *types], masked
+            ),
+            "condition_constants": len(lead) + m,
+            "body_constants": len(lead) + n,
+        }
+        found = b.while_(*lead, *c, *lead, *c, *d, *spread_state, **loop)
+        return as_list(found), list(flags)
+
+    @staticmethod
+    def lower(
+        l: Any, *xs: Any, condition: str, body: str, condition_constants: int, body_constants: int
+    ) -> Any:
+        return l.while_loop(xs, condition, body, condition_constants, body_constants)
+
+
+def as_list(found: Any) -> list[Any]:
+    """The results of an application as a list."""
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+def pick(values: Sequence[Any], flags: Sequence[bool]) -> tuple[Any, ...]:
+    """The values whose flag is set."""
+    return tuple(v for v, flag in zip(values, flags, strict=True) if flag)
+
+
+def spread(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """The inverse of `pick`, None where the flag is not set."""
+    remaining = iter(values)
+    return [next(remaining) if flag else None for flag in flags]
+
+
+def carrying(types: Sequence[ValueType]) -> Flags:
+    """Which types carry a tangent."""
+    return tuple(isinstance(t, TensorType) and t.dtype.kind in "fcV" for t in types)
+
+
+def zeros_of(b: Any, type_: ValueType) -> Any:
+    """Zeros of a static type."""
+    if not isinstance(type_, TensorType) or not type_.is_static:
+        raise MissingRuleError(f"zeros of type {type_} are needed where its dynamic sizes are not known")
+    return b.full(0, type_.shape, type_.dtype)
+
+
+def choose(b: Any, predicate: Any, on_true: Any, on_false: Any) -> Any:
+    """Select with one predicate an element of axis 0."""
+    shape = b.sizes(on_true)
+    if len(shape) > 1:
+        predicate = b.broadcast_in_dim(predicate, shape=shape, dimensions=(0,))
+    return b.select(predicate, on_true, on_false)
+

@@ -1,0 +1,83 @@
+"""Values that IREE would fuse wrongly: the results are right, and IREE is still wrong without the barrier."""
+
+from __future__ import annotations
+
+import adze
+import adze.numpy as anp
+import numpy as np
+import pytest
+
+from adze.runtime.compile import compile_bytecode
+from adze.runtime.execute import Executable
+from adze.runtime.targets import parse_target
+
+X = np.random.default_rng(0).normal(size=(4, 3))
+
+UNGUARDED = """
+func.func @main(%x: tensor<4x3xf32>) -> tensor<4x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<4x3xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.addf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<4xf32>
+  %e2 = tensor.empty() : tensor<4x4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>,
+      affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%s, %s : tensor<4xf32>, tensor<4xf32>) outs(%e2 : tensor<4x4xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.addf %a, %b : f32
+    linalg.yield %t : f32
+  } -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+"""
+
+
+def outer_sum(x):  # type: ignore[no-untyped-def]
+    s = anp.sum(x, axis=1)
+    return s[:, None] + s
+
+
+def outer_product_of_exponentials(x):  # type: ignore[no-untyped-def]
+    e = anp.exp(anp.max(x, axis=1))
+    return e[:, None] * e[None, :]
+
+
+def gram_and_its_transpose(x):  # type: ignore[no-untyped-def]
+    g = x @ x.T
+    return g - 2 * g.T
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_reduction_read_in_two_ways_is_right(dtype: type) -> None:
+    def everything(x):  # type: ignore[no-untyped-def]
+        return outer_sum(x), gram_and_its_transpose(x), *(
+            (outer_product_of_exponentials(x),) if dtype is not np.int32 else ()
+        )
+
+    x = (X * 10).astype(dtype)
+    compiled = adze.jit(everything)(x)
+    eager = everything(x)
+    for got, want in zip(compiled, eager, strict=True):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5)
+
+
+def test_softmax_needs_no_barrier() -> None:
+    from adze import nn
+
+    text = adze.jit(nn.softmax).trace(X.astype(np.float32)).mlir("linalg")
+    assert "optimization_barrier" not in text
+
+
+def test_iree_still_needs_the_barrier() -> None:
+    """When this fails IREE has been mended, and `passes/lower/hazards.py` can go."""
+    x = X.astype(np.float32)
+    compiled = compile_bytecode(UNGUARDED.encode(), parse_target("cpu"))
+    (result,) = Executable(compiled.vmfb).call("main", [x])
+    s = x.sum(axis=1)
+    assert not np.allclose(result.numpy(), s[:, None] + s)
