@@ -27,6 +27,7 @@ class RandomnessForms(MovementForms):
         dtype = np.dtype(f"uint{width}")
         if 0 in shape:
             return self.empty(shape, dtype)
+        self.require_equal(self.shape(key)[0], 2, "adze: a key of random bits must have two words")
         keys = [self.reshape(self.window(key, [k], [1], [1]), []) for k in (0, 1)]
         count = self.product(shape)
 
