@@ -187,7 +187,8 @@ class MovementForms(RearrangementForms):
             x = self.window(x, first, kept, [1] * len(kept))
         before = [self._clamped_size(n, t) for n, t in zip(low, total, strict=True)]
         if self.result_type.dtype.itemsize >= 8:
-            return self.insert(x, self.broadcast(value, total, ()), before, [1] * len(total))
+            whole = self.owned(self.broadcast(value, total, ()), self.result_type.dtype)
+            return self.insert(x, whole, before, [1] * len(total))
         after = [
             self._calculated("size_sub", self._calculated("size_sub", t, k), b)
             for t, k, b in zip(total, kept, before, strict=True)
@@ -209,7 +210,7 @@ class MovementForms(RearrangementForms):
         """
         if not any(interior):
             return x
-        whole = self.broadcast(value, spread, ())
+        whole = self.owned(self.broadcast(value, spread, ()), self.result_type.dtype)
         return self.insert(x, whole, [0] * len(spread), [k + 1 for k in interior])
 
     def _negated(self, n: Size) -> Size:

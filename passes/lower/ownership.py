@@ -3,7 +3,8 @@
 IREE treats an argument of an exported function as scratch: `scatter`, `insert_slice`, `sort` and whatever
 else updates a tensor overwrite the caller's array, and the program's own later uses of it
 (https://github.com/iree-org/iree/issues/16168, observed in 3.13; copies and clones are elided). So a value
-that may be an argument is copied first, by a dispatch that the optimiser cannot see to be a copy.
+that may be an argument is copied first, by a dispatch that the optimiser cannot see to be a copy. So is a
+constant: observed, two updates of one splat (equal splats become one) write into one and the same buffer.
 """
 
 from __future__ import annotations
@@ -33,27 +34,31 @@ class OwnershipForms(LoweringCore):
 
     def owned(self, x: Any, dtype: np.dtype) -> Any:
         """`x`, or a copy of it where it may be a caller's array: what may be written into."""
-        if not self._may_be_argument(x):
+        if not self._may_be_shared(x):
             return x
         shape = self.shape(x)
         rank = len(shape)
-        always = mlir.util.OptimizationBarrierOp(
-            [self.scalars.element_type(BOOL)], [self.scalars.constant(BOOL, True)]
-        ).results[0]
+        always = self._unknown(self.scalars.constant(BOOL, True))
+        other = self._unknown(self.scalars.constant(dtype, 0))
 
         def body(element: Any, _: Any) -> Any:
-            return mlir.arith.select(always, element, self.scalars.constant(dtype, 0))
+            return mlir.arith.select(always, element, other)
 
         maps = [self.identity_map(rank)] * 2
         return self.generic([x], [self.empty(shape, dtype)], maps, ["parallel"] * rank, body)
 
     @staticmethod
-    def _may_be_argument(value: Any) -> bool:
-        """Whether `value` is, or is a view of, an argument or a result of control flow."""
+    def _unknown(scalar: Any) -> Any:
+        """A scalar that the optimiser knows nothing of: with a known one a copied splat folds to the splat."""
+        return mlir.util.OptimizationBarrierOp([scalar.type], [scalar]).results[0]
+
+    @staticmethod
+    def _may_be_shared(value: Any) -> bool:
+        """Whether `value` is, or is a view of, an argument, a result of control flow, or a constant."""
         while not isinstance(value.owner, mlir.ir.Block):
             owner = value.owner.operation
             if owner.name not in VIEWS and not _only_moves(owner):
-                return bool(owner.name.startswith(("func.", "scf.")))
+                return bool(owner.name.startswith(("func.", "scf.", "arith.constant", "linalg.fill")))
             value = owner.operands[0]
         return bool(value.owner.owner.operation.name == "func.func")
 

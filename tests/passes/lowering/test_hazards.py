@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import adze
-import adze.numpy as anp
 import numpy as np
 import pytest
 
+import adze
+import adze.lax as lax
+import adze.numpy as anp
 from adze.runtime.compile import compile_bytecode
 from adze.runtime.execute import Executable
 from adze.runtime.targets import parse_target
@@ -56,8 +57,10 @@ def gram_and_its_transpose(x):  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
 def test_reduction_read_in_two_ways_is_right(dtype: type) -> None:
     def everything(x):  # type: ignore[no-untyped-def]
-        return outer_sum(x), gram_and_its_transpose(x), *(
-            (outer_product_of_exponentials(x),) if dtype is not np.int32 else ()
+        return (
+            outer_sum(x),
+            gram_and_its_transpose(x),
+            *((outer_product_of_exponentials(x),) if dtype is not np.int32 else ()),
         )
 
     x = (X * 10).astype(dtype)
@@ -81,3 +84,22 @@ def test_iree_still_needs_the_barrier() -> None:
     (result,) = Executable(compiled.vmfb).call("main", [x])
     s = x.sum(axis=1)
     assert not np.allclose(result.numpy(), s[:, None] + s)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+def test_two_updates_of_one_constant_do_not_share_a_buffer(dtype: type) -> None:
+    def updates(u, v):  # type: ignore[no-untyped-def]
+        zeros = anp.zeros((4, 3), dtype)
+        found = []
+        for part in (u, v):
+            found.append(lax.dynamic_update_slice(zeros, part, (1, 0)))
+            found.append(lax.pad(part, dtype(0), ((1, 1, 1), (0, 0, 0))))
+            found.append(lax.pad(part, dtype(0), ((1, 1, 0), (0, 0, 0))))
+            found.append(zeros.at[1].set(part[0]))
+        return found
+
+    u = np.ones((2, 3), dtype)
+    function = adze.jit(updates)
+    for _ in range(2):  # a second call would see what the first wrote into a constant
+        for got, want in zip(function(u, 2 * u), updates(u, 2 * u), strict=True):
+            np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
