@@ -47,16 +47,16 @@ _NAMES: Final[dict[str, np.dtype]] = {
 }
 _TEXT: Final[dict[np.dtype, str]] = {dtype: name for name, dtype in _NAMES.items()}
 
-BOOLS: Final = frozenset({BOOL})
-SIGNED: Final = frozenset(_NAMES[n] for n in ("i8", "i16", "i32", "i64"))
-UNSIGNED: Final = frozenset(_NAMES[n] for n in ("ui8", "ui16", "ui32", "ui64"))
-INTEGERS: Final = SIGNED | UNSIGNED
-FLOATS: Final = frozenset({FLOAT16, BFLOAT16, FLOAT32, FLOAT64})
-COMPLEX: Final = frozenset({COMPLEX64, COMPLEX128})
-REALS: Final = INTEGERS | FLOATS
-NUMBERS: Final = REALS | COMPLEX
-INEXACT: Final = FLOATS | COMPLEX
-ANY: Final = NUMBERS | BOOLS
+BOOLS: Final[frozenset[np.dtype]] = frozenset({BOOL})
+SIGNED: Final[frozenset[np.dtype]] = frozenset(_NAMES[n] for n in ("i8", "i16", "i32", "i64"))
+UNSIGNED: Final[frozenset[np.dtype]] = frozenset(_NAMES[n] for n in ("ui8", "ui16", "ui32", "ui64"))
+INTEGERS: Final[frozenset[np.dtype]] = SIGNED | UNSIGNED
+FLOATS: Final[frozenset[np.dtype]] = frozenset({FLOAT16, BFLOAT16, FLOAT32, FLOAT64})
+COMPLEX: Final[frozenset[np.dtype]] = frozenset({COMPLEX64, COMPLEX128})
+REALS: Final[frozenset[np.dtype]] = INTEGERS | FLOATS
+NUMBERS: Final[frozenset[np.dtype]] = REALS | COMPLEX
+INEXACT: Final[frozenset[np.dtype]] = FLOATS | COMPLEX
+ANY: Final[frozenset[np.dtype]] = NUMBERS | BOOLS
 
 
 def dtype_name(dtype: np.dtype) -> str:

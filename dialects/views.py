@@ -31,7 +31,7 @@ def register() -> Any:
 def _base_class() -> Any:
     """What all views have; made late, since its base class lives in the bindings."""
 
-    class View(mlir.ir.OpView):
+    class View(mlir.ir.OpView):  # type: ignore[misc]  # the bindings carry no types
         _ODS_REGIONS = (0, True)
         declaration: type[Op]
 
@@ -66,11 +66,18 @@ def _view_class(op: type[Op]) -> Any:
         "__doc__": op.__doc__,
         "declaration": op,
     }
-    for operand in op.operands:
-        members[operand.name] = property(lambda self, name=operand.name: self.operand(name))
-    for attribute in op.attributes:
-        members[attribute] = property(lambda self, name=attribute: self.attribute(name))
+    members.update({o.name: _accessor("operand", o.name) for o in op.operands})
+    members.update({name: _accessor("attribute", name) for name in op.attributes})
     taken = set(dir(base)) - {"__doc__"}
     return type(
         op.__name__, (base,), {k: v for k, v in members.items() if k not in taken or k == "declaration"}
     )
+
+
+def _accessor(method: str, name: str) -> property:
+    """A property that calls `method` with `name`."""
+
+    def get(self: Any) -> Any:
+        return getattr(self, method)(name)
+
+    return property(get)
