@@ -1,0 +1,241 @@
+"""Every row of the table of op cases, batched: the result is the one of a Python loop over slices.
+
+Each array operand alone and all together, with static and dynamic sizes of the batch and of the rest; a batch
+of a batch; derivatives of a batched function and batches of derivatives.
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+
+from adze.dialects.declaration import BATCHING_LATER, DIFFERENTIATION_LATER, NO_BATCH
+from adze.dialects.dialect import BY_NAME, OPS
+from adze.dialects.errors import MissingRuleError
+from adze.dialects.types import BOOL, INEXACT
+from adze.passes.batch import Batcher
+from adze.passes.construction import Activity
+from adze.passes.evaluate import evaluate
+from adze.passes.verify import verify
+
+from ..op_cases import BY_OP
+from .cases import Array, Instance, T, instances
+from .derivative_checks import (
+    FLOAT64,
+    LARGEST,
+    Subject,
+    draw,
+    pullback,
+    smooth_instances,
+    subject_of,
+)
+
+BATCH = 3
+CHOSEN = tuple(map(np.dtype, (np.float64, np.float32, np.int32, np.complex64, np.bool_)))
+"""The dtypes of a case that are batched: the first two of these that it has."""
+NAMES = [
+    op.name for op in OPS if op.batch is not NO_BATCH and op.name in BY_OP and not op.name.startswith("size_")
+]
+for_each_op = pytest.mark.parametrize("name", NAMES)
+
+
+@cache
+def instances_of(name: str) -> tuple[Instance, ...]:
+    """A case once for its first dtypes, static and dynamic."""
+    found: dict[tuple[int, bool], list[Instance]] = {}
+    everything = [i for i in instances(BY_OP[name]) if is_batchable(i)]
+    for instance in sorted(everything, key=lambda i: CHOSEN.index(i.dtype) if i.dtype in CHOSEN else 9):
+        same = found.setdefault((id(instance.case), instance.dynamic), [])
+        if len(same) < 2:
+            same.append(instance)
+    return tuple(itertools.chain.from_iterable(found.values()))
+
+
+def is_batchable(instance: Instance) -> bool:
+    operands = [o for o in instance.case.operands if isinstance(o, Array)]
+    return bool(operands) and all(int(np.prod(o.shape)) <= LARGEST for o in operands)
+
+
+def skip_undefined(name: str) -> None:
+    rule = BY_NAME[name].batch
+    if hasattr(rule, "reason") and rule is not BATCHING_LATER:
+        pytest.skip(f"{name}: {rule.reason}")
+    if rule is BATCHING_LATER:
+        pytest.xfail(BATCHING_LATER.reason)
+
+
+def masks(instance: Instance, subject: Subject) -> Iterator[Activity]:
+    """Each operand alone, then all; the carrier of dynamic sizes is never batched."""
+    count = len([o for o in instance.case.operands if isinstance(o, Array)])
+    rest = (False,) * (len(subject.arguments) - count)
+    for chosen in range(count):
+        yield (*(i == chosen for i in range(count)), *rest)
+    if count > 1:
+        yield (*(True,) * count, *rest)
+
+
+def slices(instance: Instance, subject: Subject, count: int) -> list[tuple[np.ndarray, ...]]:
+    """Arguments for each element of a batch."""
+    rows = []
+    for k in range(count):
+        rng = np.random.default_rng(zlib.crc32(f"batch {instance} {k}".encode()))
+        drawn = [a for a in redrawn(instance, rng) if isinstance(a, np.ndarray)]
+        rows.append((*drawn, *subject.arguments[len(drawn) :]))
+    return rows
+
+
+def redrawn(instance: Instance, rng: np.random.Generator) -> Sequence[np.ndarray | int]:
+    if instance.dtype is not None and instance.dtype in INEXACT and instance.row.op != "sort":
+        return draw(instance.row, instance.case, rng, instance.dtype)
+    return [
+        o.values(rng, instance.dtype if o.dtype is T else o.dtype) if isinstance(o, Array) else o.value  # type: ignore[arg-type]
+        for o in instance.case.operands
+    ]
+
+
+def batched_arguments(rows: Sequence[Sequence[np.ndarray]], mask: Activity) -> list[np.ndarray]:
+    return [np.stack([r[i] for r in rows]) if on else rows[0][i] for i, on in enumerate(mask)]
+
+
+def loop(subject: Subject, rows: Sequence[Sequence[np.ndarray]], mask: Activity) -> list[list[np.ndarray]]:
+    """The results for each element of the batch."""
+    return [subject.at([r[i] if on else rows[0][i] for i, on in enumerate(mask)]) for r in rows]
+
+
+def compare(
+    expected: Sequence[Sequence[np.ndarray]], found: Sequence[np.ndarray], flags: Activity, what: str
+) -> None:
+    for k, is_batched in enumerate(flags):
+        want = np.stack([e[k] for e in expected]) if is_batched else expected[0][k]
+        assert found[k].dtype == want.dtype, what
+        if want.dtype in INEXACT:
+            wide = np.complex128 if want.dtype.kind == "c" else np.float64
+            eps = 64 * float(np.finfo(want.dtype).eps) if want.dtype.kind in "fc" else 0.1
+            np.testing.assert_allclose(
+                found[k].astype(wide), want.astype(wide), rtol=eps, atol=eps, err_msg=what
+            )
+        else:
+            np.testing.assert_array_equal(found[k], want, what)
+        if not is_batched:
+            assert all(np.array_equal(e[k], want, equal_nan=want.dtype.kind == "f") for e in expected), what
+
+
+def check(instance: Instance, subject: Subject, mask: Activity, dynamic: bool) -> None:
+    rows = slices(instance, subject, BATCH)
+    made = Batcher(subject.module, None if dynamic else BATCH).batch(subject.symbol, mask)
+    verify(subject.module)
+    arguments = batched_arguments(rows, mask)
+    found = evaluate(subject.module, made.symbol, [BATCH, *arguments] if dynamic else arguments)
+    what = f"{subject}, batched {mask}, {'dynamic' if dynamic else 'static'} batch"
+    compare(loop(subject, rows, mask), [np.asarray(f) for f in found], made.batched_results, what)
+
+
+@for_each_op
+def test_batch_is_a_loop(name: str) -> None:
+    skip_undefined(name)
+    assert instances_of(name), f"no case of {name} can be batched"
+    for instance in instances_of(name):
+        subject = subject_of(instance)
+        for mask in masks(instance, subject):
+            check(instance, subject, mask, dynamic=False)
+
+
+@for_each_op
+def test_dynamic_batch_is_a_loop(name: str) -> None:
+    skip_undefined(name)
+    seen: set[tuple[int, bool]] = set()
+    for instance in instances_of(name):
+        if (id(instance.case), instance.dynamic) in seen:
+            continue
+        seen.add((id(instance.case), instance.dynamic))
+        subject = subject_of(instance)
+        for mask in masks(instance, subject):
+            check(instance, subject, mask, dynamic=True)
+
+
+@for_each_op
+def test_batch_of_a_batch_is_a_loop_of_loops(name: str) -> None:
+    """The outer batch over all, the inner one over each operand alone, and the other way round."""
+    skip_undefined(name)
+    for instance in {id(i.case): i for i in reversed(instances_of(name)) if not i.dynamic}.values():
+        subject = subject_of(instance)
+        *single, everything = masks(instance, subject)
+        for inner, outer in [*((m, everything) for m in single), *((everything, m) for m in single)] or [
+            (everything, everything)
+        ]:
+            check_twice(instance, subject, inner, outer)
+
+
+def check_twice(instance: Instance, subject: Subject, inner: Activity, outer: Activity) -> None:
+    rows = slices(instance, subject, 2 * BATCH)
+    first = Batcher(subject.module, BATCH).batch(subject.symbol, inner)
+    second = Batcher(subject.module, 2).batch(first.symbol, outer)
+    verify(subject.module)
+    groups = [batched_arguments(rows[:BATCH], inner), batched_arguments(rows[BATCH:], inner)]
+    arguments = batched_arguments(groups, outer)
+    found = evaluate(subject.module, second.symbol, arguments)
+    between = Subject(subject.module, first.symbol, tuple(groups[0]), subject.active, f"batch of {subject}")
+    what = f"{subject}, batched {inner} inside {outer}"
+    compare(loop(between, groups, outer), [np.asarray(f) for f in found], second.batched_results, what)
+
+
+DIFFERENTIABLE = [
+    n for n in NAMES if not hasattr(BY_NAME[n].jvp, "reason") and any(smooth_instances(BY_OP[n], [FLOAT64]))
+]
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_batch_of_pullback_is_pullback_of_batch(name: str) -> None:
+    """Both are the loop of pullbacks; cotangents of operands that are shared are summed over the batch."""
+    skip_undefined(name)
+    for instance in smooth_instances(BY_OP[name], [FLOAT64]):
+        if instance.dynamic:
+            continue
+        subject = subject_of(instance)
+        if not any(subject.active_results):
+            continue
+        try:
+            for mask in masks(instance, subject):
+                check_pullbacks(instance, subject, mask)
+        except MissingRuleError as error:
+            if DIFFERENTIATION_LATER.reason in error.message or BATCHING_LATER.reason in error.message:
+                pytest.xfail(error.message)
+            raise
+
+
+def check_pullbacks(instance: Instance, subject: Subject, mask: Activity) -> None:
+    module, rows = subject.module, slices(instance, subject, BATCH)
+    pulled = pullback(subject)
+    cotangents = pulled.arguments[len(subject.arguments) :]
+    rng = np.random.default_rng(7)
+    given = [np.stack([c * rng.uniform(0.5, 2) for _ in range(BATCH)]).astype(c.dtype) for c in cotangents]
+    expected = [
+        pulled.at([*(r[i] if on else rows[0][i] for i, on in enumerate(mask)), *(g[k] for g in given)])
+        for k, r in enumerate(rows)
+    ]
+    arguments = batched_arguments(rows, mask)
+    mapped = Batcher(module, BATCH).batch(pulled.symbol, (*mask, *(True for _ in given)), all_results=True)
+    verify(module)
+    each = [np.asarray(r) for r in evaluate(module, mapped.symbol, [*arguments, *given])]
+    compare(expected, each, mapped.batched_results, f"batch of the pullback of {subject}, batched {mask}")
+    whole = Batcher(module, BATCH).batch(subject.symbol, mask, all_results=True)
+    batched = Subject(module, whole.symbol, tuple(arguments), subject.active, f"batch of {subject}")
+    back = pullback(batched)
+    found = back.at([*arguments, *given])
+    active = [on for on, is_active in zip(mask, subject.active, strict=True) if is_active]
+    for k, is_batched in enumerate(active):
+        want = np.stack([e[k] for e in expected]) if is_batched else sum(e[k] for e in expected)
+        tolerance = 1e-9 if found[k].dtype in (FLOAT64, np.complex128) else 1e-2
+        np.testing.assert_allclose(
+            found[k], want, rtol=tolerance, atol=tolerance, err_msg=f"{back} batched {mask}, {k}"
+        )
+
+
+def test_booleans_and_floats_are_batched() -> None:
+    dtypes = {i.dtype for name in NAMES for i in instances_of(name)}
+    assert {BOOL, FLOAT64} <= dtypes
