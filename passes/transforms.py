@@ -129,7 +129,7 @@ class Grad(Pass):
         engine = Linearizer(module)
         made = engine.linearize(self.function, active)
         linear = (False,) * len(made.residuals) + (True,) * sum(active)
-        transposed = engine.transposer.transpose(made.linear, linear, made.active_results)
+        transposed = engine.transposer.transpose(made.linear, linear)
         location = derived_location(source.location, "grad")
         new = NewFunction(
             module, codec, f"{self.function}_grad", [codec.read_type(a.type) for a in arguments], location

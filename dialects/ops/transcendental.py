@@ -193,11 +193,11 @@ class Asinh(OfInexact):
 
 
 class Acosh(OfInexact):
-    """``y = arcosh x;  dy = dx / sqrt(x^2 - 1)``."""
+    """``y = arcosh x;  dy = dx / (sqrt(x - 1) sqrt(x + 1))``."""
 
     name = "acosh"
     function = np.arccosh
-    partials = (lambda b, y, x: b.rsqrt(b.mul(shifted(b, x, -1), shifted(b, x, 1))),)
+    partials = (lambda b, y, x: rsqrt_of_square_minus_one(b, x),)
 
 
 class Atanh(OfInexact):
@@ -242,3 +242,11 @@ def one_minus_square(b: Any, x: Any) -> Any:
     """`1 - x^2` as `(1 - x) (1 + x)`, which does not cancel near 1."""
     one = b.full_like(x, 1)
     return b.mul(b.sub(one, x), b.add(one, x))
+
+
+def rsqrt_of_square_minus_one(b: Any, x: Any) -> Any:
+    """`1 / sqrt(x^2 - 1)`; for complex `x` by two roots, since one would leave the principal branch."""
+    low, high = shifted(b, x, -1), shifted(b, x, 1)
+    if b.tensor_type(x).dtype in COMPLEX:
+        return b.mul(b.rsqrt(low), b.rsqrt(high))
+    return b.rsqrt(b.mul(low, high))
