@@ -97,7 +97,8 @@ class ConvGeneral(Op):
         ):
             require(
                 len(entries) == spatial,
-                f"conv_general: {word} must have an entry for each of the {spatial} spatial axes, got {entries}",
+                f"conv_general: {word} must have an entry for each of the {spatial} spatial axes, "
+                f"got {entries}",
             )
         for word, entries in (
             ("window_strides", window_strides),
@@ -250,5 +251,5 @@ def _correlate(image: np.ndarray, kernel: np.ndarray, window: Window) -> np.ndar
             for i, d, n, stride in zip(at, window.rhs_dilation, sizes, window.window_strides, strict=True)
         )
         with np.errstate(all="ignore"):
-            total += np.matmul(image[(slice(None), *shifted)], kernel[(slice(None), slice(None), *at)].T)
+            total += np.matmul(image[(slice(None), *shifted)], kernel[(..., *at)].T)
     return total

@@ -41,8 +41,8 @@ PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
 class ModuleHints:
     """What the lowering knows of a module that its compile wants to know.
 
-    `data_tiling`: pack the operands of matrix products (IREE's option of that name). `flops` and `bytes_moved`
-    estimate the work of one call, dynamic sizes counted as 1; `is_static` says whether there were none.
+    `data_tiling`: pack the operands of matrix products (IREE's option of that name). `flops` and
+    `bytes_moved` estimate the work of one call, dynamic sizes counted as 1; `is_static` says whether there were none.
     """
 
     data_tiling: bool = False
@@ -62,7 +62,9 @@ class Survey:
     dtype: np.dtype
 
 
-def survey(op: type[Op], operands: Sequence[ValueType], results: Sequence[ValueType], attributes: Any) -> Survey:
+def survey(
+    op: type[Op], operands: Sequence[ValueType], results: Sequence[ValueType], attributes: Any
+) -> Survey:
     """Estimate one application: products exactly, other ops as one operation for each element touched."""
     arrays = [t for t in (*operands, *results) if isinstance(t, TensorType)]
     counts = [prod(1 if n is None else n for n in t.shape) for t in arrays]
@@ -188,7 +190,12 @@ def _fold_tiles(
 
 def scan_block(rows: Size, size: Size) -> int | None:
     """The length of the blocks that rows are cut into for a scan, None for whole rows."""
-    if not isinstance(rows, int) or not isinstance(size, int) or rows >= SIDE_BY_SIDE or size < 2 * SIDE_BY_SIDE:
+    if (
+        not isinstance(rows, int)
+        or not isinstance(size, int)
+        or rows >= SIDE_BY_SIDE
+        or size < 2 * SIDE_BY_SIDE
+    ):
         return None
     block = _divisor(size, int(size**0.5), 1)
     return block if block is not None and block >= 8 else None
@@ -232,7 +239,7 @@ def vector_product(
         return None
     free = next((letter for letter in loops if letter in "mn"), None)
     matrix = orders[0] if free == "m" else orders[1]
-    if free is None or prod(sizes[letter] for letter in matrix) < SMALL:
+    if free is None or "k" not in loops or prod(sizes[letter] for letter in matrix) < SMALL:
         return None
     return _fold_tiles(target, [sizes[c] for c in loops], len(loops) - 1, matrix.endswith("k"), dtype)
 

@@ -64,7 +64,7 @@ class ContractionForms(RearrangementForms):
         return n if isinstance(n, int) else m
 
     def _grouped(self, x: Any, axes: Axes, letters: str) -> tuple[Any, str]:
-        """`x` with its three groups merged, one axis each, and the letters of its axes in order."""
+        """`x` with its groups merged, one axis for each that is not empty, and their letters in order."""
         groups = dict(zip(letters, axes, strict=True))
         order = [g for g, _ in sorted((g, letter) for letter, g in groups.items() if g)]
         rank = len(self.shape(x))
@@ -76,9 +76,7 @@ class ContractionForms(RearrangementForms):
                 groups[letter] = tuple(range(position, position + len(group)))
                 position += len(group)
         present = sorted((g, letter) for letter, g in groups.items() if g)
-        absent = [letter for letter, g in groups.items() if not g]
-        merged = self.collapse(x, [g for g, _ in present] + [()] * len(absent))
-        return merged, "".join([letter for _, letter in present] + absent)
+        return self.collapse(x, [g for g, _ in present]), "".join(letter for _, letter in present)
 
     def _ungroup(self, product: Any, groups: Sequence[Sequence[int]], shape: Sequence[Size]) -> Any:
         """The result (batch, left, right) with each of its axes expanded to what it was merged from."""
@@ -97,15 +95,15 @@ class ContractionForms(RearrangementForms):
         for order, value in ((x_order, x), (y_order, y)):
             for letter, n in zip(order, self.shape(value), strict=True):
                 sizes[letter] = self._known_size(sizes.get(letter, n), n)
-        for letter in OUT:
+        for letter in "bmnk":
             sizes.setdefault(letter, 1)
         x = self.retype(x, [sizes[letter] for letter in x_order])
         y = self.retype(y, [sizes[letter] for letter in y_order])
-        # A loop that turns once is left out, but for one to sum over.
-        loops = [letter for letter in "bmn" if not self._is_one(sizes[letter])] + ["k"]
+        # A loop that turns once is left out.
+        loops = [letter for letter in "bmnk" if not self._is_one(sizes[letter])]
         x, x_order = self._without_units(x, x_order, loops)
         y, y_order = self._without_units(y, y_order, loops)
-        if {"m", "n"} <= set(loops):
+        if {"m", "n", "k"} <= set(loops):
             product = self._product_of_matrices(x, x_order, y, y_order, sizes, loops, source, carried)
         else:
             tiles = configuration.vector_product(self.target, sizes, (x_order, y_order), loops, source)
@@ -161,14 +159,17 @@ class ContractionForms(RearrangementForms):
         carried: np.dtype,
         tiles: str | None,
     ) -> Any:
-        """The `linalg.generic` over `loops`, of which k is summed over."""
+        """The `linalg.generic` over `loops`, of which k, if there, is summed over."""
         out = [letter for letter in loops if letter != "k"]
-        init = self.fill(self.scalar_constant(carried, 0), [sizes[letter] for letter in out], carried)
+        shape = [sizes[letter] for letter in out]
+        zero = self.scalar_constant(carried, 0)
+        init = self.fill(zero, shape, carried) if "k" in loops else self.empty(shape, carried)
 
         def body(left: Any, right: Any, total: Any) -> Any:
             left = self.scalars.convert(source, carried, left)
             right = self.scalars.convert(source, carried, right)
-            return self.scalars.add(carried, total, self.scalars.mul(carried, left, right))
+            product = self.scalars.mul(carried, left, right)
+            return self.scalars.add(carried, total, product) if "k" in loops else product
 
         maps = [
             self.axes_map(len(loops), [loops.index(letter) for letter in order])

@@ -79,7 +79,9 @@ class ConvolutionForms(ContractionForms):
     def _part(self, n: Size, count: int) -> Size:
         return n if count == 1 else self.size(self.size_arithmetic("size_div", n, count))
 
-    def _positions_of_window(self, image: Sequence[Size], kernel: Sequence[Size], window: Window) -> list[Size]:
+    def _positions_of_window(
+        self, image: Sequence[Size], kernel: Sequence[Size], window: Window
+    ) -> list[Size]:
         """How many places the window has along each spatial axis of the padded image."""
         places = []
         sizes = zip(image, kernel, strict=True)
@@ -104,7 +106,7 @@ class ConvolutionForms(ContractionForms):
     # -- the image -----------------------------------------------------------------------------
 
     def _spread_and_pad(self, image: Any, window: Window, spatial: Sequence[int], dtype: np.dtype) -> Any:
-        """Zeros between the elements of the image along its spatial axes, then zeros around it or less of it."""
+        """Zeros between the elements of the image along its spatial axes, then around it, or less of it."""
         zero = self.scalar_constant(dtype, 0)
         image = self._spread(image, dict(zip(spatial, window.lhs_dilation, strict=True)), zero)
         shape = self.shape(image)
@@ -116,7 +118,9 @@ class ConvolutionForms(ContractionForms):
             kept = []
             for n, before, after in zip(shape, low, high, strict=True):
                 less = max(-before, 0) + max(-after, 0)
-                kept.append(self._calculate("size_max", self._calculate("size_sub", n, less), 0) if less else n)
+                kept.append(
+                    self._calculate("size_max", self._calculate("size_sub", n, less), 0) if less else n
+                )
             image = self.window(image, [max(-n, 0) for n in low], kept, [1] * len(shape))
         return self.pad_with(image, [max(n, 0) for n in low], [max(n, 0) for n in high], zero)
 
@@ -148,7 +152,7 @@ class ConvolutionForms(ContractionForms):
         source: np.dtype,
         carried: np.dtype,
     ) -> Any:
-        """One matrix product for each place of a large window; the result lies as (places, batch, feature)."""
+        """One matrix product for each place of a large window; the result is (places, batch, feature)."""
         shape = self.shape(image)
         contracting = (lhs_spec[1:], rhs_spec[1:])
         batch, features = shape[lhs_spec[0]], self.shape(kernel)[rhs_spec[0]]
@@ -168,7 +172,13 @@ class ConvolutionForms(ContractionForms):
         return self.expand(result, groups, [*positions, batch, features])
 
     def _ungrouped(
-        self, image: Any, kernel: Any, sizes: Sequence[Size], window: Window, source: np.dtype, carried: np.dtype
+        self,
+        image: Any,
+        kernel: Any,
+        sizes: Sequence[Size],
+        window: Window,
+        source: np.dtype,
+        carried: np.dtype,
     ) -> Any:
         spatial = len(sizes) - 2
         pointwise = all(self._is_one(n) for n in self.shape(kernel)[:-2])

@@ -65,8 +65,12 @@ class CumulativeForms(ReductionForms):
         count = size // block
         blocks = self.expand(x, [[0], [1, 2]], [rows, count, block])
         blocks = self.collapse(self.permute(blocks, (2, 0, 1)), [[0], [1, 2]])
-        within = self.expand(self._scan(name, blocks, 0, identity, dtype), [[0], [1, 2]], [block, rows, count])
-        totals = self.collapse(self.window(within, [block - 1, 0, 0], [1, rows, count], [1] * 3), [[0, 1], [2]])
+        within = self.expand(
+            self._scan(name, blocks, 0, identity, dtype), [[0], [1, 2]], [block, rows, count]
+        )
+        totals = self.collapse(
+            self.window(within, [block - 1, 0, 0], [1, rows, count], [1] * 3), [[0, 1], [2]]
+        )
         upto = self._rows(name, totals, identity, dtype)
         others = self.window(upto, [0, 0], [rows, count - 1], [1, 1])
         before = self.pad_with(others, [0, 1], [0, 0], self.scalar_constant(dtype, identity))

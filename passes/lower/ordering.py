@@ -35,7 +35,9 @@ class OrderingForms(RearrangementForms):
         groups = [list(range(last)), [last]]
         rows = [self.collapse(self.permute(self.retype(v, shape), order), groups) for v in operands]
         dtypes = [t.dtype for t in self.operand_types if isinstance(t, TensorType)]
-        keys = [k for row, dtype in zip(rows[:num_keys], dtypes, strict=False) for k in self._keys(row, dtype)]
+        keys = [
+            k for row, dtype in zip(rows[:num_keys], dtypes, strict=False) for k in self._keys(row, dtype)
+        ]
         count, size = self.shape(rows[0])
         pieces = configuration.sort_blocks(size)
         if pieces == 1:
@@ -43,7 +45,9 @@ class OrderingForms(RearrangementForms):
             sorted_rows = [self._put(row, place, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
         else:
             permutation = self._merge_sorted(keys, count, size, pieces)
-            sorted_rows = [self._take(row, permutation, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
+            sorted_rows = [
+                self._take(row, permutation, dtype) for row, dtype in zip(rows, dtypes, strict=True)
+            ]
         back = [order.index(a) for a in range(len(shape))]
         results = []
         for row in sorted_rows:
@@ -75,7 +79,8 @@ class OrderingForms(RearrangementForms):
         kept = (*shape[:last], k)
         groups = [list(range(last)), [last]]
         expanded = [
-            self.expand(v, groups, kept) if last else self.drop_units(v, [False, True]) for v in (values, order)
+            self.expand(v, groups, kept) if last else self.drop_units(v, [False, True])
+            for v in (values, order)
         ]
         return expanded[0], expanded[1]
 
@@ -127,7 +132,10 @@ class OrderingForms(RearrangementForms):
         """Tensors of i32 or i64 that are ordered as `x` is, the most significant first."""
         if dtype in COMPLEX:
             part = FLOAT32 if dtype == COMPLEX64 else FLOAT64
-            parts = (self._mapped(x, part, lambda v, get=get: get(dtype, v)) for get in (self.scalars.real, self.scalars.imag))
+            parts = (
+                self._mapped(x, part, lambda v, get=get: get(dtype, v))
+                for get in (self.scalars.real, self.scalars.imag)
+            )
             return [key for p in parts for key in self._keys(p, part)]
         wide = INT64 if dtype.itemsize == 8 else INT32
         key = self._mapped(x, wide, lambda v: self._key(v, dtype, wide))
@@ -169,7 +177,7 @@ class OrderingForms(RearrangementForms):
         return self.materialise(flipped)
 
     def _before(self, pairs: Sequence[tuple[Any, Any]], equal: Any) -> Any:
-        """Whether the left of each pair of keys comes before the right, first pair first; `equal` for ties."""
+        """Whether the left keys of the pairs come before the right ones, first pair first; ties: `equal`."""
         predicate = mlir.arith.CmpIPredicate
         result = equal
         for left, right in reversed(pairs):
@@ -279,7 +287,9 @@ class OrderingForms(RearrangementForms):
         blocks = self._times(count, pieces)
         cut = [self.materialise(self._recut(k, [blocks, length])) for k in filled]
         places = self._flat(self._ranks(cut, blocks, length), length)
-        state = [self._put(self._recut(v, [blocks, length]), places, d) for v, d in zip(state, dtypes, strict=True)]
+        state = [
+            self._put(self._recut(v, [blocks, length]), places, d) for v, d in zip(state, dtypes, strict=True)
+        ]
         while pieces > 1:
             pieces //= 2
             pairs = self._times(count, pieces)
@@ -317,7 +327,9 @@ class OrderingForms(RearrangementForms):
                 open_ = arith.cmpi(arith.CmpIPredicate.ult, low, high)
                 forward = arith.andi(open_, goes_before)
                 low = arith.select(forward, arith.addi(middle, one), low)
-                high = arith.select(arith.andi(open_, arith.xori(goes_before, self._true_bit())), middle, high)
+                high = arith.select(
+                    arith.andi(open_, arith.xori(goes_before, self._true_bit())), middle, high
+                )
             own = arith.select(is_right, arith.subi(column, half), column)
             return arith.index_cast(i32, arith.addi(own, low))
 

@@ -144,9 +144,7 @@ class RearrangementForms(LoweringCore):
             return m
         return self.size(self.size_arithmetic("size_add", m, n))
 
-    def window(
-        self, x: Any, offsets: Sequence[Size], sizes: Sequence[Size], strides: Sequence[int]
-    ) -> Any:
+    def window(self, x: Any, offsets: Sequence[Size], sizes: Sequence[Size], strides: Sequence[int]) -> Any:
         """`tensor.extract_slice`; the caller answers for its bounds."""
         offsets, sizes = [self.size(n) for n in offsets], [self.size(n) for n in sizes]
         static = [[n if isinstance(n, int) else DYNAMIC for n in part] for part in (offsets, sizes)]

@@ -169,4 +169,3 @@ class ReductionForms(RearrangementForms):
         equal = mlir.arith.cmpf(mlir.arith.CmpFPredicate.OEQ, element, best)
         nan = mlir.arith.cmpf(mlir.arith.CmpFPredicate.UNO, element, element)
         return mlir.arith.ori(equal, nan)
-

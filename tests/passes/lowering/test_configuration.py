@@ -1,0 +1,120 @@
+"""The place that decides speed: what it says for each target, and what it leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adze.dialects.ops.contraction import DotGeneral
+from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
+from adze.passes.lower import configuration
+from adze.passes.lower.conversion import lower
+from adze.runtime.targets import parse_target
+
+from .programs import build, lowered_text
+
+AVX512, AVX2, ARM = (parse_target(f"cpu:{name}") for name in ("x86-64-v4", "x86-64-v3", "aarch64"))
+VULKAN = parse_target("vulkan:ampere")
+MATMUL = ["m", "n", "k"]
+
+
+def f32(*shape: int | None) -> TensorType:
+    return TensorType(shape, FLOAT32)
+
+
+def square(size: int) -> dict[str, int]:
+    return {"b": 1, "m": size, "n": size, "k": size}
+
+
+def matmul(b: Any, x: Any, y: Any) -> Any:
+    dtype = b.tensor_type(x).dtype
+    return b.dot_general(x, y, contracting=((1,), (0,)), batch=((), ()), dtype=dtype)
+
+
+def test_rows_are_reduced_whole_and_columns_in_wide_strips() -> None:
+    rows = configuration.reduction(AVX512, (2048, 2048), (1,), FLOAT32)
+    columns = configuration.reduction(AVX512, (2048, 2048), (0,), FLOAT32)
+    assert rows is not None and "vector_reduction = [0, 2048]" in rows
+    assert columns is not None and "vector_common_parallel = [256, 0]" in columns
+    assert "distribution = [512, 0]" in columns
+
+
+@pytest.mark.parametrize(
+    ("target", "shape", "axes"),
+    [
+        (VULKAN, (2048, 2048), (1,)),
+        (AVX512, (None, 2048), (1,)),
+        (AVX512, (2048, 2047), (1,)),  # no multiple of a vector divides a row
+        (AVX512, (4, 16), (1,)),
+    ],
+)
+def test_reductions_that_are_left_to_iree(target: Any, shape: tuple[Any, ...], axes: tuple[int, ...]) -> None:
+    assert configuration.reduction(target, shape, axes, FLOAT32) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "dtype", "tile"),
+    [
+        (AVX512, FLOAT32, "[8, 32, 0]"),
+        (AVX512, FLOAT64, "[8, 16, 0]"),
+        (AVX2, FLOAT32, "[4, 16, 0]"),
+        (ARM, FLOAT32, "[8, 8, 0]"),
+    ],
+)
+def test_register_tiles_follow_the_registers_of_the_target(target: Any, dtype: np.dtype, tile: str) -> None:
+    form = configuration.matrix_product(target, square(512), "kn", MATMUL, dtype)
+    assert form is not None and f"vector_common_parallel = {tile}" in form.tiles
+
+
+def test_right_operands_are_transposed_or_cut_into_panels() -> None:
+    small = configuration.matrix_product(AVX512, square(512), "nk", MATMUL, FLOAT32)
+    large = configuration.matrix_product(AVX512, square(1024), "nk", MATMUL, FLOAT32)
+    assert small is not None and small.transpose and small.panel is None
+    assert large is not None and large.panel == 32
+
+
+def test_products_that_are_left_to_iree() -> None:
+    def form(target: Any, sizes: dict[str, int], dtype: np.dtype = FLOAT32) -> Any:
+        return configuration.matrix_product(target, sizes, "kn", MATMUL, dtype)
+
+    assert form(VULKAN, square(512)) is None
+    assert form(AVX512, square(512), np.dtype(np.int32)) is None
+    assert form(AVX512, {**square(512), "n": 10}) is None
+    assert form(AVX512, {**square(512), "m": 509}) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "expected"),
+    [((64, 64), FLOAT32, False), ((None, 64), FLOAT32, True), ((64, 64), BFLOAT16, True)],
+)
+def test_data_tiling_is_for_unknown_sizes_and_bf16(
+    shape: tuple[int | None, ...], dtype: np.dtype, expected: bool
+) -> None:
+    left, right = TensorType(shape, dtype), TensorType((64, 64), dtype)
+    module, _ = build({"main": (matmul, (left, right))})
+    hints = lower(module, AVX512)
+    assert hints.data_tiling is expected
+    assert ("compilation_info" in str(module)) is not expected
+
+
+def test_hints_count_the_work_of_a_product() -> None:
+    attributes = {"contracting": ((1,), (0,)), "batch": ((), ())}
+    seen = configuration.survey(DotGeneral, (f32(4, 5), f32(5, 6)), (f32(4, 6),), attributes)
+    hints = configuration.plan(AVX512, [seen])
+    assert (hints.flops, hints.bytes_moved, hints.is_static) == (240, 4 * (20 + 30 + 24), True)
+
+
+def test_configuration_can_be_stripped() -> None:
+    module, _ = build({"main": (matmul, (f32(64, 64), f32(64, 64)))})
+    lower(module, AVX512)
+    assert "compilation_info" in str(module)
+    assert configuration.strip_configuration(module)
+    assert "compilation_info" not in str(module)
+    assert not configuration.strip_configuration(module)
+
+
+def test_tiles_are_attributes_that_iree_can_read() -> None:
+    text = lowered_text(matmul, f32(512, 512), f32(512, 512))
+    assert "#iree_cpu.lowering_config" in text
