@@ -19,7 +19,7 @@ from ..dialects.building import Application
 from ..dialects.declaration import Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
-from ..dialects.types import INEXACT, TensorType, ValueType
+from ..dialects.types import INEXACT, SIZE, TensorType, ValueType
 from .construction import Activity, NewFunction, call_function, clone_operation, derived_location
 from .functions import body, function, split_body
 from .inline import inline_function
@@ -161,11 +161,18 @@ class ForwardMode:
         self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
     ) -> tuple[list[Any], list[Any]]:
         """Results and their tangents of a function with a user's pullback: its transpose pushes forward."""
-        outputs = call_function(b, self.module, fwd, primals)
-        results, residuals = outputs[:count], outputs[count:]
+        results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = [b.type_of(r) for r in results]
         forward = self.transposer.forward_of(bwd, len(residuals), linear)
         return results, call_function(b, self.module, forward, [*residuals, *tangents])
+
+    def custom_residuals(
+        self, b: Emitter, fwd: str, primals: Sequence[Any], count: int
+    ) -> tuple[list[Any], list[Any]]:
+        """Results of a user's `fwd`, and what its pullback takes first: the sizes of a batch, residuals."""
+        outputs = call_function(b, self.module, fwd, primals)
+        sizes = [v for v in primals if b.type_of(v) == SIZE]
+        return outputs[:count], [*sizes, *outputs[count:]]
 
 
 def carries_tangent(type_: ValueType) -> bool:

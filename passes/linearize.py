@@ -80,8 +80,7 @@ class Linearizer(ForwardMode):
         self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
     ) -> tuple[list[Any], list[Any]]:
         """As forward mode has it, but in an op whose transpose is the user's pullback itself."""
-        outputs = call_function(b, self.module, fwd, primals)
-        results, residuals = outputs[:count], outputs[count:]
+        results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = tuple(b.type_of(r) for r in results)
         forward = self.transposer.forward_of(bwd, len(residuals), linear)
         found = b.custom_vjp_linear(

@@ -7,12 +7,22 @@ evaluates hands a `symbol` attribute to the rule as a callable on arrays.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..declaration import Attribute, Op, Operand, symbol
-from ..types import ANY, TensorType
+from ..types import ANY, SizeType, TensorType, ValueType
+
+
+@dataclass(frozen=True, slots=True)
+class Passed(Operand):
+    """An operand that a call hands on: an array, or a size (of a dynamic dimension)."""
+
+    def check(self, op: str, actual: ValueType) -> None:
+        if not isinstance(actual, SizeType):
+            Operand.check(self, op, actual)
 
 
 class Call(Op):
@@ -23,7 +33,7 @@ class Call(Op):
     """
 
     name = "call"
-    operands = (Operand("xs", ANY, variadic=True),)
+    operands = (Passed("xs", ANY, variadic=True),)
     attributes = {
         "callee": symbol("the function's name"),
         "results": Attribute("types", "the types of its results"),

@@ -25,7 +25,8 @@ from ..declaration import (
     undefined,
 )
 from ..errors import MissingRuleError
-from ..types import ANY, INEXACT, TensorType
+from ..types import ANY, INEXACT, SIZE, TensorType
+from .control import Passed
 from .elementwise import Unary, repeated
 
 RESULTS = Attribute("types", "the types of the results")
@@ -125,9 +126,9 @@ class UndefinedValue(Op):
 
 
 class CallLike(Op):
-    """Family of ops that compute what their `callee` computes."""
+    """Family of ops that compute what their `callee` computes; sizes among the operands come first."""
 
-    operands = (Operand("xs", ANY, variadic=True),)
+    operands = (Passed("xs", ANY, variadic=True),)
     callee_attribute = "callee"
     builder_result = "Any"
 
@@ -211,7 +212,11 @@ class CustomJvpCall(CallLike):
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, rule: str, results: Any) -> Any:
-        moving = [b.zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
+        moving = [
+            b.zeros_like(x) if t is None else t
+            for x, t in zip(primals, tangents, strict=True)
+            if b.type_of(x) != SIZE
+        ]
         found = engine.inlined(b, rule, [*primals, *moving])
         return found[: len(results)], found[len(results) :]
 
@@ -228,7 +233,8 @@ class CustomJvpCall(CallLike):
         results: Any,
     ) -> Any:
         made, _, types = engine.batched_callee(b, callee, batched, all_results=True)
-        made_rule, _, _ = engine.batched_callee(b, rule, (*batched, *batched), all_results=True)
+        moving = tuple(has for x, has in zip(operands, batched, strict=True) if b.type_of(x) != SIZE)
+        made_rule, _, _ = engine.batched_callee(b, rule, (*batched, *moving), all_results=True)
         found = b.custom_jvp_call(
             *engine.leading(size), *operands, callee=made, rule=made_rule, results=types
         )
@@ -265,7 +271,7 @@ class CustomVjpCall(CallLike):
         moving = [
             b.zeros_like(x) if t is None else t
             for x, t in zip(primals, tangents, strict=True)
-            if b.tensor_type(x).dtype in INEXACT
+            if carries_cotangent(b, x)
         ]
         return engine.custom_pullback(b, fwd, bwd, primals, moving, len(results))
 
@@ -282,11 +288,11 @@ class CustomVjpCall(CallLike):
         bwd: str,
         results: Any,
     ) -> Any:
-        spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
-        everything = (True,) * len(spread)
+        spread, everything = spread_arrays(b, size, operands, batched)
         made, _, types = engine.batched_callee(b, callee, everything, all_results=True)
         made_fwd, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
-        pulled = (True,) * len(forward_types)
+        sizes = (False,) * everything.count(False)
+        pulled = (*sizes, *(True for _ in forward_types))
         made_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
         found = b.custom_vjp_call(
             *engine.leading(size), *spread, callee=made, fwd=made_fwd, bwd=made_bwd, results=types
@@ -356,16 +362,31 @@ class CustomVjpLinear(CallLike):
         residual_count: int,
         results: Any,
     ) -> Any:
-        spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
-        made, _, types = engine.batched_callee(b, callee, (True,) * len(spread), all_results=True)
-        pulled = (True,) * (residual_count + len(results))
+        spread, everything = spread_arrays(b, size, operands, batched)
+        made, _, types = engine.batched_callee(b, callee, everything, all_results=True)
+        pulled = (*everything[:residual_count], *(True for _ in results))
         made_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
         found = b.custom_vjp_linear(
             *engine.leading(size),
             *spread,
             callee=made,
             bwd=made_bwd,
-            residual_count=residual_count,
+            residual_count=len(engine.leading(size)) + residual_count,
             results=types,
         )
         return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
+
+
+def carries_cotangent(b: Any, x: Any) -> bool:
+    """Whether a pullback gives a cotangent for operand `x`: for floats and complex numbers."""
+    return b.type_of(x) != SIZE and b.tensor_type(x).dtype in INEXACT
+
+
+def spread_arrays(b: Any, size: Any, operands: Any, batched: Any) -> tuple[list[Any], tuple[bool, ...]]:
+    """All arrays with the batch axis, sizes as they are; and which of them are arrays."""
+    arrays = tuple(b.type_of(x) != SIZE for x in operands)
+    spread = [
+        x if has or not is_array else repeated(b, x, size)
+        for x, has, is_array in zip(operands, batched, arrays, strict=True)
+    ]
+    return spread, arrays

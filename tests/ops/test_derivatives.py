@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-import numpy as np
 import pytest
 
 from adze.dialects.declaration import DIFFERENTIATION_LATER
