@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.types import BOOL
+from ...dialects.types import BOOL, INT32
 from .core import LoweringCore
 
 VIEWS: Final = frozenset(
@@ -39,17 +39,18 @@ class OwnershipForms(LoweringCore):
         shape = self.shape(x)
         rank = len(shape)
         always = self._unknown(self.scalars.constant(BOOL, True))
-        other = self._unknown(self.scalars.constant(dtype, 0))
+        # An i32, converted inside: outside of dispatches IREE has no scalars of bf16 or complex.
+        other = self._unknown(self.scalars.constant(INT32, 0))
 
         def body(element: Any, _: Any) -> Any:
-            return mlir.arith.select(always, element, other)
+            return mlir.arith.select(always, element, self.scalars.convert(INT32, dtype, other))
 
         maps = [self.identity_map(rank)] * 2
         return self.generic([x], [self.empty(shape, dtype)], maps, ["parallel"] * rank, body)
 
     @staticmethod
     def _unknown(scalar: Any) -> Any:
-        """A scalar that the optimiser knows nothing of: with a known one a copied splat folds to the splat."""
+        """A scalar that the optimiser knows nothing of: with a known one a copied splat folds away."""
         return mlir.util.OptimizationBarrierOp([scalar.type], [scalar]).results[0]
 
     @staticmethod
