@@ -16,7 +16,7 @@ from ...dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from ..errors import DtypeError
 from ..interpreter import ops
 from ..locations import user_location_text
-from ..promotion import broadcast_together, coerce, convert, key_of, loop_dtypes
+from ..promotion import broadcast_together, coerce, convert, key_of, loop_dtypes, widened
 
 Body = Callable[..., Any]
 
@@ -48,6 +48,8 @@ def prepared(name: str, ufunc: np.ufunc, xs: tuple[Any, ...]) -> tuple[list[Any]
     except DtypeError as error:
         message = error.message.replace(ufunc.__name__, name, 1)
         raise DtypeError(message, where=user_location_text(), hint=error.hint) from None
+    if weak:
+        dtypes = tuple(widened(d, values) for d in dtypes)
     converted = [convert(v, d) for v, d in zip(values, dtypes, strict=True)]
     return (broadcast_together(converted) if len(converted) > 1 else converted), weak
 

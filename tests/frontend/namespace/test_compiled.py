@@ -1,6 +1,7 @@
 """Selected calls compiled give what NumPy gives: few modules of many calls, since each compile costs."""
 
 import zlib
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,15 @@ import pytest
 
 import adze
 import adze.numpy as anp
+from adze import ShapeDtype
 
 from .array_calls import ALL_CALLS
 from .elementwise_calls import ELEMENTWISE
 from .running import Call, assert_same, flat
 from .test_calls import by_numpy
+from .test_indexing import DYNAMIC as DYNAMIC_INDICES
+from .test_namespace import DYNAMIC
+from .test_numpy_protocol import PROGRAMS
 
 # Compiled sums run in another order, and transcendental functions round elsewhere.
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-11, "complex64": 2e-5, "complex128": 1e-11}
@@ -68,3 +73,96 @@ def test_compiled_calls_give_what_numpy_gives(group: int) -> None:
             except AssertionError as error:
                 wrong.append(f"{call}: {error}")
     assert not wrong, "\n".join(wrong)
+
+
+X = np.arange(12, dtype=np.float64).reshape(3, 4) / 7 - 0.6
+INDICES: list[Any] = [
+    *(0, -1, (1, 2), (slice(None), 1), slice(1, None), (None, 0), (..., 0), slice(3, 3), slice(2, 0, -1)),
+    (slice(None, None, -1), slice(None, None, 2)),
+    (slice(None), slice(None, None, -3)),
+    np.array([0, 2, -1]),
+    (np.array([0, 1]), np.array([1, 3])),
+    (slice(None), np.array([3, 0])),
+    (np.array([[0], [2]]), np.array([1, 2])),
+    (slice(None, None, 2), None, np.array([3, 1])),
+    (np.array([[1, 0]]), 0),
+    X > 0.2,
+    (slice(None), X[0] > -0.4),
+]
+
+
+def close(actual: Any, expected: Any, name: str) -> str:
+    wanted = np.asarray(expected)
+    try:
+        assert_same(np.asarray(actual), wanted, TOLERANCE.get(wanted.dtype.name, 0.0))
+    except AssertionError as error:
+        return f"{name}: {error}"
+    return ""
+
+
+def test_compiled_index_gives_what_numpy_gives() -> None:
+    results = adze.jit(lambda x: [x[i] for i in INDICES])(X)
+    wrong = [close(got, X[i], str(i)) for got, i in zip(results, INDICES, strict=True)]
+    assert not [w for w in wrong if w]
+
+
+def test_compiled_update_gives_what_numpy_gives() -> None:
+    chosen = INDICES[::2]
+
+    def updates(x: Any) -> list[Any]:
+        return [y for i in chosen for y in (x.at[i].set(2.0), x.at[i].add(x[i]))]
+
+    expected = []
+    for i in chosen:
+        first, second = X.copy(), X.copy()
+        first[i] = 2.0
+        np.add.at(second, i, X[i])
+        expected += [first, second]
+    wrong = [close(got, want, "update") for got, want in zip(adze.jit(updates)(X), expected, strict=True)]
+    assert not [w for w in wrong if w]
+
+
+def test_compiled_traced_index_and_mask() -> None:
+    def function(x: Any, i: Any, m: Any) -> list[Any]:
+        read = [x[i], x[i, 1:], x[:, i], anp.take(x, i, axis=1)]
+        return [*read, x.at[i].set(1.0), x.at[m].set(0.0), x.at[i, 1:3].mul(2.0)]
+
+    i, m = -2, X > 0
+    first, third = X.copy(), X.copy()
+    first[i] = 1.0
+    third[i, 1:3] *= 2
+    expected = [X[i], X[i, 1:], X[:, i], X[:, i], first, np.where(m, 0, X), third]
+    results = adze.jit(function)(X, np.int32(i), m)
+    wrong = [close(got, want, "traced") for got, want in zip(results, expected, strict=True)]
+    assert not [w for w in wrong if w]
+
+
+@pytest.mark.xfail(strict=True, reason="IREE 3.13 cannot compile the reverse of a strided slice")
+def test_reverse_of_strided_slice_needs_no_other_order() -> None:
+    """When this passes, `positions.compilable` can go."""
+    adze.jit(lambda x: x[:, ::2][::-1])(X)
+
+
+def test_compiled_numpy_programs_give_what_numpy_gives() -> None:
+    results = adze.jit(lambda x: [program(x) for program in PROGRAMS])(X)
+    with np.errstate(all="ignore"):
+        pairs = zip(results, PROGRAMS, strict=True)
+        wrong = [close(got, p(X), f"program {k}") for k, (got, p) in enumerate(pairs)]
+    assert not [w for w in wrong if w]
+
+
+def test_compiled_dynamic_sizes_give_what_numpy_gives() -> None:
+    for dtype, functions in (
+        (np.float64, [partial(f, anp) for f in DYNAMIC]),
+        (np.float32, DYNAMIC_INDICES),
+    ):
+        spec = ShapeDtype(("n", 3), dtype)
+        compiled = (
+            adze.jit(lambda x, functions=functions: [f(x) for f in functions]).trace(spec).lower().compile()
+        )
+        in_numpy = [partial(f.func, np) if isinstance(f, partial) else f for f in functions]
+        for n in (4, 7):
+            x = np.random.default_rng(n).normal(size=(n, 3)).astype(dtype)
+            pairs = zip(compiled(x), in_numpy, strict=True)
+            wrong = [close(got, f(x), f"function {k}, n = {n}") for k, (got, f) in enumerate(pairs)]
+            assert not [w for w in wrong if w]
