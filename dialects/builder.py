@@ -249,7 +249,7 @@ class Builder(BuilderCore[V]):
         return result
 
     def acosh(self, x: V) -> V:
-        """``y = arcosh x; dy = dx / sqrt(x^2 - 1)``."""
+        """``y = arcosh x; dy = dx / (sqrt(x - 1) sqrt(x + 1))``."""
         result: V = self.apply(BY_NAME["acosh"], (x, ), {})
         return result
 
@@ -524,7 +524,7 @@ class Builder(BuilderCore[V]):
         return result
 
     def random_bits(self, key: V, *, shape: Sequence[int | V], width: int) -> V:
-        """``y[i] = threefry2x32(key, counter = position of i)``: uniform unsigned integers of `width` bits."""
+        """``y[k, i] = threefry2x32(key[k], counter = position of i)``: uniform unsigned integers of `width` bits."""
         result: V = self.apply(BY_NAME["random_bits"], (key, ), {"shape": tuple(shape), "width": width})
         return result
 

@@ -3,6 +3,7 @@
 The generator is Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy
 as 1, 2, 3; 2011): the counter of an element is its row-major position, 32 high and 32 low bits.
 The bits equal those of `jax.random.bits` with `jax_threefry_partitionable` (its default) for the same key.
+A batch of keys has its own axes in front: each key counts the positions of its own part of the result.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..declaration import BATCHING_LATER, Op, Operand, integer, require, sizes, undefined
+from ..declaration import Op, Operand, integer, require, sizes, undefined
 from ..types import UINT32, TensorType
 
 WIDTHS: Final = (8, 16, 32, 64)
@@ -21,9 +22,10 @@ PARITY: Final = 0x1BD11BDA
 
 
 class RandomBits(Op):
-    """``y[i] = threefry2x32(key, counter = position of i)``: uniform unsigned integers of `width` bits.
+    """``y[k, i] = threefry2x32(key[k], counter = position of i)``: uniform unsigned integers of `width` bits.
 
-    Both words of a block make 64 bits; narrower results are their exclusive or, low bits kept.
+    The axes `k` of the result are those of the key before its last, which holds its two words; one key has
+    none. Both words of a block make 64 bits; narrower results are their exclusive or, low bits kept.
     """
 
     name = "random_bits"
@@ -32,14 +34,24 @@ class RandomBits(Op):
 
     @staticmethod
     def infer(key: TensorType, *, shape: tuple[int | None, ...], width: int) -> TensorType:
-        require(key.shape in ((2,), (None,)), f"random_bits: the key must be ui32[2], got {key}")
+        require(
+            key.rank >= 1 and key.shape[-1] in (2, None),
+            f"random_bits: the key must be ui32[2], or keys ui32[..., 2], got {key}",
+        )
+        batch = key.shape[:-1]
+        agree = all(m is None or n is None or m == n for m, n in zip(batch, shape, strict=False))
+        require(
+            len(shape) >= len(batch) and agree,
+            f"random_bits: the shape {shape} must begin with the axes {batch} of the keys {key}",
+        )
         require(width in WIDTHS, f"random_bits: width {width} must be one of {WIDTHS}")
         return TensorType(shape, np.dtype(f"uint{width}"))
 
     @staticmethod
     def evaluate(key: np.ndarray, *, shape: tuple[int, ...], width: int) -> np.ndarray:
-        counter = np.arange(math.prod(shape), dtype=np.uint64)
-        high, low = threefry(key, (counter >> np.uint64(32)).astype(UINT32), counter.astype(UINT32))
+        counter = np.arange(math.prod(shape[key.ndim - 1 :]), dtype=np.uint64)
+        words = key[..., np.newaxis, :]
+        high, low = threefry(words, (counter >> np.uint64(32)).astype(UINT32), counter.astype(UINT32))
         if width == 64:
             bits = (high.astype(np.uint64) << np.uint64(32)) | low
         else:
@@ -52,12 +64,16 @@ class RandomBits(Op):
 
     jvp = undefined("random bits are integers: they have no tangent")
     transpose = undefined("random bits are not linear in the key")
-    batch = BATCHING_LATER
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, shape: Any, width: int) -> Any:
+        """Batched keys are one more axis of keys: the bits of each are those of a loop over them."""
+        return [b.random_bits(operands[0], shape=(size, *shape), width=width)], [True]
 
 
 def threefry(key: np.ndarray, x0: np.ndarray, x1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One Threefry-2x32 block of 20 rounds for each pair of counter words."""
-    keys = (key[0], key[1], key[0] ^ key[1] ^ UINT32.type(PARITY))
+    """One Threefry-2x32 block of 20 rounds for each pair of counter words, by the key along the last axis."""
+    keys = (key[..., 0], key[..., 1], key[..., 0] ^ key[..., 1] ^ UINT32.type(PARITY))
     with np.errstate(over="ignore"):
         x0, x1 = x0 + keys[0], x1 + keys[1]
         for group in range(5):

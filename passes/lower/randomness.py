@@ -1,7 +1,8 @@
 """The form of random bits: Threefry-2x32 on the row-major position of each element.
 
 One `linalg.generic` over the flat result computes both counter words from `linalg.index` and does the
-twenty rounds in 32-bit integers, so that it vectorises; a reshape gives the shape.
+twenty rounds in 32-bit integers, so that it vectorises; a reshape gives the shape. Several keys are one more
+loop around it.
 """
 
 from __future__ import annotations
@@ -27,17 +28,28 @@ class RandomnessForms(MovementForms):
         dtype = np.dtype(f"uint{width}")
         if 0 in shape:
             return self.empty(shape, dtype)
-        self.require_equal(self.shape(key)[0], 2, "adze: a key of random bits must have two words")
-        keys = [self.reshape(self.window(key, [k], [1], [1]), []) for k in (0, 1)]
-        count = self.product(shape)
+        axes = self.operand_types[0].rank - 1
+        for axis, n in enumerate(self.shape(key)[:axes]):
+            self.require_equal(shape[axis], n, "random_bits: as many keys as the result has axes for")
+        batch = [self.product(shape[:axes])] if axes else []
+        count = self.product(shape[axes:])
+        words = self.reshape(key, [*batch, 2])
+        keys = [self.reshape(self._column(words, batch, k), batch) for k in (0, 1)]
 
         def body(first: Any, second: Any, _: Any) -> Any:
-            high, low = self._counter(mlir.linalg.IndexOp(0).result, count)
+            high, low = self._counter(mlir.linalg.IndexOp(len(batch)).result, count)
             return self._narrowed(*self._threefry(first, second, high, low), width)
 
-        init = self.empty([count], dtype)
-        maps = [self.axes_map(1, ()), self.axes_map(1, ()), self.identity_map(1)]
-        return self.reshape(self.generic(keys, [init], maps, ["parallel"], body), shape)
+        rank = len(batch) + 1
+        init = self.empty([*batch, count], dtype)
+        of_key = self.axes_map(rank, tuple(range(len(batch))))
+        maps = [of_key, of_key, self.identity_map(rank)]
+        return self.reshape(self.generic(keys, [init], maps, ["parallel"] * rank, body), shape)
+
+    def _column(self, words: Any, batch: Sequence[Size], k: int) -> Any:
+        """Word `k` of each key."""
+        ones, zeros = [1] * (len(batch) + 1), [0] * len(batch)
+        return self.window(words, [*zeros, k], [*batch, 1], ones)
 
     def _word(self, value: int) -> Any:
         return self.scalars.constant(UINT32, value)
