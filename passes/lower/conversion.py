@@ -17,7 +17,7 @@ from ...dialects.dialect import OPS
 from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
-from .configuration import ModuleHints, plan, survey
+from .configuration import ModuleHints, plan, settle, survey
 from .hazards import guarded
 from .lowering import Lowering
 
@@ -44,6 +44,7 @@ class _Conversion:
 
     def run(self) -> None:
         with self.context, mlir.ir.Location.unknown():
+            self.lowering.scalars.share_in(self.module)
             self._plan()
             self.guarded = guarded(self.module, self.reader)
             self._erase_signedness()
@@ -65,6 +66,9 @@ class _Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
+            settle(self.module)
+            tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"
+            mlir.passmanager.PassManager.parse(tidy).run(self.module.operation)
 
     def _plan(self) -> None:
         """Survey the ops of the module for what is decided once for all of them."""

@@ -34,6 +34,10 @@ REAL: Final[dict[str, Callable[..., Term]]] = {
 }  # fmt: skip
 
 
+SHORT: Final = frozenset({"sqrt", "rsqrt", "floor", "ceil", "round", "sign", "max", "min"})
+"""Functions of a few ops, which are emitted where they are used."""
+
+
 def native_call(name: str, x: Term) -> Term:
     """The math op; an odd function keeps -0, which the approximation loses."""
     return choose(x.equals(0.0), x, Term(getattr(mlir.math, name)(x.value)))

@@ -17,7 +17,7 @@ from ....dialects import mlir
 from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from . import complexes, conversions, integers, reals
 from .complexes import Complex
-from .functions import NATIVE, REAL, native_call
+from .functions import NATIVE, REAL, SHORT, native_call
 from .terms import Term, constant, guarded
 
 if TYPE_CHECKING:
@@ -33,6 +33,16 @@ class Scalars:
     def __init__(self, target_kind: TargetKind) -> None:
         self.target_kind = target_kind
         self._native = NATIVE[target_kind]
+        self._module: ir.Module | None = None
+        self._functions: dict[str, ir.Type] = {}
+
+    def share_in(self, module: ir.Module) -> None:
+        """Emit the code of each long function once, as a private function of `module` that is then called.
+
+        The code of a sine is a hundred ops: emitted at every use it would take most of the time of lowering.
+        MLIR's inliner puts it back where it is called.
+        """
+        self._module = module
 
     # -- types and constants -------------------------------------------------------------------
 
@@ -358,6 +368,32 @@ class Scalars:
     # -- helpers -------------------------------------------------------------------------------
 
     def _float(self, name: str, dtype: np.dtype, *operands: ir.Value) -> ir.Value:
+        if self._module is not None and name not in SHORT:
+            return self._called(self._module, name, dtype, operands)
+        return self._float_code(name, dtype, *operands)
+
+    def _called(
+        self, module: ir.Module, name: str, dtype: np.dtype, operands: tuple[ir.Value, ...]
+    ) -> ir.Value:
+        """A call of the function that holds the code, made when it is first needed."""
+        symbol = f"adze.{name}.{dtype.name}"
+        types = [x.type for x in operands]
+        if symbol not in self._functions:
+            with mlir.ir.InsertionPoint(module.body), mlir.ir.Location.unknown():
+                function = mlir.func.FuncOp(symbol, (types, types[:1]), visibility="private")
+                block = function.add_entry_block()
+                with mlir.ir.InsertionPoint(block):
+                    result = self._float_code(name, dtype, *block.arguments)
+                    mlir.func.ReturnOp([result])
+                function.attributes["function_type"] = mlir.ir.TypeAttr.get(
+                    mlir.ir.FunctionType.get(types, [result.type])
+                )
+            self._functions[symbol] = result.type
+        reference = mlir.ir.FlatSymbolRefAttr.get(symbol)
+        found: ir.Value = mlir.func.CallOp([self._functions[symbol]], reference, list(operands)).results[0]
+        return found
+
+    def _float_code(self, name: str, dtype: np.dtype, *operands: ir.Value) -> ir.Value:
         if dtype.kind == "c":
             with guarded(self.target_kind == "vulkan"):
                 return complexes.FUNCTIONS[name](*(Complex.of(x) for x in operands)).value
