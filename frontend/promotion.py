@@ -27,7 +27,7 @@ from ..dialects.types import (
 )
 from .array import Array
 from .errors import ArgumentError, DtypeError, ShapeError
-from .interpreter import as_value, ops, scalar_value
+from .interpreter import as_value, is_wide_weak, ops, scalar_value
 from .locations import user_location_text
 from .sizes import Dim
 from .tracing import Tracer
@@ -114,7 +114,16 @@ def _with_weak(dtype: np.dtype, weak: type) -> np.dtype:
 
 def common_dtype(*values: Any) -> tuple[np.dtype, bool]:
     """The dtype that `values` meet in, and whether all of them are weak."""
-    return promote_keys(tuple(key_of(v) for v in values))
+    dtype, weak = promote_keys(tuple(key_of(v) for v in values))
+    return (widened(dtype, values) if weak else dtype), weak
+
+
+def widened(dtype: np.dtype, values: Sequence[Any]) -> np.dtype:
+    """The dtype of a weak result: with 64 bits a part where a value has them (an argument of a trace)."""
+    wide = {FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
+    if any(type(v) not in PYTHON_SCALARS and is_wide_weak(v) for v in values):
+        return wide.get(dtype, dtype)
+    return dtype
 
 
 @lru_cache(maxsize=8192)
@@ -204,6 +213,11 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
         raise ArgumentError("result_type() needs at least one array or dtype", where=user_location_text())
     keys = [_key_of_anything(x) for x in arrays_and_dtypes]
     return promote_keys(tuple(keys))[0]
+
+
+def promoted_dtypes(left: Any, right: Any) -> np.dtype:
+    """The dtype that two dtypes meet in: `adze.numpy.promote_types`."""
+    return promote_types(as_dtype(left), as_dtype(right))
 
 
 def _key_of_anything(x: Any) -> Any:

@@ -22,7 +22,7 @@ from ...dialects.types import (
     SIGNED,
     UNSIGNED,
 )
-from ..array import Array
+from ..array import Array, ArrayMethods
 from ..interpreter import ops
 from ..promotion import asarray_of, convert, promote_types
 from ..tracing import Tracer
@@ -35,6 +35,12 @@ float16, float32, float64 = np.float16, np.float32, np.float64
 bfloat16 = ml_dtypes.bfloat16
 complex64, complex128 = np.complex64, np.complex128
 
+# NumPy's abstract kinds, for `issubdtype`; every array, traced or concrete, is an `ndarray`.
+generic, number, inexact = np.generic, np.number, np.inexact
+integer, signedinteger, unsignedinteger = np.integer, np.signedinteger, np.unsignedinteger
+floating, complexfloating = np.floating, np.complexfloating
+ndarray = ArrayMethods
+
 _KINDS: Final = {
     "bool": frozenset({BOOL}),
     "signed integer": SIGNED,
@@ -44,6 +50,12 @@ _KINDS: Final = {
     "complex floating": COMPLEX,
     "numeric": ANY - {BOOL},
 }
+
+
+_ABSTRACT: Final = (
+    *(generic, number, inexact, integer, signedinteger, unsignedinteger),
+    *(floating, complexfloating),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +131,14 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     if isinstance(kind, str) and kind not in np.sctypeDict and kind != "bfloat16":
         raise argument_error(f"isdtype: unknown kind {kind!r}, expected one of {', '.join(_KINDS)}")
     return given == dtype_of("isdtype", kind)
+
+
+def issubdtype(dtype: Any, kind: Any) -> Any:
+    """Whether a dtype is of one of NumPy's kinds (`floating`, `integer`, ...) or is a dtype."""
+    if isinstance(kind, type) and issubclass(kind, np.generic) and kind in _ABSTRACT:
+        given = np.dtype(np.float16) if dtype_of("issubdtype", dtype) == BFLOAT16 else dtype
+        return np.issubdtype(given, kind)
+    return dtype_of("issubdtype", dtype) == dtype_of("issubdtype", kind)
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> Any:

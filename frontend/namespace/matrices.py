@@ -94,6 +94,18 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     return _triangle_indices((n, n if m is None else m), k, np.triu)
 
 
+def tril_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
+    """Rows and columns of the lower triangle of a matrix of static shape."""
+    rows, columns = asarray_of(x).shape
+    return tril_indices(rows, k, columns)
+
+
+def triu_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
+    """Rows and columns of the upper triangle of a matrix of static shape."""
+    rows, columns = asarray_of(x).shape
+    return triu_indices(rows, k, columns)
+
+
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonal of two axes, as a new last axis."""
     value = asarray_of(x)

@@ -17,7 +17,7 @@ from ..promotion import broadcast, broadcast_shapes, promote, type_text
 from ..sizes import Dim
 from .arithmetic import multiply, subtract
 from .axes import normalize_axes, normalize_axis, refuse_out, shape_error
-from .reshaping import moveaxis, ravel
+from .reshaping import expand_dims, moveaxis, ravel, squeeze
 from .rounding import conj
 
 
@@ -78,6 +78,22 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
         return multiply(x, y)
     _require_equal("dot", x, y, -1, max(y.ndim - 2, 0))
     return contract(x, y, ((x.ndim - 1,), (max(y.ndim - 2, 0),)))
+
+
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """Matrices times vectors; leading axes broadcast."""
+    x, y = promote(x1, x2)
+    if x.ndim < 2 or y.ndim < 1:
+        raise shape_error(f"matvec: expected a matrix and a vector, got {type_text(x)} and {type_text(y)}")
+    return squeeze(matmul(x, expand_dims(y, -1)), -1)
+
+
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """Conjugated vectors times matrices; leading axes broadcast."""
+    x, y = promote(x1, x2)
+    if x.ndim < 1 or y.ndim < 2:
+        raise shape_error(f"vecmat: expected a vector and a matrix, got {type_text(x)} and {type_text(y)}")
+    return squeeze(matmul(expand_dims(conj(x), -2), y), -2)
 
 
 def vdot(a: Any, b: Any) -> Any:

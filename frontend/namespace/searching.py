@@ -45,6 +45,18 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return result
 
 
+def choose(a: Any, choices: Sequence[Any], mode: str = "clip") -> Any:
+    """Elementwise, of the arrays `choices` the one that `a` numbers; numbers are clipped or wrapped."""
+    number, *arrays = broadcast_together([asarray_of(a), *promote(*choices)])
+    if mode == "wrap":
+        number = remainder(number, len(arrays))
+    result = arrays[0]
+    for k, array in enumerate(arrays[1:], start=1):
+        least = ops.convert(full_like(number, k), dtype=number.dtype)
+        result = ops.select(ops.compare(number, least, direction="GE"), array, result)
+    return result
+
+
 def piecewise(x: Any, condlist: Sequence[Any], funclist: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
     """Functions of `x` (or constants), each where its condition holds; one more for the rest."""
     value = asarray_of(x)

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BOOL, COMPLEX, FLOAT64
+from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64
+from ..array import Array
 from ..interpreter import ops
 from ..promotion import asarray_of, broadcast, convert, promote, type_text
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
@@ -78,6 +79,26 @@ def _correlated(function: str, x: Any, y: Any, mode: str) -> Any:
         batch_group_count=1,
     )
     return convert(ravel(result), dtype)
+
+
+def bartlett(M: int) -> Any:
+    """The triangular window of `M` points, float32."""
+    return Array(np.bartlett(M).astype(FLOAT32))
+
+
+def blackman(M: int) -> Any:
+    """Blackman's window of `M` points, float32."""
+    return Array(np.blackman(M).astype(FLOAT32))
+
+
+def hamming(M: int) -> Any:
+    """Hamming's window of `M` points, float32."""
+    return Array(np.hamming(M).astype(FLOAT32))
+
+
+def hanning(M: int) -> Any:
+    """Hann's window of `M` points, float32."""
+    return Array(np.hanning(M).astype(FLOAT32))
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:

@@ -116,10 +116,20 @@ def test_dtype_functions() -> None:
     assert anp.can_cast(anp.bfloat16, anp.float32)
     assert anp.result_type(anp.int32, 1.0) == np.float64
     assert anp.result_type(anp.float32, anp.asarray(np.ones(1, np.int8)), 3) == np.float32
+    assert anp.promote_types("int8", "uint8") == np.int16
+    assert anp.issubdtype(anp.bfloat16, anp.floating)
+    assert not anp.issubdtype(anp.int8, anp.floating)
+    assert anp.issubdtype(anp.asarray(1).dtype, anp.int64)
+    assert isinstance(anp.asarray(1), anp.ndarray)
     with pytest.raises(DtypeError, match="finfo: expected a float dtype, got int8"):
         anp.finfo(anp.int8)
     with pytest.raises(ArgumentError, match="isdtype: unknown kind 'number'"):
         anp.isdtype(anp.int8, "number")
+
+
+@pytest.mark.parametrize("name", ["bartlett", "blackman", "hamming", "hanning"])
+def test_windows_are_float32(name: str) -> None:
+    assert_same(getattr(anp, name)(7), getattr(np, name)(7).astype(np.float32))
 
 
 def test_astype_and_view() -> None:
