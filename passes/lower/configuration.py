@@ -42,7 +42,8 @@ class ModuleHints:
     """What the lowering knows of a module that its compile wants to know.
 
     `data_tiling`: pack the operands of matrix products (IREE's option of that name). `flops` and
-    `bytes_moved` estimate the work of one call, dynamic sizes counted as 1; `is_static` says whether there were none.
+    `bytes_moved` estimate the work of one call, dynamic sizes counted as 1; `is_static` says whether there
+    were none.
     """
 
     data_tiling: bool = False
@@ -104,6 +105,52 @@ def plan(target: Any, ops: Iterable[Survey]) -> ModuleHints:
         is_static &= each.is_static
         data_tiling |= each.is_matrix_product and (not each.is_static or each.dtype == BFLOAT16)
     return ModuleHints(data_tiling and kind_of(target) == "cpu", flops, moved, is_static)
+
+
+def settle(module: mlir.ir.Module) -> None:
+    """Of reductions that IREE may put into one kernel, let the last one decide about its tiles.
+
+    It refuses a kernel with two configurations, and one whose last op has none but an earlier one has.
+    Reductions meet in a kernel where one depends on the other through elementwise ops, as the sum of a
+    softmax does on its maximum.
+    """
+    for function in module.body.operations:
+        for block in function.regions[0].blocks:
+            _settle_block(block)
+
+
+def _settle_block(block: Any) -> None:
+    upstream: dict[Any, frozenset[int]] = {}  # reductions that a value may be computed with
+    folds: list[tuple[Any, frozenset[int]]] = []
+    for operation in block.operations:
+        name, operands = operation.operation.name, list(operation.operands)
+        before: frozenset[int] = frozenset()
+        if name == "linalg.generic" or name.startswith("tensor."):
+            before = before.union(*(upstream.get(v, before) for v in operands))
+        if name == "linalg.generic" and "reduction" in str(operation.attributes["iterator_types"]):
+            if _is_product(operation):
+                before = frozenset()
+            else:
+                folds.append((operation, before))
+                before |= {len(folds) - 1}
+        if before:
+            for result in operation.results:
+                upstream[result] = before
+    dropped: set[int] = set()
+    for number in reversed(range(len(folds))):
+        operation, conflicts = folds[number]
+        if number not in dropped:
+            dropped |= conflicts
+        elif "compilation_info" in operation.attributes:
+            del operation.attributes["compilation_info"]
+
+
+def _is_product(operation: Any) -> bool:
+    """Whether a generic with a reduction multiplies two arrays of which neither is the other's shape."""
+    maps = mlir.ir.ArrayAttr(operation.attributes["indexing_maps"])
+    inputs = operation.attributes["operandSegmentSizes"][0]
+    loops = len(mlir.ir.ArrayAttr(operation.attributes["iterator_types"]))
+    return all(len(mlir.ir.AffineMapAttr(maps[i]).value.results) < loops for i in range(inputs))
 
 
 def strip_configuration(module: mlir.ir.Module) -> bool:

@@ -106,7 +106,7 @@ class ReductionForms(RearrangementForms):
         def body(element: Any, total: Any) -> Any:
             return self.combine(name, carried, total, self.scalars.convert(dtype, carried, element))
 
-        tiles = configuration.reduction(self.target, shape, axes, dtype) if name == "reduce_sum" else None
+        tiles = configuration.reduction(self.target, shape, axes, dtype)
         return self.generic(
             [x], [init], *self._reduction_loops(rank, axes, kept, 1), body, self.attribute(tiles)
         )
@@ -133,7 +133,8 @@ class ReductionForms(RearrangementForms):
         if dtype == np.dtype(bool):
             x, dtype = self.convert(dtype, np.dtype(np.int8), x), np.dtype(np.int8)
         fold, identity = ("reduce_max", least) if name == "argmax" else ("reduce_min", greatest)
-        extremum = self.fold(fold, x, (axis,), identity(dtype), dtype, dtype)
+        # Kept apart: fused into one kernel the two passes are vectorised badly.
+        extremum = self.materialise(self.fold(fold, x, (axis,), identity(dtype), dtype, dtype))
         shape = self.shape(x)
         rank, size = len(shape), shape[axis]
         counted = INT32 if isinstance(size, int) and size < 2**31 else INT64
@@ -149,7 +150,8 @@ class ReductionForms(RearrangementForms):
             return mlir.arith.minsi(position, candidate)
 
         loops = self._reduction_loops(rank, (axis,), kept, 2)
-        position = self.generic([x, extremum], [init], *loops, body)
+        tiles = self.attribute(configuration.reduction(self.target, shape, (axis,), dtype))
+        position = self.generic([x, extremum], [init], *loops, body, tiles)
         if not isinstance(size, int):
             position = self.elementwise_as(counted, self._none_to_zero(counted, none), position)
         return self.convert(counted, index_dtype, position)
