@@ -8,7 +8,7 @@ on a device, given to NumPy without a copy where that is possible.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -58,7 +58,8 @@ class _IndexedUpdate:
 
     def subtract(self, values: Any, *, mode: str | None = None) -> Any:
         """`x` with `x[index] -= values`."""
-        return _namespace().update_index(self.array, self.index, -_namespace().asarray(values), "add", mode=mode)
+        negated = -_namespace().asarray(values)
+        return _namespace().update_index(self.array, self.index, negated, "add", mode=mode)
 
     def mul(self, values: Any, *, mode: str | None = None) -> Any:
         """`x` with `x[index] *= values`."""
@@ -134,10 +135,18 @@ class ArrayMethods:
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]
 
-    shape: Any
-    dtype: np.dtype
-    ndim: int
     weak_type: bool
+
+    if TYPE_CHECKING:  # a class with slots has no place for these: subclasses define them
+
+        @property
+        def shape(self) -> tuple[Any, ...]: ...
+
+        @property
+        def dtype(self) -> np.dtype: ...
+
+        @property
+        def ndim(self) -> int: ...
 
     __add__, __radd__ = _binary("add"), _reflected("add")
     __sub__, __rsub__ = _binary("subtract"), _reflected("subtract")
@@ -155,7 +164,7 @@ class ArrayMethods:
     __rshift__, __rrshift__ = _binary("bitwise_right_shift"), _reflected("bitwise_right_shift")
     __lt__, __le__ = _binary("less"), _binary("less_equal")
     __gt__, __ge__ = _binary("greater"), _binary("greater_equal")
-    __eq__, __ne__ = _binary("equal"), _binary("not_equal")  # type: ignore[assignment]
+    __eq__, __ne__ = _binary("equal"), _binary("not_equal")
     __neg__, __pos__ = _unary("negative"), _unary("positive")
     __abs__, __invert__ = _unary("abs"), _unary("bitwise_invert")
 
@@ -306,15 +315,15 @@ class Array(ArrayMethods):
             self._buffer = value
 
     @property
-    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+    def shape(self) -> tuple[int, ...]:
         return self._host.shape if self._host is not None else tuple(self._buffer.shape)
 
     @property
-    def dtype(self) -> np.dtype:  # type: ignore[override]
+    def dtype(self) -> np.dtype:
         return self._host.dtype if self._host is not None else self._buffer.dtype
 
     @property
-    def ndim(self) -> int:  # type: ignore[override]
+    def ndim(self) -> int:
         return len(self.shape)
 
     @property
@@ -347,7 +356,8 @@ class Array(ArrayMethods):
         return (host if host.flags.writeable else host.copy()).__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> Any:
-        return self._buffer.__dlpack_device__() if self._buffer is not None else self.numpy().__dlpack_device__()
+        holder = self._buffer if self._buffer is not None else self.numpy()
+        return holder.__dlpack_device__()
 
     def __bool__(self) -> bool:
         return bool(self.numpy())

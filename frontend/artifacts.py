@@ -40,7 +40,10 @@ class LoadedProgram:
                 f"{self._exported.signature.name}() takes arguments {self._exported.input_tree}, got {given}",
                 where=user_location_text(),
             )
-        arguments = [runtime_argument(x, spec.dtype) for x, spec in zip(leaves, self._exported.signature.inputs, strict=True)]
+        arguments = [
+            runtime_argument(x, spec.dtype)
+            for x, spec in zip(leaves, self._exported.signature.inputs, strict=True)
+        ]
         results = [Array(r) for r in self._function.call(arguments)]
         return tree.from_json(self._exported.output_tree, results)
 

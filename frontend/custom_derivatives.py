@@ -1,8 +1,8 @@
 """Derivatives by the user's own rule, and what may be saved for the backward pass.
 
-`custom_jvp` and `custom_vjp` wrap a function with rules; a call of it inside a trace is an op that the engines
-of differentiation honour and that otherwise is its function's body. `checkpoint` wraps a function so that
-its intermediate values are computed again in the backward pass instead of kept.
+`custom_jvp` and `custom_vjp` wrap a function with rules; a call of it inside a trace is an op that the
+engines of differentiation honour and that otherwise is its function's body. `checkpoint` wraps a function
+so that its intermediate values are computed again in the backward pass instead of kept.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _bound(first: int, captured: Sequence[Any]) -> dict[int, Any]:
     return {first + i: outer for i, outer in enumerate(captured)}
 
 
-class custom_jvp:  # noqa: N801 - a decorator, named as JAX has it
+class custom_jvp:  # a decorator, named as JAX has it
     """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
 
     The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
@@ -181,8 +181,9 @@ class custom_jvp:  # noqa: N801 - a decorator, named as JAX has it
         value, tangent = found
         if tree.structure(value) != tree.structure(tangent):
             raise TraceError(
-                f"the jvp rule of {name} gives a tangent of tree {tree.describe(tree.structure(tangent))} for a "
-                f"result of tree {tree.describe(tree.structure(value))}",
+                f"the jvp rule of {name} gives a tangent of tree "
+                f"{tree.describe(tree.structure(tangent))} for a result of tree "
+                f"{tree.describe(tree.structure(value))}",
                 where=user_location_text(),
             )
         values = [as_value(v) for v in tree.leaves(value)]
@@ -203,7 +204,7 @@ class custom_jvp:  # noqa: N801 - a decorator, named as JAX has it
             )
 
 
-class custom_vjp:  # noqa: N801 - a decorator, named as JAX has it
+class custom_vjp:  # a decorator, named as JAX has it
     """A function with a pullback of its own: decorate it, then give the pair of rules to `.defvjp`.
 
     `fwd(*args)` gives (result, residuals), `bwd(residuals, cotangent)` a tuple with one cotangent for each
@@ -336,8 +337,9 @@ class _Pullback:
             given = tree.map(_zero_like, argument)
         if tree.structure(given) != structure:
             raise TraceError(
-                f"the bwd rule of {function_name(self.call.function)} gives for argument {position} a cotangent "
-                f"of tree {tree.describe(tree.structure(given))}, expected {tree.describe(structure)}",
+                f"the bwd rule of {function_name(self.call.function)} gives for argument {position} "
+                f"a cotangent of tree {tree.describe(tree.structure(given))}, "
+                f"expected {tree.describe(structure)}",
                 where=user_location_text(),
             )
         out = []
@@ -360,7 +362,7 @@ def _zero_like(value: Any) -> Any:
     return ops.full(0, tuple(value.shape), value.dtype)
 
 
-class checkpoint_policies:  # noqa: N801 - a namespace, named as JAX has it
+class checkpoint_policies:  # a namespace, named as JAX has it
     """What a checkpoint may save for the backward pass; pass one as `policy`."""
 
     everything_saveable = ("everything", "")

@@ -16,7 +16,16 @@ from ..dialects.builder import Builder
 from ..dialects.declaration import Op, Undefined
 from ..dialects.errors import AdzeError, MissingRuleError
 from ..dialects.ops.elementwise import Elementwise
-from ..dialects.types import SIZE, TensorType, ValueType, as_dtype
+from ..dialects.types import (
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    SIZE,
+    TensorType,
+    ValueType,
+    as_dtype,
+)
 from .array import Array
 from .errors import ArgumentError
 from .locations import user_location_text
@@ -70,11 +79,12 @@ class Interpreter(Builder[Any]):
         frame.emitter.location = frame.program.location()
         results, result_types = frame.emitter.emit(op, values, types, given)
         wrapped = tuple(
-            _wrap(frame, v, t) for v, t in zip(
-                results if isinstance(results, tuple) else (results,), result_types, strict=True
-            )
+            _wrap(frame, v, t)
+            for v, t in zip(results if isinstance(results, tuple) else (results,), result_types, strict=True)
         )
         self._name_dimensions(op, operands, attributes, wrapped)
+        if "dtype" not in op.attributes:
+            _keep_wide_weak(operands, wrapped)
         return wrapped[0] if len(wrapped) == 1 else wrapped
 
     def _name_dimensions(
@@ -93,12 +103,23 @@ class Interpreter(Builder[Any]):
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"{op.name} cannot be evaluated: {op.evaluate.reason}")
         arrays = [v if isinstance(v, int) else np.asarray(v) for v in operands]
-        types: list[ValueType] = [SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in arrays]
+        types: list[ValueType] = [
+            SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in arrays
+        ]
         op.result_types(types, attributes)
         results = op.evaluate(*arrays, **attributes)
         if isinstance(results, (tuple, list)):
             return tuple(_concrete(r) for r in results)
         return None if results is None else _concrete(results)
+
+
+def _keep_wide_weak(operands: Sequence[Any], results: Sequence[Any]) -> None:
+    """What is made of wide weak values alone is weak too: it becomes the default dtype at the very end."""
+    arrays = [v for v in operands if isinstance(v, (Tracer, Array))]
+    if any(map(is_wide_weak, arrays)) and all(v.weak_type for v in arrays):
+        for result in results:
+            if isinstance(result, Tracer):
+                result.weak_type = result.dtype in (FLOAT64, COMPLEX128)
 
 
 def _declared(op: type[Op], count: int) -> list[Any]:
@@ -134,7 +155,8 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     """`x` as a tracer or an adze array; Python scalars and lists too. `dtype=None` keeps its own.
 
     A Python scalar without `dtype` becomes weakly typed: bool, int64, float32 or complex64, yielding to
-    the other operand's dtype. Raises `ArgumentError` for anything that is not array-like.
+    the other operand's dtype; NumPy's scalars are strongly typed. Raises `ArgumentError` for anything that
+    is not array-like.
     """
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(x, (Tracer, Array)):
@@ -143,7 +165,7 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         result = ops.size_to_array(x, dtype=wanted or np.dtype(np.int64))
         result.weak_type = wanted is None
         return result
-    if isinstance(x, (bool, int, float, complex)):
+    if is_python_scalar(x):
         return scalar_value(x, wanted)
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
         from .namespace.manipulation import stack  # lists of tracers are stacked, which is itself made of ops
@@ -163,15 +185,51 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     return Array(array)
 
 
-def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Array:
-    """A Python scalar as a 0-d array; weakly typed unless `dtype` is given."""
+def is_python_scalar(x: Any) -> bool:
+    """Whether `x` is a number of Python itself: np.float64 derives from float, and is none."""
+    return isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
+
+
+def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None, *, wide: bool = False) -> Array:
+    """A Python scalar as a 0-d array; weakly typed unless `dtype` is given, `wide` with all of its bits."""
+    if isinstance(x, int) and not isinstance(x, bool) and not -(1 << 63) <= x < 1 << 63:
+        raise ArgumentError(
+            f"Python integer {x} does not fit in 64 bits",
+            where=user_location_text(),
+            hint="give it a dtype: numpy.uint64(...) or a float",
+        )
     if dtype is not None:
         return Array(np.asarray(x).astype(dtype))
-    kind = {bool: np.bool_, int: np.int64, float: np.float32, complex: np.complex64}
-    python = bool if isinstance(x, bool) else int if isinstance(x, int) else float if isinstance(x, float) else complex
-    array = Array(np.asarray(x, dtype=kind[python]))
-    array.weak_type = python is not bool
+    if isinstance(x, bool):
+        return Array(np.asarray(x))
+    kind: type[np.generic] = np.int64
+    if isinstance(x, float):
+        kind = np.float64 if wide else np.float32
+    elif isinstance(x, complex):
+        kind = np.complex128 if wide else np.complex64
+    array = Array(np.asarray(x, dtype=kind))
+    array.weak_type = True
     return array
+
+
+def argument_value(x: Any) -> Any:
+    """`x` as an argument of a function to be traced: as `as_value` gives it, but a Python float or complex
+    keeps its 64 bits, so that it loses nothing when it meets a float64 array inside."""
+    return scalar_value(x, None, wide=True) if is_python_scalar(x) else as_value(x)
+
+
+def is_wide_weak(value: Any) -> bool:
+    """Whether `value` is a weakly typed float or complex that is carried with 64 bits a part."""
+    return bool(value.weak_type) and value.dtype in (FLOAT64, COMPLEX128)
+
+
+def narrowed(value: Any) -> Any:
+    """`value`, or where it is a weak one with 64 bits a part: it in the default dtype, still weak."""
+    if not is_wide_weak(value):
+        return value
+    result = ops.convert(value, dtype=FLOAT32 if value.dtype == FLOAT64 else COMPLEX64)
+    result.weak_type = True
+    return result
 
 
 def _holds_tracer(items: Any) -> bool:

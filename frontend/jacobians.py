@@ -1,4 +1,4 @@
-"""Whole derivatives: Jacobians by columns and by rows, Hessians, products with them; and a check of gradients.
+"""Whole derivatives: Jacobians by columns and by rows, Hessians, products with them; a check of gradients.
 
 Columns and rows are computed together: the derivative is mapped by `vmap` over the standard basis.
 """
@@ -201,7 +201,8 @@ def _compare(actual: Any, expected: Any, tolerance: dict[str, float], what: str)
             np.asarray(a).astype(np.complex128),
             np.asarray(e).astype(np.complex128),
             err_msg=f"check_grads: {what} differs from central differences",
-            **tolerance,
+            rtol=tolerance["rtol"],
+            atol=tolerance["atol"],
         )
 
     tree.map(compare, actual, expected)
@@ -215,7 +216,8 @@ def _partial(
     for n in nums:
         if not -len(args) <= n < len(args):
             raise ArgumentError(
-                f"argnums names argument {n}, {function_name(function)} was called with {len(args)} arguments",
+                f"argnums names argument {n}, "
+                f"{function_name(function)} was called with {len(args)} arguments",
                 where=user_location_text(),
             )
     positions = [n % len(args) for n in nums]

@@ -23,12 +23,12 @@ from . import tree
 from .array import Array
 from .errors import ArgumentError
 from .host import runtime_argument
-from .interpreter import as_value, ops
+from .interpreter import argument_value, is_python_scalar, ops, scalar_value
 from .locations import user_location_text
 from .sizes import Dim
 from .specs import ShapeDtype
 from .stages import Compiled, Traced
-from .trace import argument_names, function_name, parameter_of, result_values, trace_program
+from .trace import argument_names, definition, function_name, parameter_of, result_values, trace_program
 from .tracing import Frame, Tracer, current_frame, leaked, recording
 
 
@@ -80,6 +80,7 @@ class _Nested:
     symbol: str
     result_tree: tree.Structure
     result_types: tuple[TensorType, ...]
+    weak_results: tuple[bool, ...]
 
 
 _STATIC: Final = object()
@@ -199,8 +200,8 @@ class Jitted:
                 hash(value)
             except TypeError:
                 raise ArgumentError(
-                    f"static argument {place!r} of {function_name(self._function)} is {type(value).__name__}, "
-                    "which cannot be hashed",
+                    f"static argument {place!r} of {function_name(self._function)} is "
+                    f"{type(value).__name__}, which cannot be hashed",
                     where=user_location_text(),
                     hint="pass a tuple instead of a list, or make the argument an array argument",
                 ) from None
@@ -225,7 +226,7 @@ class Jitted:
         assert frame is not None
         args, kwargs, static = self._split(args, kwargs)
         leaves, structure = tree.flatten((args, kwargs))
-        values = [as_value(leaf) for leaf in leaves]
+        values = [argument_value(leaf) for leaf in leaves]
         key = (id(self), structure, tuple((ops.type_of(v), v.weak_type) for v in values), static)
         memo: dict[Any, _Nested] = frame.program.memo
         nested = memo.get(key)
@@ -236,12 +237,20 @@ class Jitted:
                 memo[key] = nested
         results = ops.call(*values, *captured, callee=nested.symbol, results=nested.result_types)
         results = results if isinstance(results, tuple) else (results,)
+        for result, is_weak in zip(results, nested.weak_results, strict=True):
+            result.weak_type = is_weak
         return tree.unflatten(nested.result_tree, results)
 
     def _trace_nested(
         self, outer: Frame, structure: tree.Structure, values: Sequence[Any], static: tuple[Any, ...]
     ) -> tuple[_Nested, list[Any]]:
-        frame = Frame(outer.program, function_name(self._function), outer, private=True)
+        frame = Frame(
+            outer.program,
+            function_name(self._function),
+            outer,
+            private=True,
+            where=definition(self._function),
+        )
         with recording(frame):
             inner = []
             for value in values:
@@ -253,7 +262,8 @@ class Jitted:
             results, result_tree, _ = result_values(self._function, self._joined(static)(args, kwargs))
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
-        return _Nested(frame.symbol, result_tree, types), [v for v, _ in frame.captured.values()]
+        weak = tuple(r.weak_type for r in results)
+        return _Nested(frame.symbol, result_tree, types, weak), [v for v, _ in frame.captured.values()]
 
     # -- explaining ----------------------------------------------------------------------------
 
@@ -332,7 +342,8 @@ def explain_retrace(function: Jitted) -> str:
 
 def _kind(leaf: Any) -> Any:
     """What a leaf that is no NumPy or adze array is to the cache."""
-    if isinstance(leaf, (bool, int, float, complex)):
+    if is_python_scalar(leaf):
+        scalar_value(leaf, None)  # an integer beyond 64 bits is an error
         return type(leaf)
     if isinstance(leaf, ShapeDtype):
         raise ArgumentError(
@@ -370,7 +381,8 @@ def _all_static_positions(
     takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
     if unknown and not takes_any:
         raise ArgumentError(
-            f"static_argnames {unknown} are no parameters of {function_name(function)}({', '.join(parameters)})",
+            f"static_argnames {unknown} are no parameters of "
+            f"{function_name(function)}({', '.join(parameters)})",
             where=user_location_text(),
         )
     return tuple(dict.fromkeys((*nums, *(parameters.index(n) for n in names if n in parameters))))

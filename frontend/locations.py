@@ -11,7 +11,10 @@ _OWN: Final = frozenset(
     str(Path(__file__).resolve().parent.parent / folder)
     for folder in ("frontend", "dialects", "passes", "runtime", "cli")
 )
-_LIBRARIES: Final = ("/numpy/", "/optree/", "/opt_einsum/", "/contextlib.py", "/functools.py")
+_LIBRARIES: Final = (
+    *("/numpy/", "/optree/", "/opt_einsum/", "/typer/", "/click/", "/contextlib.py", "/functools.py"),
+    *("<frozen ", "/bin/adze"),
+)
 _foreign: dict[CodeType, bool] = {}
 
 

@@ -154,5 +154,5 @@ def imported(target: Program, source: Program, symbol: str) -> str:
         for operation in found.values():
             target.module.body.append(operation.operation.detach_from_parent())
         target.memo[key] = (renamed[symbol], source)
-    name: str = target.memo[key][0]
-    return name
+    imported_symbol: str = target.memo[key][0]
+    return imported_symbol

@@ -107,9 +107,8 @@ class Dim:
             return self.frame.size_op(op, sign, left, right)
         from .interpreter import as_value  # a Dim meets an array: it becomes a 0-d integer array
 
-        return getattr(as_value(self), {"+": "__add__", "-": "__sub__", "*": "__mul__", "//": "__floordiv__"}[sign])(
-            other
-        )
+        methods = {"+": "__add__", "-": "__sub__", "*": "__mul__", "//": "__floordiv__"}
+        return getattr(as_value(self), methods[sign])(other)
 
 
 def maximum(m: Any, n: Any) -> Any:

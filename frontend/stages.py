@@ -119,7 +119,9 @@ class Lowered:
             tree.to_json(program.argument_tree),
             tree.to_json(program.result_tree),
         )
-        return make_manifest((function,), self.target, work=float(self.hints.flops) if self.hints.is_static else None)
+        return make_manifest(
+            (function,), self.target, work=float(self.hints.flops) if self.hints.is_static else None
+        )
 
     def mlir(self, *, locations: bool = False) -> str:
         """The IR as MLIR text."""
@@ -147,7 +149,9 @@ class Lowered:
         key = cache_key(self.canonical(), self.target, options)
         store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
         entry, record = store.get_or_compile(key, lambda: self._build(options, settings.dump_dir))
-        return Compiled(self.program, self.manifest, entry.payload, self.target, CompileReport(key, record), device)
+        return Compiled(
+            self.program, self.manifest, entry.payload, self.target, CompileReport(key, record), device
+        )
 
     def _attach_manifest(self) -> None:
         """Let the exported function carry the manifest, for hosts that read reflection."""
@@ -225,8 +229,8 @@ class Compiled:
         leaves, structure = tree.flatten((args, kwargs))
         if structure != self.program.argument_tree:
             raise ArgumentError(
-                f"{self.program.symbol}() was compiled for arguments {tree.describe(self.program.argument_tree)}, "
-                f"got {tree.describe(structure)}",
+                f"{self.program.symbol}() was compiled for arguments "
+                f"{tree.describe(self.program.argument_tree)}, got {tree.describe(structure)}",
                 where=user_location_text(),
             )
         return self.call_leaves(leaves)
@@ -264,5 +268,3 @@ def _signature_text(program: TracedProgram) -> str:
     arguments = ", ".join(f"{p.name}: {p}" for p in program.parameters)
     results = ", ".join(map(str, program.result_types))
     return f"{program.symbol}({arguments}) -> ({results})"
-
-

@@ -7,6 +7,7 @@ arguments and results, and the names of both.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ from ..dialects.types import TensorType
 from . import tree
 from .array import Array
 from .errors import ArgumentError, TraceError
-from .interpreter import as_value
+from .interpreter import argument_value, as_value, narrowed
 from .locations import user_location_text
 from .sizes import Dim
 from .specs import ShapeDtype
@@ -73,7 +74,7 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
             where=user_location_text(),
             hint="pass values that are not arrays through static_argnums or static_argnames",
         )
-    value = as_value(leaf)
+    value = argument_value(leaf)
     return Parameter(name, TensorType(tuple(value.shape), value.dtype), value.weak_type)
 
 
@@ -126,16 +127,15 @@ def trace_program(
     names = list(names) if names is not None else argument_names(function, args, kwargs)
     parameters = [parameter_of(leaf, name) for leaf, name in zip(leaves, names, strict=True)]
     program = Program(function_name(function))
-    frame = Frame(program, function_name(function), None, private=False)
+    frame = Frame(program, function_name(function), None, private=False, where=definition(function))
     with recording(frame):
         tracers = [_argument(frame, p) for p in parameters]
         _check_shared_dimensions(frame, parameters, tracers)
         call_args, call_kwargs = tree.unflatten(structure, tracers)
-        if static is not None:
-            result = static(call_args, call_kwargs)
-        else:
-            result = function(*call_args, **call_kwargs)
+        call = static or (lambda args, kwargs: function(*args, **kwargs))
+        result = call(call_args, call_kwargs)
         results, result_tree, result_names = result_values(function, result)
+        results = [narrowed(r) for r in results]
         frame.finish(results)
     types = [TensorType(_static(r), r.dtype) for r in results]
     return TracedProgram(program, frame.symbol, parameters, structure, result_tree, types, result_names)
@@ -151,7 +151,9 @@ def _argument(frame: Frame, parameter: Parameter) -> Tracer:
     return tracer
 
 
-def _check_shared_dimensions(frame: Frame, parameters: Sequence[Parameter], tracers: Sequence[Tracer]) -> None:
+def _check_shared_dimensions(
+    frame: Frame, parameters: Sequence[Parameter], tracers: Sequence[Tracer]
+) -> None:
     """Dimensions that carry one name must have one size: checked when the program is called."""
     first: dict[str, tuple[str, Dim]] = {}
     for parameter, tracer in zip(parameters, tracers, strict=True):
@@ -179,16 +181,27 @@ def result_values(
             raise TraceError(
                 f"{function_name(function)} gives {type(leaf).__name__} ({str(leaf)[:40]!r}) "
                 f"at result{path}, expected an array",
-                where=_definition(function),
+                where=_definition_text(function),
                 hint="return arrays, numbers, or dicts, lists, tuples and dataclasses of them",
             )
         values.append(as_value(leaf))
     return values, structure, [f"result{path}" for path in names]
 
 
-def _definition(function: Callable[..., Any]) -> str | None:
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return None if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+def definition(function: Callable[..., Any]) -> tuple[str, int] | None:
+    """File and first line of a Python function, below decorators and partial applications."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    if not hasattr(function, "__code__") and not inspect.isroutine(function):
+        function = vars(type(function)).get("__call__", function)
+    code = getattr(function, "__code__", None)
+    return None if code is None else (code.co_filename, code.co_firstlineno)
+
+
+def _definition_text(function: Callable[..., Any]) -> str | None:
+    found = definition(function)
+    return None if found is None else f"{found[0]}:{found[1]}"
 
 
 def is_tracing() -> bool:

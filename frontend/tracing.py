@@ -50,9 +50,9 @@ class Program:
         self.symbols.add(symbol)
         return symbol
 
-    def location(self) -> mlir.ir.Location:
-        """The user's current line as an MLIR location."""
-        key = user_location()
+    def location(self, key: tuple[str, int] | None = None) -> mlir.ir.Location:
+        """A file and line, by default the user's current one, as an MLIR location."""
+        key = key or user_location()
         found = self._locations.get(key)
         if found is None:
             found = self._locations[key] = mlir.ir.Location.file(key[0], key[1], 1, self.context)
@@ -147,8 +147,15 @@ class Frame:
     """One function being traced: its block, its arguments, and the outer values that it captured."""
 
     def __init__(
-        self, program: Program, name: str, parent: Frame | None, private: bool, symbol: str | None = None
+        self,
+        program: Program,
+        name: str,
+        parent: Frame | None,
+        private: bool,
+        symbol: str | None = None,
+        where: tuple[str, int] | None = None,
     ) -> None:
+        """Begin the function; `where` is the file and line that define it (else: the user's current one)."""
         ir = mlir.ir
         self.program = program
         self.parent = parent
@@ -158,10 +165,10 @@ class Frame:
         self._sizes: dict[int, Any] = {}
         self._dim_names = 0
         self.open = True
-        location = program.location()
+        location = self.location = program.location(where)
         with program.context, location:
             empty = ir.TypeAttr.get(ir.FunctionType.get([], []))
-            attributes: dict[str, ir.Attribute] = {
+            attributes: dict[str, mlir.ir.Attribute] = {
                 "sym_name": ir.StringAttr.get(self.symbol),
                 "function_type": empty,
             }
@@ -178,8 +185,7 @@ class Frame:
 
     def add_argument(self, type_: TensorType, names: Sequence[str | None] | None = None) -> Tracer:
         """One more array argument; `names` name its dynamic dimensions (None: a name of its own)."""
-        location = self.program.location()
-        value = self.block.add_argument(self.program.codec.write_type(type_), location)
+        value = self.block.add_argument(self.program.codec.write_type(type_), self.location)
         tracer = Tracer(self, value, type_)
         if not type_.is_static:
             tracer._shape = self._argument_shape(tracer, names or [None] * type_.rank)
@@ -271,8 +277,7 @@ class Frame:
         """Return `results` (operands of any kind) and close the function."""
         ir = mlir.ir
         values = [self.value_of(r) for r in results]
-        location = self.program.location()
-        with self.program.context, location:
+        with self.program.context, self.location:
             ir.Operation.create("func.return", operands=values, ip=ir.InsertionPoint(self.block))
             type_ = ir.FunctionType.get([a.type for a in self.block.arguments], [v.type for v in values])
             self.operation.attributes["function_type"] = ir.TypeAttr.get(type_)

@@ -156,5 +156,5 @@ def _node_from_json(data: Any, leaves: Any) -> Any:
         return tuple(_node_from_json(v, leaves) for v in data["tuple"])
     fields = {name: _node_from_json(v, leaves) for name, v in data.get("fields", [])}
     if "namedtuple" in data:
-        return collections.namedtuple(data["namedtuple"], list(fields))(**fields)  # noqa: PYI024
+        return collections.namedtuple(data["namedtuple"], list(fields))(**fields)
     return fields

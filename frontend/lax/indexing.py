@@ -16,7 +16,7 @@ from .operands import axis_of
 
 
 class GatherScatterMode(enum.Enum):
-    """What an index out of bounds means: clipped, filled (gather) or dropped (scatter), or promised absent."""
+    """What an index out of bounds means: clipped, filled (gather) or dropped (scatter), promised absent."""
 
     CLIP = "clip"
     FILL_OR_DROP = "fill"

@@ -6,23 +6,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import ArgumentError, ShapeError
-from ..interpreter import as_value, ops
+from ..interpreter import as_value, is_python_scalar, ops
 from ..locations import user_location_text
 
 
 def operands(*xs: Any) -> list[Any]:
     """`xs` as values of one dtype where Python scalars yield, and of one shape where 0-d scalars spread."""
     values = [as_value(x) for x in xs]
-    strong = [v for v in values if not v.weak_type] or values
-    dtype = strong[0].dtype
+    strong = [v for v in values if not v.weak_type]
+    dtype = strong[0].dtype if strong else max((v.dtype for v in values), key=_generality)
     values = [as_value(v, dtype) if v.weak_type else v for v in values]
     largest = max(values, key=lambda v: v.ndim)
     return [_spread(x, v, largest) for x, v in zip(xs, values, strict=True)]
 
 
+def _generality(dtype: np.dtype) -> tuple[int, int]:
+    return "biufVc".index(dtype.kind), dtype.itemsize
+
+
 def _spread(given: Any, value: Any, like: Any) -> Any:
-    is_scalar = isinstance(given, (bool, int, float, complex)) or value.weak_type
+    is_scalar = is_python_scalar(given) or value.weak_type
     if not is_scalar or like.ndim == 0 or value.ndim:
         return value
     return ops.broadcast_in_dim(value, shape=like.shape, dimensions=())
