@@ -67,7 +67,6 @@ class _Conversion:
                     raise self.failure from None
                 raise
             settle(self.module)
-            settle(self.module)
             tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"
             mlir.passmanager.PassManager.parse(tidy).run(self.module.operation)
 
