@@ -807,6 +807,44 @@ irdl.dialect @adze {
     irdl.results(result: variadic %1)
     irdl.attributes {"callee" = %2, "results" = %3}
   }
+  irdl.operation @cond {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.array"
+    %4 = irdl.base "#builtin.array"
+    irdl.operands(index: %0, xs: variadic %1)
+    irdl.results(result: variadic %2)
+    irdl.attributes {"branches" = %3, "results" = %4}
+  }
+  irdl.operation @while {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.symbol_ref"
+    %3 = irdl.base "#builtin.symbol_ref"
+    %4 = irdl.base "#builtin.integer"
+    %5 = irdl.base "#builtin.integer"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"condition" = %2, "body" = %3, "condition_constants" = %4, "body_constants" = %5}
+  }
+  irdl.operation @scan {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.is index
+    %2 = irdl.any_of(%0, %1)
+    %3 = irdl.base "!builtin.tensor"
+    %4 = irdl.base "#builtin.symbol_ref"
+    %5 = irdl.base "#builtin.integer"
+    %6 = irdl.base "#builtin.integer"
+    %7 = irdl.base "#builtin.dense_array"
+    %8 = irdl.is false
+    %9 = irdl.is true
+    %10 = irdl.any_of(%8, %9)
+    %11 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %2)
+    irdl.results(result: variadic %3)
+    irdl.attributes {"body" = %4, "constant_count" = %5, "carry_count" = %6, "length" = %7, "reverse" = %10, "results" = %11}
+  }
   irdl.operation @stop_gradient {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "!builtin.tensor"

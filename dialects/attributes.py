@@ -98,7 +98,7 @@ class Codec:
                 return ir.DenseI64ArrayAttr.get([DYNAMIC if n is None else n for n in value], context)
             case "pairs":
                 rows = [ir.DenseI64ArrayAttr.get(list(row), context) for row in value]
-                return ir.ArrayAttr.get(rows, context)  # type: ignore[arg-type]
+                return ir.ArrayAttr.get(rows, context)
             case "bool":
                 return ir.BoolAttr.get(value, context)
             case "float":
@@ -109,12 +109,12 @@ class Codec:
                 return ir.TypeAttr.get(self.element_type(value), context)
             case "types":
                 types = [ir.TypeAttr.get(self.write_type(t), context) for t in value]
-                return ir.ArrayAttr.get(types, context)  # type: ignore[arg-type]
+                return ir.ArrayAttr.get(types, context)
             case "symbol":
                 return ir.FlatSymbolRefAttr.get(value, context)
             case "symbols":
                 refs = [ir.FlatSymbolRefAttr.get(name, context) for name in value]
-                return ir.ArrayAttr.get(refs, context)  # type: ignore[arg-type]
+                return ir.ArrayAttr.get(refs, context)
             case _:
                 raise AssertionError(f"unknown attribute kind {kind}")
 

@@ -533,6 +533,21 @@ class Builder(BuilderCore[V]):
         result: Any = self.apply(BY_NAME["call"], (*xs, ), {"callee": callee, "results": tuple(results)})
         return result
 
+    def cond(self, index: V, *xs: V, branches: Sequence[str], results: Sequence[ValueType]) -> Any:
+        """``y... = branches[index](x...)``, with `index` clamped to the branches there are."""
+        result: Any = self.apply(BY_NAME["cond"], (index, *xs, ), {"branches": tuple(branches), "results": tuple(results)})
+        return result
+
+    def while_(self, *xs: V, condition: str, body: str, condition_constants: int, body_constants: int) -> Any:
+        """``while condition(c..., state...): state = body(d..., state...)``; the final state."""
+        result: Any = self.apply(BY_NAME["while"], (*xs, ), {"condition": condition, "body": body, "condition_constants": condition_constants, "body_constants": body_constants})
+        return result
+
+    def scan(self, *xs: V, body: str, constant_count: int, carry_count: int, length: Sequence[int | V], reverse: bool, results: Sequence[ValueType]) -> Any:
+        """``carry, y[t] = body(constants, carry, x[t])`` for ``t = 0, 1, ..., length - 1``; carry, then ``y``."""
+        result: Any = self.apply(BY_NAME["scan"], (*xs, ), {"body": body, "constant_count": constant_count, "carry_count": carry_count, "length": tuple(length), "reverse": reverse, "results": tuple(results)})
+        return result
+
     def stop_gradient(self, x: V) -> V:
         """``y = x; dy = 0``."""
         result: V = self.apply(BY_NAME["stop_gradient"], (x, ), {})

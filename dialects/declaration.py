@@ -100,7 +100,7 @@ class Attribute:
     | int       | int                                | i64 integer                |
     | ints      | tuple of int                       | dense i64 array            |
     | pairs     | tuple of tuples of int             | array of dense i64 arrays  |
-    | sizes     | tuple of int or size values        | dense i64 array, `?` as kDynamic, then trailing index operands |
+    | sizes     | tuple of int or size values        | dense i64 array; `?`: index operand |
     | bool      | bool                               | bool                       |
     | float     | float                              | f64 float                  |
     | choice    | str, one of `choices`              | string                     |
@@ -191,6 +191,7 @@ class Op:
 
     An op that refers to functions (a `symbol` attribute) gets the engine in place of `results`, and maps
     its bodies through it: `jvp(b, primals, tangents, engine, **attributes)` -> (results, tangents),
+    `linearize` likewise, where it must be taken apart to be reversed,
     `transpose(b, cotangents, operands, engine, **attributes)` and
     `batch(b, size, operands, batched, engine, **attributes)`.
     """
@@ -203,6 +204,7 @@ class Op:
     is_contraction: ClassVar[bool] = False
     callee_attribute: ClassVar[str | None] = None
     simplify: ClassVar[Callable[..., Any] | None] = None
+    linearize: ClassVar[Callable[..., Any] | None] = None
 
     infer: ClassVar[Any]
     evaluate: ClassVar[Any]
@@ -301,10 +303,10 @@ __all__ = [
     "BATCHING_LATER",
     "DIALECT",
     "DIFFERENTIATION_LATER",
-    "RULES",
-    "SIZE",
     "NO_BATCH",
     "NO_TANGENT",
+    "RULES",
+    "SIZE",
     "Attribute",
     "Linear",
     "Op",

@@ -63,6 +63,7 @@ from .ops.derivatives import (
 )
 from .ops.effects import Check, Print
 from .ops.indexing import DynamicSlice, DynamicUpdateSlice, Gather, Scatter
+from .ops.loops import Cond, While
 from .ops.ordering import Sort, TopK
 from .ops.randomness import RandomBits
 from .ops.reductions import (
@@ -79,6 +80,7 @@ from .ops.reductions import (
     ReduceProd,
     ReduceSum,
 )
+from .ops.scan import Scan
 from .ops.shape import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
 from .ops.slicing import Pad, Slice
 from .ops.special import Digamma, Erf, Erfc, ErfInv, Lgamma
@@ -171,7 +173,7 @@ REDUCTIONS: Final = (
 CONTRACTION: Final = (DotGeneral, ConvGeneral)
 ORDERING: Final = (Sort, TopK)
 RANDOMNESS: Final = (RandomBits,)
-CONTROL: Final = (Call,)
+CONTROL: Final = (Call, Cond, While, Scan)
 DERIVATIVES: Final = (
     StopGradient,
     CheckpointName,

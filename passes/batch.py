@@ -1,7 +1,7 @@
 """Batching: maps a function to the one that applies it to each slice along a new leading axis.
 
-`batch(module, @f, batched)` makes `@f_batched(operands...)` in which each batched operand has the batch as its
-axis 0; an operand that is not batched stays as it is, and a result that depends on no batched operand too.
+`batch(module, @f, batched)` makes `@f_batched(operands...)` in which each batched operand has the batch as
+its axis 0; an operand that is not batched stays as it is, and so does a result that depends on none.
 One rule an op, `Op.batch`; an op that refers to functions gets this pass to map them. Other batch axes are
 the frontend's business: it moves them to the front before and back after.
 """
@@ -19,7 +19,7 @@ from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
 from ..dialects.ops.elementwise import repeated
 from ..dialects.types import SIZE, TensorType, ValueType
-from .construction import Activity, NewFunction, call_function, derived_location, result_types
+from .construction import Activity, FunctionMaker, NewFunction, call_function, derived_location, result_types
 from .functions import body, function, split_body
 from .simplify import simplify_function
 from .verify import location_text
@@ -33,7 +33,7 @@ class Batched:
     batched_results: Activity
 
 
-class Batcher:
+class Batcher(FunctionMaker):
     """The batch engine of one module for one axis; remembers what it has made.
 
     `size` is the static size of the axis, or None where it is dynamic: then every batched function takes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ..dialects import mlir
@@ -95,3 +95,27 @@ def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.Inser
     for position, operand in enumerate(operation.operands):
         clone.operands[position] = values[operand]
     values.update(zip(operation.results, clone.results, strict=True))
+
+
+class FunctionMaker:
+    """What rules of ops with bodies ask of every engine: make a function, call one, know its results."""
+
+    module: mlir.ir.Module
+    codec: Codec
+
+    def function(
+        self, name: str, types: Sequence[ValueType], build: Callable[[Emitter, list[Any]], Sequence[Any]]
+    ) -> str:
+        """A new private function of arguments `types`; `build` gets a builder and them, and gives the results."""
+        location = mlir.ir.Location.unknown(self.module.context)
+        new = NewFunction(self.module, self.codec, name, types, location)
+        return new.finish(build(new.emitter, new.arguments))
+
+    def called(self, b: Emitter, symbol: str, operands: Sequence[Any]) -> list[Any]:
+        """The results of a function as it is."""
+        return call_function(b, self.module, symbol, operands)
+
+    def types_of(self, symbol: str) -> tuple[ValueType, ...]:
+        """The types of what a function gives."""
+        _, terminator = split_body(function(self.module, symbol))
+        return tuple(self.codec.read_type(v.type) for v in terminator.operands)

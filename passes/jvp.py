@@ -16,11 +16,18 @@ from typing import Any, Final
 from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.building import Application
-from ..dialects.declaration import Undefined
+from ..dialects.declaration import Op, Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
 from ..dialects.types import INEXACT, SIZE, TensorType, ValueType
-from .construction import Activity, NewFunction, call_function, clone_operation, derived_location
+from .construction import (
+    Activity,
+    FunctionMaker,
+    NewFunction,
+    call_function,
+    clone_operation,
+    derived_location,
+)
 from .functions import body, function, split_body
 from .inline import inline_function
 from .transpose import Transposer
@@ -40,7 +47,7 @@ class Differentiated:
     active_results: Activity
 
 
-class ForwardMode:
+class ForwardMode(FunctionMaker):
     """The jvp engine of one module; remembers what it has made."""
 
     transform = "jvp"
@@ -50,17 +57,20 @@ class ForwardMode:
         self.codec = Codec(module.context)
         self.reader = Reader(self.codec)
         self.transposer = Transposer(module)
-        self._made: dict[tuple[str, Activity], Differentiated] = {}
+        self._made: dict[tuple[str, Activity, Activity | None], Differentiated] = {}
 
-    def differentiate(self, symbol: str, active: Activity) -> Differentiated:
-        """The function that maps (primals, active tangents) to (results, active result tangents)."""
-        key = (symbol, active)
+    def differentiate(self, symbol: str, active: Activity, wanted: Activity | None = None) -> Differentiated:
+        """The function that maps (primals, active tangents) to (results, active result tangents).
+
+        `wanted` asks for the tangents of those results, zeros included, and of no others.
+        """
+        key = (symbol, active, wanted)
         made = self._made.get(key)
         if made is None:
-            made = self._made[key] = self._differentiate(symbol, active)
+            made = self._made[key] = self._differentiate(symbol, active, wanted)
         return made
 
-    def _differentiate(self, symbol: str, active: Activity) -> Differentiated:
+    def _differentiate(self, symbol: str, active: Activity, wanted: Activity | None = None) -> Differentiated:
         source = function(self.module, symbol)
         parameters = list(body(source).arguments)
         types = [self.codec.read_type(p.type) for p in parameters]
@@ -80,6 +90,11 @@ class ForwardMode:
             self._step(child.operation, new.emitter, primals, tangents)
         results = [primals[v] for v in terminator.operands]
         out = [tangents.get(v) for v in terminator.operands]
+        if wanted is not None:
+            filled = [
+                new.emitter.zeros_like(r) if t is None else t for r, t in zip(results, out, strict=True)
+            ]
+            out = [t if is_wanted else None for t, is_wanted in zip(filled, wanted, strict=True)]
         new.finish([*results, *(t for t in out if t is not None)])
         return Differentiated(new.symbol, tuple(t is not None for t in out))
 
@@ -92,7 +107,7 @@ class ForwardMode:
         if is_active and _refers_to_functions(application):
             results, outgoing = self._through_functions(application, incoming, b)
         else:
-            results = _sequence(b.apply(application.op, application.operands, application.attributes))
+            results = list(_sequence(b.apply(application.op, application.operands, application.attributes)))
             outgoing = [None] * len(results)
             if is_active and any(carries_tangent(self.codec.read_type(r.type)) for r in operation.results):
                 outgoing = self._tangents(operation, application, incoming, results, b)
@@ -124,7 +139,7 @@ class ForwardMode:
         self, application: Application, incoming: Sequence[Any], b: Emitter
     ) -> tuple[list[Any], list[Any]]:
         """An op with bodies says itself how its differentiated bodies are put together."""
-        rule = application.op.jvp
+        rule = self._rule_of(application.op)
         if isinstance(rule, Undefined):
             raise MissingRuleError(f"'{application.op.name}' cannot be differentiated: {rule.reason}")
         results, outgoing = rule(b, application.operands, tuple(incoming), self, **application.attributes)
@@ -146,6 +161,10 @@ class ForwardMode:
         count = len(made.active_results)
         outgoing = iter(values[count:])
         return values[:count], [next(outgoing) if is_active else None for is_active in made.active_results]
+
+    def _rule_of(self, op: type[Op]) -> Any:
+        """The rule by which an op with bodies is differentiated in this mode."""
+        return op.jvp
 
     def inlined(self, b: Emitter, symbol: str, operands: Sequence[Any]) -> list[Any]:
         """For rules of ops with bodies: the results of a function whose ops are copied in, not called."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import mlir
+from ..dialects.declaration import Op
 from ..dialects.emission import Emitter
 from ..dialects.types import SIZE
 from .construction import (
@@ -75,6 +76,14 @@ class Linearizer(ForwardMode):
             split = _Split(self, symbol, combined.symbol, active, policy)
             made = self._linearized[key] = split.run(combined.active_results)
         return made
+
+    @property
+    def forward(self) -> ForwardMode:
+        """Plain forward mode, for ops that cannot be split."""
+        return ForwardMode(self.module)
+
+    def _rule_of(self, op: type[Op]) -> Any:
+        return op.linearize or op.jvp
 
     def custom_pullback(
         self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int

@@ -22,6 +22,7 @@ from ..dialects.types import TensorType, ValueType
 from .construction import (
     SHAPE_DONORS,
     Activity,
+    FunctionMaker,
     NewFunction,
     call_function,
     clone_operation,
@@ -41,7 +42,7 @@ class Transposed:
     nonzero: Activity
 
 
-class Transposer:
+class Transposer(FunctionMaker):
     """The transpose engine of one module; remembers what it has made."""
 
     def __init__(self, module: mlir.ir.Module) -> None:
@@ -60,10 +61,6 @@ class Transposer:
         if made is None:
             made = self._made[key] = _Reversal(self, symbol, linear, given).run()
         return made
-
-    def called(self, b: Emitter, symbol: str, operands: Sequence[Any]) -> list[Any]:
-        """For rules of ops with bodies: the results of a function as it is."""
-        return call_function(b, self.module, symbol, operands)
 
     def forward_of(self, symbol: str, constant: int, linear: Sequence[ValueType]) -> str:
         """For a pullback `symbol(constants..., cotangents...)`: the function that pushes tangents forward.
@@ -91,7 +88,7 @@ class Transposer:
         results = []
         for nonzero, type_ in zip(made.nonzero, linear, strict=True):
             assert isinstance(type_, TensorType)
-            results.append(next(values) if nonzero else b.full(0, type_.shape, type_.dtype))  # type: ignore[arg-type]
+            results.append(next(values) if nonzero else b.full(0, type_.shape, type_.dtype))
         return new.finish(results)
 
     def call(self, b: Emitter, symbol: str, operands: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:

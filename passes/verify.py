@@ -7,7 +7,7 @@ counts, attributes and result types are checked here against the declarations.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Final
 
 from ..dialects import mlir
@@ -41,7 +41,7 @@ def verify(module: mlir.ir.Module) -> None:
                 ) from None
 
 
-def _verify_operation(operation: mlir.ir.Operation, reader: Reader, symbols: Sequence[str]) -> None:
+def _verify_operation(operation: mlir.ir.Operation, reader: Reader, symbols: Collection[str]) -> None:
     application = reader.read(operation)
     if application is None:
         if operation.name not in _STRUCTURE:

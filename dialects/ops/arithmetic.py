@@ -218,19 +218,28 @@ class Pow(Binary):
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
-        """With `d/dx = 0` at `y = 0` and `d/dy = 0` at `x = 0 < y`, the limits, instead of NaN."""
+        """With `d/dx = 0` at `x = y = 0` and `d/dy = 0` at `x = 0 < y`, the limits, instead of NaN."""
         (dx, dy), (x, y) = tangents, primals
         zero, one = b.full_like(x, 0), b.full_like(x, 1)
         total = None
         if dx is not None:
-            is_flat = b.compare(y, zero, direction="EQ")
-            power = b.pow(x, b.select(is_flat, one, b.sub(y, one)))
-            total = b.mul(dx, b.mul(y, power))
+            total = b.mul(dx, b.mul(y, falling_power(b, x, y)))
         if dy is not None:
             is_zero = b.compare(x, zero, direction="EQ")
             rise = b.mul(dy, b.mul(b.log(b.select(is_zero, one, x)), result))
             total = rise if total is None else b.add(total, rise)
         return total
+
+
+def falling_power(b: Any, x: Any, y: Any) -> Any:
+    """`x ** (y - 1)`, and 1 at `x = y = 0`; the general case only where `y` may be 0."""
+    one = b.full_like(x, 1)
+    known = b.constant_of(y)
+    if known is None or not np.all(known):
+        zero = b.full_like(x, 0)
+        is_flat = b.and_(b.compare(x, zero, direction="EQ"), b.compare(y, zero, direction="EQ"))
+        x = b.select(is_flat, one, x)
+    return b.pow(x, b.sub(y, one))
 
 
 class Max(Binary):

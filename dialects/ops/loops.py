@@ -112,9 +112,7 @@ class Cond(Op):
         return outputs[: len(results)], spread(as_list(pushed), union)
 
     @staticmethod
-    def transpose(
-        b: Any, cotangents: Any, operands: Any, engine: Any, *, branches: Any, results: Any
-    ) -> Any:
+    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, *, branches: Any, results: Any) -> Any:
         index, xs = operands[0], operands[1:]
         linear = tuple(isinstance(x, Linear) for x in xs)
         given = tuple(c is not None for c in cotangents)
@@ -128,7 +126,9 @@ class Cond(Op):
 
             def build(c: Any, values: Any) -> Any:
                 found = iter(engine.called(c, made.symbol, values))
-                return [next(found) if has else zeros_of(c, t) for has, t in zip(made.nonzero, kinds, strict=True)]
+                return [
+                    next(found) if has else zeros_of(c, t) for has, t in zip(made.nonzero, kinds, strict=True)
+                ]
 
             return str(engine.function(f"{name}_branch_transpose", types, build))
 
@@ -367,4 +367,3 @@ def choose(b: Any, predicate: Any, on_true: Any, on_false: Any) -> Any:
     if len(shape) > 1:
         predicate = b.broadcast_in_dim(predicate, shape=shape, dimensions=(0,))
     return b.select(predicate, on_true, on_false)
-
