@@ -23,8 +23,9 @@ Axis = int | Sequence[int] | None
 
 
 def relu(x: Any) -> Any:
-    """`max(x, 0)`."""
-    return xp.maximum(x, 0)
+    """`max(x, 0)`, with slope 0 at 0, where a maximum would share its tangent with the zero."""
+    value = xp.asarray(x)
+    return xp.where(value <= 0, 0, value)
 
 
 def relu6(x: Any) -> Any:
