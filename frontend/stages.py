@@ -6,6 +6,7 @@ gives something to call, save or measure. Every stage prints its IR (`.mlir()`) 
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ..dialects import mlir
+from ..dialects.errors import AdzeError
+from ..passes.cost import Cost, cost
 from ..passes.functions import function
 from ..passes.lower.configuration import strip_configuration
 from ..passes.lower.conversion import lower as lower_pass
@@ -25,6 +28,7 @@ from ..runtime.cache import CacheKey, CacheRecord, CompileCache, cache_key
 from ..runtime.compile import CompileOptions, Variant, compile_with_fallback
 from ..runtime.devices import get_device
 from ..runtime.execute import Executable, Function
+from ..runtime.files import write_atomically
 from ..runtime.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
 from ..runtime.settings import read_settings
 from ..runtime.signature import ArraySpec, FunctionSignature
@@ -47,6 +51,33 @@ def clone_module(module: Any) -> Any:
 def module_text(module: Any, *, locations: bool = False) -> str:
     """A module as MLIR text."""
     return str(module.operation.get_asm(enable_debug_info=locations, large_elements_limit=None))
+
+
+class StageDumps:
+    """Numbered files of the stages of one program in `folder` (None: nothing is written).
+
+    Each is MLIR, with the user's lines, that `adze opt` runs passes over again. A folder that cannot be
+    written is an `AdzeError`: who sets ADZE_DUMP_DIR wants the files.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.count = 0
+
+    def write(self, stage: str, module: Any) -> None:
+        """Write the module as the next stage."""
+        if self.folder is None:
+            return
+        path = self.folder / f"{self.count:02}-{stage}.mlir"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, module_text(module, locations=True).encode())
+        except OSError as error:
+            raise AdzeError(
+                f"cannot write {path}: {error.strerror or error}",
+                hint="ADZE_DUMP_DIR asks for this file: unset it, or name a folder that can be written",
+            ) from None
+        self.count += 1
 
 
 class Traced:
@@ -77,6 +108,10 @@ class Traced:
         """One line an op: `%3: f32[4,2] = mul(%1, %2)`."""
         return pretty(self.program.module)
 
+    def cost(self) -> Cost:
+        """Arithmetic, memory traffic and the most bytes alive at once, counted on the IR as traced."""
+        return cost(self.program.module)
+
     def simplified(self, observer: Observer | None = None) -> Any:
         """A simplified copy of the module."""
         module = clone_module(self.program.module)
@@ -86,9 +121,20 @@ class Traced:
     def lower(self, target: str | Target = "cpu", observer: Observer | None = None) -> Lowered:
         """Simplify and rewrite to linalg for `target`."""
         chosen = parse_target(target)
+        dumps = self._dumps()
+        dumps.write("traced", self.program.module)
         module = self.simplified(observer)
+        dumps.write("simplified", module)
         hints = lower_pass(module, chosen)
+        dumps.write("linalg", module)
         return Lowered(self.program, module, chosen, hints)
+
+    def _dumps(self) -> StageDumps:
+        root = read_settings().dump_dir
+        if root is None:
+            return StageDumps(None)
+        digest = hashlib.sha256(module_text(self.program.module).encode()).hexdigest()[:8]
+        return StageDumps(root / f"{self.program.symbol}-{digest}")
 
     def __str__(self) -> str:
         return self.mlir()

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from .frontend.jit import explain_retrace as explain_retrace
     from .frontend.jit import jit as jit
     from .frontend.jit import trace as trace
+    from .frontend.placement import device_put as device_put
+    from .frontend.placement import devices as devices
     from .frontend.specs import ShapeDtype as ShapeDtype
 
 _WHERE = {
@@ -53,6 +55,8 @@ _WHERE = {
     "explain_retrace": ".frontend.jit",
     "jit": ".frontend.jit",
     "load": ".frontend.artifacts",
+    "device_put": ".frontend.placement",
+    "devices": ".frontend.placement",
     "trace": ".frontend.jit",
     "grad": ".frontend.differentiation",
     "jvp": ".frontend.differentiation",
