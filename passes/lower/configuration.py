@@ -66,7 +66,10 @@ class Survey:
 def survey(
     op: type[Op], operands: Sequence[ValueType], results: Sequence[ValueType], attributes: Any
 ) -> Survey:
-    """Estimate one application: products exactly, other ops as one operation for each element touched."""
+    """Estimate one application: products of matrices exactly, other ops as one operation an element touched.
+
+    So a product with a vector, which waits for memory, counts as little as a sum of the same matrix.
+    """
     arrays = [t for t in (*operands, *results) if isinstance(t, TensorType)]
     counts = [prod(1 if n is None else n for n in t.shape) for t in arrays]
     flops = max(counts, default=0)
@@ -74,11 +77,12 @@ def survey(
     if op is DotGeneral:
         contracting, batch = attributes["contracting"], attributes["batch"]
         depth = prod(arrays[0].shape[a] or 1 for a in contracting[0])
-        flops = 2 * depth * counts[-1]
         is_matrix_product = all(
             any(n != 1 for a, n in enumerate(t.shape) if a not in contracting[side] + batch[side])
             for side, t in enumerate(arrays[:2])
         )
+        if is_matrix_product:
+            flops = 2 * depth * counts[-1]
     elif op is ConvGeneral:
         out_features = arrays[1].shape[attributes["rhs_spec"][0]] or 1
         flops = 2 * counts[-1] * max(counts[1] // out_features, 1)

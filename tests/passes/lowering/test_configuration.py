@@ -106,6 +106,27 @@ def test_hints_count_the_work_of_a_product() -> None:
     assert (hints.flops, hints.bytes_moved, hints.is_static) == (240, 4 * (20 + 30 + 24), True)
 
 
+def test_a_product_with_a_vector_counts_as_little_as_a_sum() -> None:
+    attributes = {"contracting": ((1,), (0,)), "batch": ((), ())}
+    seen = configuration.survey(DotGeneral, (f32(40, 50), f32(50)), (f32(40),), attributes)
+    assert seen.flops == 2000
+
+
+def test_the_last_reduction_of_a_kernel_decides_about_its_tiles() -> None:
+    def centred_squares(b: Any, x: Any) -> Any:
+        shape = b.tensor_type(x).shape
+        top = b.broadcast_in_dim(b.reduce_max(x, axes=(1,)), shape=shape, dimensions=(0,))
+        return b.reduce_sum(b.sub(x, top), axes=(1,))
+
+    def apart(b: Any, x: Any) -> Any:
+        return b.reduce_max(x, axes=(1,)), b.reduce_sum(x, axes=(1,))
+
+    assert lowered_text(centred_squares, f32(64, 256)).count("compilation_info =") == 1
+    assert lowered_text(apart, f32(64, 256)).count("compilation_info =") == 2
+    # columns of 33 have no tiles, so neither have the rows before them
+    assert lowered_text(centred_squares, f32(64, 33 * 7)).count("compilation_info =") == 0
+
+
 def test_configuration_can_be_stripped() -> None:
     module, _ = build({"main": (matmul, (f32(64, 64), f32(64, 64)))})
     lower(module, AVX512)
