@@ -245,12 +245,6 @@ def _bound(value: Any) -> Any:
 # -- integer positions -------------------------------------------------------------------------
 
 
-def index_dtype(*values: Any) -> np.dtype:
-    """int32 when every traced index is at most that wide, else int64."""
-    narrow = all(v.dtype.itemsize < 4 or v.dtype == INT32 for v in values)
-    return INT32 if narrow else INT64
-
-
 def wrapped(position: Any, size: Any) -> Any:
     """Positions with negative ones counted from the end; out-of-range ones stay out of range."""
     if isinstance(position, np.ndarray):

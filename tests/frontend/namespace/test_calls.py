@@ -13,7 +13,7 @@ from .running import Call, assert_same, flat, run_traced
 PARAMETERS = [pytest.param(call, id=str(call)) for call in ALL_CALLS]
 
 
-def by_numpy(call: Call) -> object:
+def by_numpy(call: Call) -> list[np.ndarray]:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # means of nothing, all-NaN slices
         result = call.of(np)(*call.args, **call.kwargs)
