@@ -19,12 +19,21 @@ class AdzeError(Exception):
         self.message = message
         self.where = where
         self.hint = hint
-        lines = [message]
-        if where:
-            lines.append(f"  at {where}")
-        if hint:
-            lines.append(f"  hint: {hint}")
-        super().__init__("\n".join(lines))
+        super().__init__(self._text())
+
+    def locate(self, where: str) -> None:
+        """Say where in the user's code it happened, unless that is known."""
+        if self.where is None:
+            self.where = where
+            self.args = (self._text(),)
+
+    def _text(self) -> str:
+        lines = [self.message]
+        if self.where:
+            lines.append(f"  at {self.where}")
+        if self.hint:
+            lines.append(f"  hint: {self.hint}")
+        return "\n".join(lines)
 
 
 class TypeCheckError(AdzeError):

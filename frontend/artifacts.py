@@ -11,7 +11,7 @@ from . import tree
 from .array import Array
 from .errors import ArgumentError
 from .host import runtime_argument
-from .locations import user_location_text
+from .locations import located, user_location_text
 
 
 class LoadedProgram:
@@ -44,7 +44,8 @@ class LoadedProgram:
             runtime_argument(x, spec.dtype)
             for x, spec in zip(leaves, self._exported.signature.inputs, strict=True)
         ]
-        results = [Array(r) for r in self._function.call(arguments)]
+        with located():
+            results = [Array(r) for r in self._function.call(arguments)]
         return tree.from_json(self._exported.output_tree, results)
 
     def __repr__(self) -> str:
@@ -56,4 +57,5 @@ def load(path: str | os.PathLike[str], device: str | None = None) -> LoadedProgr
 
     Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine.
     """
-    return LoadedProgram(artifact.load(path, device))
+    with located():
+        return LoadedProgram(artifact.load(path, device))

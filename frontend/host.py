@@ -26,6 +26,11 @@ def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
         return _python_scalar(leaf, dtype)
     if hasattr(leaf, "__dlpack__") and not isinstance(leaf, np.ndarray):
         return np.from_dlpack(leaf)
+    if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
+        raise ArgumentError(
+            f"expected an array or a number, got {type(leaf).__name__}: {str(leaf)[:60]!r}",
+            where=user_location_text(),
+        )
     return np.asarray(leaf)
 
 

@@ -56,8 +56,7 @@ class Interpreter(Builder[Any]):
                     raise leaked(operand)
             return self._evaluate(op, operands, attributes)
         except AdzeError as error:
-            if error.where is None:
-                raise type(error)(error.message, where=user_location_text(), hint=error.hint) from None
+            error.locate(user_location_text())
             raise
 
     def _record(

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..dialects.errors import AdzeError
 from ..dialects.types import TensorType
 from ..runtime.execute import Function
 from . import tree
@@ -24,7 +25,7 @@ from .array import Array
 from .errors import ArgumentError
 from .host import runtime_argument
 from .interpreter import argument_value, is_python_scalar, ops, scalar_value
-from .locations import user_location_text
+from .locations import located, user_location_text
 from .sizes import Dim
 from .specs import ShapeDtype
 from .stages import Compiled, Traced
@@ -67,7 +68,11 @@ class _Entry:
             else runtime_argument(leaf, dtype)
             for leaf, dtype in zip(leaves, self.dtypes, strict=True)
         ]
-        results = self.function.call(arguments)
+        try:
+            results = self.function.call(arguments)
+        except AdzeError as error:
+            error.locate(user_location_text())
+            raise
         if self.is_single:
             return Array(results[0])
         return tree.unflatten(self.result_tree, map(Array, results))
@@ -99,15 +104,14 @@ class Jitted:
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._static_names = static_argnames
-        self._static_nums = _all_static_positions(function, static_argnums, static_argnames)
+        self._static_nums, self._static_names = _all_static(function, static_argnums, static_argnames)
         self._target = target
         self._device = device
         self._entries: dict[_Signature, _Entry] = {}
         self._direct: dict[tuple[Any, ...], _Entry] = {}
         self._retraces: list[Retrace] = []
         self._lock = threading.RLock()
-        self._has_static = bool(self._static_nums or static_argnames)
+        self._has_static = bool(self._static_nums or self._static_names)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Methods: `self` becomes the first argument."""
@@ -137,10 +141,15 @@ class Jitted:
         if self._has_static:
             args, kwargs, static = self._split(args, kwargs)
         leaves, structure = tree.flatten((args, kwargs))
-        kinds = tuple(
-            (leaf.shape, leaf.dtype) if isinstance(leaf, (Array, np.ndarray)) else _kind(leaf)
-            for leaf in leaves
-        )
+        try:
+            kinds = tuple(
+                (leaf.shape, leaf.dtype) if isinstance(leaf, (Array, np.ndarray)) else _kind(leaf)
+                for leaf in leaves
+            )
+        except ArgumentError:
+            for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
+                parameter_of(leaf, name)  # raises the same with the argument's name
+            raise
         signature = _Signature(structure, kinds, static)
         entry = self._entries.get(signature)
         if entry is None:
@@ -157,12 +166,13 @@ class Jitted:
             if known is not None:
                 return known
             self._retraces.append(Retrace(user_location_text(), self._why(signature)))
-            compiled = self._trace(args, kwargs, static).lower(self._target).compile(device=self._device)
+            traced = self._trace(args, kwargs, static)
+            with located():
+                compiled = traced.lower(self._target).compile(device=self._device)
+                function = compiled.function
             program = compiled.program
             dtypes = tuple(p.type.dtype for p in program.parameters)
-            entry = _Entry(
-                compiled, compiled.function, dtypes, program.result_tree, program.result_tree.is_leaf()
-            )
+            entry = _Entry(compiled, function, dtypes, program.result_tree, program.result_tree.is_leaf())
             self._entries[signature] = entry
             return entry
 
@@ -369,23 +379,31 @@ def _placed(
     return full, keywords
 
 
-def _all_static_positions(
+def _all_static(
     function: Callable[..., Any], nums: tuple[int, ...], names: tuple[str, ...]
-) -> tuple[int, ...]:
-    """Positions of static arguments, those given by name included."""
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Positions and names of all static arguments: each may be given either way in a call."""
     try:
-        parameters = list(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return nums
+        return nums, names
+    listed = list(parameters)
+    kinds = {p.kind for p in parameters.values()}
     unknown = [n for n in names if n not in parameters]
-    takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(function).parameters.values())
-    if unknown and not takes_any:
+    beyond = [n for n in nums if not -len(listed) <= n < len(listed)]
+    what = f"static_argnames {unknown}" if unknown and inspect.Parameter.VAR_KEYWORD not in kinds else ""
+    if beyond and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        what = f"static_argnums {beyond}"
+    if what:
         raise ArgumentError(
-            f"static_argnames {unknown} are no parameters of "
-            f"{function_name(function)}({', '.join(parameters)})",
+            f"{what} are no parameters of {function_name(function)}({', '.join(listed)})",
             where=user_location_text(),
         )
-    return tuple(dict.fromkeys((*nums, *(parameters.index(n) for n in names if n in parameters))))
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    named = {name: i for i, (name, p) in enumerate(parameters.items()) if p.kind in positional}
+    by_name = (named[n] for n in names if n in named)
+    by_position = (listed[n] for n in nums if n not in beyond and listed[n] in named)
+    return tuple(dict.fromkeys((*nums, *by_name))), tuple(dict.fromkeys((*names, *by_position)))
 
 
 def _difference(old: _Signature, new: _Signature) -> str:

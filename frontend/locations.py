@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType
 from typing import Final
+
+from ..dialects.errors import AdzeError
 
 _OWN: Final = frozenset(
     str(Path(__file__).resolve().parent.parent / folder)
@@ -35,6 +39,16 @@ def user_location() -> tuple[str, int]:
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
     return "<unknown>", 0
+
+
+@contextmanager
+def located() -> Iterator[None]:
+    """Errors of lower layers that pass through say where the user's own code was."""
+    try:
+        yield
+    except AdzeError as error:
+        error.locate(user_location_text())
+        raise
 
 
 def user_location_text() -> str:

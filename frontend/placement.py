@@ -9,6 +9,7 @@ from ..runtime.devices import DeviceInfo, list_devices
 from . import tree
 from .array import Array
 from .interpreter import as_value
+from .locations import located
 from .tracing import Tracer
 
 
@@ -23,7 +24,8 @@ def device_put(x: Any, device: str | None = None) -> Any:
     A call of a compiled function with arrays of its own device copies nothing. Inside a trace, arrays stay
     where the program runs. Raises `DeviceError` for a device that this machine does not have.
     """
-    return tree.map(lambda leaf: _put(leaf, device), x)
+    with located():
+        return tree.map(lambda leaf: _put(leaf, device), x)
 
 
 def _put(leaf: Any, device: str | None) -> Any:

@@ -37,7 +37,7 @@ from . import tree
 from .array import Array
 from .errors import ArgumentError
 from .host import runtime_argument
-from .locations import user_location_text
+from .locations import located, user_location_text
 from .trace import Parameter, TracedProgram
 
 
@@ -120,7 +120,8 @@ class Traced:
 
     def lower(self, target: str | Target = "cpu", observer: Observer | None = None) -> Lowered:
         """Simplify and rewrite to linalg for `target`."""
-        chosen = parse_target(target)
+        with located():
+            chosen = parse_target(target)
         dumps = self._dumps()
         dumps.write("traced", self.program.module)
         module = self.simplified(observer)
@@ -283,7 +284,8 @@ class Compiled:
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Call with the leaves of the argument tree."""
-        results = self.function.call(arguments_for(self.program.parameters, leaves))
+        with located():
+            results = self.function.call(arguments_for(self.program.parameters, leaves))
         return tree.unflatten(self.program.result_tree, [Array(r) for r in results])
 
     def save(self, path: str | os.PathLike[str]) -> Path:

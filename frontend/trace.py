@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..dialects.dialect import BY_NAME
+from ..dialects.errors import AdzeError
 from ..dialects.types import TensorType
 from . import tree
 from .array import Array
@@ -74,7 +75,12 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
             where=user_location_text(),
             hint="pass values that are not arrays through static_argnums or static_argnames",
         )
-    value = argument_value(leaf)
+    try:
+        value = argument_value(leaf)
+    except AdzeError as error:
+        raise ArgumentError(
+            f"argument '{name}': {error.message}", where=user_location_text(), hint=error.hint
+        ) from None
     return Parameter(name, TensorType(tuple(value.shape), value.dtype), value.weak_type)
 
 

@@ -133,6 +133,13 @@ class Tracer(ArrayMethods):
             "numpy.asarray()", "use adze.numpy instead of numpy on traced values, or compute it outside"
         )
 
+    def __format__(self, specification: str) -> str:
+        if not specification:
+            return repr(self)
+        raise self._no_value(
+            f"formatting with {specification!r}", "return the array and format it outside the traced function"
+        )
+
     def tolist(self) -> Any:
         raise self._no_value("tolist()", "return the array and convert it outside the traced function")
 
