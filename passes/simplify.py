@@ -17,6 +17,7 @@ from ..dialects.building import Application
 from ..dialects.declaration import Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.ops.constants import Constant
+from ..dialects.ops.elementwise import Elementwise
 from ..dialects.ops.shape import BroadcastInDim
 from ..dialects.types import TensorType
 from .functions import function, functions, is_private, split_body
@@ -105,6 +106,8 @@ class _Run:
             return list(earlier)
         folded = self._folded(operation, application)
         if folded is None:
+            folded = self._folded_repeated(operation, application)
+        if folded is None:
             folded = self._by_rule(operation, application)
         if folded is not None:
             return folded
@@ -151,6 +154,19 @@ class _Run:
         for value, array in zip(values, arrays, strict=True):
             self.constants[value] = np.asarray(array)
         return values
+
+    def _folded_repeated(self, operation: Any, application: Application) -> list[Any] | None:
+        """An elementwise op of repeated scalars is the repeated result, whatever the size."""
+        op, operands, attributes = application
+        if not issubclass(op, Elementwise) or not operands or not all(v in self.splats for v in operands):
+            return None
+        if isinstance(op.evaluate, Undefined):
+            return None
+        emitter = Emitter(self.reader.codec, mlir.ir.InsertionPoint(operation), operation.location)
+        scalar = emitter.array(np.asarray(op.evaluate(*(self.splats[v] for v in operands), **attributes)))
+        shape = self.applications[operands[0]].attributes["shape"]
+        repeated = emitter.apply(BroadcastInDim, (scalar,), {"shape": shape, "dimensions": ()})
+        return [repeated] if repeated.type == operation.results[0].type else None
 
     def drop_unused(self) -> None:
         operations, _ = split_body(self.operation)

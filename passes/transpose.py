@@ -8,14 +8,14 @@ while the pass runs; only one that is asked for as a result becomes an array of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.building import Application
-from ..dialects.declaration import Linear, Undefined
+from ..dialects.declaration import Linear, Op, Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
 from ..dialects.types import TensorType, ValueType
@@ -32,6 +32,24 @@ from .construction import (
 from .functions import body, function, split_body
 from .simplify import simplify_function
 from .verify import location_text
+
+
+class _NotLinearError(Exception):
+    """A transpose rule asked for the value of a linear operand."""
+
+
+class _LinearEmitter(Emitter):
+    """An emitter for transpose rules, which never have the value of a linear operand."""
+
+    def type_of(self, value: Any) -> ValueType:
+        if isinstance(value, Linear):
+            raise _NotLinearError
+        return super().type_of(value)
+
+    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        if any(isinstance(v, Linear) for v in operands):
+            raise _NotLinearError
+        return super().apply(op, operands, attributes)
 
 
 @dataclass(frozen=True)
@@ -128,7 +146,8 @@ class _Reversal:
         results = [v for v, is_given in zip(self.terminator.operands, self.given, strict=True) if is_given]
         types = [engine.codec.read_type(v.type) for v in (*self.other, *results)]
         location = derived_location(self.source.location, "transpose")
-        new = NewFunction(engine.module, engine.codec, f"{self.symbol}_transpose", types, location)
+        name = f"{self.symbol}_transpose"
+        new = NewFunction(engine.module, engine.codec, name, types, location, _LinearEmitter)
         self.emitter = new.emitter
         values = dict(zip(self.other, new.arguments, strict=False))
         backward: list[Any] = []
@@ -212,11 +231,17 @@ class _Reversal:
                 f"'{op.name}' cannot be transposed: {op.transpose.reason}",
                 where=location_text(operation.location),
             )
-        if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
-            result = op.transpose(b, tuple(incoming), operands, self.engine, **attributes)
-        else:
-            cotangent = incoming[0] if len(incoming) == 1 else tuple(incoming)
-            result = op.transpose(b, cotangent, operands, **attributes)
+        try:
+            if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
+                result = op.transpose(b, tuple(incoming), operands, self.engine, **attributes)
+            else:
+                cotangent = incoming[0] if len(incoming) == 1 else tuple(incoming)
+                result = op.transpose(b, cotangent, operands, **attributes)
+        except _NotLinearError:
+            raise MissingRuleError(
+                f"'{op.name}' cannot be transposed: it is not linear in these operands together",
+                where=location_text(operation.location),
+            ) from None
         return result if isinstance(result, (tuple, list)) else (result,)
 
     @staticmethod
