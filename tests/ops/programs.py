@@ -35,13 +35,20 @@ class Function:
 
 def evaluated(instance: Instance) -> tuple[Any, ...]:
     """What the op's `evaluate` rule gives."""
-    functions = instance.case.functions
     attributes = {
-        name: functions[value].evaluate if instance.op.attributes[name].kind == "symbol" else value
+        name: _callable(instance, instance.op.attributes[name].kind, value)
         for name, value in instance.attributes.items()
     }
     result = instance.op.evaluate(*instance.arguments, **attributes)
     return result if isinstance(result, tuple) else () if result is None else (result,)
+
+
+def _callable(instance: Instance, kind: str, value: Any) -> Any:
+    """The attribute with NumPy functions in place of the symbols it names."""
+    functions = instance.case.functions
+    if kind == "symbol":
+        return functions[value].evaluate
+    return tuple(functions[symbol].evaluate for symbol in value) if kind == "symbols" else value
 
 
 def inferred(instance: Instance) -> tuple[ValueType, ...]:
