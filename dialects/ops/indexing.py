@@ -53,7 +53,7 @@ class DynamicSlice(Op):
 
     @staticmethod
     def evaluate(x: np.ndarray, *start_indices: np.ndarray, slice_sizes: tuple[int, ...]) -> np.ndarray:
-        return x[_window(x.shape, start_indices, slice_sizes)].copy()
+        return np.array(x[_window(x.shape, start_indices, slice_sizes)], x.dtype)
 
     @staticmethod
     def lower(l: Any, x: Any, *start_indices: Any, slice_sizes: tuple[Any, ...]) -> Any:

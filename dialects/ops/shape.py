@@ -274,7 +274,7 @@ class Reverse(Movement):
 
     @staticmethod
     def evaluate(x: np.ndarray, *, axes: tuple[int, ...]) -> np.ndarray:
-        return np.flip(x, axes).copy()
+        return np.array(np.flip(x, axes), x.dtype)  # NumPy makes a bf16 scalar of a 0-d array
 
     @staticmethod
     def lower(l: Any, x: Any, *, axes: tuple[int, ...]) -> Any:

@@ -69,7 +69,7 @@ class Slice(Movement):
             if not 0 <= first <= last <= n:
                 raise AdzeError(f"adze: slice [{first}:{last}] of axis {axis} is out of bounds for size {n}")
         window = tuple(slice(*bounds) for bounds in zip(start, limit, strides, strict=True))
-        return x[window].copy()
+        return np.array(x[window], x.dtype)  # x[()] is a scalar, not an array
 
     @staticmethod
     def lower(
