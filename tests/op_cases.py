@@ -24,6 +24,7 @@ from .ops.cases import Callee, Row, T, array, case, elementwise, row, size
 from .ops.contraction_rows import CONTRACTION, CONVOLUTION, ORDERING, REDUCTIONS
 from .ops.derivative_rows import DERIVATIVES
 from .ops.domains import few, halves, powers, shifts
+from .ops.loop_rows import LOOPS
 from .ops.movement_rows import EFFECTS, INDEXING, RANDOMNESS
 from .ops.movement_rows import SHAPE as MOVEMENT
 
@@ -193,6 +194,7 @@ ROWS: Final[tuple[Row, ...]] = (
     *RANDOMNESS,
     *CONTROL,
     *DERIVATIVES,
+    *LOOPS,
     *EFFECTS,
 )
 BY_OP: Final[dict[str, Row]] = {each.op: each for each in ROWS}

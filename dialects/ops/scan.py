@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..declaration import Linear, Op, Operand, boolean, integer, require, sizes, symbol
-from ..types import ANY, TensorType, same_dimension
+from ..types import ANY, INEXACT, TensorType, same_dimension
 from .elementwise import repeated
 from .loops import RESULTS, as_list, pick, spread, zeros_of
 
@@ -183,20 +183,23 @@ class Scan(Op):
         """The scan the other way round; cotangents of constants add up in its carry."""
         loop = _Loop(given)
         constants, carry, arrays = loop.parts(operands)
-        n = len(carry)
+        k, n = len(constants), len(carry)
+        # A carry that starts at a known value starts at zero: that is what linear in it means.
+        kinds = [x.type if isinstance(x, Linear) else b.tensor_type(x) for x in carry]
         require(
-            all(isinstance(x, Linear) for x in carry),
-            "scan: only a scan that is linear in all of its carry can be transposed",
+            all(t.dtype in INEXACT for t in kinds),
+            f"scan: only a scan that is linear in all of its carry can be transposed, it carries "
+            f"({', '.join(map(str, kinds))})",
         )
-        flags = tuple(isinstance(x, Linear) for x in operands)
+        flags = tuple(isinstance(x, Linear) or k <= i < k + n for i, x in enumerate(operands))
         made = engine.transpose(loop.body, flags)
         fixed = [x for x in constants if not isinstance(x, Linear)]
         walked = [x for x in arrays if not isinstance(x, Linear)]
         summed = [x for x in constants if isinstance(x, Linear)]
         sums = [b.full(0, x.sizes, x.dtype) for x in summed]
         back = [
-            b.full(0, x.sizes, x.dtype) if c is None else c
-            for x, c in zip(carry, cotangents[:n], strict=True)
+            b.full(0, x.sizes if isinstance(x, Linear) else b.sizes(x), t.dtype) if c is None else c
+            for x, t, c in zip(carry, kinds, cotangents[:n], strict=True)
         ]
         ys = [
             zeros_of(b, t) if c is None else c for t, c in zip(loop.results[n:], cotangents[n:], strict=True)
@@ -219,11 +222,11 @@ class Scan(Op):
         carried, stacked = loop.emit(
             b, engine, "transpose", [fixed, [*sums, *back], [*walked, *ys]], body, not loop.reverse
         )
-        totals, first = iter(carried[: len(sums)]), iter(carried[len(sums) :])
+        totals, first = iter(carried[: len(sums)]), carried[len(sums) :]
         columns = iter(stacked)
         return [
             *(next(totals) if isinstance(x, Linear) else None for x in constants),
-            *(next(first) for _ in carry),
+            *(c if isinstance(x, Linear) else None for x, c in zip(carry, first, strict=True)),
             *(next(columns) if isinstance(x, Linear) else None for x in arrays),
         ]
 

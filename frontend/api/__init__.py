@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import numpy as numpy
     from . import optim as optim
+    from . import random as random
     from . import scipy as scipy
     from . import tree as tree
     from .dialects.errors import AdzeError as AdzeError
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from .frontend.artifacts import LoadedProgram as LoadedProgram
     from .frontend.artifacts import load as load
     from .frontend.batching import vmap as vmap
+    from .frontend.control_flow import associative_scan as associative_scan
+    from .frontend.control_flow import cond as cond
+    from .frontend.control_flow import fori_loop as fori_loop
+    from .frontend.control_flow import map as map
+    from .frontend.control_flow import scan as scan
+    from .frontend.control_flow import switch as switch
+    from .frontend.control_flow import while_loop as while_loop
     from .frontend.custom_derivatives import checkpoint as checkpoint
     from .frontend.custom_derivatives import checkpoint_name as checkpoint_name
     from .frontend.custom_derivatives import checkpoint_policies as checkpoint_policies
@@ -57,6 +65,13 @@ _WHERE = {
     "load": ".frontend.artifacts",
     "device_put": ".frontend.placement",
     "devices": ".frontend.placement",
+    "associative_scan": ".frontend.control_flow",
+    "cond": ".frontend.control_flow",
+    "fori_loop": ".frontend.control_flow",
+    "map": ".frontend.control_flow",
+    "scan": ".frontend.control_flow",
+    "switch": ".frontend.control_flow",
+    "while_loop": ".frontend.control_flow",
     "trace": ".frontend.jit",
     "grad": ".frontend.differentiation",
     "jvp": ".frontend.differentiation",
@@ -78,7 +93,7 @@ _WHERE = {
     "custom_vjp": ".frontend.custom_derivatives",
     "stop_gradient": ".frontend.custom_derivatives",
 }
-_MODULES = ("lax", "nn", "numpy", "optim", "scipy", "tree")
+_MODULES = ("lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 
 __all__ = [*_WHERE, *_MODULES]
 

@@ -1,5 +1,13 @@
 """The primitives of adze under JAX's names and calling conventions."""
 
+from .frontend.control_flow import associative_scan as associative_scan
+from .frontend.control_flow import cond as cond
+from .frontend.control_flow import fori_loop as fori_loop
+from .frontend.control_flow import map as map
+from .frontend.control_flow import scan as scan
+from .frontend.control_flow import switch as switch
+from .frontend.control_flow import while_loop as while_loop
+from .frontend.custom_derivatives import stop_gradient as stop_gradient
 from .frontend.lax.computations import ConvDimensionNumbers as ConvDimensionNumbers
 from .frontend.lax.computations import argmax as argmax
 from .frontend.lax.computations import argmin as argmin
@@ -136,6 +144,7 @@ __all__ = [
     "argmin",
     "asin",
     "asinh",
+    "associative_scan",
     "atan",
     "atan2",
     "atanh",
@@ -154,6 +163,7 @@ __all__ = [
     "collapse",
     "complex",
     "concatenate",
+    "cond",
     "conj",
     "conv",
     "conv_dimension_numbers",
@@ -184,6 +194,7 @@ __all__ = [
     "expand_dims",
     "expm1",
     "floor",
+    "fori_loop",
     "full",
     "full_like",
     "gather",
@@ -199,6 +210,7 @@ __all__ = [
     "log1p",
     "logistic",
     "lt",
+    "map",
     "max",
     "min",
     "mul",
@@ -222,6 +234,7 @@ __all__ = [
     "rev",
     "round",
     "rsqrt",
+    "scan",
     "scatter",
     "scatter_add",
     "scatter_max",
@@ -241,9 +254,12 @@ __all__ = [
     "sqrt",
     "square",
     "squeeze",
+    "stop_gradient",
     "sub",
+    "switch",
     "tan",
     "tanh",
     "top_k",
     "transpose",
+    "while_loop",
 ]

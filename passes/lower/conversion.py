@@ -44,6 +44,7 @@ class _Conversion:
 
     def run(self) -> None:
         with self.context, mlir.ir.Location.unknown():
+            self.lowering.module = self.module
             self.lowering.scalars.share_in(self.module)
             self._plan()
             self.guarded = guarded(self.module, self.reader)

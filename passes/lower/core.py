@@ -37,6 +37,7 @@ class LoweringCore:
         self.operand_types: tuple[ValueType, ...] = ()
         self.result_types: tuple[ValueType, ...] = ()
         self.hints = ModuleHints()
+        self.module: Any = None
         self._shapes: dict[mlir.ir.Value, tuple[Size, ...]] = {}
         self._known: dict[mlir.ir.Value, int] = {}
         self._equal: set[tuple[Any, Any]] = set()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .control import ControlForms
 from .convolution import ConvolutionForms
 from .cumulative import CumulativeForms
 from .effects import EffectForms
 from .indexing import IndexingForms
+from .loops import LoopForms
 from .ordering import OrderingForms
 from .randomness import RandomnessForms
 
@@ -14,7 +14,7 @@ from .randomness import RandomnessForms
 class Lowering(
     IndexingForms,
     RandomnessForms,
-    ControlForms,
+    LoopForms,
     EffectForms,
     CumulativeForms,
     ConvolutionForms,

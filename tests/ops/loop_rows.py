@@ -1,0 +1,111 @@
+"""Rows of the ops of control flow; see `tests/op_cases.py`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from adze.dialects.types import TensorType
+
+from .cases import Callee, Row, array, case, given, row
+from .domains import normal
+
+VECTOR: Final = TensorType((4,), np.dtype(np.float32))
+SCALAR: Final = TensorType((), np.dtype(np.float32))
+COUNT: Final = TensorType((), np.dtype(np.int32))
+STATED: Final = "the bodies state their types"
+
+DOUBLE: Final = Callee((VECTOR,), lambda b, x: (b.add(x, x),), lambda x: (x + x,))
+SQUARE: Final = Callee((VECTOR,), lambda b, x: (b.mul(x, x),), lambda x: (x * x,))
+NEGATE: Final = Callee((VECTOR,), lambda b, x: (b.neg(x),), lambda x: (-x,))
+BELOW: Final = Callee(
+    (COUNT, COUNT, VECTOR),
+    lambda b, limit, i, x: (b.compare(i, limit, direction="LT"),),
+    lambda limit, i, x: (np.asarray(i < limit),),
+)
+GROW: Final = Callee(
+    (VECTOR, COUNT, VECTOR),
+    lambda b, step, i, x: (b.add(i, b.scalar(1, np.dtype(np.int32))), b.add(x, step)),
+    lambda step, i, x: (np.asarray(i + 1, np.int32), x + step),
+)
+UNDER: Final = Callee(
+    (COUNT, COUNT),
+    lambda b, limit, i: (b.compare(i, limit, direction="LT"),),
+    lambda limit, i: (np.asarray(i < limit),),
+)
+TWICE: Final = Callee((COUNT,), lambda b, i: (b.add(i, i),), lambda i: (np.asarray(i + i, np.int32),))
+STEP: Final = Callee(
+    (VECTOR, VECTOR, SCALAR),
+    lambda b, w, c, x: (
+        b.add(b.mul(w, c), b.broadcast_in_dim(x, shape=(4,), dimensions=())),
+        b.reduce_sum(c, axes=(0,)),
+    ),
+    lambda w, c, x: (w * c + x, np.sum(c, dtype=np.float32)),
+)
+
+
+def scan(length: int, reverse: bool):  # type: ignore[no-untyped-def]
+    return case(
+        array(4, dtype=np.float32, domain=normal),
+        array(4, dtype=np.float32, domain=normal),
+        array(length, dtype=np.float32, domain=normal),
+        body="step",
+        constant_count=1,
+        carry_count=1,
+        length=(length,),
+        reverse=reverse,
+        results=(VECTOR, TensorType((length,), np.dtype(np.float32))),
+        static_only=STATED,
+        functions={"step": STEP},
+    )
+
+
+LOOPS: Final[tuple[Row, ...]] = (
+    row(
+        "cond",
+        *(
+            case(
+                given(index, dtype=np.int32),
+                array(4, dtype=np.float32, domain=normal),
+                branches=("double", "square", "negate"),
+                results=(VECTOR,),
+                static_only=STATED,
+                functions={"double": DOUBLE, "square": SQUARE, "negate": NEGATE},
+            )
+            for index in (-1, 0, 1, 2, 7)
+        ),
+        tolerance="rounded",
+    ),
+    row(
+        "while",
+        *(
+            case(
+                given(limit, dtype=np.int32),
+                array(4, dtype=np.float32, domain=normal),
+                given(0, dtype=np.int32),
+                array(4, dtype=np.float32, domain=normal),
+                condition="below",
+                body="grow",
+                condition_constants=1,
+                body_constants=1,
+                static_only=STATED,
+                functions={"below": BELOW, "grow": GROW},
+            )
+            for limit in (0, 5)
+        ),
+        case(
+            given(100, dtype=np.int32),
+            given(1, dtype=np.int32),
+            condition="under",
+            body="twice",
+            condition_constants=1,
+            body_constants=0,
+            static_only=STATED,
+            functions={"under": UNDER, "twice": TWICE},
+        ),
+        tolerance="sum",
+    ),
+    # length 4: all operands have one type, which IRDL wants of a variadic group
+    row("scan", scan(4, False), scan(5, False), scan(5, True), scan(0, False), tolerance="sum"),
+)
