@@ -143,7 +143,9 @@ class Jitted:
         leaves, structure = tree.flatten((args, kwargs))
         try:
             kinds = tuple(
-                (leaf.shape, leaf.dtype) if isinstance(leaf, (Array, np.ndarray)) else _kind(leaf)
+                (leaf.shape, leaf.dtype)
+                if isinstance(leaf, (Array, np.ndarray)) and leaf.dtype.isnative
+                else _kind(leaf)
                 for leaf in leaves
             )
         except ArgumentError:
@@ -165,8 +167,9 @@ class Jitted:
             known = self._entries.get(signature)
             if known is not None:
                 return known
-            self._retraces.append(Retrace(user_location_text(), self._why(signature)))
             traced = self._trace(args, kwargs, static)
+            names = [p.name for p in traced.parameters]
+            self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
             with located():
                 compiled = traced.lower(self._target).compile(device=self._device)
                 function = compiled.function
@@ -292,10 +295,10 @@ class Jitted:
             self._entries.clear()
             self._direct.clear()
 
-    def _why(self, new: _Signature) -> str:
+    def _why(self, new: _Signature, names: Sequence[str]) -> str:
         if not self._entries:
             return "first call"
-        reasons = [_difference(old, new) for old in self._entries]
+        reasons = [_difference(old, new, names) for old in self._entries]
         return min(reasons, key=len)
 
     def __repr__(self) -> str:
@@ -406,20 +409,20 @@ def _all_static(
     return tuple(dict.fromkeys((*nums, *by_name))), tuple(dict.fromkeys((*names, *by_position)))
 
 
-def _difference(old: _Signature, new: _Signature) -> str:
+def _difference(old: _Signature, new: _Signature, names: Sequence[str]) -> str:
     if old.structure != new.structure:
-        return (
-            f"the argument tree changed from {tree.describe(old.structure)} to {tree.describe(new.structure)}"
-        )
+        before, after = map(tree.describe_arguments, (old.structure, new.structure))
+        return f"the arguments changed from {before} to {after}"
     changes = []
-    paths = tree.paths(new.structure)
-    for path, before, after in zip(paths, old.leaves, new.leaves, strict=True):
-        if before != after:
-            changes.append(f"argument{path} changed from {_describe(before)} to {_describe(after)}")
-    for (place, _, before), (_, _, after) in zip(old.static, new.static, strict=False):
-        if before != after:
-            changes.append(f"static argument {place!r} changed from {before!r} to {after!r}")
-    return "; ".join(changes) or "nothing in the key changed"
+    for name, was, is_ in zip(names, old.leaves, new.leaves, strict=True):
+        if was != is_:
+            changes.append(f"argument {name} changed from {_describe(was)} to {_describe(is_)}")
+    olds, news = ({place: value for place, _, value in s.static} for s in (old, new))
+    for place in dict.fromkeys((*olds, *news)):
+        was, is_ = (repr(values[place]) if place in values else "its default" for values in (olds, news))
+        if was != is_:
+            changes.append(f"static argument {place!r} changed from {was} to {is_}")
+    return "; ".join(changes) or "a static argument is another object of the same text"
 
 
 def _describe(kind: Any) -> str:

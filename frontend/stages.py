@@ -235,6 +235,10 @@ class CompileReport:
     key: CacheKey
     record: CacheRecord
 
+    def __str__(self) -> str:
+        found = "cache hit" if self.record.hit else "cache miss"
+        return f"{found}: {self.record.explanation} ({self.record.digest[:12]})"
+
 
 class Compiled:
     """A program, loaded on first use on a device of its target: call it, `save` it, look at it."""
@@ -277,7 +281,8 @@ class Compiled:
         if structure != self.program.argument_tree:
             raise ArgumentError(
                 f"{self.program.symbol}() was compiled for arguments "
-                f"{tree.describe(self.program.argument_tree)}, got {tree.describe(structure)}",
+                f"{tree.describe_arguments(self.program.argument_tree)}, "
+                f"got {tree.describe_arguments(structure)}",
                 where=user_location_text(),
             )
         return self.call_leaves(leaves)

@@ -79,7 +79,9 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
         value = argument_value(leaf)
     except AdzeError as error:
         raise ArgumentError(
-            f"argument '{name}': {error.message}", where=user_location_text(), hint=error.hint
+            f"argument '{name}': {error.message}",
+            where=user_location_text(),
+            hint=error.hint or "pass values that are not arrays through static_argnums or static_argnames",
         ) from None
     return Parameter(name, TensorType(tuple(value.shape), value.dtype), value.weak_type)
 

@@ -66,6 +66,13 @@ def describe(spec: Structure) -> str:
     return text.removeprefix("PyTreeSpec(").removesuffix(")").replace(f", namespace='{NAMESPACE}'", "")
 
 
+def describe_arguments(spec: Structure) -> str:
+    """The structure of `(args, kwargs)` as a call is written: `(*, {'w': *}, scale=*)`."""
+    args, kwargs = spec.children()
+    named = zip(kwargs.entries(), kwargs.children(), strict=True)
+    return f"({', '.join([*map(describe, args.children()), *(f'{k}={describe(c)}' for k, c in named)])})"
+
+
 def children(tree: Any) -> dict[Any, Any] | None:
     """The children of the root of `tree` by their key in order, None for a leaf; None itself has none."""
     _, spec = flatten(tree)
