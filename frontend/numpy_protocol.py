@@ -8,6 +8,7 @@ nearest ones, and the user's line.
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -142,10 +143,31 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     if given.get("where") is True:
         del given["where"]
     if module.startswith("numpy.linalg"):
-        return _apply(_lookup(namespace.linalg, name, shown), shown, args, given)
+        return _apply_as(function, _lookup(namespace.linalg, name, shown), shown, args, given)
     if module.startswith(("numpy.fft", "numpy.random", "numpy.polynomial")):
         raise _unsupported(shown, [])
-    return _apply(_lookup(namespace, name, shown), shown, args, given)
+    return _apply_as(function, _lookup(namespace, name, shown), shown, args, given)
+
+
+def _apply_as(
+    original: Callable[..., Any],
+    function: Callable[..., Any],
+    shown: str,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Call adze's function; leading arguments that NumPy names otherwise (`a=x`) go by position."""
+    try:
+        theirs = list(inspect.signature(original).parameters)
+        ours = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return _apply(function, shown, args, kwargs)
+    positional, named = list(args), dict(kwargs)
+    for name in theirs[len(positional) :]:
+        if name not in named or name in ours:
+            break
+        positional.append(named.pop(name))
+    return _apply(function, shown, positional, named)
 
 
 def _apply(function: Callable[..., Any], shown: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

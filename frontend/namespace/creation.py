@@ -190,7 +190,6 @@ def _number(function: str, value: Any) -> Any:
 def linspace(
     start: Any,
     stop: Any,
-    /,
     num: int = 50,
     *,
     dtype: Any = None,

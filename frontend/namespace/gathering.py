@@ -97,7 +97,7 @@ def _require_integers(function: str, indices: Any) -> Any:
 
 
 def take(
-    x: Any, indices: Any, /, axis: int | None = None, *, mode: str | None = None, fill_value: Any = None
+    x: Any, indices: Any, axis: int | None = None, *, mode: str | None = None, fill_value: Any = None
 ) -> Any:
     """Elements of `x` at `indices` along `axis` (of the flat array when None)."""
     value, positions = asarray_of(x), _require_integers("take", indices)
@@ -125,7 +125,7 @@ def _vector(scalar: Any) -> Any:
 
 
 def take_along_axis(
-    x: Any, indices: Any, /, axis: int | None = -1, *, mode: str | None = None, fill_value: Any = None
+    x: Any, indices: Any, axis: int | None = -1, *, mode: str | None = None, fill_value: Any = None
 ) -> Any:
     """Elements of `x` at the positions that `indices`, of the same rank, names along `axis`."""
     value, positions = asarray_of(x), _require_integers("take_along_axis", indices)

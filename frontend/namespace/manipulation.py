@@ -59,7 +59,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
             raise shape_error(
                 f"concat: arrays must agree in all axes but {place}: got {', '.join(map(type_text, values))}"
             )
-    joined = promote(*values) if dtype is None else [convert(v, dtype_of("concat", dtype)) for v in values]
+    joined = [*promote(*values)] if dtype is None else [convert(v, dtype_of("concat", dtype)) for v in values]
     return ops.concatenate(*joined, axis=place) if len(joined) > 1 else joined[0]
 
 

@@ -33,13 +33,10 @@ def _beside(rows: Any, columns: Any, k: int, direction: str) -> Any:
     return ops.compare(ops.sub(column, row), full_like(row, int(k)), direction=direction)
 
 
-def eye(
-    n_rows: Any, n_cols: Any = None, /, k: int = 0, *, dtype: Any = FLOAT32, device: Any = None, **kw: Any
-) -> Any:
-    """Ones on the diagonal `k`, zeros elsewhere."""
-    n_cols = kw.get("M", n_cols)
-    rows = size("eye", n_rows)
-    mask = _beside(rows, rows if n_cols is None else size("eye", n_cols), k, "EQ")
+def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = FLOAT32, *, device: Any = None) -> Any:
+    """Ones on the diagonal `k` of an `[N, M]` matrix (`M = N` by default), zeros elsewhere."""
+    rows = size("eye", N)
+    mask = _beside(rows, rows if M is None else size("eye", M), k, "EQ")
     return convert(mask, FLOAT32 if dtype is None else dtype_of("eye", dtype))
 
 

@@ -154,7 +154,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     return transpose(value, order)
 
 
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+def moveaxis(x: Any, source: Any, destination: Any) -> Any:
     """Axes moved to new positions, the others keeping their order."""
     value = asarray_of(x)
     start = normalize_axes("moveaxis", source, value.ndim)
@@ -336,12 +336,10 @@ def _repeated_evenly(value: Any, count: int, axis: int) -> Any:
     return ops.reshape(result, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
 
 
-def tile(x: Any, repetitions: Any, /) -> Any:
+def tile(x: Any, reps: Any) -> Any:
     """The whole array repeated along each axis."""
     value = asarray_of(x)
-    counts = [
-        operator.index(n) for n in (repetitions if isinstance(repetitions, (tuple, list)) else (repetitions,))
-    ]
+    counts = [operator.index(n) for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
     rank = max(value.ndim, len(counts))
     counts = [1] * (rank - len(counts)) + counts
     shape = (1,) * (rank - value.ndim) + tuple(value.shape)

@@ -171,6 +171,10 @@ def test_positional_arguments_are_in_the_order_of_numpy() -> None:
         lambda x: np.clip(x, 0.0, 0.5, None),
         lambda x: np.cumsum(x, 1, None, None),
         lambda x: np.nanstd(x, 1, None, None, 1),
+        lambda x: np.sum(a=x, axis=0),
+        lambda x: np.tile(A=x, reps=2),
+        lambda x: np.moveaxis(x, source=0, destination=1),
+        lambda x: np.take(x, indices=[1, 0], axis=1),
     ]
     for function in program:
         assert_same(traced_and_evaluated(function, X), [function(X)])
