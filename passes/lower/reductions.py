@@ -140,21 +140,40 @@ class ReductionForms(RearrangementForms):
         counted = INT32 if isinstance(size, int) and size < 2**31 else INT64
         none = int(np.iinfo(counted).max)
         kept = [a for a in range(rank) if a != axis]
-        init = self.fill(self.scalar_constant(counted, none), [shape[a] for a in kept], counted)
-        count_type = self.scalars.element_type(counted)
+        # The positions are an array: IREE has no code on Vulkan for a reduction that asks for its loop index.
+        positions = self.materialise(self._counting(size, counted))
 
-        def body(element: Any, best: Any, position: Any) -> Any:
-            here = mlir.arith.index_cast(count_type, mlir.linalg.IndexOp(rank - 1).result)
+        def body(element: Any, best: Any, here: Any, _: Any) -> Any:
             found = self._is_extremum(dtype, element, best)
-            candidate = mlir.arith.select(found, here, self.scalar_constant(counted, none))
-            return mlir.arith.minsi(position, candidate)
+            return mlir.arith.select(found, here, self.scalar_constant(counted, none))
 
-        loops = self._reduction_loops(rank, (axis,), kept, 2)
-        tiles = self.attribute(configuration.reduction(self.target, shape, (axis,), dtype))
-        position = self.generic([x, extremum], [init], *loops, body, tiles)
+        candidates = self.generic(
+            [x, extremum, positions],
+            [self.empty(shape, counted)],
+            [
+                self.identity_map(rank),
+                self.axes_map(rank, kept),
+                self.axes_map(rank, (axis,)),
+                self.identity_map(rank),
+            ],
+            ["parallel"] * rank,
+            body,
+        )
+        position = self.fold("reduce_min", candidates, (axis,), none, counted, counted)
         if not isinstance(size, int):
             position = self.elementwise_as(counted, self._none_to_zero(counted, none), position)
         return self.convert(counted, index_dtype, position)
+
+    def _counting(self, size: Size, dtype: np.dtype) -> Any:
+        """The vector 0, 1, 2, ..."""
+        element = self.scalars.element_type(dtype)
+        return self.generic(
+            [],
+            [self.empty([size], dtype)],
+            [self.identity_map(1)],
+            ["parallel"],
+            lambda _: mlir.arith.index_cast(element, mlir.linalg.IndexOp(0).result),
+        )
 
     def _none_to_zero(self, counted: np.dtype, none: int) -> Any:
         def rule(_: Any, dtypes: Any, position: Any) -> Any:
