@@ -16,7 +16,7 @@ from . import tree
 from .errors import ArgumentError, ShapeError
 from .interpreter import as_value, ops
 from .locations import user_location_text
-from .nested import Argument, Workshop, argument_of
+from .nested import Argument, Workshop, argument_of, keep_dimensions
 from .sizes import Dim
 from .trace import argument_names, function_name
 
@@ -129,7 +129,9 @@ class _Mapping:
                     hint="give the axis where the mapped axis should go",
                 )
             return result
-        if not has_axis:
+        if has_axis:
+            keep_dimensions(result, (self.size, *result.shape[1:]))
+        else:
             shape = tuple(result.shape)
             dimensions = tuple(range(1, len(shape) + 1))
             result = ops.broadcast_in_dim(result, shape=(self.size, *shape), dimensions=dimensions)

@@ -19,7 +19,7 @@ from . import tree
 from .errors import ArgumentError, DtypeError
 from .interpreter import as_value, narrowed, ops
 from .locations import user_location_text
-from .nested import Argument, Workshop, argument_of
+from .nested import Argument, Workshop, argument_of, keep_dimensions
 from .trace import argument_names, function_name
 
 
@@ -86,7 +86,7 @@ def jvp(
     results = outputs[:count]
     remaining = iter(outputs[count:])
     found = [
-        next(remaining) if is_active else _zero_tangent(r)
+        keep_dimensions(next(remaining), r.shape) if is_active else _zero_tangent(r)
         for r, is_active in zip(results, made.active_results, strict=True)
     ]
     value = tree.unflatten(nested.result_tree, results)
@@ -148,7 +148,7 @@ class _LinearFunction:
         moving = [t for t, is_active in zip(tangents, self.mask, strict=True) if is_active]
         values = iter(self.shop.call(self.made.linear, [*self.residuals, *moving]))
         return [
-            next(values) if is_active else _zero_tangent(r)
+            keep_dimensions(next(values), r.shape) if is_active else _zero_tangent(r)
             for r, is_active in zip(self.results, self.made.active_results, strict=True)
         ]
 
@@ -170,7 +170,9 @@ class _LinearFunction:
         leaves = []
         for value, is_active in zip(self.flat.values, self.mask, strict=True):
             cotangent = next(found) if is_active else None
-            leaves.append(_zero_tangent(value) if cotangent is None else cotangent)
+            leaves.append(
+                _zero_tangent(value) if cotangent is None else keep_dimensions(cotangent, value.shape)
+            )
         return leaves
 
 

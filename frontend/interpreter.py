@@ -65,7 +65,7 @@ class Interpreter(Builder[Any]):
         types: list[ValueType] = []
         values: list[Any] = []
         for declared, operand in zip(_declared(op, len(operands)), operands, strict=True):
-            if declared is None:
+            if declared is None or isinstance(operand, Dim):
                 types.append(SIZE)
                 values.append(frame.size_value(operand))
             else:

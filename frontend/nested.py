@@ -27,7 +27,7 @@ from .array import Array
 from .interpreter import ops
 from .sizes import Dim
 from .trace import result_values
-from .tracing import Frame, Program, current_frame, recording
+from .tracing import Frame, Program, Tracer, current_frame, recording
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,13 @@ def argument_of(value: Any) -> Argument:
     """The argument that a value is."""
     names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape)
     return Argument(ops.tensor_type(value), names, value.weak_type)
+
+
+def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
+    """`value`, whose dynamic dimensions are known to be those of `shape`: a derivative has its primal's."""
+    if isinstance(value, Tracer) and not value.type.is_static:
+        value._shape = tuple(shape)
+    return value
 
 
 class Workshop:

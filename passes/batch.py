@@ -68,7 +68,9 @@ class Batcher(FunctionMaker):
     ) -> tuple[str, Activity, tuple[ValueType, ...]]:
         """For rules of call-like ops: the batched function, which results are batched, and their types."""
         made = self.batch(symbol, tuple(batched), all_results)
-        return made.symbol, made.batched_results, result_types(b, self.module, made.symbol)
+        types = result_types(b, self.module, symbol)
+        mapped = zip(types, made.batched_results, strict=True)
+        return made.symbol, made.batched_results, tuple(self._type(t, on) for t, on in mapped)
 
     def call(
         self, b: Emitter, size: Any, symbol: str, operands: Sequence[Any], batched: Sequence[bool]
@@ -81,20 +83,21 @@ class Batcher(FunctionMaker):
     def _batch(self, symbol: str, batched: Activity, all_results: bool) -> Batched:
         source = function(self.module, symbol)
         parameters = list(body(source).arguments)
-        types = []
-        for parameter, is_batched in zip(parameters, batched, strict=True):
-            kind = self.codec.read_type(parameter.type)
-            if is_batched:
-                assert isinstance(kind, TensorType), "a size cannot be batched"
-                kind = kind.with_shape((self.size, *kind.shape))
-            types.append(kind)
+        types = [
+            self._type(self.codec.read_type(parameter.type), is_batched)
+            for parameter, is_batched in zip(parameters, batched, strict=True)
+        ]
         leading = [] if self.size is not None else [SIZE]
         location = derived_location(source.location, "batch")
         new = NewFunction(self.module, self.codec, f"{symbol}_batched", [*leading, *types], location)
         size = self.size if self.size is not None else new.arguments[0]
+        operations, terminator = split_body(source)
+        if all_results:
+            # Known before its body is: the rules of a custom derivative may call their own function.
+            flags = (True,) * len(terminator.operands)
+            self._made[symbol, batched, all_results] = Batched(new.symbol, flags)
         values = dict(zip(parameters, new.arguments[len(leading) :], strict=True))
         has_axis = {p for p, is_batched in zip(parameters, batched, strict=True) if is_batched}
-        operations, terminator = split_body(source)
         for child in operations:
             self._step(child.operation, new.emitter, size, values, has_axis)
         results = list(terminator.operands)
@@ -108,6 +111,13 @@ class Batcher(FunctionMaker):
         new.finish(found)
         simplify_function(self.module, new.symbol, self.reader)
         return Batched(new.symbol, flags)
+
+    def _type(self, kind: ValueType, is_batched: bool) -> ValueType:
+        """The type of a value with the batch axis, or without."""
+        if not is_batched:
+            return kind
+        assert isinstance(kind, TensorType), "a size cannot be batched"
+        return kind.with_shape((self.size, *kind.shape))
 
     def _step(
         self, operation: Any, b: Emitter, size: Any, values: dict[Any, Any], has_axis: set[Any]

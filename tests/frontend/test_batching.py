@@ -1,0 +1,273 @@
+"""`vmap` as users call it: axes, trees, sizes, nesting with derivatives and jit, and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import AdzeError, lax
+from adze import numpy as xp
+
+A = np.arange(12.0).reshape(3, 4) / 7
+B = np.arange(12.0)[::-1].reshape(3, 4) / 5
+
+
+def same(actual: Any, expected: Any) -> None:
+    np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=1e-12, atol=1e-14)
+
+
+def norm_of(x: Any) -> Any:
+    return xp.sqrt(xp.sum(x * x))
+
+
+# -- axes ------------------------------------------------------------------------------------------------
+
+
+def test_function_is_mapped_over_the_leading_axis() -> None:
+    same(adze.vmap(lambda x: x[0] * x)(A), A[:, :1] * A)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, -2])
+def test_any_axis_is_mapped(axis: int) -> None:
+    found = adze.vmap(lambda x: x - x[0], in_axes=axis)(A)
+    moved = np.moveaxis(A, axis, 0)
+    same(found, moved - moved[:, :1])
+
+
+@pytest.mark.parametrize("out_axis", [0, 1, 2, -1, -3])
+def test_mapped_axis_goes_anywhere_in_the_result(out_axis: int) -> None:
+    found = adze.vmap(lambda x: lax.mul(xp.outer(x, x), 2.0), out_axes=out_axis)(A)
+    same(found, np.moveaxis(2 * A[:, :, None] * A[:, None, :], 0, out_axis))
+
+
+def test_shared_argument_is_seen_whole() -> None:
+    found = adze.vmap(lambda x, y: x + y, in_axes=(0, None))(A, np.arange(4.0))
+    same(found, A + np.arange(4.0))
+    found = adze.vmap(lambda x, y: x + y, in_axes=(None, 1))(A[0, :3], A)
+    same(found, (A[0, :3, None] + A).T)
+
+
+def test_axes_are_a_tree_prefix() -> None:
+    def f(p: Any, x: Any) -> Any:
+        return p["w"] * x + p["b"][0] + p["b"][1]
+
+    p = {"w": A, "b": [np.arange(3.0), np.float64(2)]}
+    found = adze.vmap(f, in_axes=({"w": 0, "b": [0, None]}, None))(p, np.arange(4.0))
+    same(found, A * np.arange(4.0) + np.arange(3.0)[:, None] + 2)
+
+
+def test_results_are_trees_with_axes_of_their_own() -> None:
+    def f(x: Any) -> Any:
+        return {"row": x, "sum": xp.sum(x)}
+
+    found = adze.vmap(f, out_axes={"row": 1, "sum": 0})(A)
+    same(found["row"], A.T)
+    same(found["sum"], A.sum(1))
+
+
+def test_result_that_is_not_mapped_stays_single_on_demand() -> None:
+    shared = np.arange(2.0)
+    found = adze.vmap(lambda x, y: (x * 2, y * 2), in_axes=(0, None), out_axes=(0, None))(A, shared)
+    same(found[1], 2 * shared)
+    repeated = adze.vmap(lambda x, y: y * 2, in_axes=(0, None))(A, shared)
+    same(repeated, np.tile(2 * shared, (3, 1)))
+
+
+def test_keyword_arguments_are_mapped_along_their_leading_axis() -> None:
+    same(adze.vmap(lambda x, *, y: x * y)(A, y=B), A * B)
+
+
+def test_arguments_that_are_no_arrays_are_shared() -> None:
+    def f(x: Any, how: str, function: Callable[..., Any], nothing: None) -> Any:
+        assert how == "twice" and nothing is None
+        return function(x) * 2
+
+    same(adze.vmap(f, in_axes=(0, None, None, None))(A, "twice", xp.sin, None), 2 * np.sin(A))
+
+
+def test_size_is_stated_when_nothing_is_mapped() -> None:
+    found = adze.vmap(lambda x: x + 1, in_axes=None, axis_size=2)(np.float64(3))
+    same(found, [4, 4])
+
+
+def test_decorator_form() -> None:
+    @adze.vmap(in_axes=1)
+    def total(x: Any) -> Any:
+        """Sum."""
+        return xp.sum(x)
+
+    same(total(A), A.sum(0))
+    assert total.__doc__ == "Sum."
+
+
+def test_dtype_stays() -> None:
+    for dtype in (np.float16, np.int8, np.bool_, np.complex64):
+        assert adze.vmap(lambda x: x)(np.ones((2, 3), dtype)).dtype == dtype
+
+
+def test_shared_operand_is_not_copied_along_the_batch() -> None:
+    text = adze.trace(adze.vmap(lambda x, w: x + w * w, (0, None)), A, A[0]).mlir("simplified")
+    assert '"adze.mul"(%arg1, %arg1) : (tensor<4xf64>, tensor<4xf64>)' in text
+
+
+# -- nesting -------------------------------------------------------------------------------------------
+
+
+def test_maps_nest() -> None:
+    outer = adze.vmap(adze.vmap(lambda x, y: x * y, (0, None)), (None, 0))
+    same(outer(np.arange(3.0), np.arange(4.0)), np.outer(np.arange(4.0), np.arange(3.0)))
+    same(adze.vmap(adze.vmap(lambda x: x * x), in_axes=1, out_axes=1)(A), A * A)
+
+
+def test_per_example_gradients() -> None:
+    def loss(w: Any, x: Any) -> Any:
+        return xp.sum(xp.tanh(w * x))
+
+    w = np.arange(4.0) / 3
+    found = adze.vmap(adze.grad(loss), (None, 0))(w, A)
+    same(found, A / np.cosh(w * A) ** 2)
+
+
+def test_gradient_of_a_mapped_function() -> None:
+    def loss(w: Any) -> Any:
+        return xp.sum(adze.vmap(lambda x: xp.sum(x * x * w))(A))
+
+    same(adze.grad(loss)(np.arange(4.0)), (A * A).sum(0))
+
+
+def test_second_derivatives_through_maps() -> None:
+    f = lambda x: xp.sum(xp.sin(x) * x)  # noqa: E731
+    by_row = adze.vmap(adze.hessian(f))(A)
+    for k, row in enumerate(A):
+        same(by_row[k], np.diag(2 * np.cos(row) - row * np.sin(row)))
+
+
+def test_map_of_jit_and_jit_inside_trace() -> None:
+    same(adze.vmap(adze.jit(lambda x: x * 2))(A), 2 * A)
+    traced = adze.trace(adze.vmap(adze.jit(lambda x: x * 2)), A)
+    assert "tensor<3x4xf64>" in traced.mlir("simplified")
+
+
+def test_closure_over_an_outer_tracer() -> None:
+    def f(w: Any) -> Any:
+        return adze.vmap(lambda x: x * w)(A)
+
+    value, tangent = adze.jvp(f, (np.float64(2),), (np.float64(1),))
+    same(value, 2 * A)
+    same(tangent, A)
+    same(adze.vmap(f)(np.arange(2.0)), np.stack([0 * A, A]))
+
+
+def test_map_of_forward_derivatives() -> None:
+    found = adze.vmap(lambda x, dx: adze.jvp(xp.sin, (x,), (dx,))[1])(A, B)
+    same(found, np.cos(A) * B)
+
+
+def test_map_of_a_pullback() -> None:
+    _, pull = adze.vjp(lambda x: x * x, A[0])
+    same(adze.vmap(pull)(B)[0], 2 * A[0] * B)
+
+
+def test_dynamic_batch() -> None:
+    spec = adze.ShapeDtype(("n", 4), np.float64)
+    inner = adze.jit(lambda x: xp.exp(x) + 1)
+    text = adze.trace(adze.vmap(lambda x: xp.sum(inner(x))), spec).mlir("simplified")
+    assert "tensor<?xf64>" in text
+    text = adze.trace(adze.vmap(adze.grad(lambda x: xp.sum(xp.sin(x)))), spec).mlir("simplified")
+    assert "adze.cos" in text and "tensor<?x4xf64>" in text
+
+
+def test_dynamic_batch_of_custom_derivatives() -> None:
+    @adze.custom_vjp
+    def f(x: Any) -> Any:
+        return xp.sin(x)
+
+    f.defvjp(lambda x: (f(x), x), lambda x, ct: (ct * 2 * x,))
+    spec = adze.ShapeDtype(("n",), np.float64)
+    text = adze.trace(adze.vmap(adze.grad(f)), spec).mlir("simplified")
+    assert "tensor<?xf64>" in text and "adze.sin" not in text
+
+
+# -- errors ------------------------------------------------------------------------------------------------
+
+
+def check(call: Callable[[], Any], message: str) -> AdzeError:
+    with pytest.raises(AdzeError) as caught:
+        call()
+    assert caught.value.message == message
+    assert caught.value.where is not None and "test_batching.py" in caught.value.where
+    return caught.value
+
+
+def test_error_of_sizes_that_differ() -> None:
+    def product(x: Any, y: Any) -> Any:
+        return x * y
+
+    check(
+        lambda: adze.vmap(product, in_axes=(0, 1))(A, B),
+        "vmap of product: mapped axes differ in size: axis 0 of 'x' is 3, axis 1 of 'y' is 4",
+    )
+    check(
+        lambda: adze.vmap(product, axis_size=5)(A, B),
+        "vmap of product: mapped axes differ in size: axis_size is 5, axis 0 of 'x' is 3, axis 0 of 'y' is 3",
+    )
+
+
+def test_error_of_an_axis_that_does_not_exist() -> None:
+    error = check(
+        lambda: adze.vmap(norm_of, in_axes=2)(A),
+        "in_axes maps axis 2 of 'x', which is f64[3,4] of rank 2",
+    )
+    assert error.hint == "give None for an argument that is not mapped"
+    check(
+        lambda: adze.vmap(norm_of)(np.float64(1)),
+        "in_axes maps axis 0 of 'x', which is f64[] of rank 0",
+    )
+    check(lambda: adze.vmap(xp.sin, out_axes=2)(A), "out_axes 2 is out of range for a result of rank 2")
+
+
+def test_error_of_too_few_axes() -> None:
+    error = check(
+        lambda: adze.vmap(norm_of, in_axes=(0, 0))(A),
+        "in_axes has 2 entries, norm_of was called with 1 positional arguments",
+    )
+    assert error.hint == "give one entry for each argument: an int, None or a tree of them"
+
+
+def test_error_of_axes_that_do_not_fit_the_tree() -> None:
+    check(
+        lambda: adze.vmap(lambda p: p["a"], in_axes=({"b": 0},))({"a": A}),
+        "in_axes {'b': 0} is not a prefix of the tree {'a': *}",
+    )
+    check(lambda: adze.vmap(norm_of, in_axes="0")(A), "in_axes is str, expected an int, None or a tuple")
+
+
+def test_error_of_nothing_mapped() -> None:
+    error = check(lambda: adze.vmap(norm_of, in_axes=None)(A), "vmap of norm_of: no argument is mapped")
+    assert error.hint == "give an axis in in_axes, or axis_size"
+
+
+def test_error_of_a_mapped_result_without_axis() -> None:
+    error = check(
+        lambda: adze.vmap(xp.sin, out_axes=None)(A),
+        "out_axes of sin is None for a result that depends on the mapped axis",
+    )
+    assert error.hint == "give the axis where the mapped axis should go"
+
+
+# -- compiled ------------------------------------------------------------------------------------------
+
+
+def test_compiled_maps_are_the_evaluated_ones() -> None:
+    def everything(a: Any, b: Any) -> Any:
+        rows = adze.vmap(lambda x, y: xp.sum(x * y) * x)(a, b)
+        columns = adze.vmap(adze.grad(norm_of), in_axes=1, out_axes=1)(a + 1)
+        table = adze.vmap(adze.vmap(lambda x, y: xp.maximum(x, y), (None, 0)), (0, None))(a[0], b[0])
+        return rows, columns, table
+
+    for actual, expected in zip(adze.jit(everything)(A, B), everything(A, B), strict=True):
+        np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=1e-12, atol=1e-13)
