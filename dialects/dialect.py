@@ -62,7 +62,8 @@ from .ops.derivatives import (
     UndefinedValue,
 )
 from .ops.effects import Check, Print
-from .ops.indexing import DynamicSlice, DynamicUpdateSlice, Gather, Scatter
+from .ops.gathering import Gather
+from .ops.indexing import DynamicSlice, DynamicUpdateSlice
 from .ops.loops import Cond, While
 from .ops.ordering import Sort, TopK
 from .ops.randomness import RandomBits
@@ -81,6 +82,7 @@ from .ops.reductions import (
     ReduceSum,
 )
 from .ops.scan import Scan
+from .ops.scattering import Scatter
 from .ops.shape import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
 from .ops.slicing import Pad, Slice
 from .ops.special import Digamma, Erf, Erfc, ErfInv, Lgamma

@@ -1,7 +1,8 @@
 """Ops that act on the world outside the program: `print` shows arrays, `check` stops it.
 
-They have no results and no derivative; they are kept though nothing uses them, in the order in which
-the function states them.
+They are kept though nothing uses them, in the order in which the function states them. They have no results,
+so nothing to differentiate: a differentiated function shows and checks its primals, once. In a batch, `print`
+shows all of it at once and `check` holds if it holds for every element.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import BATCHING_LATER, DIFFERENTIATION_LATER, Op, Operand, require, text, undefined
+from ..declaration import Op, Operand, require, text, undefined
 from ..errors import AdzeError
 from ..types import ANY, BOOLS, TensorType
 
@@ -19,7 +20,18 @@ class CheckFailedError(AdzeError):
     """A `check` of the program did not hold when it ran."""
 
 
-class Print(Op):
+class Effect(Op):
+    """Family of ops without results."""
+
+    has_effect = True
+    builder_result = "tuple[()]"
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, results: Any, **attributes: Any) -> tuple[()]:
+        return ()
+
+
+class Print(Effect):
     """Show the operands when the program reaches this point, under the text `format`.
 
     `{}` in `format` stands for the operands in order. Eager evaluation prints to standard output. A compiled
@@ -29,11 +41,7 @@ class Print(Op):
     name = "print"
     operands = (Operand("xs", ANY, variadic=True),)
     attributes = {"format": text("what to show, `{}` for each operand")}
-    has_effect = True
-    builder_result = "tuple[()]"
-    jvp = DIFFERENTIATION_LATER
     transpose = undefined("print has no result, so no cotangent reaches it")
-    batch = BATCHING_LATER
 
     @staticmethod
     def infer(*xs: TensorType, format: str) -> tuple[()]:
@@ -52,18 +60,20 @@ class Print(Op):
     def lower(l: Any, *xs: Any, format: str) -> Any:
         return l.trace(format, xs)
 
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, format: str) -> Any:
+        """One line for the whole batch: batched operands show with their batch axis first."""
+        b.print(*operands, format=format)
+        return [], []
 
-class Check(Op):
+
+class Check(Effect):
     """Stop the program with the error `message` unless `predicate` holds; it survives into the artifact."""
 
     name = "check"
     operands = (Operand("predicate", BOOLS),)
     attributes = {"message": text("what the error says")}
-    has_effect = True
-    builder_result = "tuple[()]"
-    jvp = DIFFERENTIATION_LATER
     transpose = undefined("check has no result, so no cotangent reaches it")
-    batch = BATCHING_LATER
 
     @staticmethod
     def infer(predicate: TensorType, *, message: str) -> tuple[()]:
@@ -79,3 +89,8 @@ class Check(Op):
     @staticmethod
     def lower(l: Any, predicate: Any, *, message: str) -> Any:
         return l.check(predicate, message)
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, message: str) -> Any:
+        b.check(b.reduce_and(operands[0], axes=(0,)), message=message)
+        return [], []

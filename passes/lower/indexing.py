@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.ops.indexing import WindowMap, scatter_window
+from ...dialects.ops.windows import WindowMap, scatter_window
 from ...dialects.types import BOOL, INT64, TensorType
 from ...runtime.targets import TargetKind
 from .core import Size
