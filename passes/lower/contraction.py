@@ -97,6 +97,8 @@ class ContractionForms(RearrangementForms):
                 sizes[letter] = self._known_size(sizes.get(letter, n), n)
         for letter in "bmnk":
             sizes.setdefault(letter, 1)
+        if 0 in sizes.values():  # IREE's data tiling fails on a product that is statically empty
+            return self.fill(self.scalar_constant(carried, 0), [sizes[letter] for letter in OUT], carried)
         x = self.retype(x, [sizes[letter] for letter in x_order])
         y = self.retype(y, [sizes[letter] for letter in y_order])
         # A loop that turns once is left out.
@@ -124,7 +126,11 @@ class ContractionForms(RearrangementForms):
     ) -> Any:
         form = None
         if not self.hints.data_tiling:
-            form = configuration.matrix_product(self.target, sizes, y_order, loops, source)
+            form = configuration.matrix_product(self.target, sizes, y_order, loops, carried)
+        if form is not None and source != carried:
+            # Tiles of f32 on f32 operands are faster than tiles that widen each element they load.
+            x, y = (self.materialise(self.convert(source, carried, v)) for v in (x, y))
+            source = carried
         if form is None:
             return self._products(x, x_order, y, y_order, sizes, loops, source, carried, None)
         if form.panel is None:
