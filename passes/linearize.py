@@ -129,12 +129,35 @@ class _Split:
         self.source = function(engine.module, combined)
         arguments = list(body(self.source).arguments)
         self.inputs, self.tangents = arguments[: len(active)], arguments[len(active) :]
+        if policy[0] == "named":
+            self._prefer_named_values()
         operations, self.terminator = split_body(self.source)
         self.operations = [o.operation for o in operations]
         self.is_linear: set[Any] = set(self.tangents)
         for operation in self.operations:
             if any(v in self.is_linear for v in operation.operands):
                 self.is_linear.update(operation.results)
+
+    def _prefer_named_values(self) -> None:
+        """Let all that uses a value use it under the name by which it may be saved.
+
+        A derivative of the op that made it (`y` of `exp`) was written before the name was given.
+        """
+        for child in split_body(self.source)[0]:
+            operation = child.operation
+            value = operation.operands[0] if len(operation.operands) == 1 else None
+            if (
+                value is None
+                or isinstance(value.owner, mlir.ir.Block)
+                or not self._has_allowed_label(operation)
+            ):
+                continue
+            operation.move_after(value.owner)
+            value.replace_all_uses_except(operation.results[0], operation)
+
+    def _has_allowed_label(self, operation: Any) -> bool:
+        application = self.engine.reader.read(operation)
+        return application is not None and application.attributes.get("label") in self.policy[1].split(",")
 
     def run(self, active_results: Activity) -> Linearized:
         count = len(active_results)
@@ -199,13 +222,13 @@ class _Split:
         """Whether a result of `operation` is worth saving, and the policy allows it."""
         application = self.engine.reader.read(operation)
         assert application is not None
-        op, policy, labels = application.op, *self.policy
+        op, policy = application.op, self.policy[0]
         if op.is_cheap:
             return False
         if policy == "dots":
             return op.is_contraction
         if policy == "named":
-            return application.attributes.get("label") in labels.split(",")
+            return self._has_allowed_label(operation)
         return policy == "everything"
 
     def _places(self, sources: Sequence[Any], results: Sequence[Any]) -> tuple[list[Residual], list[Any]]:
