@@ -71,6 +71,8 @@ class ContractionForms(RearrangementForms):
         if [a for g in order for a in g] != list(range(rank)):
             flat = [a for g in groups.values() for a in g]
             x = self.permute(x, flat)
+            if self.hints.data_tiling:  # which fails on dynamic axes that are moved and merged at once
+                x = self.materialise(x)
             position = 0
             for letter, group in groups.items():
                 groups[letter] = tuple(range(position, position + len(group)))
