@@ -454,12 +454,12 @@ class Builder(BuilderCore[V]):
         return result
 
     def reduce_max(self, x: V, *, axes: Sequence[int]) -> V:
-        """``y = max_i x[i]`` along `axes`; NaN if any element is."""
+        """``y = max_i x[i]`` along `axes`; NaN if any element is. ``dy`` is the mean of ``dx`` over the greatest."""
         result: V = self.apply(BY_NAME["reduce_max"], (x, ), {"axes": tuple(axes)})
         return result
 
     def reduce_min(self, x: V, *, axes: Sequence[int]) -> V:
-        """``y = min_i x[i]`` along `axes`; NaN if any element is."""
+        """``y = min_i x[i]`` along `axes`; NaN if any element is. ``dy`` is the mean of ``dx`` over the least."""
         result: V = self.apply(BY_NAME["reduce_min"], (x, ), {"axes": tuple(axes)})
         return result
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..declaration import (
-    BATCHING_LATER,
-    DIFFERENTIATION_LATER,
+    Linear,
     Op,
     Operand,
     dtype_attribute,
@@ -47,10 +46,11 @@ class DotGeneral(Op):
 
     `contracting` and `batch` each are two rows, the axes of `x` and of `y` that go together. `dtype` is
     the element type of the result: the operands' own, or a wider one of the same kind, to which the
-    operands are converted before they are multiplied.
+    operands are converted before they are multiplied. ``dz = dx . y + x . dy``.
     """
 
     name = "dot_general"
+    is_contraction = True
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
     attributes = {
         "contracting": pairs("axes summed over: a row of axes of x, a row of axes of y"),
@@ -105,9 +105,74 @@ class DotGeneral(Op):
         with np.errstate(all="ignore"):
             return np.asarray(np.matmul(x, y).reshape(shape).astype(dtype))
 
-    jvp = DIFFERENTIATION_LATER
-    transpose = DIFFERENTIATION_LATER
-    batch = BATCHING_LATER
+    @staticmethod
+    def jvp(
+        b: Any, primals: Any, tangents: Any, result: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> Any:
+        (x, y), (dx, dy) = primals, tangents
+        axes = {"contracting": contracting, "batch": batch, "dtype": dtype}
+        left = None if dx is None else b.dot_general(dx, y, **axes)
+        right = None if dy is None else b.dot_general(x, dy, **axes)
+        return right if left is None else left if right is None else b.add(left, right)
+
+    @staticmethod
+    def transpose(
+        b: Any, cotangent: Any, operands: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> Any:
+        """The cotangent contracted with the other operand over its free axes, put back in order."""
+        side = 0 if isinstance(operands[0], Linear) else 1
+        linear, other = operands[side], operands[1 - side]
+        ranks = (linear.rank, b.tensor_type(other).rank)
+        mine = operand_axes(ranks[0], side, contracting, batch)
+        its = operand_axes(ranks[1], 1 - side, contracting, batch)
+        shared = len(mine.batch)
+        first = shared + (len(mine.free) if side == 0 else 0)
+        freed = tuple(range(first, first + len(its.free)))
+        wide = other if b.tensor_type(other).dtype == dtype else b.convert(other, dtype=dtype)
+        found = b.dot_general(
+            cotangent,
+            wide,
+            contracting=(freed, its.free),
+            batch=(tuple(range(shared)), its.batch),
+            dtype=dtype,
+        )
+        paired = dict(zip(its.contracting, mine.contracting, strict=True))
+        places = (*mine.batch, *mine.free, *(paired[a] for a in sorted(its.contracting)))
+        order = tuple(places.index(a) for a in range(len(places)))
+        if order != tuple(range(len(order))):
+            found = b.transpose(found, permutation=order)
+        if linear.dtype != dtype:
+            found = b.convert(found, dtype=linear.dtype)
+        return [found, None] if side == 0 else [None, found]
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        *,
+        contracting: Pairs,
+        batch: Pairs,
+        dtype: np.dtype,
+    ) -> Any:
+        """Both batched: one more batch axis. One batched: its batch is one more free axis."""
+        up = [int(has) for has in batched]
+        contracted = tuple(tuple(a + n for a in row) for row, n in zip(contracting, up, strict=True))
+        kept = tuple(tuple(a + n for a in row) for row, n in zip(batch, up, strict=True))
+        x, y = operands
+        if all(batched):
+            kept = ((0, *kept[0]), (0, *kept[1]))
+            found = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=dtype)
+            return [found], [True]
+        found = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=dtype)
+        place = len(kept[0])
+        if batched[1]:
+            place += len(operand_axes(b.tensor_type(x).rank, 0, contracted, kept).free)
+        if place:
+            rank = b.tensor_type(found).rank
+            found = b.transpose(found, permutation=(place, *(a for a in range(rank) if a != place)))
+        return [found], [True]
 
     @staticmethod
     def lower(l: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:

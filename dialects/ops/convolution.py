@@ -7,13 +7,12 @@ strides, padding (negative: cropping), dilation of either operand, feature and b
 from __future__ import annotations
 
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..declaration import (
-    BATCHING_LATER,
-    DIFFERENTIATION_LATER,
+    Linear,
     Op,
     Operand,
     integer,
@@ -23,29 +22,9 @@ from ..declaration import (
     require_same_dtype,
 )
 from ..types import NUMBERS, Dimension, TensorType, same_dimension
+from .convolution_rules import batched_convolution, transposed_image, transposed_kernel
+from .convolution_window import Layout, Window, dilated, output_size
 from .reductions import accumulation_dtype
-
-Layout = tuple[int, ...]
-
-
-class Window(NamedTuple):
-    """How the window moves: one entry for each spatial axis."""
-
-    window_strides: tuple[int, ...]
-    padding: tuple[tuple[int, int], ...]
-    lhs_dilation: tuple[int, ...]
-    rhs_dilation: tuple[int, ...]
-
-
-def dilated(size: int, dilation: int) -> int:
-    """The size of an axis after `dilation - 1` zeros are put between its elements."""
-    return (size - 1) * dilation + 1 if size else 0
-
-
-def output_size(size: int, kernel: int, stride: int, pads: tuple[int, int], spread: tuple[int, int]) -> int:
-    """How many positions a window has along one axis; `spread` dilates image and kernel."""
-    span = dilated(size, spread[0]) + pads[0] + pads[1] - dilated(kernel, spread[1])
-    return span // stride + 1 if span >= 0 else 0
 
 
 class ConvGeneral(Op):
@@ -58,6 +37,7 @@ class ConvGeneral(Op):
     """
 
     name = "conv_general"
+    is_contraction = True
     operands = (Operand("lhs", NUMBERS), Operand("rhs", NUMBERS))
     attributes = {
         "window_strides": ints("step of the window along each spatial axis"),
@@ -158,9 +138,22 @@ class ConvGeneral(Op):
         result = np.moveaxis(np.concatenate(parts, -1), -1, 1)
         return np.ascontiguousarray(np.transpose(result, np.argsort(out_spec)).astype(lhs.dtype))
 
-    jvp = DIFFERENTIATION_LATER
-    transpose = DIFFERENTIATION_LATER
-    batch = BATCHING_LATER
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, **given: Any) -> Any:
+        (x, y), (dx, dy) = primals, tangents
+        left = None if dx is None else b.conv_general(dx, y, **given)
+        right = None if dy is None else b.conv_general(x, dy, **given)
+        return right if left is None else left if right is None else b.add(left, right)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, **given: Any) -> Any:
+        if isinstance(operands[0], Linear):
+            return [transposed_image(b, cotangent, *operands, **given), None]
+        return [None, transposed_kernel(b, cotangent, *operands, **given)]
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, **given: Any) -> Any:
+        return [batched_convolution(b, size, operands, batched, **given)], [True]
 
     @staticmethod
     def lower(l: Any, lhs: Any, rhs: Any, **attributes: Any) -> Any:

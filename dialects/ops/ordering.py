@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..declaration import (
-    BATCHING_LATER,
-    DIFFERENTIATION_LATER,
     Op,
     Operand,
     boolean,
@@ -23,6 +21,8 @@ from ..declaration import (
     undefined,
 )
 from ..types import ANY, BFLOAT16, BOOLS, COMPLEX, FLOAT32, INT32, REALS, TensorType
+from .elementwise import repeated
+from .rules import take_along
 
 
 class Sort(Op):
@@ -61,9 +61,32 @@ class Sort(Op):
         results = tuple(np.take_along_axis(array, order, axis) for array in arrays)
         return results[0] if len(results) == 1 else results
 
-    jvp = DIFFERENTIATION_LATER
+    @staticmethod
+    def jvp(
+        b: Any, primals: Any, tangents: Any, results: Any, *, axis: int, num_keys: int, is_stable: bool
+    ) -> Any:
+        """Tangents go where their elements went: an index is sorted along."""
+        position = b.iota(shape=b.sizes(primals[0]), axis=axis, dtype=INT32)
+        *_, order = b.sort(*primals, position, axis=axis, num_keys=num_keys, is_stable=is_stable)
+        return [None if t is None else take_along(b, t, order, axis) for t in tangents]
+
     transpose = undefined("sorting is not a linear function of its keys")
-    batch = BATCHING_LATER
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        *,
+        axis: int,
+        num_keys: int,
+        is_stable: bool,
+    ) -> Any:
+        spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
+        found = b.sort(*spread, axis=axis + 1, num_keys=num_keys, is_stable=is_stable)
+        found = list(found) if isinstance(found, tuple) else [found]
+        return found, [True] * len(found)
 
     @staticmethod
     def lower(l: Any, *operands: Any, axis: int, num_keys: int, is_stable: bool) -> Any:
@@ -97,9 +120,16 @@ class TopK(Op):
         order = falling[..., :k]
         return np.take_along_axis(x, order, -1), order.astype(np.int32)
 
-    jvp = DIFFERENTIATION_LATER
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, results: Any, *, k: int) -> Any:
+        last = b.tensor_type(primals[0]).rank - 1
+        return [take_along(b, tangents[0], results[1], last), None]
+
     transpose = undefined("top_k is not a linear function")
-    batch = BATCHING_LATER
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, k: int) -> Any:
+        return list(b.top_k(operands[0], k=k)), [True, True]
 
     @staticmethod
     def lower(l: Any, x: Any, *, k: int) -> Any:

@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..declaration import (
-    BATCHING_LATER,
-    DIFFERENTIATION_LATER,
     Op,
     Operand,
     boolean,
@@ -33,12 +31,14 @@ from ..types import (
     FLOAT32,
     FLOATS,
     INEXACT,
+    INT32,
     INTEGERS,
     NUMBERS,
     REALS,
     TensorType,
     dtype_name,
 )
+from .rules import as_one_axis, linear_recurrence, mask_of, moved_along, take_along
 
 
 def accumulation_dtype(dtype: np.dtype) -> np.dtype:
@@ -89,9 +89,7 @@ class Reduction(Op):
             folded = cls.function.reduce(carried, axis=axes, dtype=carried.dtype, initial=initial)
         return np.asarray(folded).astype(x.dtype)
 
-    jvp = DIFFERENTIATION_LATER
     transpose = undefined("this reduction is not linear")
-    batch = BATCHING_LATER
 
     @classmethod
     def lower(cls, l: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
@@ -101,6 +99,10 @@ class Reduction(Op):
     def simplify(b: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
         return None if axes else x
 
+    @classmethod
+    def batch(cls, b: Any, size: Any, operands: Any, batched: Any, *, axes: tuple[int, ...]) -> Any:
+        return [b.apply(cls, operands, {"axes": tuple(a + 1 for a in axes)})], [True]
+
 
 class ReduceSum(Reduction):
     """``y = sum_i x[i]`` along `axes`."""
@@ -109,7 +111,15 @@ class ReduceSum(Reduction):
     operands = (Operand("x", NUMBERS),)
     function = np.add
     identity = staticmethod(lambda dtype: 0)
-    transpose = DIFFERENTIATION_LATER
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axes: tuple[int, ...]) -> Any:
+        return b.reduce_sum(tangents[0], axes=axes)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, *, axes: tuple[int, ...]) -> Any:
+        kept = tuple(a for a in range(operands[0].rank) if a not in axes)
+        return b.broadcast_in_dim(cotangent, shape=operands[0].sizes, dimensions=kept)
 
 
 class ReduceProd(Reduction):
@@ -120,9 +130,18 @@ class ReduceProd(Reduction):
     function = np.multiply
     identity = staticmethod(lambda dtype: 1)
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axes: tuple[int, ...]) -> Any:
+        """`sum_i dx[i] * prod_{j != i} x[j]`: products before and after each element, right at zeros too."""
+        x, dx = as_one_axis(b, primals[0], axes), as_one_axis(b, tangents[0], axes)
+        last = b.tensor_type(x).rank - 1
+        before = b.cumprod(moved_along(b, x, last, 1, 1), axis=last, reverse=False)
+        after = b.cumprod(moved_along(b, x, last, -1, 1), axis=last, reverse=True)
+        return b.reduce_sum(b.mul(dx, b.mul(before, after)), axes=(last,))
+
 
 class ReduceMax(Reduction):
-    """``y = max_i x[i]`` along `axes`; NaN if any element is."""
+    """``y = max_i x[i]`` along `axes`; NaN if any element is. ``dy`` is the mean of ``dx`` over the greatest."""
 
     name = "reduce_max"
     operands = (Operand("x", REALS),)
@@ -130,15 +149,23 @@ class ReduceMax(Reduction):
     identity = staticmethod(least)
     empty_allowed = False
 
+    @classmethod
+    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, *, axes: tuple[int, ...]) -> Any:
+        return shared_by_ties(b, primals[0], tangents[0], result, axes)
+
 
 class ReduceMin(Reduction):
-    """``y = min_i x[i]`` along `axes`; NaN if any element is."""
+    """``y = min_i x[i]`` along `axes`; NaN if any element is. ``dy`` is the mean of ``dx`` over the least."""
 
     name = "reduce_min"
     operands = (Operand("x", REALS),)
     function = np.minimum
     identity = staticmethod(greatest)
     empty_allowed = False
+
+    @classmethod
+    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, *, axes: tuple[int, ...]) -> Any:
+        return shared_by_ties(b, primals[0], tangents[0], result, axes)
 
 
 class ReduceAnd(Reduction):
@@ -148,7 +175,7 @@ class ReduceAnd(Reduction):
     operands = (Operand("x", BOOLS | INTEGERS),)
     function = np.bitwise_and
     identity = staticmethod(lambda dtype: True if dtype == BOOL else -1)
-    jvp = undefined("bits have no derivative")
+    jvp = undefined("bits have no tangent")
 
 
 class ReduceOr(Reduction):
@@ -158,7 +185,7 @@ class ReduceOr(Reduction):
     operands = (Operand("x", BOOLS | INTEGERS),)
     function = np.bitwise_or
     identity = staticmethod(lambda dtype: False if dtype == BOOL else 0)
-    jvp = undefined("bits have no derivative")
+    jvp = undefined("bits have no tangent")
 
 
 class ArgumentExtremum(Op):
@@ -192,13 +219,18 @@ class ArgumentExtremum(Op):
         x = x.astype(accumulation_dtype(x.dtype), copy=False)
         return np.asarray(cls.function(x, axis=axis)).astype(index_dtype)
 
-    jvp = undefined("a position has no derivative")
+    jvp = undefined("a position has no tangent")
     transpose = undefined("a position is not a linear function")
-    batch = BATCHING_LATER
 
     @classmethod
     def lower(cls, l: Any, x: Any, *, axis: int, index_dtype: np.dtype) -> Any:
         return l.argument_extremum(cls.name, x, axis, index_dtype)
+
+    @classmethod
+    def batch(
+        cls, b: Any, size: Any, operands: Any, batched: Any, *, axis: int, index_dtype: np.dtype
+    ) -> Any:
+        return [b.apply(cls, operands, {"axis": axis + 1, "index_dtype": index_dtype})], [True]
 
 
 class Argmax(ArgumentExtremum):
@@ -235,13 +267,15 @@ class Cumulative(Op):
             running = cls.function.accumulate(carried, axis=axis, dtype=carried.dtype)
         return (np.flip(running, axis) if reverse else running).astype(x.dtype)
 
-    jvp = DIFFERENTIATION_LATER
     transpose = undefined("this running value is not linear")
-    batch = BATCHING_LATER
 
     @classmethod
     def lower(cls, l: Any, x: Any, *, axis: int, reverse: bool) -> Any:
         return l.cumulative(cls.name, x, axis, reverse, cls.identity(l.result_type.dtype))
+
+    @classmethod
+    def batch(cls, b: Any, size: Any, operands: Any, batched: Any, *, axis: int, reverse: bool) -> Any:
+        return [b.apply(cls, operands, {"axis": axis + 1, "reverse": reverse})], [True]
 
 
 class Cumsum(Cumulative):
@@ -251,7 +285,14 @@ class Cumsum(Cumulative):
     operands = (Operand("x", NUMBERS),)
     function = np.add
     identity = staticmethod(lambda dtype: -0.0 if dtype in INEXACT else 0)  # so that -0 stays -0
-    transpose = DIFFERENTIATION_LATER
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int, reverse: bool) -> Any:
+        return b.cumsum(tangents[0], axis=axis, reverse=reverse)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, *, axis: int, reverse: bool) -> Any:
+        return b.cumsum(cotangent, axis=axis, reverse=not reverse)
 
 
 class Cumprod(Cumulative):
@@ -262,20 +303,67 @@ class Cumprod(Cumulative):
     function = np.multiply
     identity = staticmethod(lambda dtype: 1)
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int, reverse: bool) -> Any:
+        """`dy[i] = x[i] * dy[i - 1] + y[i - 1] * dx[i]`, right at zeros too."""
+        x, dx, y = primals[0], tangents[0], result
+        if reverse:
+            x, dx, y = (b.reverse(v, axes=(axis,)) for v in (x, dx, y))
+        terms = b.mul(dx, moved_along(b, y, axis, 1, 1))
+        dy = linear_recurrence(b, x, terms, axis, "cumprod")
+        return b.reverse(dy, axes=(axis,)) if reverse else dy
+
 
 class Cummax(Cumulative):
-    """``y[i] = max(x[0], ..., x[i])`` along `axis`; NaN from the first NaN on."""
+    """``y[i] = max(x[0], ..., x[i])`` along `axis`; NaN from the first NaN on.
+
+    ``dy[i]`` is the tangent of the first of the greatest elements so far.
+    """
 
     name = "cummax"
     operands = (Operand("x", REALS),)
     function = np.maximum
     identity = staticmethod(least)
 
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int, reverse: bool) -> Any:
+        return of_running_extremum(b, primals[0], tangents[0], result, axis, reverse, "GT")
+
 
 class Cummin(Cumulative):
-    """``y[i] = min(x[0], ..., x[i])`` along `axis`; NaN from the first NaN on."""
+    """``y[i] = min(x[0], ..., x[i])`` along `axis`; NaN from the first NaN on.
+
+    ``dy[i]`` is the tangent of the first of the least elements so far.
+    """
 
     name = "cummin"
     operands = (Operand("x", REALS),)
     function = np.minimum
     identity = staticmethod(greatest)
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int, reverse: bool) -> Any:
+        return of_running_extremum(b, primals[0], tangents[0], result, axis, reverse, "LT")
+
+
+def shared_by_ties(b: Any, x: Any, dx: Any, extremum: Any, axes: tuple[int, ...]) -> Any:
+    """The mean of the tangents of the elements that equal the extremum."""
+    kind = b.tensor_type(x)
+    kept = tuple(a for a in range(kind.rank) if a not in axes)
+    spread = b.broadcast_in_dim(extremum, shape=b.sizes(x), dimensions=kept)
+    chosen = mask_of(b, b.compare(x, spread, direction="EQ"), kind)
+    return b.div(b.reduce_sum(b.mul(dx, chosen), axes=axes), b.reduce_sum(chosen, axes=axes))
+
+
+def of_running_extremum(
+    b: Any, x: Any, dx: Any, extremum: Any, axis: int, reverse: bool, direction: str
+) -> Any:
+    """The tangent at the position where each running extremum was first met."""
+    if reverse:
+        x, dx, extremum = (b.reverse(v, axes=(axis,)) for v in (x, dx, extremum))
+    edge = -np.inf if direction == "GT" else np.inf
+    is_new = b.compare(x, moved_along(b, extremum, axis, 1, edge), direction=direction)
+    position = b.iota(shape=b.sizes(x), axis=axis, dtype=INT32)
+    met = b.cummax(b.select(is_new, position, b.zeros_like(position)), axis=axis, reverse=False)
+    found = take_along(b, dx, met, axis)
+    return b.reverse(found, axes=(axis,)) if reverse else found

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.ops.convolution import Layout, Window
+from ...dialects.ops.convolution_window import Layout, Window
 from ...dialects.ops.reductions import accumulation_dtype
 from ...dialects.types import COMPLEX
 from . import configuration

@@ -13,6 +13,7 @@ from ...dialects.building import Application
 from ...dialects.emission import Reader
 from ...dialects.ops.elementwise import Elementwise
 from ...dialects.ops.shape import Movement
+from ...dialects.types import TensorType
 from ..functions import functions, split_body
 
 Path = tuple[Any, ...]
@@ -37,7 +38,8 @@ def _in_function(operations: list[Any], reader: Reader) -> set[Any]:
         if not issubclass(application.op, (Elementwise, Movement)):
             if operation.operands:
                 for result in operation.results:
-                    paths[result] = {result: {()}}
+                    if isinstance(reader.codec.read_type(result.type), TensorType):
+                        paths[result] = {result: {()}}
             continue
         merged = _merged(application, list(operation.operands), paths)
         hazards.update(source for source, ways in merged.items() if len(ways) > 1)

@@ -1,0 +1,105 @@
+"""What the rules of several rooms share: picking along an axis, running recurrences, merging a batch axis."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..errors import MissingRuleError
+from ..types import TensorType, storage
+
+
+def take_along(b: Any, x: Any, indices: Any, axis: int) -> Any:
+    """`y[..., i, ...] = x[..., indices[..., i, ...], ...]` along `axis`; the indices are in bounds."""
+    kind = b.tensor_type(x)
+    others = tuple(a for a in range(kind.rank) if a != axis)
+    where = b.reshape(indices, shape=(*b.sizes(indices), 1))
+    return b.gather(
+        x,
+        where,
+        offset_dims=(),
+        collapsed_slice_dims=(axis,),
+        start_index_map=(axis,),
+        operand_batching_dims=others,
+        start_indices_batching_dims=others,
+        slice_sizes=(1,) * kind.rank,
+        mode="clip",
+        fill_value=storage(np.zeros((), kind.dtype)),
+    )
+
+
+def moved_along(b: Any, x: Any, axis: int, distance: int, fill: float) -> Any:
+    """`x` with its elements `distance` further along `axis`, and `fill` where none came."""
+    rank = b.tensor_type(x).rank
+    low = tuple(distance if a == axis else 0 for a in range(rank))
+    high = tuple(-n for n in low)
+    value = b.scalar(fill, b.tensor_type(x).dtype)
+    return b.pad(x, value, low=low, high=high, interior=(0,) * rank)
+
+
+def linear_recurrence(b: Any, factors: Any, terms: Any, axis: int, op: str) -> Any:
+    """`y[i] = factors[i] * y[i - 1] + terms[i]` with `y[-1] = 0` along `axis`, by doubling (Hillis and
+    Steele 1986): each step composes the affine maps of positions that lie twice as far apart."""
+    size = b.tensor_type(factors).shape[axis]
+    if size is None:
+        raise MissingRuleError(f"'{op}' cannot be differentiated along an axis of dynamic size")
+    distance = 1
+    while distance < size:
+        terms = b.add(terms, b.mul(factors, moved_along(b, terms, axis, distance, 0)))
+        factors = b.mul(factors, moved_along(b, factors, axis, distance, 1))
+        distance *= 2
+    return terms
+
+
+def as_one_axis(b: Any, x: Any, axes: tuple[int, ...]) -> Any:
+    """`x` with `axes` merged into one, which comes last."""
+    kind = b.tensor_type(x)
+    kept = tuple(a for a in range(kind.rank) if a not in axes)
+    moved = b.transpose(x, permutation=(*kept, *axes)) if (*kept, *axes) != tuple(range(kind.rank)) else x
+    shape = b.sizes(moved)
+    if len(axes) == 1:
+        return moved
+    total: Any = 1
+    for n in shape[len(kept) :]:
+        total = b.size_product(total, n)
+    return b.reshape(moved, shape=(*shape[: len(kept)], total))
+
+
+def merged_batch(b: Any, x: Any, axis: int, groups: int = 1) -> Any:
+    """Axis 0 of `x` merged into axis `axis` (counted without it): `[B, .., G * m, ..]` to `[.., G * B * m, ..]`."""
+    size, *shape = b.sizes(x)
+    inner = _divided(b, x, shape[axis], groups)
+    split = b.reshape(x, shape=(size, *shape[:axis], groups, inner, *shape[axis + 1 :]))
+    order = list(range(1, len(shape) + 2))
+    order.insert(axis + 1, 0)
+    moved = b.transpose(split, permutation=tuple(order))
+    total = b.size_product(b.size_product(size, groups), inner)
+    return b.reshape(moved, shape=(*shape[:axis], total, *shape[axis + 1 :]))
+
+
+def split_batch(b: Any, y: Any, axis: int, size: Any, groups: int = 1) -> Any:
+    """The inverse of `merged_batch`: the batch of `size` taken out of `axis`, as axis 0."""
+    shape = list(b.sizes(y))
+    known = prod((size, groups)) if isinstance(size, int) else None
+    if known is None or not isinstance(shape[axis], int):
+        raise MissingRuleError("a grouped convolution cannot be batched where its sizes are dynamic")
+    inner = shape[axis] // known
+    split = b.reshape(y, shape=(*shape[:axis], groups, size, inner, *shape[axis + 1 :]))
+    order = [axis + 1, *(a for a in range(len(shape) + 2) if a != axis + 1)]
+    moved = b.transpose(split, permutation=tuple(order))
+    return b.reshape(moved, shape=(size, *shape[:axis], groups * inner, *shape[axis + 1 :]))
+
+
+def _divided(b: Any, x: Any, size: Any, groups: int) -> Any:
+    if groups == 1:
+        return size
+    if not isinstance(size, int):
+        raise MissingRuleError(f"an axis of dynamic size of {b.tensor_type(x)} cannot be split into groups")
+    return size // groups
+
+
+def mask_of(b: Any, predicate: Any, kind: TensorType) -> Any:
+    """1 where `predicate`, else 0, in the dtype of `kind`."""
+    return b.convert(predicate, dtype=kind.dtype)

@@ -1,0 +1,28 @@
+"""Random numbers by explicit keys, under `jax.random`'s names."""
+
+from .frontend.random.keys import PRNGKey as PRNGKey
+from .frontend.random.keys import bits as bits
+from .frontend.random.keys import fold_in as fold_in
+from .frontend.random.keys import key as key
+from .frontend.random.keys import key_data as key_data
+from .frontend.random.keys import split as split
+from .frontend.random.keys import wrap_key_data as wrap_key_data
+from .frontend.random.reuse import KeyReuseError as KeyReuseError
+from .frontend.random.reuse import debug_key_reuse as debug_key_reuse
+from .frontend.random.transformed import cauchy as cauchy
+from .frontend.random.transformed import exponential as exponential
+from .frontend.random.transformed import gumbel as gumbel
+from .frontend.random.transformed import laplace as laplace
+from .frontend.random.transformed import logistic as logistic
+from .frontend.random.transformed import lognormal as lognormal
+from .frontend.random.transformed import maxwell as maxwell
+from .frontend.random.transformed import normal as normal
+from .frontend.random.transformed import pareto as pareto
+from .frontend.random.transformed import rayleigh as rayleigh
+from .frontend.random.transformed import triangular as triangular
+from .frontend.random.transformed import truncated_normal as truncated_normal
+from .frontend.random.transformed import weibull_min as weibull_min
+from .frontend.random.uniform import bernoulli as bernoulli
+from .frontend.random.uniform import rademacher as rademacher
+from .frontend.random.uniform import randint as randint
+from .frontend.random.uniform import uniform as uniform
