@@ -1,0 +1,1 @@
+"""Random numbers by explicit keys: keys, samplers, and a debug mode that finds keys used twice."""
