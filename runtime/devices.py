@@ -20,9 +20,9 @@ from .errors import DeviceError
 if TYPE_CHECKING:
     import numpy as np
 
-# Work (floating point operations of one call) from which the thread pool pays: it costs 10 us a call more
-# than running on the caller's own thread, about the time in which one thread does this much.
-PARALLEL_WORK: Final = 5e6
+# Work (floating point operations of the largest kernel of a call) from which the thread pool pays. Measured on
+# two cores that others use as well: below it a kernel does not gain what its barriers cost.
+PARALLEL_WORK: Final = 1.5e8
 
 _DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
 
