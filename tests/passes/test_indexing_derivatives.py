@@ -1,0 +1,584 @@
+"""Derivatives and batches of dynamic slices, gather, scatter, print and check.
+
+Random dimension numbers, index dtypes and modes, with indices that coincide and that point outside, against
+JAX where it defines the same derivative, and against differences and loops everywhere; then the conventions
+at duplicates, zeros and ties. What the rows of the table of op cases check is not repeated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as anp
+from adze import lax
+from adze.dialects.errors import AdzeError, MissingRuleError
+
+EXACT = {"rtol": 1e-11, "atol": 1e-12}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Dimension numbers in gather's words, with arrays that fit them."""
+
+    x: np.ndarray
+    indices: np.ndarray
+    windows: np.ndarray
+    """An array of the shape of what is gathered, or scattered."""
+    offset: tuple[int, ...]
+    collapsed: tuple[int, ...]
+    start_map: tuple[int, ...]
+    batching: tuple[tuple[int, ...], tuple[int, ...]]
+    sizes: tuple[int, ...]
+    mode: str
+
+    def of(self, library: Any, kind: str) -> Any:
+        """The dimension numbers of `gather` or `scatter` as a library has them."""
+        cls = getattr(library, "GatherDimensionNumbers" if kind == "gather" else "ScatterDimensionNumbers")
+        return cls(self.offset, self.collapsed, self.start_map, *self.batching)
+
+    def gather(self, library: Any) -> Callable[[Any, Any], Any]:
+        numbers = self.of(library, "gather")
+        fill = 7.0 if self.mode == "fill" else None
+        return lambda x, indices: library.gather(
+            x, indices, numbers, self.sizes, mode=self.mode, fill_value=fill
+        )
+
+    def scatter(self, library: Any, kind: str, unique: bool = False) -> Callable[[Any, Any, Any], Any]:
+        numbers = self.of(library, "scatter")
+        function = library.scatter if kind == "set" else getattr(library, f"scatter_{kind}")
+        mode = "drop" if self.mode == "fill" else self.mode
+        return lambda x, indices, updates: function(
+            x, indices, updates, numbers, mode=mode, unique_indices=unique
+        )
+
+
+def random_numbers(seed: int) -> Numbers:
+    """Any of the maps of windows of operands up to rank 4."""
+    rng = np.random.default_rng(seed)
+    rank = int(rng.integers(1, 5))
+    shape = rng.integers(1, 5, rank)
+    axes = rng.permutation(rank)
+    together = int(rng.integers(0, min(rank, 2) + 1))
+    operand_batching = sorted(int(a) for a in axes[:together])
+    rest = [int(a) for a in axes[together:]]
+    start_map = [a for a in rest if rng.random() < 0.7]
+    collapsed = sorted(a for a in rest if rng.random() < 0.4)
+    hidden = {*collapsed, *operand_batching}
+    sizes = tuple(1 if a in hidden else int(rng.integers(1, shape[a] + 1)) for a in range(rank))
+    batch: list[Any] = [*(int(n) for n in rng.integers(1, 4, rng.integers(0, 3))), *([None] * together)]
+    batch = [batch[k] for k in rng.permutation(len(batch))]
+    places = [k for k, n in enumerate(batch) if n is None]
+    for place, axis in zip(places, operand_batching, strict=True):
+        batch[place] = int(shape[axis])
+    mode = str(rng.choice(["clip", "fill"]))
+    dtype = rng.choice(np.array([np.int32, np.int64, np.int8]))
+    entries = [rng.integers(-2, shape[a] + 2, batch) for a in start_map]
+    indices = np.stack(entries, axis=-1) if entries else np.zeros((*batch, 0))
+    window = [n for a, n in enumerate(sizes) if a not in hidden]
+    total = len(batch) + len(window)
+    offset = tuple(sorted(int(a) for a in rng.permutation(total)[: len(window)]))
+    outer, inner = iter(batch), iter(window)
+    result = tuple(next(inner) if a in offset else next(outer) for a in range(total))
+    return Numbers(
+        rng.standard_normal(shape),
+        indices.astype(dtype),
+        rng.standard_normal(result),
+        offset,
+        tuple(collapsed),
+        tuple(start_map),
+        (tuple(operand_batching), tuple(places)),
+        sizes,
+        mode,
+    )
+
+
+def pulled(library: Any, f: Callable[..., Any], primals: tuple[Any, ...], cotangent: Any) -> list[np.ndarray]:
+    value, back = library.vjp(f, *primals)
+    return [np.asarray(value), *map(np.asarray, back(cotangent))]
+
+
+def compare(found: Any, want: Any, what: object = "") -> None:
+    found, want = np.asarray(found), np.asarray(want)
+    assert found.shape == want.shape
+    np.testing.assert_allclose(found, want, err_msg=str(what), **EXACT)
+
+
+def check_derivatives(f: Callable[..., Any], primals: tuple[np.ndarray, ...], seed: int) -> None:
+    """Forward mode of a polynomial against differences; reverse mode by the dot identity."""
+    rng = np.random.default_rng(seed)
+    tangents = tuple(rng.standard_normal(p.shape) for p in primals)
+    value, pushed = map(np.asarray, adze.jvp(f, primals, tangents))
+    step = 1e-4
+    ahead, behind = (
+        np.asarray(f(*(p + s * t for p, t in zip(primals, tangents, strict=True)))) for s in (step, -step)
+    )
+    np.testing.assert_allclose(pushed, (ahead - behind) / (2 * step), rtol=1e-6, atol=1e-6)
+    cotangent = rng.standard_normal(value.shape)
+    back = pulled(adze, f, primals, cotangent)[1:]
+    left = float(np.sum(pushed * cotangent))
+    right = sum(float(np.sum(b * t)) for b, t in zip(back, tangents, strict=True))
+    np.testing.assert_allclose(right, left, rtol=1e-9, atol=1e-9)
+
+
+@contextmanager
+def wide_jax() -> Iterator[Any]:
+    jax = pytest.importorskip("jax")
+    with jax.enable_x64(True):
+        yield jax
+
+
+# -- against JAX ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("seed", range(40))
+def test_gather_has_the_derivatives_of_jax(seed: int) -> None:
+    n = random_numbers(seed)
+    with wide_jax() as jax:
+        ours, theirs = (partial(at_indices, n.gather(library), n.indices) for library in (lax, jax.lax))
+        compare_all(adze, jax, ours, theirs, (n.x,), n.windows)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("seed", range(40))
+def test_scatter_add_has_the_derivatives_of_jax(seed: int) -> None:
+    n = random_numbers(seed)
+    with wide_jax() as jax:
+        ours, theirs = (
+            partial(at_indices, n.scatter(library, "add"), n.indices) for library in (lax, jax.lax)
+        )
+        for factor in (1, 1 - 2j) if seed % 8 == 0 else (1,):
+            compare_all(adze, jax, ours, theirs, (factor * n.x, factor * n.windows), factor * n.x[::-1])
+
+
+def at_indices(f: Callable[..., Any], indices: np.ndarray, x: Any, *updates: Any) -> Any:
+    return f(x, indices, *updates)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("kind", ["set", "mul"])
+def test_scatter_to_distinct_places_has_the_derivatives_of_jax(kind: str) -> None:
+    rng = np.random.default_rng(2)
+    with wide_jax() as jax:
+        for seed in range(6):
+            indices = np.random.default_rng(seed).permutation(7)[:4, None] - 1
+            x, updates, ct = (
+                rng.standard_normal((5, 3)),
+                rng.standard_normal((4, 3)),
+                rng.standard_normal((5, 3)),
+            )
+            for unique in (False, True) if kind == "set" else (True,):
+                ours, theirs = (
+                    partial(rows_scatter, library, kind, unique, indices) for library in (lax, jax.lax)
+                )
+                compare_all(adze, jax, ours, theirs, (x, updates), ct)
+
+
+def rows_scatter(library: Any, kind: str, unique: bool, indices: np.ndarray, x: Any, updates: Any) -> Any:
+    scatter = library.scatter if kind == "set" else getattr(library, f"scatter_{kind}")
+    numbers = library.ScatterDimensionNumbers((1,), (0,), (0,))
+    return scatter(x, indices, updates, numbers, mode="drop", unique_indices=unique)
+
+
+def compare_all(
+    ours: Any, theirs: Any, f: Any, g: Any, primals: tuple[np.ndarray, ...], cotangent: np.ndarray
+) -> None:
+    """Value, pullback and pushforward of two libraries."""
+    for found, want in zip(
+        pulled(ours, f, primals, cotangent), pulled(theirs, g, primals, cotangent), strict=True
+    ):
+        compare(found, want)
+    tangents = tuple(np.cos(p) for p in primals)
+    compare(ours.jvp(f, primals, tangents)[1], theirs.jvp(g, primals, tangents)[1])
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("seed", range(12))
+def test_batches_are_those_of_jax(seed: int) -> None:
+    n = random_numbers(100 + seed)
+    rng = np.random.default_rng(seed)
+    with wide_jax() as jax:
+        for operand, axes in batches(rng, (n.x, n.indices), 3):
+            compare(
+                adze.vmap(n.gather(lax), axes)(*operand), jax.vmap(n.gather(jax.lax), axes)(*operand), axes
+            )
+        for operand, axes in batches(rng, (n.x, n.indices, n.windows), 3):
+            compare(
+                adze.vmap(n.scatter(lax, "add"), axes)(*operand),
+                jax.vmap(n.scatter(jax.lax, "add"), axes)(*operand),
+                axes,
+            )
+
+
+# -- against loops and differences ---------------------------------------------------------------------
+
+
+def batches(
+    rng: np.random.Generator, arrays: tuple[np.ndarray, ...], size: int
+) -> Iterator[tuple[tuple[np.ndarray, ...], tuple[int | None, ...]]]:
+    """Each operand alone and all together batched, along random axes."""
+    masks = [tuple(i == k for i in range(len(arrays))) for k in range(len(arrays))]
+    for mask in [*masks, (True,) * len(arrays)]:
+        axes = tuple(
+            int(rng.integers(0, a.ndim + 1)) if on else None for a, on in zip(arrays, mask, strict=True)
+        )
+        stacked = []
+        for array, axis in zip(arrays, axes, strict=True):
+            if axis is None:
+                stacked.append(array)
+            elif array.dtype.kind == "f":
+                stacked.append(np.stack([array + k for k in range(size)], axis))
+            else:
+                stacked.append(np.stack([np.roll(array, k) for k in range(size)], axis))
+        yield tuple(stacked), axes
+
+
+def loop(f: Callable[..., Any], operands: tuple[np.ndarray, ...], axes: tuple[int | None, ...]) -> np.ndarray:
+    size = next(o.shape[a] for o, a in zip(operands, axes, strict=True) if a is not None)
+    return np.stack(
+        [
+            np.asarray(
+                f(*(o if a is None else np.take(o, k, a) for o, a in zip(operands, axes, strict=True)))
+            )
+            for k in range(size)
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("kind", ["set", "mul", "min", "max"])
+def test_scatter_is_differentiated_where_updates_coincide(kind: str, seed: int) -> None:
+    n = random_numbers(seed)
+    f = n.scatter(lax, kind)
+    check_derivatives(lambda x, u: f(x, n.indices, u), (n.x, n.windows), seed)
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kind", ["set", "mul", "max"])
+def test_batched_scatter_is_a_loop(kind: str, seed: int) -> None:
+    n = random_numbers(200 + seed)
+    f = n.scatter(lax, kind)
+    for operands, axes in batches(np.random.default_rng(seed), (n.x, n.indices, n.windows), 2):
+        compare(adze.vmap(f, axes)(*operands), loop(f, operands, axes), axes)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", ["gather", "set", "add", "max"])
+def test_batches_and_pullbacks_commute(kind: str, seed: int) -> None:
+    n = random_numbers(300 + seed)
+    rng = np.random.default_rng(seed)
+    if kind == "gather":
+        f, arrays, ct = n.gather(lax), (n.x, n.indices), n.windows
+    else:
+        f, arrays, ct = n.scatter(lax, kind), (n.x, n.indices, n.windows), n.x
+    for operands, axes in batches(rng, arrays, 2):
+        cotangents = np.stack([ct, -2 * ct])
+
+        def back(*args: Any) -> Any:
+            *inputs, given = args
+            floats = [i for i, a in enumerate(arrays) if a.dtype.kind == "f"]
+
+            def of_floats(*values: Any) -> Any:
+                full = list(inputs)
+                for i, v in zip(floats, values, strict=True):
+                    full[i] = v
+                return f(*full)
+
+            return adze.vjp(of_floats, *(inputs[i] for i in floats))[1](given)[0]
+
+        mapped = adze.vmap(back, (*axes, 0))(*operands, cotangents)
+        compare(mapped, loop(lambda *a: back(*a), (*operands, cotangents), (*axes, 0)), axes)
+        if axes[0] is None:
+            continue
+        whole = adze.vjp(partial(of_first, adze.vmap(f, axes), operands[1:]), operands[0])[1](cotangents)[0]
+        compare(np.moveaxis(np.asarray(whole), axes[0], 0), mapped, axes)
+
+
+def of_first(f: Callable[..., Any], others: tuple[Any, ...], x: Any) -> Any:
+    return f(x, *others)
+
+
+STARTS = [
+    ((5, 4), (2, 3), (1, -1)),
+    ((5, 4), (1, 4), (4, 2)),
+    ((5, 4), (5, 4), (3, 3)),
+    ((6,), (2,), (9,)),
+    ((2, 3, 4), (1, 2, 1), (1, 0, 2)),
+]
+
+
+@pytest.mark.parametrize(("shape", "window", "starts"), STARTS)
+def test_batched_windows_are_a_loop(
+    shape: tuple[int, ...], window: tuple[int, ...], starts: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(0)
+    x, update = rng.standard_normal(shape), rng.standard_normal(window)
+    places = tuple(np.asarray(s, d) for s, d in zip(starts, (np.uint64, np.int32, np.int8), strict=False))
+
+    def take(x: Any, *starts: Any) -> Any:
+        return lax.dynamic_slice(x, starts, window)
+
+    def put(x: Any, update: Any, *starts: Any) -> Any:
+        return lax.dynamic_update_slice(x, update, starts)
+
+    for f, arrays in ((take, (x, *places)), (put, (x, update, *places))):
+        for mask in np.ndindex(*(2,) * len(arrays)):
+            if not any(mask):
+                continue
+            axes = tuple(0 if on else None for on in mask)
+            stacked = tuple(
+                np.stack([a, a + 1, a]).astype(a.dtype) if on else a
+                for a, on in zip(arrays, mask, strict=True)
+            )
+            compare(adze.vmap(f, axes)(*stacked), loop(f, stacked, axes), mask)
+
+
+@pytest.mark.parametrize(("shape", "window", "starts"), STARTS)
+def test_windows_are_differentiated(
+    shape: tuple[int, ...], window: tuple[int, ...], starts: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(1)
+    x, update = rng.standard_normal(shape), rng.standard_normal(window)
+    check_derivatives(lambda x: lax.dynamic_slice(x, starts, window), (x,), 0)
+    check_derivatives(lambda x, u: lax.dynamic_update_slice(x, u, starts), (x, update), 1)
+    check_derivatives(lambda u: lax.dynamic_update_slice(x, u, starts), (update,), 2)
+
+
+# -- conventions ---------------------------------------------------------------------------------------
+
+
+def vector(kind: str, indices: list[int], unique: bool = False) -> Callable[[Any, Any], Any]:
+    """The scatter of single elements into a vector."""
+    function = lax.scatter if kind == "set" else getattr(lax, f"scatter_{kind}")
+    numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    places = np.asarray(indices)[:, None]
+    return lambda x, u: function(x, places, u, numbers, unique_indices=unique)
+
+
+def test_of_updates_that_overwrite_each_other_the_last_gets_the_cotangent() -> None:
+    back = pulled(adze, vector("set", [0, 2, 0, 5, -1]), (np.ones(3), np.ones(5)), np.array([1.0, 2, 3]))
+    np.testing.assert_array_equal(back[1], [0, 2, 0])
+    np.testing.assert_array_equal(back[2], [0, 3, 1, 0, 0])
+
+
+def test_of_windows_that_overlap_each_element_has_its_own_last() -> None:
+    numbers = lax.ScatterDimensionNumbers((1,), (), (0,))
+    places = np.array([[1], [0], [2]])
+    ct = np.array([1.0, 2, 3, 4])
+    back = pulled(adze, lambda u: lax.scatter(np.zeros(4), places, u, numbers), (np.ones((3, 2)),), ct)
+    np.testing.assert_array_equal(back[1], [[0, 0], [1, 2], [3, 4]])
+
+
+def test_a_window_that_leaves_the_array_gets_nothing_in_mode_drop() -> None:
+    numbers = lax.ScatterDimensionNumbers((1,), (), (0,))
+    places = np.array([[3], [-1], [0]])
+    ct = np.array([1.0, 2, 3, 4])
+    for mode, want in (("drop", [[0, 0], [0, 0], [1, 2]]), ("clip", [[3, 4], [0, 0], [1, 2]])):
+        back = pulled(
+            adze,
+            lambda u, m=mode: lax.scatter(np.zeros(4), places, u, numbers, mode=m),
+            (np.ones((3, 2)),),
+            ct,
+        )
+        np.testing.assert_array_equal(back[1], want)
+
+
+@pytest.mark.parametrize("factors", [[2.0, 3, 5], [0, 3, 5], [0, 0, 5], [0, 0, 0], [2, 3, 0]])
+def test_factors_that_are_zero_leave_the_product_of_the_others(factors: list[float]) -> None:
+    """Value, first and second derivatives of 7 u0 u1 u2 (at place 1) and 11 u3 (at place 0)."""
+    u = np.array([*factors, 4.0])
+    f = vector("mul", [1, 1, 1, 0])
+    x = np.array([11.0, 7.0])
+
+    def by_hand(x: Any, u: Any) -> Any:
+        return anp.stack([x[0] * u[3], x[1] * u[0] * u[1] * u[2]])
+
+    ct = np.array([1.0, 2.0])
+    for found, want in zip(pulled(adze, f, (x, u), ct), pulled(adze, by_hand, (x, u), ct), strict=True):
+        compare(found, want)
+    for along in np.eye(4):
+        for second in (pushed_twice, pushed_pullback):
+            compare(second(partial(f, x), u, along, ct), second(partial(by_hand, x), u, along, ct))
+
+
+def pushed_twice(f: Callable[[Any], Any], u: Any, along: Any, ct: Any) -> Any:
+    return adze.jvp(lambda v: adze.jvp(f, (v,), (along,))[1], (u,), (u + along + 1,))[1]
+
+
+def pushed_pullback(f: Callable[[Any], Any], u: Any, along: Any, ct: Any) -> Any:
+    return adze.jvp(lambda v: adze.vjp(f, v)[1](ct)[0], (u,), (along,))[1]
+
+
+@pytest.mark.parametrize("kind", ["min", "max"])
+def test_extrema_that_tie_share_equally(kind: str) -> None:
+    sign = 1.0 if kind == "max" else -1.0
+    x, u = sign * np.array([1.0, 5, 2, 3]), sign * np.array([1.0, 1, 0, 5, 9, 4])
+    ct = np.array([6.0, 10, 14, 18])
+    back = pulled(adze, vector(kind, [0, 0, 0, 1, 2, 7]), (x, u), ct)
+    np.testing.assert_allclose(back[1], [2, 5, 0, 18])
+    np.testing.assert_allclose(back[2], [2, 2, 0, 5, 14, 0])
+
+
+def test_the_tangent_of_an_extremum_that_is_nan_is_nan() -> None:
+    tangent = adze.jvp(
+        vector("max", [0]), (np.array([np.nan, 1]), np.array([1.0])), (np.ones(2), np.ones(1))
+    )[1]
+    np.testing.assert_array_equal(tangent, [np.nan, 1])
+
+
+def test_a_scatter_that_is_not_linear_is_not_transposed() -> None:
+    def transposed(kind: str) -> Any:
+        return adze.linear_transpose(lambda u: vector(kind, [0, 0])(np.ones(2), u), np.ones(2))(np.ones(2))
+
+    for kind in ("mul", "min", "max"):
+        with pytest.raises(MissingRuleError, match=f"kind '{kind}' is not linear"):
+            transposed(kind)
+    np.testing.assert_array_equal(transposed("add")[0], [1, 1])
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "complex64"])
+def test_indexing_keeps_its_dtype_when_it_is_differentiated(dtype: str) -> None:
+    x = anp.asarray(np.arange(4) + 1).astype(dtype)
+    u = anp.asarray([2, 0, 3]).astype(dtype)
+
+    def f(x: Any, u: Any) -> Any:
+        y = vector("mul", [0, 0, 1])(vector("set", [1, 1, 3])(x, u), u)
+        return anp.take(y, np.array([0, 1, 1, 3])) * u[0]
+
+    value, back = adze.vjp(f, x, u)
+    assert [c.dtype for c in back(value)] == [x.dtype, u.dtype]
+
+
+# -- the form of what is made --------------------------------------------------------------------------
+
+
+def ops_of(f: Callable[..., Any], *args: Any) -> list[str]:
+    """The names of the ops of a program, in order."""
+    text = adze.trace(f, *args).mlir("simplified")
+    words = text.replace('"', " ").replace("(", " ").split()
+    return [word.removeprefix("adze.") for word in words if word.startswith("adze.")]
+
+
+def test_batches_stay_one_gather_and_one_scatter() -> None:
+    x, places, u = np.ones((3, 5, 2)), np.zeros((3, 4, 1), np.int32), np.ones((3, 4, 2))
+    rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
+    into = lax.ScatterDimensionNumbers((1,), (0,), (0,))
+
+    def take(x: Any, i: Any) -> Any:
+        return lax.gather(x, i, rows, (1, 2))
+
+    def put(x: Any, i: Any, u: Any) -> Any:
+        return lax.scatter_add(x, i, u, into)
+
+    assert ops_of(adze.vmap(take), x, places) == ["gather"]
+    assert ops_of(adze.vmap(take, (0, None)), x, places[0]) == ["gather"]
+    assert ops_of(adze.vmap(take, (None, 0)), x[0], places) == ["gather"]
+    assert ops_of(adze.vmap(adze.vmap(take, (None, 0)), (0, None)), x, places) == ["gather"]
+    assert ops_of(adze.vmap(put), x, places, u) == ["scatter"]
+    assert ops_of(adze.vmap(put, (0, None, 0)), x, places[0], u) == ["scatter"]
+
+
+def test_shared_starts_stay_one_window() -> None:
+    x, start = np.ones((3, 5, 2)), np.int32(1)
+    made = ops_of(adze.vmap(lambda x, i: lax.dynamic_slice_in_dim(x, i, 2), (0, None)), x, start)
+    assert "gather" not in made
+    assert made.count("dynamic_slice") == 1
+    made = ops_of(adze.vmap(lambda x, i: lax.dynamic_index_in_dim(x, i), (None, 0)), x[0], np.arange(3))
+    assert made.count("gather") == 1
+    assert not {"dynamic_slice", "concatenate", "broadcast_in_dim"} & set(made)
+
+
+def test_the_pullback_of_a_lookup_is_one_scatter() -> None:
+    def back(x: Any, i: Any, ct: Any) -> Any:
+        return adze.vjp(lambda x: lax.gather(x, i, lax.GatherDimensionNumbers((1,), (0,), (0,)), (1, 2)), x)[
+            1
+        ](ct)
+
+    made = ops_of(back, np.ones((5, 2)), np.zeros((4, 1), np.int32), np.ones((4, 2)))
+    assert made == ["constant", "broadcast_in_dim", "scatter"]
+
+
+# -- compiled ------------------------------------------------------------------------------------------
+
+
+def everything(x: Any, u: Any, i: Any, s: Any) -> Any:
+    """Pullbacks of every op, plain and batched, of f32[n, 3], f32[m, 3], i32[m, 1], i32[]."""
+    rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
+    into = lax.ScatterDimensionNumbers((1,), (0,), (0,))
+    found = []
+    for f, args in (
+        (lambda x: lax.gather(x, i, rows, (1, 3), mode="fill"), (x,)),
+        (lambda x: lax.gather(x, i, rows, (1, 3), mode="clip"), (x,)),
+        *(
+            (lambda x, u, put=put: put(x, i, u, into), (x, u))
+            for put in (lax.scatter, lax.scatter_add, lax.scatter_mul, lax.scatter_min, lax.scatter_max)
+        ),
+        (lambda x: lax.dynamic_slice(x, (s, 1), (2, 2)), (x,)),
+        (lambda x, u: lax.dynamic_update_slice(x, u[:2, :2], (s, 1)), (x, u)),
+        (adze.vmap(lambda x, k: lax.dynamic_slice(x, (k,), (2,)), (1, 0)), (x, np.array([0, 2, 1]))),
+        (adze.vmap(lambda x, k: lax.dynamic_update_slice(x, x[:1], (k,)), (1, 0)), (x, np.array([0, 2, 1]))),
+        (adze.vmap(lambda x, k: x.at[k].set(x[0]), (None, 0)), (x, i)),
+    ):
+        value, back = adze.vjp(f, *args)
+        found += [value, *(c for c in back(anp.sin(value)) if c.dtype == value.dtype)]
+    return found
+
+
+@pytest.mark.parametrize("shapes", [((4, 3), (5, 3)), ((None, 3), ("m", 3))])
+def test_compiled_derivatives_are_the_evaluated_ones(shapes: Any) -> None:
+    rng = np.random.default_rng(3)
+    x, u = (rng.standard_normal(s).astype(np.float32) for s in ((4, 3), (5, 3)))
+    i = np.array([[1], [3], [1], [4], [-1]], np.int32)
+    s = np.int32(1)
+    u[1, 0], u[2, 1] = 0, x[1, 1]
+    specs = (
+        *(adze.ShapeDtype(d) for d in shapes),
+        adze.ShapeDtype((shapes[1][0], 1), "int32"),
+        adze.ShapeDtype((), "int32"),
+    )
+    program = adze.trace(everything, *specs).lower("cpu").compile()
+    for found, want in zip(program(x, u, i, s), everything(x, u, i, s), strict=True):
+        assert found.dtype == want.dtype
+        np.testing.assert_allclose(np.asarray(found), np.asarray(want), rtol=1e-5, atol=1e-6)
+
+
+# -- effects -------------------------------------------------------------------------------------------
+
+
+def test_effects_happen_once_on_primals(capsys: pytest.CaptureFixture[str]) -> None:
+    from adze.frontend.interpreter import ops
+
+    def f(x: Any) -> Any:
+        ops.print(x, format="x is {}")
+        ops.check(anp.all(x > 0), message="x must be positive")
+        return x * x
+
+    _, back = adze.vjp(f, np.array([1.0, 2]))
+    np.testing.assert_array_equal(back(np.ones(2))[0], [2, 4])
+    assert capsys.readouterr().out == "x is [1. 2.]\n"
+    np.testing.assert_array_equal(adze.jvp(f, (np.array([3.0]),), (np.ones(1),))[1], [6])
+    assert capsys.readouterr().out == "x is [3.]\n"
+    with pytest.raises(AdzeError, match="x must be positive"):
+        adze.vjp(f, np.array([-1.0]))
+
+
+def test_a_batch_is_shown_whole_and_checked_for_every_element(capsys: pytest.CaptureFixture[str]) -> None:
+    from adze.frontend.interpreter import ops
+
+    def f(x: Any) -> Any:
+        ops.print(x, format="x is {}")
+        ops.check(x > 0, message="x must be positive")
+        return x + 1
+
+    np.testing.assert_array_equal(adze.vmap(f)(np.array([1.0, 2])), [2, 3])
+    assert capsys.readouterr().out == "x is [1. 2.]\n"
+    with pytest.raises(AdzeError, match="x must be positive"):
+        adze.vmap(f)(np.array([1.0, -2]))
