@@ -10,15 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from .errors import TypeCheckError
 from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge_shapes
-
-if TYPE_CHECKING:
-    from .builder import Builder as Builder
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
