@@ -37,7 +37,9 @@ class LoadedProgram:
         given = tree.to_json(structure)
         if given != self._exported.input_tree:
             raise ArgumentError(
-                f"{self._exported.signature.name}() takes arguments {self._exported.input_tree}, got {given}",
+                f"{self._exported.signature.name}() takes arguments "
+                f"{tree.describe_json_arguments(self._exported.input_tree)}, "
+                f"got {tree.describe_json_arguments(given)}",
                 where=user_location_text(),
             )
         arguments = [

@@ -393,6 +393,8 @@ def _all_static(
     listed = list(parameters)
     kinds = {p.kind for p in parameters.values()}
     unknown = [n for n in names if n not in parameters]
+    if inspect.Parameter.VAR_POSITIONAL not in kinds:
+        nums = tuple(n + len(listed) if -len(listed) <= n < 0 else n for n in nums)
     beyond = [n for n in nums if not -len(listed) <= n < len(listed)]
     what = f"static_argnames {unknown}" if unknown and inspect.Parameter.VAR_KEYWORD not in kinds else ""
     if beyond and inspect.Parameter.VAR_POSITIONAL not in kinds:

@@ -69,8 +69,9 @@ def describe(spec: Structure) -> str:
 def describe_arguments(spec: Structure) -> str:
     """The structure of `(args, kwargs)` as a call is written: `(*, {'w': *}, scale=*)`."""
     args, kwargs = spec.children()
-    named = zip(kwargs.entries(), kwargs.children(), strict=True)
-    return f"({', '.join([*map(describe, args.children()), *(f'{k}={describe(c)}' for k, c in named)])})"
+    positional = [describe(c) for c in args.children()]
+    named = [f"{k}={describe(c)}" for k, c in zip(kwargs.entries(), kwargs.children(), strict=True)]
+    return f"({', '.join([*positional, *named])})"
 
 
 def children(tree: Any) -> dict[Any, Any] | None:
@@ -133,7 +134,8 @@ def _node_to_json(node: Any) -> Any:
     if node is None:
         return None
     if isinstance(node, dict):
-        return {"dict": {str(k): _node_to_json(v) for k, v in node.items()}}
+        ordered = children(node) or {}  # as the leaves are ordered, which is by key
+        return {"dict": {str(k): _node_to_json(v) for k, v in ordered.items()}}
     if isinstance(node, tuple) and hasattr(node, "_fields"):
         items = [[f, _node_to_json(v)] for f, v in zip(node._fields, node, strict=True)]
         return {"namedtuple": type(node).__name__, "fields": items}
@@ -143,6 +145,29 @@ def _node_to_json(node: Any) -> Any:
         fields = [[f.name, _node_to_json(getattr(node, f.name))] for f in dataclasses.fields(node) if f.init]
         return {"dataclass": type(node).__name__, "fields": fields}
     return "*" if isinstance(node, int) else {"node": type(node).__name__}
+
+
+def describe_json(data: Any) -> str:
+    """What `to_json` wrote as short text, dataclasses and named tuples by name: `State(w=*, b=*)`."""
+    if data is None or data == "*":
+        return str(data)
+    if "dict" in data:
+        return f"{{{', '.join(f'{k!r}: {describe_json(v)}' for k, v in data['dict'].items())}}}"
+    if "list" in data:
+        return f"[{', '.join(describe_json(v) for v in data['list'])}]"
+    if "tuple" in data:
+        items = ", ".join(describe_json(v) for v in data["tuple"])
+        return f"({items},)" if len(data["tuple"]) == 1 else f"({items})"
+    name = data.get("dataclass") or data.get("namedtuple") or data.get("node")
+    return f"{name}({', '.join(f'{k}={describe_json(v)}' for k, v in data.get('fields', []))})"
+
+
+def describe_json_arguments(data: Any) -> str:
+    """As `describe_arguments`, of what `to_json` wrote for `(args, kwargs)`."""
+    args, kwargs = data["tuple"]
+    positional = [describe_json(v) for v in args["tuple"]]
+    named = [f"{k}={describe_json(v)}" for k, v in kwargs["dict"].items()]
+    return f"({', '.join([*positional, *named])})"
 
 
 def from_json(data: Any, leaves: Iterable[Any]) -> Any:
