@@ -122,22 +122,25 @@ class DotGeneral(Op):
         """The cotangent contracted with the other operand over its free axes, put back in order."""
         side = 0 if isinstance(operands[0], Linear) else 1
         linear, other = operands[side], operands[1 - side]
-        ranks = (linear.rank, b.tensor_type(other).rank)
-        mine = operand_axes(ranks[0], side, contracting, batch)
-        its = operand_axes(ranks[1], 1 - side, contracting, batch)
-        shared = len(mine.batch)
-        first = shared + (len(mine.free) if side == 0 else 0)
+        mine = operand_axes(linear.rank, side, contracting, batch)
+        its = operand_axes(b.tensor_type(other).rank, 1 - side, contracting, batch)
+        shared = tuple(range(len(mine.batch)))
+        first = len(shared) + (len(mine.free) if side == 0 else 0)
         freed = tuple(range(first, first + len(its.free)))
         wide = other if b.tensor_type(other).dtype == dtype else b.convert(other, dtype=dtype)
-        found = b.dot_general(
-            cotangent,
-            wide,
-            contracting=(freed, its.free),
-            batch=(tuple(range(shared)), its.batch),
-            dtype=dtype,
-        )
         paired = dict(zip(its.contracting, mine.contracting, strict=True))
-        places = (*mine.batch, *mine.free, *(paired[a] for a in sorted(its.contracting)))
+        summed = tuple(paired[a] for a in sorted(its.contracting))
+        # Either may stand on the left; a matrix product's cotangents come out in order one way.
+        places = (*mine.batch, *summed, *mine.free)
+        if places == tuple(range(len(places))):
+            found = b.dot_general(
+                wide, cotangent, contracting=(its.free, freed), batch=(its.batch, shared), dtype=dtype
+            )
+        else:
+            places = (*mine.batch, *mine.free, *summed)
+            found = b.dot_general(
+                cotangent, wide, contracting=(freed, its.free), batch=(shared, its.batch), dtype=dtype
+            )
         order = tuple(places.index(a) for a in range(len(places)))
         if order != tuple(range(len(order))):
             found = b.transpose(found, permutation=order)
