@@ -211,6 +211,9 @@ class _Reversal:
         return self._zeros[value]
 
     def _zero_argument(self, argument: Any, values: dict[Any, Any]) -> Any:
+        kind = self.engine.codec.read_type(argument.type)
+        if isinstance(kind, TensorType) and kind.is_static:
+            return self.emitter.full(0, tuple(n for n in kind.shape if n is not None), kind.dtype)
         attributes = self.source.attributes
         arguments = list(body(self.source).arguments)
         donors = list(attributes[SHAPE_DONORS]) if SHAPE_DONORS in attributes else []
