@@ -1,0 +1,140 @@
+"""The simplifier keeps values: bit for bit, effects and signs of zero included."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adze.passes.simplify import FOLD_LIMIT, simplify
+from adze.passes.verify import verify
+
+from .texts import module, ops, run, symbols
+
+
+def test_equal_ops_with_different_attributes_stay() -> None:
+    parsed = module("""
+func.func @f(%x: f64[2,3]) -> (f64[2,3], f64[2,3]) {
+  %0 = reverse(%x) {axes = array<i64: 0>} : (f64[2,3]) -> f64[2,3]
+  %1 = reverse(%x) {axes = array<i64: 1>} : (f64[2,3]) -> f64[2,3]
+  return %0, %1 : f64[2,3], f64[2,3]
+}
+""")
+    simplify(parsed)
+    assert ops(parsed, "f") == ["reverse", "reverse"]
+
+
+@pytest.mark.parametrize(
+    ("op", "constant", "stays"),
+    [
+        ("add", "0.0", True),
+        ("add", "-0.0", False),
+        ("sub", "0.0", False),
+        ("sub", "-0.0", True),
+        ("mul", "1.0", False),
+        ("div", "1.0", False),
+        ("mul", "-1.0", True),
+    ],
+)
+def test_identities_keep_the_sign_of_zero(op: str, constant: str, stays: bool) -> None:
+    parsed = module(f"""
+func.func @f(%x: f64[]) -> f64[] {{
+  %c = "adze.constant"() {{dtype = f64, value = dense<{constant}> : f64[]}} : () -> f64[]
+  %0 = {op}(%x, %c) : (f64[], f64[]) -> f64[]
+  return %0 : f64[]
+}}
+""")
+    before = [run(parsed, "f", np.float64(v))[0] for v in (0.0, -0.0, np.inf)]
+    simplify(parsed)
+    verify(parsed)
+    assert (op in ops(parsed, "f")) == stays
+    after = [run(parsed, "f", np.float64(v))[0] for v in (0.0, -0.0, np.inf)]
+    np.testing.assert_array_equal(before, after)
+    np.testing.assert_array_equal(np.signbit(before), np.signbit(after))
+
+
+@pytest.mark.parametrize(("count", "folded"), [(FOLD_LIMIT, True), (FOLD_LIMIT + 1, False)])
+def test_large_results_are_not_stored_in_the_program(count: int, folded: bool) -> None:
+    values = ", ".join(f"{n}.0" for n in range(count))
+    parsed = module(f"""
+func.func @f() -> f64[{count}] {{
+  %c = "adze.constant"() {{dtype = f64, value = dense<[{values}]> : f64[{count}]}} : () -> f64[{count}]
+  %0 = neg(%c) : (f64[{count}]) -> f64[{count}]
+  return %0 : f64[{count}]
+}}
+""")
+    simplify(parsed)
+    assert ("neg" not in ops(parsed, "f")) == folded
+
+
+def test_effects_are_kept_and_kept_in_order() -> None:
+    parsed = module(
+        """
+func.func @f(%x: f64[]) -> f64[] {
+  "adze.print"(%x) {format = "first {}"} : (f64[]) -> ()
+  "adze.print"(%x) {format = "first {}"} : (f64[]) -> ()
+  "adze.call"(%x) {callee = @g, results = []} : (f64[]) -> ()
+  return %x : f64[]
+}
+""",
+        """
+func.func private @g(%x: f64[]) {
+  "adze.print"(%x) {format = "second {}"} : (f64[]) -> ()
+  return
+}
+""",
+    )
+    simplify(parsed)
+    assert ops(parsed, "f") == ["print", "print", "call"]
+    assert symbols(parsed) == ["f", "g"]
+
+
+def test_call_without_effect_and_use_is_dropped_with_its_function() -> None:
+    parsed = module(
+        """
+func.func @f(%x: f64[]) -> f64[] {
+  %0 = call(%x) {callee = @g, results = [f64[]]} : (f64[]) -> f64[]
+  return %x : f64[]
+}
+""",
+        """
+func.func private @g(%x: f64[]) -> f64[] {
+  %0 = sin(%x) : (f64[]) -> f64[]
+  return %0 : f64[]
+}
+""",
+    )
+    simplify(parsed)
+    assert symbols(parsed) == ["f"]
+
+
+def test_folded_value_is_the_evaluated_one() -> None:
+    parsed = module("""
+func.func @f() -> f32[] {
+  %c = "adze.constant"() {dtype = f32, value = dense<0.1> : f32[]} : () -> f32[]
+  %0 = exp(%c) : (f32[]) -> f32[]
+  return %0 : f32[]
+}
+""")
+    before = run(parsed, "f")[0]
+    simplify(parsed)
+    assert ops(parsed, "f") == ["constant"]
+    after = run(parsed, "f")[0]
+    assert before == after and after.dtype == np.float32
+
+
+def test_repeated_scalars_of_select_and_compare_fold() -> None:
+    parsed = module("""
+func.func @f() -> f64[4] {
+  %a = "adze.constant"() {dtype = f64, value = dense<1.0> : f64[]} : () -> f64[]
+  %b = "adze.constant"() {dtype = f64, value = dense<2.0> : f64[]} : () -> f64[]
+  %x = broadcast_in_dim(%a) {dimensions = array<i64>, shape = array<i64: 4>} : (f64[]) -> f64[4]
+  %y = broadcast_in_dim(%b) {dimensions = array<i64>, shape = array<i64: 4>} : (f64[]) -> f64[4]
+  %p = compare(%x, %y) {direction = "LT"} : (f64[4], f64[4]) -> i1[4]
+  %0 = select(%p, %x, %y) : (i1[4], f64[4], f64[4]) -> f64[4]
+  return %0 : f64[4]
+}
+""")
+    simplify(parsed)
+    verify(parsed)
+    assert ops(parsed, "f") == ["constant", "broadcast_in_dim"]
+    np.testing.assert_array_equal(run(parsed, "f")[0], np.ones(4))
