@@ -194,10 +194,9 @@ class LoweringCore:
 
     def optimization_barrier(self, values: Sequence[mlir.ir.Value]) -> tuple[mlir.ir.Value, ...]:
         """The values, behind which IREE does not look either."""
-        op = mlir.ir.Operation.create(
-            "util.optimization_barrier", results=[v.type for v in values], operands=list(values)
-        )
-        return tuple(self._tied(r, self.shape(v)) for v, r in zip(values, op.results, strict=True))
+        # One barrier each: IREE rejects one whose operands it retypes one by one.
+        hidden = [mlir.util.OptimizationBarrierOp([v.type], [v]).results[0] for v in values]
+        return tuple(self._tied(r, self.shape(v)) for v, r in zip(values, hidden, strict=True))
 
     def _tied(self, value: mlir.ir.Value, shape: Sequence[Size]) -> mlir.ir.Value:
         """`value`, whose dynamic sizes IREE cannot find by itself, with its shape stated."""
