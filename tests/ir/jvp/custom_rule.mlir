@@ -1,0 +1,19 @@
+// A function with a rule of its own is differentiated by it: here floor has slope one.
+// RUN: adze opt %s --pass-pipeline='jvp{function=f}' | filecheck %s
+
+func.func @f(%x: tensor<f32>) -> tensor<f32> {
+  %0 = "adze.custom_jvp_call"(%x) {callee = @body, rule = @rule, results = [tensor<f32>]} : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @body(%x: tensor<f32>) -> tensor<f32> {
+  %0 = "adze.floor"(%x) : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @rule(%x: tensor<f32>, %dx: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %0 = "adze.floor"(%x) : (tensor<f32>) -> tensor<f32>
+  return %0, %dx : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: func.func @f_jvp(%arg0: tensor<f32>, %arg1: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+// CHECK-NEXT: %0 = "adze.floor"(%arg0) : (tensor<f32>) -> tensor<f32>
+// CHECK-NEXT: return %0, %arg1 : tensor<f32>, tensor<f32>
