@@ -7,6 +7,7 @@ compiles as one function. Learning rates are numbers, or functions of the step (
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -68,13 +69,11 @@ def adam(learning_rate: Rate, b1: float = 0.9, b2: float = 0.999, eps: float = 1
         step = state.step + 1
         mean = tree.map(lambda m, g: b1 * m + (1 - b1) * g, state.mean, gradients)
         square = tree.map(lambda s, g: b2 * s + (1 - b2) * (g * g), state.square, gradients)
-        count = step.astype(np.float32)
         rate = _rate(learning_rate, state.step)
-        mean_correction, square_correction = 1 - b1**count, 1 - b2**count
 
         def direction(m: Any, s: Any) -> Any:
-            corrected = _scaled(1 / mean_correction, m)
-            return -_scaled(rate, corrected / (xp.sqrt(_scaled(1 / square_correction, s)) + eps))
+            corrected = _scaled(1 / _bias(b1, step, m.dtype), m)
+            return -_scaled(rate, corrected / (xp.sqrt(_scaled(1 / _bias(b2, step, s.dtype), s)) + eps))
 
         return tree.map(direction, mean, square), AdamState(step, mean, square)
 
@@ -155,6 +154,13 @@ def _zeros(param: Any) -> Any:
 
 def _rate(learning_rate: Rate, step: Any) -> Any:
     return learning_rate(step) if callable(learning_rate) else learning_rate
+
+
+def _bias(decay: float, step: Any, dtype: np.dtype) -> Any:
+    """`1 - decay**step` without cancellation, in float32 or, for parameters of 64 bits, float64."""
+    wide = dtype in (np.dtype(np.float64), np.dtype(np.complex128))
+    exponent = math.log(decay) if decay else -math.inf
+    return -xp.expm1(step.astype(np.float64 if wide else np.float32) * exponent)
 
 
 def _scaled(factor: Any, value: Any) -> Any:
