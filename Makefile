@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine with Python 3.11, its venv module and make:
-#   make demo    trains nothing, builds and runs the digits example
+#   make demo    trains, builds and runs the digits example
 #   make test    lint, strict types, all tests
 # Both first create .venv and install the project into it (again when pyproject.toml or the CMake files
 # change). Nothing is written outside the checkout: caches and temporary files go to .cache.
