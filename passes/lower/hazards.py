@@ -36,7 +36,9 @@ def _in_function(operations: list[Any], reader: Reader) -> set[Any]:
         if application is None:
             continue
         if not issubclass(application.op, (Elementwise, Movement)):
-            if operation.operands:
+            # What a loop or a branch gives is never fused with its readers, and IREE 3.13 loses buffers (a call
+            # fails: "binding capacity of the command buffer") where it is behind barriers.
+            if operation.operands and not _has_bodies(application):
                 for result in operation.results:
                     if isinstance(reader.codec.read_type(result.type), TensorType):
                         paths[result] = {result: {()}}
@@ -46,6 +48,10 @@ def _in_function(operations: list[Any], reader: Reader) -> set[Any]:
         if merged:
             paths[operation.results[0]] = merged
     return hazards
+
+
+def _has_bodies(application: Application) -> bool:
+    return any(a.kind in ("symbol", "symbols") for a in application.op.attributes.values())
 
 
 def _merged(
