@@ -20,6 +20,7 @@ import numpy as np
 from ..dialects.errors import AdzeError
 from ..dialects.types import TensorType
 from ..runtime.execute import Function
+from ..runtime.settings import read_settings
 from . import tree
 from .array import Array
 from .errors import ArgumentError
@@ -28,7 +29,7 @@ from .interpreter import argument_value, is_python_scalar, ops, scalar_value
 from .locations import located, user_location_text
 from .sizes import Dim
 from .specs import ShapeDtype
-from .stages import Compiled, Traced
+from .stages import Compiled, Traced, device_kind
 from .trace import argument_names, definition, function_name, parameter_of, result_values, trace_program
 from .tracing import Frame, Tracer, current_frame, leaked, recording
 
@@ -99,7 +100,7 @@ class Jitted:
         function: Callable[..., Any],
         static_argnums: tuple[int, ...],
         static_argnames: tuple[str, ...],
-        target: str,
+        target: str | None,
         device: str | None,
     ) -> None:
         functools.update_wrapper(self, function)
@@ -171,7 +172,8 @@ class Jitted:
             names = [p.name for p in traced.parameters]
             self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
             with located():
-                compiled = traced.lower(self._target).compile(device=self._device)
+                where = self._device or read_settings().device or "cpu"
+                compiled = traced.lower(self._target or device_kind(where)).compile(device=self._device)
                 function = compiled.function
             program = compiled.program
             dtypes = tuple(p.type.dtype for p in program.parameters)
@@ -310,7 +312,7 @@ def jit(
     *,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
-    target: str = "cpu",
+    target: str | None = None,
     device: str | None = None,
 ) -> Any:
     """Compile `function` ahead of its calls, once for each tree, shape and dtype of its arguments.
@@ -318,7 +320,8 @@ def jit(
     Arguments are pytrees of NumPy arrays, adze arrays, Python numbers or anything with `__dlpack__`;
     results are `adze.Array`s. `static_argnums` and `static_argnames` name arguments that are Python
     values of the trace (hashable; a new value traces again). `target` is what code is made for (`cpu`,
-    `vulkan`, `cuda:sm_80`, ...), `device` where it runs (by default the cheapest of the target).
+    `vulkan`, `cuda:sm_80`, ...; by default what the device needs), `device` where it runs (by default
+    ADZE_DEVICE, else the cheaper CPU driver).
 
     Raises `ArgumentError` for arguments that are no arrays, `TraceError` for functions that cannot be
     traced, `CompileError` when IREE cannot compile the program.

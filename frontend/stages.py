@@ -265,7 +265,8 @@ class Compiled:
         """The runtime's function; loads the program on first use."""
         if self._function is None:
             work = self.manifest.work
-            device = get_device(self._device or self.target.kind.value, work=work)
+            name = self._device or default_device(self.target)
+            device = get_device(name, work=work)
             executable = Executable(self.vmfb, device, self.manifest.signatures)
             self._function = executable.function(self.program.symbol)
         return self._function
@@ -299,6 +300,18 @@ class Compiled:
 
     def __repr__(self) -> str:
         return f"Compiled({_signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"
+
+
+def device_kind(device: str) -> str:
+    """The kind of target that code for the device called `device` is made for: cpu, vulkan or cuda."""
+    driver = device.partition(":")[0]
+    return "cpu" if driver.startswith("local-") else driver
+
+
+def default_device(target: Target) -> str:
+    """Where code for `target` runs when nobody says: ADZE_DEVICE where it fits, else any of the kind."""
+    wanted = read_settings().device
+    return wanted if wanted and device_kind(wanted) == target.kind.value else target.kind.value
 
 
 def arguments_for(parameters: Sequence[Parameter], leaves: Sequence[Any]) -> list[Any]:

@@ -276,11 +276,23 @@ def test_target_and_device_are_options() -> None:
     assert result.device == "local-task" and np.array_equal(result, X + 1)
 
 
+def test_the_environment_may_choose_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADZE_DEVICE", "local-task")
+    assert adze.jit(lambda x: x + 1)(X).device == "local-task"
+    assert adze.jit(lambda x: x + 1, device="local-sync")(X).device == "local-sync"
+
+
+def test_an_unknown_device_of_the_environment_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADZE_DEVICE", "tpu:0")
+    with pytest.raises(adze.AdzeError, match="tpu"):
+        adze.jit(lambda x: x + 1)(X)
+
+
 @pytest.mark.vulkan
 def test_vulkan_through_jit() -> None:
     if not any(d.name.startswith("vulkan") for d in adze.devices()):
         pytest.skip("no Vulkan driver on this machine")
-    result = adze.jit(lambda x: x * 2 + 1, target="vulkan", device="vulkan:0")(X)
+    result = adze.jit(lambda x: x * 2 + 1, device="vulkan:0")(X)
     assert result.device == "vulkan:0" and np.array_equal(result, X * 2 + 1)
 
 
