@@ -24,6 +24,7 @@ from ..declaration import (
 )
 from ..errors import MissingRuleError
 from ..types import ANY, INT32, TensorType, ValueType
+from .control import Passed
 from .elementwise import repeated
 
 Flags = tuple[bool, ...]
@@ -34,7 +35,7 @@ class Cond(Op):
     """``y... = branches[index](x...)``, with `index` clamped to the branches there are."""
 
     name = "cond"
-    operands = (Operand("index", frozenset({INT32})), Operand("xs", ANY, variadic=True))
+    operands = (Operand("index", frozenset({INT32})), Passed("xs", ANY, variadic=True))
     attributes = {"branches": Attribute("symbols", "the functions to choose from"), "results": RESULTS}
     builder_result = "Any"
 
@@ -171,7 +172,7 @@ class While(Op):
     """
 
     name = "while"
-    operands = (Operand("xs", ANY, variadic=True),)
+    operands = (Passed("xs", ANY, variadic=True),)
     attributes = {
         "condition": symbol("gives one 0-d i1"),
         "body": symbol("gives the next state"),

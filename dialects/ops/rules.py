@@ -14,6 +14,8 @@ from ..types import TensorType, storage
 def take_along(b: Any, x: Any, indices: Any, axis: int) -> Any:
     """`y[..., i, ...] = x[..., indices[..., i, ...], ...]` along `axis`; the indices are in bounds."""
     kind = b.tensor_type(x)
+    if 0 in kind.shape:  # no window fits into it, and none is needed
+        return b.full(0, b.sizes(indices), kind.dtype)
     others = tuple(a for a in range(kind.rank) if a != axis)
     where = b.reshape(indices, shape=(*b.sizes(indices), 1))
     return b.gather(

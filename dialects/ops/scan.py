@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import Linear, Op, Operand, boolean, integer, require, sizes, symbol
+from ..declaration import Linear, Op, boolean, integer, require, sizes, symbol
 from ..types import ANY, INEXACT, TensorType, same_dimension
+from .control import Passed
 from .elementwise import repeated
 from .loops import RESULTS, as_list, pick, spread, zeros_of
 
@@ -26,7 +27,7 @@ class Scan(Op):
     """
 
     name = "scan"
-    operands = (Operand("xs", ANY, variadic=True),)
+    operands = (Passed("xs", ANY, variadic=True),)
     attributes = {
         "body": symbol(
             "maps constants, carry and one slice of each array to carry and one slice of each result"
