@@ -1,0 +1,102 @@
+"""Jacobi rotations of many pairs of columns at once: what `eigh` and `svd` share.
+
+In round `t` of a sweep column `i` meets column ``(t - i) mod n``; in `n` rounds every pair meets once (the
+modulus ordering, Luk and Park 1989, A proof of convergence for two parallel Jacobi SVD algorithms). A rotation
+is computed from its pair in one order only, so that both columns see the same one to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import INT32, storage
+from .. import namespace as xp
+from ..interpreter import ops
+from .operands import conjugate, phase, positions, squares
+
+# Convergence is quadratic: well-conditioned or not, 6 to 10 sweeps are usual; this is where a loop gives up.
+MOST_SWEEPS = 30
+
+
+class Round:
+    """The pairs of one round: for each column its partner."""
+
+    def __init__(self, t: Any, n: int) -> None:
+        self.columns = positions(n)
+        difference = t - self.columns
+        self.partner = xp.where(difference < 0, difference + np.int32(n), difference)
+        self.is_first = self.columns <= self.partner
+        self.is_alone = self.columns == self.partner
+
+    def swapped(self, x: Any, axis: int = -1) -> Any:
+        """`x` with every element along `axis` in the place of its partner."""
+        place = axis % x.ndim
+        return ops.gather(
+            x,
+            xp.expand_dims(self.partner, -1),
+            offset_dims=tuple(a for a in range(x.ndim) if a != place),
+            collapsed_slice_dims=(place,),
+            start_index_map=(place,),
+            operand_batching_dims=(),
+            start_indices_batching_dims=(),
+            slice_sizes=tuple(1 if a == place else n for a, n in enumerate(x.shape)),
+            mode="clip",
+            fill_value=storage(np.zeros((), x.dtype)),
+        )
+
+    def shared(self, products: Any) -> Any:
+        """The products of column and partner, those of a pair conjugates of each other exactly."""
+        return xp.where(self.is_first, products, conjugate(self.swapped(products)))
+
+    def rotation(self, weights: Any, products: Any, is_needed: Any) -> tuple[Any, Any, Any]:
+        """Cosines, sines (with the phase) and tangents that make the products of all pairs zero.
+
+        `weights` are the diagonal elements of the Hermitian matrix whose off-diagonal ones are `products`.
+        Column `i` becomes ``cosine[i] * column[i] - sine[i] * partner[i]``, its weight falls by
+        ``tangent[i] * |products[i]|`` (Golub and Van Loan, section 8.5.2).
+        """
+        size = xp.sqrt(squares(products)) if products.dtype != weights.dtype else xp.abs(products)
+        is_needed = xp.logical_and(xp.logical_and(is_needed, size > 0), xp.logical_not(self.is_alone))
+        safe = xp.where(is_needed, size, xp.ones_like(size))
+        ratio = (self.swapped(weights) - weights) / (2 * safe)
+        is_up = xp.logical_or(ratio > 0, xp.logical_and(ratio == 0, self.is_first))
+        slope = 1 / (xp.abs(ratio) + xp.hypot(ratio, xp.ones_like(ratio)))
+        tangent = xp.where(is_needed, xp.where(is_up, slope, -slope), xp.zeros_like(slope))
+        cosine = 1 / xp.sqrt(1 + tangent * tangent)
+        turn = xp.astype(tangent * cosine, products.dtype) * conjugate(phase(products))
+        return cosine, turn, tangent
+
+    def columns_rotated(self, x: Any, cosine: Any, sine: Any) -> Any:
+        """The columns of each matrix after the rotations."""
+        return x * xp.expand_dims(xp.astype(cosine, x.dtype), -2) - self.swapped(x) * xp.expand_dims(sine, -2)
+
+    def rows_rotated(self, x: Any, cosine: Any, sine: Any) -> Any:
+        """The rows of each matrix after the adjoint rotations."""
+        turned = xp.expand_dims(conjugate(sine), -1)
+        return x * xp.expand_dims(xp.astype(cosine, x.dtype), -1) - self.swapped(x, -2) * turned
+
+
+def sorted_by(keys: Any, *matrices: Any, descending: bool = False) -> tuple[Any, ...]:
+    """`keys` in order, and the columns of the matrices in the same order."""
+    order = xp.argsort(keys, axis=-1, descending=descending)
+    order = xp.astype(order, INT32)
+    batch = tuple(range(keys.ndim - 1))
+
+    def arranged(x: Any) -> Any:
+        inner = (x.ndim - 2,) if x.ndim > keys.ndim else ()
+        return ops.gather(
+            x,
+            xp.expand_dims(order, -1),
+            offset_dims=inner,
+            collapsed_slice_dims=(x.ndim - 1,),
+            start_index_map=(x.ndim - 1,),
+            operand_batching_dims=batch,
+            start_indices_batching_dims=batch,
+            slice_sizes=(*(1 for _ in batch), *(x.shape[a] for a in inner), 1),
+            mode="clip",
+            fill_value=storage(np.zeros((), x.dtype)),
+        )
+
+    return tuple(arranged(x) for x in (keys, *matrices))
