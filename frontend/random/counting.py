@@ -1,21 +1,19 @@
 """Distributions of counts: Poisson and geometric.
 
-The loops that `jax.random` runs until every sample is done run here for a fixed number of rounds, all drawn
-at once, after which a sample is done but for a probability below 1e-12; the keys of the rounds are JAX's, so
-that the samples are equal.
+Loops that end when a sample is done run here for a fixed number of rounds, all drawn at once, after which a
+sample is done but for a probability below 1e-12. Small rates use the keys of JAX's rounds, so that samples
+are equal; for large ones JAX draws again what it has, until the whole array is done, which is not done here.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from ...dialects.types import FLOAT32, FLOATS, INT32
 from .. import namespace as xp
 from ..interpreter import as_value, ops
 from .arguments import as_key, float_dtype, integer_dtype, joint_shape, parameter
-from .keys import chain
+from .keys import chain, split_keys
 from .uniform import uniform_floats
 
 SMALL_RATE: Final = 10
@@ -39,7 +37,7 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = INT32) -> Any:
     if isinstance(lam, (int, float)):  # one branch will do
         count = (_counted if lam < SMALL_RATE else _by_rejection)(value, rate, sizes)
     else:
-        is_small = rate < SMALL_RATE
+        is_small = ~(rate >= SMALL_RATE)  # as is NaN
         few = _counted(value, xp.where(is_small, rate, 0.0), sizes)
         many = _by_rejection(value, xp.where(is_small, 1e5, rate), sizes)
         count = xp.where(is_small, few, many)
@@ -50,15 +48,10 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = INT32) -> Any:
 
 def _counted(key: Any, rate: Any, shape: tuple[Any, ...]) -> Any:
     """How many exponential waiting times pass before their sum reaches the rate."""
-    (keys,) = chain(key, ARRIVALS, 2)
-    waits = -xp.log(_per_round(keys, shape, FLOAT32))
+    keys = chain(key, ARRIVALS)
+    waits = -xp.log(uniform_floats(keys, (ARRIVALS, *shape), FLOAT32))
     sums = ops.cumsum(waits.astype(rate.dtype), axis=0, reverse=False)
     return xp.sum((sums < rate).astype(rate.dtype), axis=0)
-
-
-def _per_round(keys: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
-    """Uniform numbers of `shape` for each of several keys."""
-    return uniform_floats(keys, (keys.shape[0], *shape), dtype)
 
 
 def _by_rejection(key: Any, rate: Any, shape: tuple[Any, ...]) -> Any:
@@ -67,9 +60,9 @@ def _by_rejection(key: Any, rate: Any, shape: tuple[Any, ...]) -> Any:
     a = -0.059 + 0.02483 * b
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
     v_limit = 0.9277 - 3.6224 / (b - 2)
-    first, second = chain(key, PROPOSALS, 3)
-    u = _per_round(first, shape, rate.dtype) - 0.5
-    v = _per_round(second, shape, rate.dtype)
+    keys = split_keys(key, (4,))  # of which the loop for small rates uses the first two
+    u = uniform_floats(keys[2], (PROPOSALS, *shape), rate.dtype) - 0.5
+    v = uniform_floats(keys[3], (PROPOSALS, *shape), rate.dtype)
     shifted = 0.5 - xp.abs(u)
     k = xp.floor((2 * a / shifted + b) * u + rate + 0.43)
     s = xp.log(v * inverse_alpha / (a / (shifted * shifted) + b))
@@ -77,20 +70,9 @@ def _by_rejection(key: Any, rate: Any, shape: tuple[Any, ...]) -> Any:
     is_inside = (shifted >= 0.07) & (v <= v_limit)
     is_outside = (k < 0) | ((shifted < 0.013) & (v > shifted))
     passes = is_inside | (~is_outside & (s <= likelihood))
-    return _last_before_all_done(passes, k, xp.floor(rate))
-
-
-def _last_before_all_done(passes: Any, values: Any, otherwise: Any) -> Any:
-    """Of `values` the last that passes, in the rounds up to the one in which every sample has had one.
-
-    So JAX's loop has it: it goes on until the whole array is done, and overwrites the samples that are.
-    """
-    so_far = ops.cummax(passes.astype(INT32), axis=0, reverse=False)
-    is_done = xp.all(so_far > 0, axis=tuple(range(1, so_far.ndim)))
-    chosen = otherwise
-    for i in range(PROPOSALS):
-        takes = passes[i] if i == 0 else passes[i] & ~is_done[i - 1]
-        chosen = xp.where(takes, values[i], chosen)
+    chosen = xp.floor(rate)
+    for i in reversed(range(PROPOSALS)):
+        chosen = xp.where(passes[i], k[i], chosen)
     return chosen
 
 

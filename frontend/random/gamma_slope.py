@@ -34,8 +34,9 @@ def following(log_sample: Any, a: Any) -> Any:
 
 @following.defjvp
 def _following_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    log_sample, a = primals
-    return log_sample, log_slope(log_sample, a) * tangents[1]
+    # The slope is taken at the sample that follows `a`, so that derivatives of the slope are right too.
+    sample = following(*primals)
+    return sample, log_slope(sample, primals[1]) * tangents[1]
 
 
 def log_slope(log_x: Any, a: Any) -> Any:

@@ -104,18 +104,13 @@ def parts(key: Any, count: int) -> list[Any]:
     return [keys[i] for i in range(count)]
 
 
-def chain(key: Any, links: int, width: int) -> list[Any]:
-    """Keys of a loop that runs `key, *used = split(key, width)` for `links` rounds.
-
-    Gives for each of the `width - 1` used keys the array of it over the rounds, of shape `(links, 2)`.
-    """
-    rounds = []
+def chain(key: Any, links: int) -> Any:
+    """The keys that a loop of `links` rounds uses, each of which does `key, used = split(key)`."""
+    used = []
     for _ in range(links):
-        keys = split_keys(key, (width,))
-        key = keys[0]
-        rounds.append(keys[1:])
-    stacked = xp.stack(rounds)
-    return [stacked[:, i] for i in range(width - 1)]
+        key, one = parts(key, 2)
+        used.append(one)
+    return xp.stack(used)
 
 
 def words(bits: Any) -> Any:

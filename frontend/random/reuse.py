@@ -69,7 +69,9 @@ class _Ledger:
         if not hasattr(owner, "operands"):  # a block: the value is an argument
             return ("argument", id(frame), value.arg_number)
         operands = tuple(self._of_value(frame, operand)[0] for operand in owner.operands)
-        return (owner.name, str(owner.attributes), list(owner.results).index(value), operands)
+        attributes = [owner.attributes[i] for i in range(len(owner.attributes))]
+        stated = tuple((a.name, str(a.attr)) for a in attributes)
+        return (owner.name, stated, list(owner.results).index(value), operands)
 
 
 _ledger: Final[ContextVar[_Ledger | None]] = ContextVar("adze_random_keys", default=None)

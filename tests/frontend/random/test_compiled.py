@@ -1,0 +1,110 @@
+"""Compiled samplers give the eager samples: equal integers, floats to rounding; one module for each group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as anp
+from adze import random
+
+KEY = random.key(5)
+LOGITS = np.log(np.array([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]], np.float32))
+RATES = np.array([0.5, 4.0, 60.0], np.float32)
+
+
+def exact_ones(key: Any) -> dict[str, Any]:
+    k = random.split(key, 10)
+    return {
+        "uniform": random.uniform(k[0], (50,)),
+        "uniform f64": random.uniform(k[0], (50,), np.float64),
+        "uniform f16": random.uniform(k[0], (50,), np.float16),
+        "randint": random.randint(k[1], (50,), -7, 1000),
+        "randint u8": random.randint(k[1], (50,), 0, 256, np.uint8),
+        "randint i64": random.randint(k[1], (50,), -(2**62), 2**62, np.int64),
+        "bernoulli": random.bernoulli(k[2], 0.3, (50,)),
+        "rademacher": random.rademacher(k[3], (50,)),
+        "permutation": random.permutation(k[4], 20),
+        "independent": random.permutation(k[4], np.arange(12).reshape(4, 3), independent=True),
+        "choice": random.choice(k[5], 9, (4,), replace=False),
+        "weighted": random.choice(k[5], 3, (50,), p=np.array([0.2, 0.3, 0.5], np.float32)),
+        "categorical": random.categorical(k[6], LOGITS, shape=(20, 2)),
+        "poisson": random.poisson(k[7], RATES, (20, 3)),
+        "geometric": random.geometric(k[8], 0.2, (50,)),
+    }
+
+
+def rounded_ones(key: Any) -> dict[str, Any]:
+    k = random.split(key, 20)
+    a = np.array([0.05, 0.8, 1.0, 7.0, 300.0], np.float32)
+    return {
+        "normal": random.normal(k[0], (50,)),
+        "normal f64": random.normal(k[0], (50,), np.float64),
+        "truncated": random.truncated_normal(k[1], -1.0, 2.0, (50,)),
+        "exponential": random.exponential(k[2], (50,)),
+        "gumbel": random.gumbel(k[3], (50,)),
+        "laplace": random.laplace(k[4], (50,)),
+        "logistic": random.logistic(k[5], (50,)),
+        "cauchy": random.cauchy(k[6], (50,)),
+        "weibull": random.weibull_min(k[7], 2.0, 1.5, (50,)),
+        "loggamma": random.loggamma(k[8], a, (10, 5)),
+        "gamma f64": random.gamma(k[9], a.astype(np.float64), (10, 5)),
+        "beta": random.beta(k[10], 0.5, 2.0, (20,)),
+        "dirichlet": random.dirichlet(k[11], a, (4,)),
+        "t": random.t(k[12], 3.0, (20,)),
+        "ball": random.ball(k[13], 3, 2, (5,)),
+        "orthogonal": random.orthogonal(k[14], 3, (2,)),
+    }
+
+
+def test_samples_without_rounding_are_equal() -> None:
+    compiled, eager = adze.jit(exact_ones)(KEY), exact_ones(KEY)
+    for name, expected in eager.items():
+        assert compiled[name].dtype == expected.dtype, name
+        assert np.array_equal(np.asarray(compiled[name]), np.asarray(expected)), name
+
+
+def test_other_samples_are_equal_to_rounding() -> None:
+    compiled, eager = adze.jit(rounded_ones)(KEY), rounded_ones(KEY)
+    for name, expected in eager.items():
+        assert compiled[name].dtype == expected.dtype, name
+        tolerance = 2e-5 if expected.dtype == np.float32 else 1e-12
+        got, wanted = np.asarray(compiled[name]), np.asarray(expected)
+        assert np.allclose(got, wanted, rtol=tolerance, atol=tolerance), name
+
+
+def parametrised(key: Any, a: Any) -> tuple[Any, ...]:
+    first, second, third, fourth = random.split(key, 4)
+    return (
+        random.gamma(first, a),
+        random.geometric(second, 0.2 * a),
+        random.categorical(third, a * LOGITS[0]),
+        random.permutation(fourth, anp.arange(5) * 3),
+    )
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_mapping_over_keys_and_parameters_is_a_loop(compiled: bool) -> None:
+    keys = random.split(KEY, 4)
+    parameters = np.array([0.5, 1.0, 2.0, 3.5], np.float32)
+    mapped = adze.vmap(parametrised)
+    got = (adze.jit(mapped) if compiled else mapped)(keys, parameters)
+    looped = [parametrised(k, a) for k, a in zip(np.asarray(keys), parameters, strict=True)]
+    for part, expected in zip(got, zip(*looped, strict=True), strict=True):
+        wanted = np.stack([np.asarray(e) for e in expected])
+        assert part.dtype == wanted.dtype
+        assert np.allclose(np.asarray(part), wanted, rtol=2e-6, atol=0)
+
+
+def test_counts_of_each_key_and_rate_are_those_of_a_loop() -> None:
+    keys, rates = random.split(KEY, 3), np.array([0.5, 9.0, 70.0], np.float32)
+    got = adze.vmap(random.poisson)(keys, rates)
+    assert np.asarray(got).tolist() == [int(random.poisson(k, r)) for k, r in zip(keys, rates, strict=True)]
+
+
+def test_one_key_for_all_slices_draws_the_same_for_each() -> None:
+    drawn = adze.vmap(lambda x: x + random.normal(KEY), in_axes=0)(np.zeros(3, np.float32))
+    assert np.array_equal(np.asarray(drawn), np.full(3, np.asarray(random.normal(KEY))))
