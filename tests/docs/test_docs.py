@@ -1,0 +1,79 @@
+"""What the pages of docs/ show is what happens: their files are written, their commands and Python are run.
+
+The blocks are those of the README (see tests/packaging/test_readme.py): `python title="f.py"` is a file, the
+lines of a `console` block that begin with `$ ` are commands with their output below, a `pycon` block is a
+doctest. The Python of one page shares its names, as a reader's session does.
+"""
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+LINK = re.compile(r"\]\((?!https?://)([\w./-]+\.\w+)(?:#[^)]*)?\)")
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+PAGES = sorted(page.name for page in DOCS.glob("*.md"))
+# Shown and not run here: text of MLIR or of errors, diffs (tests/dialects/test_add_an_op.py), shell steps.
+NOT_RUN = {"text", "mlir", "diff", "sh"}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_page_shows_is_what_happens(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for language, title, text in FENCE.findall((DOCS / name).read_text()):
+        if title:
+            Path(title).write_text(text)
+        elif language == "pycon":
+            run_session(name, text, names)
+        elif language == "console":
+            run_commands(text, tmp_path)
+        else:
+            assert language in NOT_RUN, f"{name} has a block of {language!r} that no test runs"
+
+
+def run_session(name: str, text: str, names: dict[str, Any]) -> None:
+    """Run a doctest that keeps its names for the next one of the page."""
+    parsed = doctest.DocTestParser().get_doctest(text, names, name, name, 0)
+    output: list[str] = []
+    result = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(
+        parsed, out=output.append, clear_globs=False
+    )
+    names.update(parsed.globs)
+    assert result.failed == 0, "".join(output)
+
+
+def run_commands(text: str, folder: Path) -> None:
+    """Run the commands of a console block and compare what they print."""
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "ADZE_CACHE_DIR": str(folder / "cache"),
+    }
+    for command, expected in COMMAND.findall(text):
+        words = shlex.split(command.replace("\\\n", " "))
+        while "=" in words[0]:
+            key, _, value = words.pop(0).partition("=")
+            environment[key] = value
+        done = subprocess.run(
+            words, env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        shown = done.stdout + done.stderr
+        assert doctest.OutputChecker().check_output(expected, shown, FLAGS), f"$ {command}\n{shown}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_of_a_page_lead_somewhere(name: str) -> None:
+    for target in LINK.findall((DOCS / name).read_text()):
+        assert (DOCS / target).exists(), f"{name} links to {target}"
