@@ -21,7 +21,7 @@ from .locations import user_location_text
 from .nested import Argument, Nested, Workshop, argument_of
 from .sizes import Dim
 from .trace import function_name
-from .tracing import current_frame
+from .tracing import capture_key, current_frame
 
 
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
@@ -333,7 +333,7 @@ def _branches(name: str, index: Any, functions: Sequence[Callable[..., Any]], op
                 where=user_location_text(),
                 hint="give both the same tree, shapes and dtypes (.astype)",
             )
-    captured = list({id(v): v for m in made for v in m.captured}.values())
+    captured = list({capture_key(v): v for m in made for v in m.captured}.values())
     if captured:
         given = [*arguments, *(argument_of(v) for v in captured)]
         bound = {len(arguments) + i: v for i, v in enumerate(captured)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,3 +56,8 @@ def user_location_text() -> str:
     """The user's own `file:line`, for error messages."""
     file, line = user_location()
     return f"{file}:{line}"
+
+
+def user_line() -> str:
+    """The text of the user's own line, empty where its source is not at hand."""
+    return linecache.getline(*user_location()).strip()

@@ -27,7 +27,7 @@ from .array import Array
 from .interpreter import ops
 from .sizes import Dim
 from .trace import result_values
-from .tracing import Frame, Program, Tracer, current_frame, recording
+from .tracing import Frame, Program, Tracer, capture_key, current_frame, recording
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ class Workshop:
                 tracer.weak_type = argument.weak_type
                 inner.append(tracer)
                 if position in bound:
-                    frame.captured[id(bound[position])] = (bound[position], tracer.value)
+                    frame.captured[capture_key(bound[position])] = (bound[position], tracer.value)
             results, result_tree, _ = result_values(call, call(inner))
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
-        given = {id(outer) for outer in bound.values()}
+        given = {capture_key(outer) for outer in bound.values()}
         found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in given)
         return Nested(frame.symbol, result_tree, types, found)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -24,8 +24,18 @@ from ..dialects.ops.constants import Constant
 from ..dialects.types import SIZE, TensorType, storage
 from .array import ArrayMethods
 from .errors import ConcretizationError, LeakedTracerError
-from .locations import user_location, user_location_text
+from .locations import user_line, user_location, user_location_text
 from .sizes import Dim
+
+
+_INSTEAD_OF: Final = {
+    "if": "use adze.cond for a branch, adze.numpy.where for a choice of values",
+    "elif": "use adze.switch for several branches, adze.numpy.where for a choice of values",
+    "while": "use adze.while_loop, or adze.fori_loop where the number of steps is known",
+    "for": "use adze.scan or adze.fori_loop",
+    "assert": "compare shapes and dtypes, which are known, instead of values",
+}
+"""For a Python statement that asks a traced array for its truth: what does it in a traced function."""
 
 
 class Program:
@@ -101,18 +111,20 @@ class Tracer(ArrayMethods):
             return f"{file}:{rest.split(':')[0]}"
         return "an argument of the traced function"
 
-    def _no_value(self, wanted: str, hint: str) -> ConcretizationError:
+    def _no_value(self, wanted: str, hint: str, statement: str = "") -> ConcretizationError:
+        shown = f", in `{statement}`" if statement else ""
         return ConcretizationError(
             f"{wanted} of a traced array: {self.type} has no value while tracing "
-            f"(it comes from {self.origin()})",
+            f"(it comes from {self.origin()}){shown}",
             where=user_location_text(),
             hint=hint,
         )
 
     def __bool__(self) -> bool:
-        raise self._no_value(
-            "bool()", "use adze.numpy.where for a choice of values, adze.cond for a branch, or static_argnums"
-        )
+        line = user_line()
+        word = line.split(" ", 1)[0].split("(", 1)[0]
+        hint = _INSTEAD_OF.get(word, "use adze.numpy.where for a choice of values, adze.cond for a branch")
+        raise self._no_value("bool()", f"{hint}, or static_argnums", line if word in _INSTEAD_OF else "")
 
     def __int__(self) -> int:
         raise self._no_value("int()", "pass the value through static_argnums, or keep it an array (.astype)")
@@ -124,6 +136,10 @@ class Tracer(ArrayMethods):
         raise self._no_value("complex()", "keep it an array (.astype), or pass it through static_argnums")
 
     def __index__(self) -> int:
+        line = user_line()
+        if line.startswith("for ") and "range(" in line:
+            hint = "use adze.fori_loop for a loop with traced bounds, or pass them through static_argnums"
+            raise self._no_value("an integer index", hint, line)
         raise self._no_value(
             "an integer index", "index with the array itself (x[i]), or pass the index through static_argnums"
         )
@@ -167,7 +183,7 @@ class Frame:
         self.program = program
         self.parent = parent
         self.symbol = symbol or program.unique_symbol(name)
-        self.captured: dict[int, tuple[Tracer | Dim, Any]] = {}
+        self.captured: dict[Any, tuple[Tracer | Dim, Any]] = {}  # by `capture_key`
         self._constants: dict[int, tuple[Any, Any]] = {}
         self._sizes: dict[int, Any] = {}
         self._dim_names = 0
@@ -265,13 +281,13 @@ class Frame:
         return self.size_value(size) if isinstance(size, Dim) else int(size)
 
     def _capture(self, outer: Tracer | Dim, type_: Any) -> Any:
-        known = self.captured.get(id(outer))
+        known = self.captured.get(capture_key(outer))
         if known is not None:
             return known[1]
         if not outer.frame.open or not self._encloses(outer.frame):
             raise _leak(outer)
         value = self.block.add_argument(self.program.codec.write_type(type_), self.program.location())
-        self.captured[id(outer)] = (outer, value)
+        self.captured[capture_key(outer)] = (outer, value)
         return value
 
     def _encloses(self, frame: Frame) -> bool:
@@ -293,6 +309,11 @@ class Frame:
     def discard(self) -> None:
         """Close the function without keeping it: tracing failed."""
         self.open = False
+
+
+def capture_key(outer: Any) -> Any:
+    """What makes two captured values the same: two tracers of one value (a weak and a strong one) are."""
+    return outer.value if isinstance(outer, (Tracer, Dim)) else id(outer)
 
 
 class _Stack(threading.local):

@@ -36,8 +36,8 @@ def _in_function(operations: list[Any], reader: Reader) -> set[Any]:
         if application is None:
             continue
         if not issubclass(application.op, (Elementwise, Movement)):
-            # What a loop or a branch gives is never fused with its readers, and IREE 3.13 loses buffers (a call
-            # fails: "binding capacity of the command buffer") where it is behind barriers.
+            # What a loop or a branch gives is never fused with its readers, and IREE 3.13 loses buffers
+            # (a call fails: "binding capacity of the command buffer") where it is behind barriers.
             if operation.operands and not _has_bodies(application):
                 for result in operation.results:
                     if isinstance(reader.codec.read_type(result.type), TensorType):

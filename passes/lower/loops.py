@@ -7,7 +7,8 @@ that may be a caller's array or a constant are copied first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +19,23 @@ from .control import ControlForms
 from .core import Size
 from .movement import MovementForms
 from .ownership import OwnershipForms
+
+
+UNROLLED_STEPS: Final = 8
+SMALL_BODY: Final = 30
+NOT_REPEATED: Final = frozenset({"adze.cond", "adze.while", "adze.scan", "scf.if", "scf.while", "scf.for"})
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """What every step of a scan is made of."""
+
+    body: str
+    constants: tuple[Any, ...]
+    arrays: tuple[Any, ...]
+    carry_count: int
+    steps: Size
+    reverse: bool
 
 
 class LoopForms(MovementForms, OwnershipForms, ControlForms):
@@ -84,21 +102,53 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
             self.require_equal(self.shape(x)[0], steps, "adze: scan walks over arrays of unequal length")
         state = [self._state(v, t) for v, t in zip(carry, self.result_types[:n], strict=True)]
         columns = [self._stack_for(t, steps) for t in self.result_types[n:]]
-        start, stop, step = (self.size_value(v) for v in (0, steps, 1))
-        loop = mlir.scf.ForOp(start, stop, step, [*state, *columns])
+        width = self._width(body, steps)
+        whole = steps // width * width if isinstance(steps, int) else steps
+        call = _Steps(body, tuple(constants), tuple(arrays), n, steps, reverse)
+        carried = self._repeat(call, [*state, *columns], types, 0, whole, width)
+        if width > 1 and whole != steps:
+            carried = self._repeat(call, carried, types, whole, steps, 1)
+        return tuple(carried)
+
+    def _repeat(
+        self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], first: Size, last: Size, width: int
+    ) -> list[Any]:
+        """The loop from step `first` to `last`, `width` of them in one turn."""
+        start, stop, step = (self.size_value(v) for v in (first, last, width))
+        loop = mlir.scf.ForOp(start, stop, step, list(carried))
         with mlir.ir.InsertionPoint(loop.body):
-            time = loop.induction_variable
-            if reverse:
-                last = mlir.arith.subi(stop, self.size_value(1))
-                time = mlir.arith.subi(last, time)
             inner = list(loop.inner_iter_args)
-            slices = [self._row(x, time) for x in arrays]
-            given = [*constants, *inner[:n], *slices]
-            rows = [self._row_type(t) for t in types[n:]]
-            found = self._called(body, given, [*types[:n], *rows])
-            written = [self._write(y, whole, time) for y, whole in zip(found[n:], inner[n:], strict=True)]
-            mlir.scf.YieldOp([*found[:n], *written])
-        return tuple(loop.results)
+            for offset in range(width):
+                time = self.size_arithmetic("size_add", loop.induction_variable, offset)
+                if call.reverse:
+                    end = self.size_arithmetic("size_sub", call.steps, 1)
+                    time = self.size_arithmetic("size_sub", end, time)
+                inner = self._one_step(call, inner, types, self.size_value(time))
+            mlir.scf.YieldOp(inner)
+        return list(loop.results)
+
+    def _one_step(self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], time: Any) -> list[Any]:
+        n = call.carry_count
+        slices = [self._row(x, time) for x in call.arrays]
+        rows = [self._row_type(t) for t in types[n:]]
+        found = self._called(call.body, [*call.constants, *carried[:n], *slices], [*types[:n], *rows])
+        written = [self._write(y, whole, time) for y, whole in zip(found[n:], carried[n:], strict=True)]
+        return [*found[:n], *written]
+
+    def _width(self, body: str, steps: Size) -> int:
+        """How many steps one turn of the loop does: IREE copies what a loop carries once a turn."""
+        if not isinstance(steps, int) or steps < 2 * UNROLLED_STEPS:
+            return 1
+        return UNROLLED_STEPS if self._is_small(body) else 1
+
+    def _is_small(self, symbol: str) -> bool:
+        """Whether a body is worth repeating: few ops and no loops or branches of its own."""
+        for operation in self.module.body.operations:
+            if operation.attributes["sym_name"].value == symbol:
+                inside = list(operation.regions[0].blocks[0].operations)
+                names = {str(o.operation.name) for o in inside}
+                return len(inside) <= SMALL_BODY and names.isdisjoint(NOT_REPEATED)
+        raise AssertionError(f"no function @{symbol}")
 
     # -- pieces --------------------------------------------------------------------------------
 
