@@ -2,7 +2,7 @@
 
 The blocks are those of the README (see tests/packaging/test_readme.py): `python title="f.py"` is a file, the
 lines of a `console` block that begin with `$ ` are commands with their output below, a `pycon` block is a
-doctest. The Python of one page shares its names, as a reader's session does.
+doctest, a `python` block is run. The Python of one page shares its names, as a reader's session does.
 """
 
 import doctest
@@ -37,6 +37,8 @@ def test_what_a_page_shows_is_what_happens(
             Path(title).write_text(text)
         elif language == "pycon":
             run_session(name, text, names)
+        elif language == "python":
+            exec(compile(text, name, "exec"), names)
         elif language == "console":
             run_commands(text, tmp_path)
         else:
