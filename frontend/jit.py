@@ -19,17 +19,19 @@ import numpy as np
 
 from ..dialects.errors import AdzeError
 from ..dialects.types import TensorType
+from ..runtime.devices import get_device
 from ..runtime.execute import Function
 from ..runtime.settings import read_settings
 from . import tree
 from .array import Array
+from .debug import add_checks, explained, is_watching
 from .errors import ArgumentError
 from .host import runtime_argument
 from .interpreter import argument_value, is_python_scalar, ops, scalar_value
 from .locations import located, user_location_text
 from .sizes import Dim
 from .specs import ShapeDtype
-from .stages import Compiled, Traced, device_kind
+from .stages import Compiled, Traced
 from .trace import argument_names, definition, function_name, parameter_of, result_values, trace_program
 from .tracing import Frame, Tracer, current_frame, leaked, recording
 
@@ -49,6 +51,7 @@ class _Signature:
     structure: tree.Structure
     leaves: tuple[Any, ...]
     static: tuple[Any, ...]
+    checks_nans: bool
 
 
 @dataclass
@@ -72,8 +75,9 @@ class _Entry:
         try:
             results = self.function.call(arguments)
         except AdzeError as error:
-            error.locate(user_location_text())
-            raise
+            found = explained(error)
+            found.locate(user_location_text())
+            raise found from (None if found is error else error)
         if self.is_single:
             return Array(results[0])
         return tree.unflatten(self.result_tree, map(Array, results))
@@ -121,7 +125,7 @@ class Jitted:
     # -- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and not self._has_static and current_frame() is None:
+        if not kwargs and not self._has_static and current_frame() is None and not is_watching():
             # The short way: arrays as direct arguments, of shapes and dtypes that were seen before.
             key = []
             for arg in args:
@@ -153,11 +157,11 @@ class Jitted:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
             raise
-        signature = _Signature(structure, kinds, static)
+        signature = _Signature(structure, kinds, static, is_watching())
         entry = self._entries.get(signature)
         if entry is None:
             entry = self._compile_entry(signature, args, kwargs, static)
-            if not kwargs and not static and len(leaves) == len(args):
+            if not kwargs and not static and not signature.checks_nans and len(leaves) == len(args):
                 self._direct[kinds] = entry
         return entry.call(leaves)
 
@@ -172,8 +176,7 @@ class Jitted:
             names = [p.name for p in traced.parameters]
             self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
             with located():
-                where = self._device or read_settings().device or "cpu"
-                compiled = traced.lower(self._target or device_kind(where)).compile(device=self._device)
+                compiled = traced.lower(self._target or self._default_target()).compile(device=self._device)
                 function = compiled.function
             program = compiled.program
             dtypes = tuple(p.type.dtype for p in program.parameters)
@@ -181,9 +184,17 @@ class Jitted:
             self._entries[signature] = entry
             return entry
 
+    def _default_target(self) -> str:
+        """What the device that was asked for needs code for."""
+        where = self._device or read_settings().device
+        return get_device(where).kind.value if where else "cpu"
+
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
         names = self._argument_names(args, kwargs, static)
-        return Traced(trace_program(self._function, args, kwargs, static=self._joined(static), names=names))
+        program = trace_program(self._function, args, kwargs, static=self._joined(static), names=names)
+        if is_watching():
+            add_checks(program)
+        return Traced(program)
 
     def _argument_names(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
@@ -419,6 +430,8 @@ def _difference(old: _Signature, new: _Signature, names: Sequence[str]) -> str:
         before, after = map(tree.describe_arguments, (old.structure, new.structure))
         return f"the arguments changed from {before} to {after}"
     changes = []
+    if old.checks_nans != new.checks_nans:
+        changes.append(f"checks for NaN were switched {'on' if new.checks_nans else 'off'}")
     for name, was, is_ in zip(names, old.leaves, new.leaves, strict=True):
         if was != is_:
             changes.append(f"argument {name} changed from {_describe(was)} to {_describe(is_)}")

@@ -106,7 +106,7 @@ class FunctionMaker:
     def function(
         self, name: str, types: Sequence[ValueType], build: Callable[[Emitter, list[Any]], Sequence[Any]]
     ) -> str:
-        """A new private function of arguments `types`; `build` gets a builder and them, and gives the results."""
+        """A new private function of `types`; `build` gets a builder and the arguments, gives the results."""
         location = mlir.ir.Location.unknown(self.module.context)
         new = NewFunction(self.module, self.codec, name, types, location)
         return new.finish(build(new.emitter, new.arguments))

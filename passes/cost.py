@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from ..dialects import mlir
 from ..dialects.attributes import Codec
-from ..dialects.emission import Application, Reader
+from ..dialects.building import Application
+from ..dialects.emission import Reader
 from ..dialects.types import TensorType
 from .functions import body, functions, is_private, split_body
 

@@ -1,4 +1,4 @@
-"""The transforms as named passes on text: `jvp`, `linearize`, `transpose`, `grad` and `batch` of one function.
+"""The transforms as named passes on text: `jvp`, `linearize`, `transpose`, `grad`, `batch` of a function.
 
 `adze opt model.mlir --pass-pipeline='grad{function=f argnums=0,1}'` differentiates any function of adze IR,
 whatever produced it. The function that a transform makes is public and stands beside the original.

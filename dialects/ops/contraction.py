@@ -161,8 +161,8 @@ class DotGeneral(Op):
     ) -> Any:
         """Both batched: one more batch axis. One batched: its batch is one more free axis."""
         up = [int(has) for has in batched]
-        contracted = tuple(tuple(a + n for a in row) for row, n in zip(contracting, up, strict=True))
-        kept = tuple(tuple(a + n for a in row) for row, n in zip(batch, up, strict=True))
+        contracted: Any = tuple(tuple(a + n for a in row) for row, n in zip(contracting, up, strict=True))
+        kept: Any = tuple(tuple(a + n for a in row) for row, n in zip(batch, up, strict=True))
         x, y = operands
         if all(batched):
             kept = ((0, *kept[0]), (0, *kept[1]))

@@ -244,5 +244,6 @@ def _correlate(image: np.ndarray, kernel: np.ndarray, window: Window) -> np.ndar
             for i, d, n, stride in zip(at, window.rhs_dilation, sizes, window.window_strides, strict=True)
         )
         with np.errstate(all="ignore"):
-            total += np.matmul(image[(slice(None), *shifted)], kernel[(..., *at)].T)
+            here: Any = (..., *at)
+            total += np.matmul(image[(slice(None), *shifted)], kernel[here].T)
     return total

@@ -133,7 +133,7 @@ class Gather(Op):
         """Windows through the whole batch where the indices are shared; else each at its own element."""
         x, indices = operands
         ranks = [b.tensor_type(v).rank - has for v, has in zip(operands, batched, strict=True)]
-        numbers = Gather.map(*ranks, attributes).batched(*batched)
+        numbers = Gather.map(ranks[0], ranks[1], attributes).batched(*batched)
         if batched[0]:
             slice_sizes = (1 if batched[1] else size, *slice_sizes)
         found = b.gather(

@@ -185,8 +185,8 @@ def _of_each(
     ]
     if not columns:
         return numbers, None
-    columns = _in_one_dtype(b, columns)
-    return numbers, columns[0] if len(columns) == 1 else b.concatenate(*columns, axis=1)
+    joined = _in_one_dtype(b, columns)
+    return numbers, joined[0] if len(joined) == 1 else b.concatenate(*joined, axis=1)
 
 
 def _in_one_dtype(b: Any, indices: Sequence[Any]) -> Sequence[Any]:

@@ -141,7 +141,7 @@ class Cond(Op):
     def batch(
         b: Any, size: Any, operands: Any, batched: Any, engine: Any, *, branches: Any, results: Any
     ) -> Any:
-        """One index for all: one cond of batched branches. Its own index for each: all branches, then select."""
+        """One index for all: one cond of batched branches. One for each: all branches, then select."""
         made = [engine.batched_callee(b, s, batched[1:], all_results=True) for s in branches]
         if not batched[0]:
             found = b.cond(

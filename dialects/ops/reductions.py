@@ -141,7 +141,7 @@ class ReduceProd(Reduction):
 
 
 class ReduceMax(Reduction):
-    """``y = max_i x[i]`` along `axes`; NaN if any element is. ``dy`` is the mean of ``dx`` over the greatest."""
+    """``y = max_i x[i]`` along `axes`; NaN if any element is. ``dy``: mean of ``dx`` over the greatest."""
 
     name = "reduce_max"
     operands = (Operand("x", REALS),)

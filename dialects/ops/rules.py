@@ -70,7 +70,7 @@ def as_one_axis(b: Any, x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def merged_batch(b: Any, x: Any, axis: int, groups: int = 1) -> Any:
-    """Axis 0 of `x` merged into axis `axis` (counted without it): `[B, .., G * m, ..]` to `[.., G * B * m, ..]`."""
+    """Axis 0 of `x` merged into axis `axis` of the rest: `[B, .., G * m, ..]` to `[.., G * B * m, ..]`."""
     size, *shape = b.sizes(x)
     inner = _divided(b, x, shape[axis], groups)
     split = b.reshape(x, shape=(size, *shape[:axis], groups, inner, *shape[axis + 1 :]))

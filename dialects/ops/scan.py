@@ -134,7 +134,7 @@ class Scan(Op):
             _set(dcarry),
             lambda flags: engine.linearize(loop.body, (*active_constants, *flags, *active_arrays)),
         )
-        k, n, m = len(constants), len(carry), len(arrays)
+        k, n = len(constants), len(carry)
         ys = part.active_results[n:]
         # A residual that is a constant or a walked-over array is there already; the others are stacked.
         is_free = [r.kind == "input" and not k <= r.index < k + n for r in part.residuals]
@@ -186,7 +186,7 @@ class Scan(Op):
         constants, carry, arrays = loop.parts(operands)
         k, n = len(constants), len(carry)
         # A carry that starts at a known value starts at zero: that is what linear in it means.
-        kinds = [x.type if isinstance(x, Linear) else b.tensor_type(x) for x in carry]
+        kinds: list[Any] = [x.type if isinstance(x, Linear) else b.tensor_type(x) for x in carry]
         require(
             all(t.dtype in INEXACT for t in kinds),
             f"scan: only a scan that is linear in all of its carry can be transposed, it carries "
@@ -205,7 +205,8 @@ class Scan(Op):
         ys = [
             zeros_of(b, t) if c is None else c for t, c in zip(loop.results[n:], cotangents[n:], strict=True)
         ]
-        slices_of = [x.type.with_shape(x.type.shape[1:]) for x in arrays if isinstance(x, Linear)]
+        linear_arrays: list[Any] = [x.type for x in arrays if isinstance(x, Linear)]
+        slices_of = [t.with_shape(t.shape[1:]) for t in linear_arrays]
 
         def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
             totals, incoming = now[: len(sums)], now[len(sums) :]

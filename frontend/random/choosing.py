@@ -146,8 +146,8 @@ def choice(
     elif weights is not None:
         indices = _weighted(value, weights, drawn, replace, mode)
     elif replace:
-        ends = (Array(np.asarray(n, np.int64)) for n in (0, available))
-        indices = integers(value, drawn, *ends, INT32)
+        low, high = (Array(np.asarray(n, np.int64)) for n in (0, available))
+        indices = integers(value, drawn, low, high, INT32)
     else:
         return _first_of_permutation(value, array, available, count, drawn, place)
     return indices if array is None else xp.take(array, indices, axis=place)

@@ -25,7 +25,8 @@ MODES: Final = ("low", "high")
 
 def float_information(dtype: np.dtype) -> Any:
     """What is known of a float dtype: `eps`, `tiny`, `nmant`, ..."""
-    return ml_dtypes.finfo(dtype)
+    finfo: Any = ml_dtypes.finfo  # its stub has no types
+    return finfo(dtype)
 
 
 def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
@@ -58,7 +59,7 @@ def spread(unit: Any, low: Any, high: Any) -> Any:
     return xp.maximum(low, unit * (high - low) + low)
 
 
-def uniform_between(key: Any, shape: tuple[Any, ...], dtype: np.dtype, low: float, high: float) -> Any:
+def uniform_between(key: Any, shape: tuple[Any, ...], dtype: np.dtype, low: Any, high: Any) -> Any:
     """Floats uniform between two constants."""
     ends = (Array(np.asarray(low).astype(dtype)), Array(np.asarray(high).astype(dtype)))
     return spread(uniform_floats(key, shape, dtype), *ends)

@@ -23,7 +23,7 @@ from .lowering import Lowering
 
 
 def lower(module: mlir.ir.Module, target: Any) -> ModuleHints:
-    """Rewrite `module` from adze to linalg on tensors for `target`, in place; what the compile should know."""
+    """Rewrite `module` to linalg on tensors for `target`, in place; what the compile should know."""
     conversion = _Conversion(module, target)
     conversion.run()
     return conversion.lowering.hints

@@ -232,7 +232,7 @@ class LoweringCore:
         """A `linalg.generic`; `body` gets one scalar an input and an init, and gives the yielded scalars."""
         ir = mlir.ir
         segments = ir.DenseI32ArrayAttr.get([len(inputs), len(inits)], self.context)
-        attributes: dict[str, ir.Attribute] = {
+        attributes: dict[str, mlir.ir.Attribute] = {
             "indexing_maps": ir.ArrayAttr.get(list(maps), self.context),
             "iterator_types": ir.ArrayAttr.get([self._iterators[i] for i in iterators], self.context),
             "operandSegmentSizes": segments,

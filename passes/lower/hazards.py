@@ -28,7 +28,7 @@ def guarded(module: Any, reader: Reader) -> set[Any]:
 
 
 def _in_function(operations: list[Any], reader: Reader) -> set[Any]:
-    """Follow each combined value through movements and elementwise ops; two ways to one reader are a hazard."""
+    """Follow combined values through movements and elementwise ops; two ways to one reader: a hazard."""
     hazards: set[Any] = set()
     paths: dict[Any, dict[Any, set[Path]]] = {}
     for operation in operations:

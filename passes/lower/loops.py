@@ -20,7 +20,6 @@ from .core import Size
 from .movement import MovementForms
 from .ownership import OwnershipForms
 
-
 UNROLLED_STEPS: Final = 8
 SMALL_BODY: Final = 30
 NOT_REPEATED: Final = frozenset({"adze.cond", "adze.while", "adze.scan", "scf.if", "scf.while", "scf.for"})
@@ -102,12 +101,19 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
             self.require_equal(self.shape(x)[0], steps, "adze: scan walks over arrays of unequal length")
         state = [self._state(v, t) for v, t in zip(carry, self.result_types[:n], strict=True)]
         columns = [self._stack_for(t, steps) for t in self.result_types[n:]]
-        width = self._width(body, steps)
-        whole = steps // width * width if isinstance(steps, int) else steps
         call = _Steps(body, tuple(constants), tuple(arrays), n, steps, reverse)
-        carried = self._repeat(call, [*state, *columns], types, 0, whole, width)
-        if width > 1 and whole != steps:
-            carried = self._repeat(call, carried, types, whole, steps, 1)
+        carried = [*state, *columns]
+        width = UNROLLED_STEPS if self._is_small(body) else 1
+        if not isinstance(steps, int) or width == 1:
+            return tuple(self._repeat(call, carried, types, 0, steps, 1))
+        # IREE copies what a loop carries once a turn, so a turn does several steps.
+        rest = steps % width
+        if steps > width:
+            carried = self._repeat(call, carried, types, 0, steps - rest, width)
+        else:
+            rest = steps
+        for time in range(steps - rest, steps):
+            carried = self._one_step(call, carried, types, time)
         return tuple(carried)
 
     def _repeat(
@@ -120,26 +126,21 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
             inner = list(loop.inner_iter_args)
             for offset in range(width):
                 time = self.size_arithmetic("size_add", loop.induction_variable, offset)
-                if call.reverse:
-                    end = self.size_arithmetic("size_sub", call.steps, 1)
-                    time = self.size_arithmetic("size_sub", end, time)
-                inner = self._one_step(call, inner, types, self.size_value(time))
+                inner = self._one_step(call, inner, types, time)
             mlir.scf.YieldOp(inner)
         return list(loop.results)
 
-    def _one_step(self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], time: Any) -> list[Any]:
+    def _one_step(self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], step: Size) -> list[Any]:
         n = call.carry_count
+        time = step
+        if call.reverse:
+            last = self.size_arithmetic("size_sub", call.steps, 1)
+            time = self.size_arithmetic("size_sub", last, step)
         slices = [self._row(x, time) for x in call.arrays]
         rows = [self._row_type(t) for t in types[n:]]
         found = self._called(call.body, [*call.constants, *carried[:n], *slices], [*types[:n], *rows])
         written = [self._write(y, whole, time) for y, whole in zip(found[n:], carried[n:], strict=True)]
         return [*found[:n], *written]
-
-    def _width(self, body: str, steps: Size) -> int:
-        """How many steps one turn of the loop does: IREE copies what a loop carries once a turn."""
-        if not isinstance(steps, int) or steps < 2 * UNROLLED_STEPS:
-            return 1
-        return UNROLLED_STEPS if self._is_small(body) else 1
 
     def _is_small(self, symbol: str) -> bool:
         """Whether a body is worth repeating: few ops and no loops or branches of its own."""

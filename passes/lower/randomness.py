@@ -14,7 +14,7 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.ops.randomness import PARITY, ROUNDS
-from ...dialects.types import INT64, UINT32
+from ...dialects.types import INT64, UINT32, TensorType
 from .core import Size
 from .movement import MovementForms
 
@@ -28,7 +28,9 @@ class RandomnessForms(MovementForms):
         dtype = np.dtype(f"uint{width}")
         if 0 in shape:
             return self.empty(shape, dtype)
-        axes = self.operand_types[0].rank - 1
+        type_ = self.operand_types[0]
+        assert isinstance(type_, TensorType)
+        axes = type_.rank - 1
         for axis, n in enumerate(self.shape(key)[:axes]):
             self.require_equal(shape[axis], n, "random_bits: as many keys as the result has axes for")
         batch = [self.product(shape[:axes])] if axes else []

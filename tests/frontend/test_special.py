@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import adze
 import numpy as np
 import pytest
 import scipy.special as reference
+
+import adze
 from adze.scipy import special
 
 RANDOM = np.random.default_rng(0).normal(size=400) * 5
