@@ -29,7 +29,7 @@ from .construction import (
     derived_location,
 )
 from .functions import body, function, split_body
-from .inline import inline_function
+from .inline import inline_rule
 from .transpose import Transposer
 from .verify import location_text
 
@@ -166,9 +166,12 @@ class ForwardMode(FunctionMaker):
         """The rule by which an op with bodies is differentiated in this mode."""
         return op.jvp
 
-    def inlined(self, b: Emitter, symbol: str, operands: Sequence[Any]) -> list[Any]:
-        """For rules of ops with bodies: the results of a function whose ops are copied in, not called."""
-        inline_function(self.module, symbol, self.reader)
+    def inlined(self, b: Emitter, symbol: str, operands: Sequence[Any], count: int) -> list[Any]:
+        """For rules of ops with bodies: the results of a function whose ops are copied in, not called.
+
+        Its last `count` arguments are tangents.
+        """
+        inline_rule(self.module, symbol, self.reader, count)
         source = function(self.module, symbol)
         values = dict(zip(body(source).arguments, operands, strict=True))
         operations, terminator = split_body(source)

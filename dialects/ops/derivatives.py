@@ -217,7 +217,7 @@ class CustomJvpCall(CallLike):
             for x, t in zip(primals, tangents, strict=True)
             if b.type_of(x) != SIZE
         ]
-        found = engine.inlined(b, rule, [*primals, *moving])
+        found = engine.inlined(b, rule, [*primals, *moving], len(moving))
         return found[: len(results)], found[len(results) :]
 
     @staticmethod
