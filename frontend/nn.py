@@ -121,8 +121,7 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
     value = _inexact(x)
     if where is not None:
         value = xp.where(where, value, -xp.inf)
-    top = xp.max(value, axis=axis, keepdims=True)
-    unnormalised = xp.exp(value - _finite(top))
+    unnormalised = xp.exp(value - _anchor(value, axis))
     if where is not None:
         unnormalised = xp.where(where, unnormalised, 0.0)
     return unnormalised / xp.sum(unnormalised, axis=axis, keepdims=True)
@@ -131,7 +130,7 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
 def log_softmax(x: Any, axis: Axis = -1) -> Any:
     """`log(softmax(x))`, computed without the logarithm of a small number."""
     value = _inexact(x)
-    shifted = value - _finite(xp.max(value, axis=axis, keepdims=True))
+    shifted = value - _anchor(value, axis)
     return shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
 
 
@@ -140,7 +139,7 @@ def logsumexp(x: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, 
     value = _inexact(x)
     if where is not None:
         value = xp.where(where, value, -xp.inf)
-    top = _finite(xp.max(value, axis=axis, keepdims=True))
+    top = _anchor(value, axis)
     terms = xp.exp(value - top)
     if b is not None:
         terms = xp.asarray(b) * terms
@@ -352,6 +351,11 @@ def _inexact(x: Any) -> Any:
     """`x` as an array of floats: integers as NumPy's mathematical functions take them."""
     value = xp.asarray(x)
     return value if value.dtype.kind in "fcV" else value.astype(np.float32 if value.weak_type else np.float64)
+
+
+def _anchor(value: Any, axis: Axis) -> Any:
+    """The maximum, by which exponents are shifted: a constant to derivatives, since it cancels."""
+    return ops.stop_gradient(_finite(xp.max(value, axis=axis, keepdims=True)))
 
 
 def _finite(top: Any) -> Any:

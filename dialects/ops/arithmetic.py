@@ -163,8 +163,8 @@ class Div(Binary):
         (dx, dy), y = tangents, primals[1]
         if dy is None:
             return b.div(dx, y)
-        fall = b.mul(dy, b.div(result, y))
-        return b.neg(fall) if dx is None else b.sub(b.div(dx, y), fall)
+        fall = b.mul(dy, result)
+        return b.div(b.neg(fall) if dx is None else b.sub(dx, fall), y)
 
     @staticmethod
     def transpose(b: Any, cotangent: Any, operands: Any) -> Any:

@@ -82,9 +82,21 @@ class BroadcastInDim(Movement):
 
     @staticmethod
     def simplify(b: Any, x: Any, *, shape: tuple[Any, ...], dimensions: tuple[int, ...]) -> Any:
-        """A broadcast that adds no axis and moves none is its operand."""
-        is_whole = states_own_shape(b, x, shape) and tuple(dimensions) == tuple(range(len(shape)))
-        return x if is_whole else None
+        """A broadcast that adds no axis and moves none is its operand; of two the second suffices."""
+        if states_own_shape(b, x, shape) and tuple(dimensions) == tuple(range(len(shape))):
+            return x
+        inner = b.defining(x)
+        if inner is None:
+            return None
+        if inner.op is BroadcastInDim:
+            through = tuple(dimensions[d] for d in inner.attributes["dimensions"])
+            return b.broadcast_in_dim(inner.operands[0], shape=shape, dimensions=through)
+        if inner.op is Reshape:
+            kept = _kept_axes(b.tensor_type(inner.operands[0]), b.tensor_type(x))
+            if kept is not None:
+                through = tuple(dimensions[k] for k in kept)
+                return b.broadcast_in_dim(inner.operands[0], shape=shape, dimensions=through)
+        return None
 
     @staticmethod
     def transpose(b: Any, cotangent: Any, operands: Any, *, shape: Any, dimensions: tuple[int, ...]) -> Any:
@@ -318,6 +330,15 @@ def _states_size(b: Any, x: Any, axis: int, stated: Any, size: int | None) -> bo
         and source.operands[0] == x
         and source.attributes["axis"] == axis
     )
+
+
+def _kept_axes(before: TensorType, after: TensorType) -> list[int] | None:
+    """The axes of `after` that are those of `before`, where a reshape only put axes of size 1 between them."""
+    if not (before.is_static and after.is_static):
+        return None
+    kept = [k for k, n in enumerate(after.shape) if n != 1]
+    has_same = tuple(after.shape[k] for k in kept) == before.shape
+    return kept if has_same else None
 
 
 def _count(shape: tuple[int | None, ...]) -> int | None:

@@ -84,7 +84,10 @@ class Log(OfInexact):
 
     name = "log"
     function = np.log
-    partials = (lambda b, y, x: over(b, 1, x),)
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        return b.div(tangents[0], primals[0])
 
 
 class Log2(OfFloat):
@@ -109,7 +112,9 @@ class Log1p(OfInexact):
         logarithm = np.log1p(x)
         return np.where(np.abs(x) < 0.5, near + 1j * logarithm.imag, logarithm).astype(x.dtype)
 
-    partials = (lambda b, y, x: over(b, 1, shifted(b, x, 1)),)
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        return b.div(tangents[0], shifted(b, primals[0], 1))
 
 
 class Sin(OfInexact):
