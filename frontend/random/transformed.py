@@ -41,8 +41,8 @@ def _is_complex(dtype: Any) -> bool:
 
 def normal_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
     """Standard normal numbers, for arguments that have been checked."""
-    one = np.ones((), dtype)
-    u = uniform_between(key, shape, dtype, np.nextafter(-one, np.zeros((), dtype)), one)
+    lowest = np.nextafter(-np.ones((), dtype), np.zeros((), dtype))  # -1 itself has no finite value
+    u = uniform_between(key, shape, dtype, float(lowest), 1.0)
     return ops.erf_inv(u) * _constant(math.sqrt(2), dtype)
 
 

@@ -239,6 +239,7 @@ RANDOMNESS: Final = (
             for width in (8, 16, 32, 64)
             for shape in ((3, 5), (), (0, 2), (129,))
         ),
+        case(given([[1, 4000000000], [7, 9], [5, 5]], dtype=np.uint32), shape=(3, 2, 5), width=32),
     ),
 )
 

@@ -110,6 +110,16 @@ def test_reverse_mode_through_a_function_of_gamma_samples() -> None:
     assert abs(float(by_b) + 2 / 25) < 0.004
 
 
+def test_the_derivative_of_the_slope_follows_the_sample() -> None:
+    """The mean of Gamma(a) is linear in `a`, so that the mean of second derivatives is 0."""
+
+    def mean(a: Any) -> Any:
+        return anp.mean(random.gamma(KEY, a, (20000,), np.float64))
+
+    second = adze.grad(adze.grad(mean))(np.ones(()) * 3)
+    assert abs(float(second)) < 0.02
+
+
 def test_compiled_derivatives_are_the_eager_ones() -> None:
     def mean(a: Any) -> Any:
         return anp.mean(random.gamma(KEY, a, (8,)))

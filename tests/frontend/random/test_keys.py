@@ -89,8 +89,8 @@ def same_bits(got: Any, expected: Any) -> None:
 
 
 def test_traced_and_compiled_bits_are_the_eager_ones(device: str) -> None:
-    target = None if device == "cpu" else device
-    same_bits(adze.jit(draws, target=target)(KEY), draws(KEY))
+    chosen = None if device == "cpu" else device
+    same_bits(adze.jit(draws, device=chosen)(KEY), draws(KEY))
 
 
 def test_batched_bits_are_those_of_a_loop_over_keys() -> None:
