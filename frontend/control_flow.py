@@ -215,7 +215,7 @@ def scan(
 
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
-    """`f` applied to each slice of the leading axis, one after the other; with `batch_size` so many at once."""
+    """`f` applied to each slice of the leading axis, one after the other; or `batch_size` at once."""
     leaves, structure = tree.flatten(xs)
     if batch_size is None:
         return scan(lambda _, x: (None, f(x)), None, xs)[1]
@@ -337,10 +337,8 @@ def _branches(name: str, index: Any, functions: Sequence[Callable[..., Any]], op
     if captured:
         given = [*arguments, *(argument_of(v) for v in captured)]
         bound = {len(arguments) + i: v for i, v in enumerate(captured)}
-        count = len(arguments)
         made = [
-            shop.nested(function_name(f), lambda found, f=f: call(f)(found[:count]), given, bound)
-            for f in functions
+            shop.nested(function_name(f), _leading(call(f), len(arguments)), given, bound) for f in functions
         ]
     results = ops.cond(
         index, *values, *captured, branches=[m.symbol for m in made], results=first.result_types
@@ -413,7 +411,7 @@ def _eager_scan(
         traced = trace_program(f, (init, tree.unflatten(structure, slices)), {})
         kinds = traced.result_types[len(tree.leaves(init)) :]
         pair = tree.unflatten(traced.result_tree, range(len(traced.result_types)))
-        empty = [as_value(np.zeros((0, *t.shape), t.dtype)) for t in kinds]  # type: ignore[arg-type]
+        empty = [as_value(np.zeros((0, *t.shape), t.dtype)) for t in kinds]
         return carry, tree.unflatten(tree.structure(pair[1]), empty)
     return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
 
@@ -542,6 +540,11 @@ def _check_carry(
             )
 
 
+def _leading(call: Callable[[Sequence[Any]], Any], count: int) -> Callable[[Sequence[Any]], Any]:
+    """`call` of the first `count` of the values that it is given."""
+    return lambda found: call(found[:count])
+
+
 def _interleaved(even: Any, odd: Any, axis: int, n: int) -> Any:
     """`even` and `odd` by turns along `axis`, `n` in all."""
     zero = as_value(0, even.dtype)
@@ -553,9 +556,7 @@ def _interleaved(even: Any, odd: Any, axis: int, n: int) -> Any:
     one = tuple(1 if i == axis else 0 for i in range(rank))
     after = tuple(n - 2 * odd.shape[axis] if i == axis else 0 for i in range(rank))
     spread_odd = ops.pad(odd, zero, low=one, high=after, interior=stride)
-    position = ops.iota(
-        shape=tuple(even.shape[:axis]) + (n,) + tuple(even.shape[axis + 1 :]), axis=axis, dtype=_INT32
-    )
+    position = ops.iota(shape=(*even.shape[:axis], n, *even.shape[axis + 1 :]), axis=axis, dtype=_INT32)
     is_odd = ops.compare(
         ops.and_(position, ops.full_like(position, 1)), ops.full_like(position, 1), direction="EQ"
     )

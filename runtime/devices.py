@@ -20,8 +20,8 @@ from .errors import DeviceError
 if TYPE_CHECKING:
     import numpy as np
 
-# Work (floating point operations of the largest kernel of a call) from which the thread pool pays. Measured on
-# two cores that others use as well: below it a kernel does not gain what its barriers cost.
+# Work (floating point operations of the largest kernel of a call) from which the thread pool pays. Measured
+# on two cores that others use as well: below it a kernel does not gain what its barriers cost.
 PARALLEL_WORK: Final = 1.5e8
 
 _DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
