@@ -333,7 +333,7 @@ def _states_size(b: Any, x: Any, axis: int, stated: Any, size: int | None) -> bo
 
 
 def _kept_axes(before: TensorType, after: TensorType) -> list[int] | None:
-    """The axes of `after` that are those of `before`, where a reshape only put axes of size 1 between them."""
+    """The axes of `after` that are those of `before`, where a reshape only put axes of size 1 in."""
     if not (before.is_static and after.is_static):
         return None
     kept = [k for k, n in enumerate(after.shape) if n != 1]
