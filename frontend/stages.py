@@ -170,6 +170,10 @@ class Lowered:
             (function,), self.target, work=float(self.hints.largest_flops) if self.hints.is_static else None
         )
 
+    def cost(self) -> Cost:
+        """The cost of the program as it was traced."""
+        return cost(self.program.module)
+
     def mlir(self, *, locations: bool = False) -> str:
         """The IR as MLIR text."""
         return module_text(self.module, locations=locations)
@@ -293,6 +297,17 @@ class Compiled:
         with located():
             results = self.function.call(arguments_for(self.program.parameters, leaves))
         return tree.unflatten(self.program.result_tree, [Array(r) for r in results])
+
+    def cost(self) -> Cost:
+        """The cost of the program as it was traced."""
+        return cost(self.program.module)
+
+    def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
+        """The IR of a stage that the program went through, for its target."""
+        traced = Traced(self.program)
+        if stage == "linalg":
+            return traced.lower(self.target).mlir(locations=locations)
+        return traced.mlir(stage, locations=locations)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the program as a deployable `.vmfb`, whole or not at all."""

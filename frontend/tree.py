@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import threading
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from .errors import ArgumentError
 NAMESPACE: Final = "adze"
 Structure = optree.PyTreeSpec
 _registered: Final[set[type]] = set()
+_lock: Final = threading.Lock()
 
 
 def flatten(tree: Any) -> tuple[list[Any], Structure]:
@@ -102,9 +104,10 @@ def register(
 
 def _register_dataclasses(found: list[Any]) -> bool:
     """Register the classes of dataclass instances among the leaves; whether there were any."""
-    new = {type(x) for x in found if dataclasses.is_dataclass(x) and not _is_spec(x)} - _registered
-    for cls in new:
-        _register_dataclass(cls)
+    new = {type(x) for x in found if dataclasses.is_dataclass(x) and not _is_spec(x)}
+    with _lock:  # another thread may be registering the same class
+        for cls in new - _registered:
+            _register_dataclass(cls)
     return bool(new)
 
 

@@ -45,6 +45,10 @@ def test_every_stage_shows_its_ir() -> None:
     assert "adze.mul" not in traced.mlir("simplified")
     linalg = traced.mlir("linalg")
     assert "adze." not in linalg and "linalg." in linalg and linalg == str(traced.lower())
+    compiled = traced.lower().compile()
+    for stage in ("traced", "simplified", "linalg"):
+        assert compiled.mlir(stage) == traced.mlir(stage)
+    assert compiled.cost() == traced.lower().cost() == traced.cost()
 
 
 def test_stages_compute_what_the_function_does() -> None:
