@@ -1,0 +1,149 @@
+"""The transform along the last axis, for any length: ``y[k] = sum_j x[j] exp(-2 pi i j k / n)``.
+
+In and out: pairs of real arrays, real and imaginary parts (None: zero), so that all work is real matrix products.
+A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense transform of
+length `n1`, a turn, and the transform of length `n2`. What has a large prime factor goes through a convolution
+of a power of two (Bluestein 1970). Constants are computed in float64 from exact integers modulo the length.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .. import namespace as xp
+from ..interpreter import ops
+
+Parts = tuple[Any, Any]
+
+# The length up to which one product with the matrix of the transform is used: n^2 operations at the speed
+# of a matrix product beat n log n ones that wait for memory.
+DENSE = 64
+# A prime up to here is one dense product too; beyond, three transforms of a power of two cost less.
+DENSE_PRIME = 256
+
+
+def transform(x: Parts, n: int) -> Parts:
+    """The transform of length `n` of the last axis."""
+    if n == 1:
+        return x
+    if n <= DENSE:
+        return _dense(x, n)
+    first = _largest_factor(n)
+    if first > 1:
+        return _split(x, first, n // first)
+    return _dense(x, n) if n <= DENSE_PRIME else _bluestein(x, n)
+
+
+def inverse(x: Parts, n: int) -> Parts:
+    """`n` times the inverse transform: exchanging the parts before and after turns the sign of the angle."""
+    re, im = x
+    if im is None:
+        im = ops.zeros_like(re)
+    im, re = transform((im, re), n)
+    return re, im
+
+
+@lru_cache(maxsize=256)
+def _largest_factor(n: int) -> int:
+    """The divisor of `n` up to `DENSE` that leaves the fewest stages, with the smallest sum of factors."""
+    best: dict[int, tuple[int, int, int]] = {1: (0, 0, 1)}
+
+    def cost(m: int) -> tuple[int, int, int]:
+        if m in best:
+            return best[m]
+        if m <= DENSE:
+            best[m] = (1, m, m)
+            return best[m]
+        found = (1 if m <= DENSE_PRIME else 4, m, 1)
+        options = [d for d in range(2, DENSE + 1) if m % d == 0]
+        if options:
+            found = min((cost(m // d)[0] + 1, cost(m // d)[1] + d, d) for d in options)
+        best[m] = found
+        return found
+
+    return cost(n)[2]
+
+
+def angles(numerators: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cosine and sine of ``-2 pi numerators / n``, reduced to the first octant so that they are exact to rounding."""
+    eighth, rest = np.divmod(8 * (numerators.astype(np.int64) % n), n)
+    odd = eighth % 2 == 1
+    small = np.where(odd, n - rest, rest) * (np.pi / (4 * n))
+    cos, sin = np.cos(small), np.sin(small)
+    cos, sin = np.where(odd, sin, cos), np.where(odd, cos, sin)  # an angle within its quarter turn
+    quarter = eighth // 2
+    real = np.choose(quarter, [cos, -sin, -cos, sin])
+    imaginary = np.choose(quarter, [sin, cos, -sin, -cos])
+    return real, -imaginary
+
+
+def _dense(x: Parts, n: int) -> Parts:
+    order = np.arange(n, dtype=np.int64)
+    cos, sin = angles(np.outer(order, order), n)
+    return _product(x, cos, sin)
+
+
+def _product(x: Parts, cos: np.ndarray, sin: np.ndarray) -> Parts:
+    """The last axis times the complex matrix ``cos + i sin``."""
+    re, im = x
+    c, s = (xp.asarray(m.astype(re.dtype)) for m in (cos, sin))
+    if im is None:
+        return xp.matmul(re, c), xp.matmul(re, s)
+    return xp.matmul(re, c) - xp.matmul(im, s), xp.matmul(re, s) + xp.matmul(im, c)
+
+
+def _turned(x: Parts, cos: np.ndarray, sin: np.ndarray) -> Parts:
+    """Elementwise times ``cos + i sin``."""
+    re, im = x
+    c, s = (xp.asarray(m.astype(re.dtype)) for m in (cos, sin))
+    if im is None:
+        return re * c, re * s
+    return re * c - im * s, re * s + im * c
+
+
+def _each(x: Parts, function: Any) -> Parts:
+    re, im = x
+    return function(re), None if im is None else function(im)
+
+
+def _split(x: Parts, first: int, second: int) -> Parts:
+    """Input ``j1 * second + j2``, output ``k1 + first * k2``."""
+    n = first * second
+    batch = x[0].shape[:-1]
+    # [.., j1, j2] -> [.., j2, j1]: both transforms run over the last axis.
+    columns = _each(x, lambda part: xp.matrix_transpose(xp.reshape(part, (*batch, first, second))))
+    columns = _dense(columns, first) if first <= DENSE else transform(columns, first)
+    steps = np.outer(np.arange(second, dtype=np.int64), np.arange(first, dtype=np.int64))
+    columns = _turned(columns, *angles(steps, n))
+    rows = transform(_each(columns, xp.matrix_transpose), second)
+    return _each(rows, lambda part: xp.reshape(xp.matrix_transpose(part), (*batch, n)))
+
+
+def _bluestein(x: Parts, n: int) -> Parts:
+    """``2 j k = j^2 + k^2 - (k - j)^2`` makes the transform a convolution with a chirp."""
+    length = 1 << (2 * n - 2).bit_length()
+    order = np.arange(n, dtype=np.int64)
+    cos, sin = angles(order * order, 2 * n)
+    chirp = np.zeros(length, np.complex128)
+    chirp[:n] = cos - 1j * sin
+    chirp[length - n + 1 :] = chirp[1:n][::-1]
+    response = np.fft.fft(chirp) / length
+    turned = _each(_turned(x, cos, sin), lambda part: _padded(part, length))
+    spectrum = _turned(transform(turned, length), response.real, response.imag)
+    found = _each(inverse(spectrum, length), lambda part: part[..., :n])
+    return _turned(found, cos, sin)
+
+
+def _padded(x: Any, length: int) -> Any:
+    zero = xp.zeros((), dtype=x.dtype)
+    high = (*(0 for _ in x.shape[:-1]), length - x.shape[-1])
+    return ops.pad(x, zero, low=(0,) * x.ndim, high=high, interior=(0,) * x.ndim)
+
+
+def resized(x: Any, n: int) -> Any:
+    """The last axis cut or padded with zeros to `n`."""
+    size = x.shape[-1]
+    return x if size == n else x[..., :n] if size > n else _padded(x, n)
