@@ -103,17 +103,13 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         columns = [self._stack_for(t, steps) for t in self.result_types[n:]]
         call = _Steps(body, tuple(constants), tuple(arrays), n, steps, reverse)
         carried = [*state, *columns]
-        width = UNROLLED_STEPS if self._is_small(body) else 1
-        if not isinstance(steps, int) or width == 1:
-            return tuple(self._repeat(call, carried, types, 0, steps, 1))
-        # IREE copies what a loop carries once a turn, so a turn does several steps.
-        rest = steps % width
-        if steps > width:
-            carried = self._repeat(call, carried, types, 0, steps - rest, width)
-        else:
-            rest = steps
-        for time in range(steps - rest, steps):
-            carried = self._one_step(call, carried, types, time)
+        whole: Size = 0
+        if isinstance(steps, int) and steps >= 2 * UNROLLED_STEPS and self._is_small(body):
+            # IREE copies what a loop carries once a turn, so a turn does several steps.
+            whole = steps - steps % UNROLLED_STEPS
+            carried = self._repeat(call, carried, types, 0, whole, UNROLLED_STEPS)
+        if whole != steps:
+            carried = self._repeat(call, carried, types, whole, steps, 1)
         return tuple(carried)
 
     def _repeat(
