@@ -37,6 +37,7 @@ from .frontend.random.transformed import pareto as pareto
 from .frontend.random.transformed import rayleigh as rayleigh
 from .frontend.random.transformed import triangular as triangular
 from .frontend.random.transformed import truncated_normal as truncated_normal
+from .frontend.random.transformed import wald as wald
 from .frontend.random.transformed import weibull_min as weibull_min
 from .frontend.random.uniform import bernoulli as bernoulli
 from .frontend.random.uniform import rademacher as rademacher
@@ -84,6 +85,7 @@ __all__ = [
     "triangular",
     "truncated_normal",
     "uniform",
+    "wald",
     "weibull_min",
     "wrap_key_data",
 ]

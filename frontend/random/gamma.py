@@ -125,7 +125,7 @@ def f(key: Any, dfnum: Any, dfden: Any, shape: Any = None, dtype: Any = None) ->
     return ((upper / above) / (lower / below)).astype(wanted)
 
 
-def t(key: Any, df: Any, shape: Any = (), dtype: Any = None) -> Any:
+def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
     """Student's distribution of `df` degrees of freedom; differentiable in `df`."""
     value = as_key("t", key)
     wanted = float_dtype("t", dtype, df)
@@ -138,7 +138,7 @@ def t(key: Any, df: Any, shape: Any = (), dtype: Any = None) -> Any:
     return (normal_floats(key_normal, sizes, wanted) * spread).astype(wanted)
 
 
-def generalized_normal(key: Any, p: Any, shape: Any = (), dtype: Any = None) -> Any:
+def generalized_normal(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
     """The distribution of density proportional to `exp(-|x| ** p)`."""
     value = as_key("generalized_normal", key)
     wanted = float_dtype("generalized_normal", dtype, p)

@@ -143,7 +143,7 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
     return factor * xp.sqrt(xp.log(uniform_floats(value, sizes, wanted)) * -2.0)
 
 
-def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Any:
+def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = None, dtype: Any = None) -> Any:
     """The Weibull distribution, `scale * (-log1p(-u)) ** (1 / concentration)`."""
     value = as_key("weibull_min", key)
     wanted = float_dtype("weibull_min", dtype, scale, concentration)
@@ -168,6 +168,20 @@ def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) 
     deviation = parameter("lognormal", "sigma", sigma, wanted)
     sizes = joint_shape("lognormal", shape, {"sigma": deviation})
     return xp.exp(normal_floats(value, sizes, wanted) * deviation)
+
+
+def wald(key: Any, mean: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """The inverse Gaussian distribution of a mean and scale 1 (Michael, Schucany, Haas 1976)."""
+    value = as_key("wald", key)
+    wanted = float_dtype("wald", dtype, mean)
+    mu = parameter("wald", "mean", mean, wanted)
+    sizes = joint_shape("wald", shape, {"mean": mu})
+    normal_key, uniform_key = parts(value, 2)
+    v = normal_floats(normal_key, sizes, wanted)
+    z = uniform_floats(uniform_key, sizes, wanted)
+    y = v * v
+    x = mu + mu * mu * y / 2 - mu / 2 * xp.sqrt(4 * mu * y + mu * mu * (y * y))
+    return xp.where(z <= mu / (mu + x), x, mu * mu / x)
 
 
 def triangular(key: Any, left: Any, mode: Any, right: Any, shape: Any = None, dtype: Any = None) -> Any:

@@ -46,6 +46,7 @@ CONTINUOUS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
     ),
     "maxwell": (lambda k: random.maxwell(k, (COUNT,)), lambda: stats.maxwell()),
     "lognormal": (lambda k: random.lognormal(k, 0.5, (COUNT,)), lambda: stats.lognorm(0.5)),
+    "wald": (lambda k: random.wald(k, 1.5, (COUNT,)), lambda: stats.invgauss(1.5)),
     "triangular": (lambda k: random.triangular(k, -1, 0, 3, (COUNT,)), lambda: stats.triang(0.25, -1, 4)),
     **{
         f"gamma {a}": (
@@ -219,6 +220,7 @@ FLOAT_SAMPLERS: dict[str, Callable[..., Any]] = {
     "weibull_min": lambda k, d: random.weibull_min(k, 2.0, 1.0, (3, 2), d),
     "maxwell": lambda k, d: random.maxwell(k, (3, 2), d),
     "lognormal": lambda k, d: random.lognormal(k, 1.0, (3, 2), d),
+    "wald": lambda k, d: random.wald(k, 2.0, (3, 2), d),
     "triangular": lambda k, d: random.triangular(k, 0.0, 1.0, 2.0, (3, 2), d),
     "gamma": lambda k, d: random.gamma(k, 2.0, (3, 2), d),
     "loggamma": lambda k, d: random.loggamma(k, 0.5, (3, 2), d),
@@ -247,6 +249,21 @@ def test_parameters_in_double_precision_make_samples_so() -> None:
     assert random.gamma(KEY, np.array([1.0, 2.0])).dtype == np.float64
     assert random.uniform(KEY, (2,), minval=np.float64(1) * np.zeros(2)).dtype == np.float64
     assert random.gamma(KEY, np.array([1.0, 2.0]), dtype=np.float32).dtype == np.float32
+
+
+def test_parameters_alone_give_the_shape() -> None:
+    two, three = np.ones((2, 1), np.float32), np.ones(3, np.float32)
+    for sample in (
+        random.beta(KEY, two, three),
+        random.weibull_min(KEY, two, three),
+        random.triangular(KEY, -two, 0.0, three),
+        random.truncated_normal(KEY, -two, three),
+        random.f(KEY, two, three),
+    ):
+        assert sample.shape == (2, 3)
+        assert len(np.unique(np.asarray(sample))) == 6
+    for sample in (random.t(KEY, three), random.generalized_normal(KEY, three), random.poisson(KEY, three)):
+        assert sample.shape == (3,)
 
 
 def test_edges_of_parameters() -> None:

@@ -141,6 +141,7 @@ def test_transformed_numbers_with_parameters() -> None:
     rounded("pareto", one_to_four, (500, 4), roundings=32)
     rounded("weibull_min", 2.0, 3.0, (2000,))
     rounded("lognormal", one_to_four, (500, 4), roundings=4 * ERF_INV)
+    rounded("wald", one_to_four, (500, 4), roundings=4 * ERF_INV)
     rounded("triangular", 0.0, 0.25, 1.0, (2000,))
     rounded("gumbel", (2000,), mode="high")
 
