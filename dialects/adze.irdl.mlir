@@ -914,10 +914,11 @@ irdl.dialect @adze {
     %2 = irdl.base "#builtin.symbol_ref"
     %3 = irdl.base "#builtin.symbol_ref"
     %4 = irdl.base "#builtin.integer"
-    %5 = irdl.base "#builtin.array"
+    %5 = irdl.base "#builtin.integer"
+    %6 = irdl.base "#builtin.array"
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
-    irdl.attributes {"callee" = %2, "bwd" = %3, "residual_count" = %4, "results" = %5}
+    irdl.attributes {"callee" = %2, "bwd" = %3, "residual_count" = %4, "donor_count" = %5, "results" = %6}
   }
   irdl.operation @print {
     %0 = irdl.base "!builtin.tensor"

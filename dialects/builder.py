@@ -454,7 +454,7 @@ class Builder(BuilderCore[V]):
         return result
 
     def reduce_max(self, x: V, *, axes: Sequence[int]) -> V:
-        """``y = max_i x[i]`` along `axes`; NaN if any element is. ``dy`` is the mean of ``dx`` over the greatest."""
+        """``y = max_i x[i]`` along `axes`; NaN if any element is. ``dy``: mean of ``dx`` over the greatest."""
         result: V = self.apply(BY_NAME["reduce_max"], (x, ), {"axes": tuple(axes)})
         return result
 
@@ -583,9 +583,9 @@ class Builder(BuilderCore[V]):
         result: Any = self.apply(BY_NAME["custom_vjp_call"], (*xs, ), {"callee": callee, "fwd": fwd, "bwd": bwd, "results": tuple(results)})
         return result
 
-    def custom_vjp_linear(self, *xs: V, callee: str, bwd: str, residual_count: int, results: Sequence[ValueType]) -> Any:
+    def custom_vjp_linear(self, *xs: V, callee: str, bwd: str, residual_count: int, donor_count: int, results: Sequence[ValueType]) -> Any:
         """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``."""
-        result: Any = self.apply(BY_NAME["custom_vjp_linear"], (*xs, ), {"callee": callee, "bwd": bwd, "residual_count": residual_count, "results": tuple(results)})
+        result: Any = self.apply(BY_NAME["custom_vjp_linear"], (*xs, ), {"callee": callee, "bwd": bwd, "residual_count": residual_count, "donor_count": donor_count, "results": tuple(results)})
         return result
 
     def print(self, *xs: V, format: str) -> tuple[()]:

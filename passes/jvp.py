@@ -101,13 +101,17 @@ class ForwardMode(FunctionMaker):
     def _step(self, operation: Any, b: Emitter, primals: dict[Any, Any], tangents: dict[Any, Any]) -> None:
         application = self.reader.read(operation, primals.__getitem__)
         assert application is not None, f"{operation.name} is not an op of adze"
-        b.location = derived_location(operation.location, self.transform)
+        # What is computed again as it was keeps its location; what is derived of it says so.
+        derived = derived_location(operation.location, self.transform)
         incoming = [tangents.get(v) for v in list(operation.operands)[: len(application.operands)]]
         is_active = any(t is not None for t in incoming)
         if is_active and _refers_to_functions(application):
+            b.location = derived
             results, outgoing = self._through_functions(application, incoming, b)
         else:
+            b.location = operation.location
             results = list(_sequence(b.apply(application.op, application.operands, application.attributes)))
+            b.location = derived
             outgoing = [None] * len(results)
             if is_active and any(carries_tangent(self.codec.read_type(r.type)) for r in operation.results):
                 outgoing = self._tangents(operation, application, incoming, results, b)
@@ -186,7 +190,7 @@ class ForwardMode(FunctionMaker):
         results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = [b.type_of(r) for r in results]
         forward = self.transposer.forward_of(bwd, len(residuals), linear)
-        return results, call_function(b, self.module, forward, [*residuals, *tangents])
+        return results, call_function(b, self.module, forward, [*residuals, *donors(b, results), *tangents])
 
     def custom_residuals(
         self, b: Emitter, fwd: str, primals: Sequence[Any], count: int
@@ -195,6 +199,11 @@ class ForwardMode(FunctionMaker):
         outputs = call_function(b, self.module, fwd, primals)
         sizes = [v for v in primals if b.type_of(v) == SIZE]
         return outputs[:count], [*sizes, *outputs[count:]]
+
+
+def donors(b: Emitter, results: Sequence[Any]) -> list[Any]:
+    """The results themselves where a function of their tangents must be told their dynamic shapes."""
+    return [] if all(b.tensor_type(r).is_static for r in results) else list(results)
 
 
 def carries_tangent(type_: ValueType) -> bool:

@@ -26,7 +26,7 @@ from .construction import (
     derived_location,
 )
 from .functions import body, function, split_body
-from .jvp import SAVE_EVERYTHING, ForwardMode, Policy
+from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, donors
 from .simplify import simplify_function
 
 
@@ -92,8 +92,16 @@ class Linearizer(ForwardMode):
         results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = tuple(b.type_of(r) for r in results)
         forward = self.transposer.forward_of(bwd, len(residuals), linear)
+        lent = donors(b, results)
         found = b.custom_vjp_linear(
-            *residuals, *tangents, callee=forward, bwd=bwd, residual_count=len(residuals), results=linear
+            *residuals,
+            *lent,
+            *tangents,
+            callee=forward,
+            bwd=bwd,
+            residual_count=len(residuals),
+            donor_count=len(lent),
+            results=linear,
         )
         return results, list(found) if isinstance(found, tuple) else [found]
 

@@ -18,7 +18,7 @@ from ..dialects.building import Application
 from ..dialects.declaration import Linear, Op, Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.errors import MissingRuleError
-from ..dialects.types import TensorType, ValueType
+from ..dialects.types import SIZE, TensorType, ValueType
 from .construction import (
     SHAPE_DONORS,
     Activity,
@@ -30,6 +30,7 @@ from .construction import (
     result_types,
 )
 from .functions import body, function, split_body
+from .inline import inline_rule
 from .simplify import simplify_function
 from .verify import location_text
 
@@ -50,6 +51,10 @@ class _LinearEmitter(Emitter):
         if any(isinstance(v, Linear) for v in operands):
             raise _NotLinearError
         return super().apply(op, operands, attributes)
+
+
+def _is_static(type_: ValueType) -> bool:
+    return isinstance(type_, TensorType) and type_.is_static
 
 
 @dataclass(frozen=True)
@@ -83,31 +88,59 @@ class Transposer(FunctionMaker):
     def forward_of(self, symbol: str, constant: int, linear: Sequence[ValueType]) -> str:
         """For a pullback `symbol(constants..., cotangents...)`: the function that pushes tangents forward.
 
-        It takes the constants, then a tangent for each result of the pullback, and gives one tangent of
-        each of the `linear` types. A pullback without transpose rules makes a function that says so.
+        It takes the constants, then, if any of the `linear` types is dynamic, values of these types that lend
+        their shapes, then a tangent for each result of the pullback, and gives one tangent of each of the
+        `linear` types. A pullback without transpose rules makes a function that says so.
         """
-        flags = (False,) * constant + (True,) * len(linear)
         source = function(self.module, symbol)
         arguments = [self.codec.read_type(a.type) for a in body(source).arguments][:constant]
         location = derived_location(source.location, "transpose")
         reader = Emitter(self.codec, mlir.ir.InsertionPoint(body(source)), location)
         incoming = result_types(reader, self.module, symbol)
+        lent: list[ValueType] = [] if all(map(_is_static, linear)) else list(linear)
+        shaped = self._lending(symbol, constant, linear) if lent else symbol
+        flags = (False,) * (constant + len(lent)) + (True,) * len(linear)
         try:
-            made: Transposed | None = self.transpose(symbol, flags)
+            made: Transposed | None = self.transpose(shaped, flags)
             missing = ""
         except MissingRuleError as error:
             made, missing = None, error.message
-        new = NewFunction(self.module, self.codec, f"{symbol}_forward", [*arguments, *incoming], location)
+        types = [*arguments, *lent, *incoming]
+        new = NewFunction(self.module, self.codec, f"{symbol}_forward", types, location)
         b = new.emitter
         if made is None:
             found = b.undefined_value(message=missing, results=tuple(linear))
             return new.finish(list(found) if isinstance(found, tuple) else [found])
         values = iter(call_function(b, self.module, made.symbol, new.arguments))
         results = []
-        for nonzero, type_ in zip(made.nonzero, linear, strict=True):
+        for position, (nonzero, type_) in enumerate(zip(made.nonzero, linear, strict=True)):
             assert isinstance(type_, TensorType)
-            results.append(next(values) if nonzero else b.full(0, type_.shape, type_.dtype))
+            if nonzero:
+                results.append(next(values))
+            elif lent:
+                results.append(b.zeros_like(new.arguments[constant + position]))
+            else:
+                results.append(b.full(0, type_.shape, type_.dtype))
         return new.finish(results)
+
+    def _lending(self, symbol: str, constant: int, linear: Sequence[ValueType]) -> str:
+        """A pullback that also takes, after its constants, values with the shapes of its cotangents."""
+        inline_rule(self.module, symbol, self.reader, len(linear))
+        source = function(self.module, symbol)
+        parameters = list(body(source).arguments)
+        types = [self.codec.read_type(p.type) for p in parameters]
+        types[constant:constant] = linear
+        new = NewFunction(self.module, self.codec, f"{symbol}_shaped", types, source.location)
+        own = [*new.arguments[:constant], *new.arguments[constant + len(linear) :]]
+        values = dict(zip(parameters, own, strict=True))
+        operations, terminator = split_body(source)
+        for child in operations:
+            clone_operation(child.operation, values, new.emitter.point)
+        made = new.finish([values[v] for v in terminator.operands])
+        places = [-1] * (constant + len(linear)) + [constant + i for i in range(len(linear))]
+        attribute = mlir.ir.DenseI64ArrayAttr.get(places, self.module.context)
+        new.operation.attributes[SHAPE_DONORS] = attribute
+        return made
 
     def call(self, b: Emitter, symbol: str, operands: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """For rules of ops with bodies: cotangents of the linear operands of a called function."""
@@ -153,6 +186,9 @@ class _Reversal:
         backward: list[Any] = []
         for operation in self.operations:
             if any(v in self.is_linear for v in operation.operands):
+                if self._measures(operation):
+                    self._measure(operation, values)
+                    continue
                 self.is_linear.update(operation.results)
                 backward.append(operation)
             else:
@@ -167,6 +203,17 @@ class _Reversal:
         new.finish([c for c in found if c is not None])
         simplify_function(engine.module, new.symbol, engine.reader)
         return Transposed(new.symbol, tuple(c is not None for c in found))
+
+    def _measures(self, operation: Any) -> bool:
+        """Whether an op gives sizes: those of a linear value are not linear in it."""
+        return all(self.engine.codec.read_type(r.type) == SIZE for r in operation.results)
+
+    def _measure(self, operation: Any, values: dict[Any, Any]) -> None:
+        mapped = {
+            v: self._on_zeros(v, values) if v in self.is_linear else values[v] for v in operation.operands
+        }
+        clone_operation(operation, mapped, self.emitter.point)
+        values.update((r, mapped[r]) for r in operation.results)
 
     def _step(self, operation: Any, b: Emitter, values: dict[Any, Any], cotangents: dict[Any, Any]) -> None:
         incoming = [cotangents.get(r) for r in operation.results]
@@ -200,6 +247,10 @@ class _Reversal:
             self._zeros[value] = self._zero_argument(value, values)
             return self._zeros[value]
         operation = value.owner
+        lent = self._lent_shapes(operation, values)
+        if lent is not None:
+            self._zeros.update(zip(operation.results, lent, strict=True))
+            return self._zeros[value]
         mapped = dict(values)
         for operand in operation.operands:
             mapped[operand] = (
@@ -209,6 +260,18 @@ class _Reversal:
         for result in operation.results:
             self._zeros[result] = mapped[result]
         return self._zeros[value]
+
+    def _lent_shapes(self, operation: Any, values: dict[Any, Any]) -> list[Any] | None:
+        """Zeros like the operands that an op names as having the shapes of its results, if it names any."""
+        application = self.engine.reader.read(operation)
+        assert application is not None
+        if application.op.shape_donors is None:
+            return None
+        places = application.op.shape_donors(**application.attributes)
+        lenders = [application.operands[place] for place in places]
+        if not lenders or any(v in self.is_linear for v in lenders):
+            return None
+        return [self.emitter.zeros_like(values[v]) for v in lenders]
 
     def _zero_argument(self, argument: Any, values: dict[Any, Any]) -> Any:
         kind = self.engine.codec.read_type(argument.type)

@@ -303,7 +303,8 @@ class CustomVjpCall(CallLike):
 class CustomVjpLinear(CallLike):
     """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``.
 
-    `callee` is that transpose where there is one; transposing the op gives the user's `bwd` back.
+    `callee` is that transpose where there is one; transposing the op gives the user's `bwd` back. Between
+    residuals and tangents there may be values that only lend their shapes to the results.
     """
 
     name = "custom_vjp_linear"
@@ -311,6 +312,7 @@ class CustomVjpLinear(CallLike):
         "callee": symbol("maps residuals and tangents to tangents of the results"),
         "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
         "residual_count": integer("how many operands are residuals"),
+        "donor_count": integer("how many operands after those have the shapes of the results: none or all"),
         "results": RESULTS,
     }
 
@@ -324,9 +326,16 @@ class CustomVjpLinear(CallLike):
         callee: str,
         bwd: str,
         residual_count: int,
+        donor_count: int,
         results: Any,
     ) -> Any:
-        return engine.call(b, callee, primals, tangents)
+        still = range(residual_count, residual_count + donor_count)
+        moving = [None if i in still else t for i, t in enumerate(tangents)]
+        return engine.call(b, callee, primals, moving)
+
+    @staticmethod
+    def shape_donors(*, residual_count: int, donor_count: int, **attributes: Any) -> tuple[int, ...]:
+        return tuple(range(residual_count, residual_count + donor_count))
 
     @classmethod
     def transpose(
@@ -339,15 +348,19 @@ class CustomVjpLinear(CallLike):
         callee: str,
         bwd: str,
         residual_count: int,
+        donor_count: int,
         results: Any,
     ) -> Any:
         residuals = operands[:residual_count]
         if any(isinstance(r, Linear) for r in residuals):
             return engine.call(b, callee, operands, cotangents)
-        given = [
-            b.full(0, t.shape, t.dtype) if c is None else c for c, t in zip(cotangents, results, strict=True)
+        donors = operands[residual_count : residual_count + donor_count] or (None,) * len(results)
+        zeros = [
+            b.full(0, t.shape, t.dtype) if d is None else b.zeros_like(d)
+            for d, t in zip(donors, results, strict=True)
         ]
-        return [None] * residual_count + engine.called(b, bwd, [*residuals, *given])
+        given = [z if c is None else c for c, z in zip(cotangents, zeros, strict=True)]
+        return [None] * (residual_count + donor_count) + engine.called(b, bwd, [*residuals, *given])
 
     @staticmethod
     def batch(
@@ -360,6 +373,7 @@ class CustomVjpLinear(CallLike):
         callee: str,
         bwd: str,
         residual_count: int,
+        donor_count: int,
         results: Any,
     ) -> Any:
         spread, everything = spread_arrays(b, size, operands, batched)
@@ -372,6 +386,7 @@ class CustomVjpLinear(CallLike):
             callee=made,
             bwd=made_bwd,
             residual_count=len(engine.leading(size)) + residual_count,
+            donor_count=donor_count,
             results=types,
         )
         return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)

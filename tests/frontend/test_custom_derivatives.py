@@ -382,6 +382,22 @@ def test_checkpoint_is_a_decorator_with_a_policy() -> None:
     )
 
 
+@BOTH
+def test_stated_derivative_under_dynamic_shapes(make: Callable[[float], Any]) -> None:
+    f = make(3.0)
+    spec = adze.ShapeDtype(("n", 2), np.float64)
+
+    def both(x: Any) -> Any:
+        reverse = adze.grad(lambda x: xp.sum(f(x) * x))(x)
+        return reverse + adze.jvp(f, (x,), (x,))[1] + adze.vmap(adze.grad(lambda v: xp.sum(f(v))))(x)
+
+    compiled = adze.jit(both).trace(spec).lower().compile()
+    for n in (1, 3):
+        x = np.linspace(-1, 2, 2 * n).reshape(n, 2)
+        expected = 3 * np.cos(x) * x + np.sin(x) + 3 * np.cos(x) * x + 3 * np.cos(x)
+        np.testing.assert_allclose(np.asarray(compiled(x)), expected, rtol=1e-12)
+
+
 # -- compiled ------------------------------------------------------------------------------------------
 
 

@@ -166,7 +166,9 @@ def _variants(row: Row, case: Case, number: int, dtype: np.dtype | None) -> Iter
         return
     attributes = {n: _at_dtype(v, dtype) for n, v in case.attributes.items()}
     has_shape = any(isinstance(o, Size) or o.shape for o in case.operands)
-    for dynamic in (False,) if case.static_only or not has_shape else (False, True):
+    # dynamic sizes are the same for every dtype: one of them is enough
+    only_static = case.static_only or not has_shape or dtype in COMPLEX
+    for dynamic in (False,) if only_static else (False, True):
         yield Instance(row, case, dtype, dynamic, arguments, attributes)
 
 

@@ -70,6 +70,7 @@ DERIVATIVES: Final[tuple[Row, ...]] = (
             callee="product",
             bwd="product",
             residual_count=1,
+            donor_count=0,
             results=(VECTOR,),
             static_only=STATED,
             functions={"product": PRODUCT},

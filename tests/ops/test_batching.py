@@ -53,7 +53,7 @@ def instances_of(name: str) -> tuple[Instance, ...]:
     everything = [i for i in instances(BY_OP[name]) if is_batchable(i)]
     for instance in sorted(everything, key=lambda i: CHOSEN.index(i.dtype) if i.dtype in CHOSEN else 9):
         same = found.setdefault((id(instance.case), instance.dynamic), [])
-        if len(same) < 2:
+        if len(same) < (1 if instance.dynamic else 2):
             same.append(instance)
     return tuple(itertools.chain.from_iterable(found.values()))
 

@@ -106,3 +106,21 @@ func.func @f(%x: f64[?]) -> f64[] {
 """)
     with pytest.raises(MissingRuleError, match=r"the shape of a linear argument of type .* is dynamic"):
         Transposer(parsed).transpose("f", (True,))
+
+
+def test_sizes_of_a_linear_value_are_not_linear_in_it() -> None:
+    """A value repeated to the size of a tangent is a constant factor; the size comes from its donor."""
+    parsed = module("""
+func.func @f(%x: f64[?], %c: f64[?]) -> f64[?] attributes {adze.shape_donors = array<i64: 1, -1>} {
+  %n = dim(%x) {axis = 0 : i64} : (f64[?]) -> index
+  %two = "adze.constant"() {dtype = f64, value = dense<2.0> : f64[]} : () -> f64[]
+  %twos = "adze.broadcast_in_dim"(%two, %n)
+    {dimensions = array<i64>, shape = array<i64: -9223372036854775808>} : (f64[], index) -> f64[?]
+  %0 = mul(%x, %twos) : (f64[?], f64[?]) -> f64[?]
+  return %0 : f64[?]
+}
+""")
+    made = Transposer(parsed).transpose("f", (True, False))
+    verify(parsed)
+    (found,) = run(parsed, made.symbol, np.zeros(3), np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(found, [2, 4, 6])
