@@ -26,6 +26,7 @@ from ..dialects.types import (
     ValueType,
     as_dtype,
 )
+from ..passes.evaluate import WATCH
 from .array import Array
 from .errors import ArgumentError
 from .locations import user_location_text
@@ -107,7 +108,11 @@ class Interpreter(Builder[Any]):
         ]
         op.result_types(types, attributes)
         results = op.evaluate(*arrays, **attributes)
-        if isinstance(results, (tuple, list)):
+        several = isinstance(results, (tuple, list))
+        watch = WATCH.get()
+        if watch is not None and results is not None:
+            watch(op, arrays, results if several else (results,), user_location_text())
+        if several:
             return tuple(_concrete(r) for r in results)
         return None if results is None else _concrete(results)
 

@@ -75,7 +75,7 @@ class _Entry:
         try:
             results = self.function.call(arguments)
         except AdzeError as error:
-            found = explained(error)
+            found = explained(error, self.compiled.program.parameters, leaves)
             found.locate(user_location_text())
             raise found from (None if found is error else error)
         if self.is_single:

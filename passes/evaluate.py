@@ -7,6 +7,7 @@ use, so that exploring costs no compile time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,12 @@ from ..dialects.errors import AdzeError, MissingRuleError, VerificationError
 from ..dialects.types import TensorType, same_dimension
 from .functions import body, function, split_body
 from .verify import location_text
+
+Watch = Callable[[type[Op], Sequence[Any], Sequence[Any], Any], None]
+"""Is told op, operands, results and location (MLIR's, or the user's `file:line`) after each op."""
+
+WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+"""Who looks on while ops are evaluated."""
 
 
 def evaluate(module: mlir.ir.Module, symbol: str, arguments: Sequence[Any]) -> list[Any]:
@@ -33,6 +40,7 @@ class _Evaluation:
     def __init__(self, module: mlir.ir.Module) -> None:
         self.module = module
         self.reader = Reader(Codec(module.context))
+        self.watch = WATCH.get()
 
     def call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
         operation = function(self.module, symbol)
@@ -73,6 +81,8 @@ class _Evaluation:
             raise type(error)(error.message, where=location_text(operation.location)) from None
         if not isinstance(results, (tuple, list)):
             results = () if results is None else (results,)
+        if self.watch is not None:
+            self.watch(op, operands, results, operation.location)
         environment.update(zip(operation.results, results, strict=True))
 
     def _with_callables(self, op: type[Op], attributes: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Final
 from ..dialects import mlir
 from ..dialects.errors import AdzeError
 from ..runtime.targets import parse_target
+from .check_nans import CheckNans
 from .inline import inline
 from .lower.conversion import lower
 from .passes import Pass
@@ -99,6 +100,7 @@ PASSES: Final[tuple[type[Pass], ...]] = (
     Inline,
     Simplify,
     *TRANSFORMS,
+    CheckNans,
     Lower,
     Canonicalize,
     CommonSubexpressions,

@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import debug as debug
     from . import lax as lax
     from . import nn as nn
     from . import numpy as numpy
@@ -93,7 +94,7 @@ _WHERE = {
     "custom_vjp": ".frontend.custom_derivatives",
     "stop_gradient": ".frontend.custom_derivatives",
 }
-_MODULES = ("lax", "nn", "numpy", "optim", "random", "scipy", "tree")
+_MODULES = ("debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 
 __all__ = [*_WHERE, *_MODULES]
 
