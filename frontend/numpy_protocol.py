@@ -144,7 +144,9 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
         del given["where"]
     if module.startswith("numpy.linalg"):
         return _apply_as(function, _lookup(namespace.linalg, name, shown), shown, args, given)
-    if module.startswith(("numpy.fft", "numpy.random", "numpy.polynomial")):
+    if module.startswith("numpy.fft"):
+        return _apply_as(function, _lookup(namespace.fft, name, shown), shown, args, given)
+    if module.startswith(("numpy.random", "numpy.polynomial")):
         raise _unsupported(shown, [])
     return _apply_as(function, _lookup(namespace, name, shown), shown, args, given)
 

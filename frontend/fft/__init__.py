@@ -1,1 +1,1 @@
-"""Discrete Fourier transforms, as compositions of matrix products: linear, so they differentiate and map by rule."""
+"""Discrete Fourier transforms as matrix products: linear, so that derivatives and batches follow by rule."""

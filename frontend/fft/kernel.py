@@ -1,9 +1,10 @@
 """The transform along the last axis, for any length: ``y[k] = sum_j x[j] exp(-2 pi i j k / n)``.
 
-In and out: pairs of real arrays, real and imaginary parts (None: zero), so that all work is real matrix products.
-A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense transform of
-length `n1`, a turn, and the transform of length `n2`. What has a large prime factor goes through a convolution
-of a power of two (Bluestein 1970). Constants are computed in float64 from exact integers modulo the length.
+In and out: pairs of real arrays, real and imaginary parts (None: zero), so that all work is real matrix
+products. A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense
+transform of length `n1`, a turn, and the transform of length `n2`. What has a large prime factor goes
+through a convolution of a power of two (Bluestein 1970). Constants are computed in float64 from exact
+integers modulo the length.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _largest_factor(n: int) -> int:
 
 
 def angles(numerators: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Cosine and sine of ``-2 pi numerators / n``, reduced to the first octant so that they are exact to rounding."""
+    """Cosine and sine of ``-2 pi numerators / n``, from the first octant, so exact to rounding."""
     eighth, rest = np.divmod(8 * (numerators.astype(np.int64) % n), n)
     odd = eighth % 2 == 1
     small = np.where(odd, n - rest, rest) * (np.pi / (4 * n))

@@ -1,7 +1,7 @@
 """`numpy.fft`'s functions: lengths, axes and norms around the transform of the last axis.
 
-float32 and complex64 stay narrow, as in NumPy 2; integers and booleans are taken as float64, half precision as
-float32. Sizes along the transformed axes are static, others may be dynamic.
+float32 and complex64 stay narrow, as in NumPy 2; integers and booleans are taken as float64, half precision
+as float32. Sizes along the transformed axes are static, others may be dynamic.
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ def _whole(x: Parts) -> Any:
 def _scaled(function: str, x: Any, n: int, norm: str | None, *, is_inverse: bool) -> Any:
     """`x` divided by what `norm` says: nothing, ``sqrt(n)`` or `n`."""
     if norm not in _NORMS:
-        raise argument_error(
-            f"{function}: norm is {norm!r}, expected 'backward', 'ortho' or 'forward'"
-        )
+        raise argument_error(f"{function}: norm is {norm!r}, expected 'backward', 'ortho' or 'forward'")
     divides = norm == "forward" if not is_inverse else norm in (None, "backward")
     if norm == "ortho":
         factor = 1 / np.sqrt(n)
@@ -63,7 +61,9 @@ def _scaled(function: str, x: Any, n: int, norm: str | None, *, is_inverse: bool
 
 def _length(function: str, x: Any, n: Any, axis: int) -> int:
     """The length of the transform: as given, or that of the axis."""
-    size = static_size(function, x.shape[axis], f"the size of axis {axis}") if n is None else operator.index(n)
+    size = (
+        static_size(function, x.shape[axis], f"the size of axis {axis}") if n is None else operator.index(n)
+    )
     if size < 1:
         raise shape_error(f"{function}: the number of points must be positive, got {size} for {type_text(x)}")
     return size
@@ -129,7 +129,9 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
     """The inverse of `rfft`: a real array of `n` points, ``2 * (size - 1)`` by default."""
 
     def run(x: Any, place: int) -> Any:
-        size = _length("irfft", x, 2 * (static_size("irfft", x.shape[-1], "the axis") - 1) if n is None else n, -1)
+        size = _length(
+            "irfft", x, 2 * (static_size("irfft", x.shape[-1], "the axis") - 1) if n is None else n, -1
+        )
         re, im = _parts(resized(x, size // 2 + 1))
         mirrored = slice((size - 1) // 2, 0, -1)
         re = xp.concatenate([re, re[..., mirrored]], axis=-1)

@@ -1,8 +1,8 @@
 """Cholesky factors, and systems solved with them.
 
 Blocks of up to `BLOCK` columns are factored column by column (outer products), larger matrices as halves with
-a triangular solve and a product between them: n^3/3 operations. The derivative is Murray's (2016, Differentiation
-of the Cholesky decomposition, eq. 8 to 10), in the form of a triangular solve from both sides.
+a triangular solve and a product between them: n^3/3 operations. The derivative is Murray's (2016,
+Differentiation of the Cholesky decomposition, eq. 8 to 10), a triangular solve from both sides.
 """
 
 from __future__ import annotations

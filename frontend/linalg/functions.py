@@ -10,11 +10,10 @@ import numpy as np
 from .. import namespace as xp
 from ..control_flow import cond, fori_loop
 from ..interpreter import ops
-from ..namespace import linalg as products
 from ..namespace.axes import argument_error, shape_error
-from ..promotion import type_text
-from .leastsquares import matrix_norm
+from ..promotion import broadcast, type_text
 from .lu import inv, solve
+from .norms import matrix_norm
 from .operands import epsilon, inexact, square, unit
 
 # Coefficients of the diagonal Pade approximants, and the largest 1-norm at which each is as exact as the
@@ -102,7 +101,17 @@ def matrix_power(a: Any, n: int, /) -> Any:
     value = xp.asarray(a)
     if value.ndim < 2 or value.shape[-1] != value.shape[-2]:
         raise shape_error(f"matrix_power: expected square matrices, got {type_text(value)}")
-    return products.matrix_power(inv(value), -power) if power < 0 else products.matrix_power(value, power)
+    if power < 0:
+        value, power = inv(value), -power
+    if power == 0:
+        return broadcast(unit(value.shape[-1], value.dtype), value.shape)
+    result: Any = None
+    while power:
+        if power & 1:
+            result = value if result is None else xp.matmul(result, value)
+        power >>= 1
+        value = xp.matmul(value, value) if power else value
+    return result
 
 
 def tensorinv(a: Any, ind: int = 2) -> Any:
@@ -114,7 +123,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     rows, columns = int(np.prod(first)), int(np.prod(last))
     if rows != columns:
         raise shape_error(
-            f"tensorinv: the first {ind} axes of {type_text(value)} hold {rows} elements, the others {columns}"
+            f"tensorinv: the first {ind} axes of {type_text(value)} hold {rows} elements, the rest {columns}"
         )
     return xp.reshape(inv(xp.reshape(value, (rows, columns))), (*last, *first))
 

@@ -1,6 +1,6 @@
-"""What singular values say of a matrix: pseudoinverse, least squares, rank, condition; and the norms.
+"""What singular values say of a matrix: pseudoinverse, least squares, rank, condition.
 
-In: matrices of any shape. Values below a tolerance relative to the largest count as zero, with NumPy's defaults.
+In: matrices of any shape. Values up to a tolerance relative to the largest count as zero (defaults: NumPy's).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 from .. import namespace as xp
 from ..custom_derivatives import custom_jvp
 from ..interpreter import ops
-from ..namespace import linalg as norms
-from ..namespace.axes import argument_error, normalize_axes, shape_error
+from ..namespace.axes import argument_error, shape_error
 from ..promotion import promote, type_text
 from .eigh import eigvalsh
 from .lu import inv
+from .norms import matrix_norm
 from .operands import (
     adjoint,
     diagonal,
@@ -31,9 +31,10 @@ from .svd import decompose, singular_values
 
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
-    """The Moore-Penrose pseudoinverse; singular values up to `rtol` (or `rcond`) of the largest count as zero.
+    """The Moore-Penrose pseudoinverse.
 
-    The default is ``max(m, n) * eps``. `hermitian` is accepted, and the same method is used.
+    Singular values up to `rtol` (or `rcond`) of the largest count as zero; the default is
+    ``max(m, n) * eps``. `hermitian` is accepted, and the same method is used.
     """
     value = square("pinv", a) if hermitian else matrix("pinv", a)
     if rcond is not None and rtol is not None:
@@ -79,7 +80,7 @@ def _pseudoinverse_rule(primals: Any, tangents: Any) -> Any:
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
-    """The `x` of least ``|b - a x|`` and least length, the squared residuals, the rank and the singular values.
+    """The `x` of least ``|b - a x|`` and least length, squared residuals, the rank and the singular values.
 
     As NumPy's, but for the residuals: they are there for any rank, because a rank is only known at run time.
     With ``rows <= columns`` they are empty. The derivative of `x` takes the rank to be constant.
@@ -129,45 +130,3 @@ def cond(x: Any, p: Any = None) -> Any:
         s = singular_values(value)
         return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
     return matrix_norm(square("cond", value), ord=p) * matrix_norm(inv(value), ord=p)
-
-
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """The `ord`-norm over `axis`: any number, infinities included; 0 counts nonzero elements."""
-    return norms.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-
-
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """The norm of the last two axes: 'fro', 'nuc' (the sum of singular values), 1, -1, 2, -2, inf or -inf."""
-    value = inexact("matrix_norm", x)
-    if value.ndim < 2:
-        raise shape_error(
-            f"matrix_norm: expected an array of at least 2 dimensions, got {type_text(value)}"
-        )
-    return _norm_of_matrices("matrix_norm", value, ord, keepdims)
-
-
-def _norm_of_matrices(function: str, value: Any, ord: Any, keepdims: bool) -> Any:
-    if ord in ("nuc", 2, -2):
-        s = singular_values(matrix(function, value))
-        result = xp.sum(s, axis=-1) if ord == "nuc" else xp.max(s, axis=-1) if ord == 2 else xp.min(s, axis=-1)
-        return xp.expand_dims(result, (-2, -1)) if keepdims else result
-    if ord not in (None, "fro", 1, -1, np.inf, -np.inf):
-        raise argument_error(
-            f"{function}: the order is {ord!r}, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices"
-        )
-    return norms.matrix_norm(value, keepdims=keepdims, ord="fro" if ord is None else ord)
-
-
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """NumPy's norm: of vectors over one axis, of matrices over two, of everything by default."""
-    value = inexact("norm", x)
-    if axis is None and ord is None:
-        return norms.norm(value, keepdims=keepdims)
-    axes = normalize_axes("norm", axis, value.ndim)
-    if len(axes) == 2:
-        moved = xp.moveaxis(value, axes, (-2, -1))
-        result = _norm_of_matrices("norm", moved, ord, keepdims)
-        return xp.moveaxis(result, (-2, -1), axes) if keepdims else result
-    if isinstance(ord, str) and len(axes) == 1:
-        raise argument_error(f"norm: the order is {ord!r}, expected a number for vectors")
-    return norms.norm(value, ord, axis, keepdims)

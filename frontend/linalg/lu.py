@@ -7,7 +7,7 @@ operations are in products. Pivots are those of LAPACK: the largest ``|re| + |im
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,9 +69,7 @@ def _rule(primals: Any, tangents: Any) -> Any:
     least = min(rows, columns)
     lower, upper = _wide_lower(packed, rows, least), _wide_upper(packed, columns, least)
     left = solve_lower(lower, permuted(da, order), True)
-    middle = xp.matrix_transpose(
-        solve_lower(xp.matrix_transpose(upper), xp.matrix_transpose(left), False)
-    )
+    middle = xp.matrix_transpose(solve_lower(xp.matrix_transpose(upper), xp.matrix_transpose(left), False))
     dlower = xp.matmul(lower, xp.tril(middle, -1))
     dupper = xp.matmul(xp.triu(middle), upper)
     return (packed, pivots, order), (dlower + dupper, ops.zeros_like(pivots), ops.zeros_like(order))
@@ -120,7 +118,7 @@ def permuted(x: Any, order: Any) -> Any:
 
 def _recursive(a: Any) -> tuple[Any, Any, Any]:
     """Factors of matrices with at least as many rows as columns."""
-    rows, columns = a.shape[-2:]
+    columns = a.shape[-1]
     if columns <= BLOCK:
         return _panel(a)
     half = halved(columns)
@@ -239,7 +237,7 @@ def _det_rule(primals: Any, tangents: Any) -> Any:
 
 
 def det(a: Any) -> Any:
-    """The determinant of each matrix. Its derivative needs the inverse: it is not finite where `a` is singular."""
+    """The determinant of each matrix; the derivative needs the inverse, and is not finite without one."""
     value = square("det", a)
     if value.shape[-1] == 0:
         return xp.ones(value.shape[:-2], dtype=value.dtype)
@@ -268,14 +266,20 @@ def _slogdet_rule(primals: Any, tangents: Any) -> Any:
     return (sign, logarithm), (turned, real_part(change))
 
 
-def slogdet(a: Any) -> tuple[Any, Any]:
+class SlogdetResult(NamedTuple):
+    """The sign of a determinant, and the logarithm of its magnitude."""
+
+    sign: Any
+    logabsdet: Any
+
+
+def slogdet(a: Any) -> SlogdetResult:
     """The sign (a unit complex number for complex matrices) and the logarithm of ``|det a|``."""
     value = square("slogdet", a)
     if value.shape[-1] == 0:
         sign = xp.ones(value.shape[:-2], dtype=value.dtype)
-        return sign, real_part(ops.zeros_like(sign))
-    sign, logarithm = _slogdet(value)
-    return sign, logarithm
+        return SlogdetResult(sign, real_part(ops.zeros_like(sign)))
+    return SlogdetResult(*_slogdet(value))
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
@@ -285,8 +289,10 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     return packed, pivots
 
 
-def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """`x` with ``a @ x = b`` (`trans` 1: of the transpose, 2: of the adjoint), from what `lu_factor` gives."""
+def lu_solve(
+    lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
+) -> Any:
+    """`x` with ``a @ x = b`` (`trans` 1: of the transpose, 2: of the adjoint), from `lu_factor`'s results."""
     del overwrite_b, check_finite
     packed, pivots = lu_and_piv
     packed, right = promote(square("lu_solve", packed), inexact("lu_solve", b))
@@ -323,7 +329,11 @@ def permutation(pivots: Any) -> Any:
 
 
 def lu(
-    a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True, p_indices: bool = False
+    a: Any,
+    permute_l: bool = False,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    p_indices: bool = False,
 ) -> Any:
     """SciPy's `lu`: ``a = p @ l @ u``, with `permute_l` the pair of ``p @ l`` and `u`.
 

@@ -26,7 +26,8 @@ def inexact(function: str, x: Any) -> Any:
     value = float_value(x)
     if value.dtype in (FLOAT16, BFLOAT16):
         raise dtype_error(
-            f"{function}: {type_text(value)} is too narrow for linear algebra", "convert it: x.astype('float32')"
+            f"{function}: {type_text(value)} is too narrow for linear algebra",
+            "convert it: x.astype('float32')",
         )
     return value
 

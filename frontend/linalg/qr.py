@@ -7,7 +7,7 @@ factorization), so that most of the work is in products: 2 n^2 (m - n/3) operati
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import namespace as xp
 from ..control_flow import scan
@@ -32,7 +32,14 @@ from .triangular import halved, solve_lower
 MODES = ("reduced", "complete", "r")
 
 
-def qr(a: Any, mode: str = "reduced") -> Any:
+class QRResult(NamedTuple):
+    """Orthonormal columns, and the upper triangle that combines them."""
+
+    Q: Any
+    R: Any
+
+
+def qr(a: Any, mode: str = "reduced") -> QRResult | Any:
     """``a = q @ r`` with orthonormal columns in `q` and upper triangular `r`; mode `r` gives `r` alone.
 
     `complete` gives a square `q`. The derivative of `reduced` factors is a closed formula (Walter and Lehmann
@@ -43,13 +50,13 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     value = matrix("qr", a)
     rows, columns = value.shape[-2:]
     if mode == "complete" and rows > columns:
-        return householder(value, rows)
+        return QRResult(*householder(value, rows))
     if columns > rows:  # the columns beyond a square follow from its factors
         q, r = _reduced(value[..., :rows])
         r = xp.concatenate([r, xp.matmul(adjoint(q), value[..., rows:])], axis=-1)
     else:
         q, r = _reduced(value)
-    return r if mode == "r" else (q, r)
+    return r if mode == "r" else QRResult(q, r)
 
 
 @custom_jvp
@@ -63,9 +70,7 @@ def _reduced(a: Any) -> Any:
 def _rule(primals: Any, tangents: Any) -> Any:
     (a,), (da,) = primals, tangents
     q, r = _reduced(a)
-    scaled = xp.matrix_transpose(
-        solve_lower(xp.matrix_transpose(r), xp.matrix_transpose(da), False)
-    )
+    scaled = xp.matrix_transpose(solve_lower(xp.matrix_transpose(r), xp.matrix_transpose(da), False))
     middle = xp.matmul(adjoint(q), scaled)
     lower = xp.tril(middle, -1)
     skew = lower - adjoint(lower)
@@ -89,7 +94,7 @@ def householder(a: Any, width: int) -> tuple[Any, Any]:
 
 def _reflections(a: Any) -> tuple[Any, Any, Any]:
     """`v`, `t` and `r` with ``(I - v t v^H)^H a = r``, for at least as many rows as columns."""
-    rows, columns = a.shape[-2:]
+    columns = a.shape[-1]
     if columns <= BLOCK:
         return _panel(a)
     half = halved(columns)

@@ -1,8 +1,8 @@
 """Jacobi rotations of many pairs of columns at once: what `eigh` and `svd` share.
 
 In round `t` of a sweep column `i` meets column ``(t - i) mod n``; in `n` rounds every pair meets once (the
-modulus ordering, Luk and Park 1989, A proof of convergence for two parallel Jacobi SVD algorithms). A rotation
-is computed from its pair in one order only, so that both columns see the same one to the last bit.
+modulus ordering, Luk and Park 1989, A proof of convergence for two parallel Jacobi SVD algorithms). A
+rotation is computed from its pair in one order only, so that both columns see the same one to the last bit.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Singular values and vectors, by QR and one-sided Jacobi rotations.
 
 ``a = q r`` first, then the columns of ``r^H`` are rotated until all are orthogonal (Hestenes 1958; Drmac and
-Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting): nothing is ever squared into a
-Gram matrix, so that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, 6 to 10 of them.
+Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting): nothing is ever squared into
+a Gram matrix, so that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which
+there are 6 to 10.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from .. import namespace as xp
 from ..control_flow import fori_loop, while_loop
 from ..custom_derivatives import custom_jvp
 from ..interpreter import ops
-from ..namespace.axes import argument_error
 from ..promotion import broadcast
 from .operands import (
     adjoint,
@@ -176,7 +176,7 @@ def _orthonormal(moved: Any, s: Any) -> Any:
 
 
 def _rotated(x: Any, *, with_vectors: bool) -> tuple[Any, ...]:
-    """Lengths of the columns of ``x z`` in descending order; with vectors also ``x z`` and the unitary `z`."""
+    """Lengths of the columns of ``x z`` in descending order; with vectors also ``x z`` and unitary `z`."""
     n = x.shape[-1]
     largest = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))

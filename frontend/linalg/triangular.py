@@ -1,7 +1,7 @@
 """Triangular systems: substitution over columns, by blocks where matrices are large.
 
-A matrix of up to `BLOCK` rows is solved by one loop over its columns, a larger one as two halves with a matrix
-product between them (n^2 m operations in all, most of them in products).
+A matrix of up to `BLOCK` rows is solved by one loop over its columns, a larger one as two halves with a
+matrix product between them (n^2 m operations in all, most of them in products).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def triangular_solve(
 ) -> Any:
     """`x` with ``op(a) @ x = b`` (`left_side`) or ``x @ op(a) = b``, for triangular `a`.
 
-    `op` transposes and conjugates as asked. Only the triangle that `lower` names is read; with `unit_diagonal`
-    the diagonal counts as ones. A zero on the diagonal gives infinities or NaN.
+    `op` transposes and conjugates as asked. Only the triangle that `lower` names is read; with
+    `unit_diagonal` the diagonal counts as ones. A zero on the diagonal gives infinities or NaN.
     """
     t = square("triangular_solve", a)
     right = inexact("triangular_solve", b)
@@ -58,7 +58,7 @@ def solve_triangular(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Any:
-    """SciPy's `solve_triangular`: ``a @ x = b``, or with `trans` ``a.T @ x = b`` (1, 'T') or the adjoint (2, 'C').
+    """SciPy's `solve_triangular`: ``a @ x = b``, with `trans` of the transpose (1, 'T') or adjoint (2, 'C').
 
     `overwrite_b` and `check_finite` are accepted and have no effect.
     """

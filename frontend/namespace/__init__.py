@@ -5,9 +5,11 @@ NumPy does and compose the primitives of `ops`: recorded in a trace, evaluated a
 `get_index` and `update_index` are what `x[...]` and `x.at[...]` call.
 """
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from ..promotion import promoted_dtypes as promote_types
 from ..promotion import result_type
-from . import linalg
 from .arithmetic import (
     abs,
     absolute,
@@ -368,6 +370,18 @@ from .utility import (
     to_device,
 )
 
+if TYPE_CHECKING:
+    from ..fft import public as fft
+    from ..linalg import public as linalg
+
+
+def __getattr__(name: str) -> Any:
+    """The extensions `linalg` and `fft`, which are written in terms of this namespace."""
+    if name in ("linalg", "fft"):
+        return importlib.import_module(f"..{name}.public", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 # fmt: off
 __all__ = [
     "__array_namespace_info__",
@@ -491,6 +505,7 @@ __all__ = [
     "extract",
     "eye",
     "fabs",
+    "fft",
     "finfo",
     "fix",
     "flatnonzero",

@@ -110,11 +110,7 @@ def unsupported(x: Any) -> Any:
 
 
 def misspelt(x: Any) -> Any:
-    return np.linalg.svdvals(x)
-
-
-def transform(x: Any) -> Any:
-    return np.fft.fft(x)
+    return np.linalg.eigvals(x)
 
 
 def reduceat(x: Any) -> Any:
@@ -134,8 +130,7 @@ def copies(x: Any) -> Any:
         (ufunc_at, TraceError, ("numpy.add.at writes into its argument", ".at[index].add(values)")),
         (where_argument, UnsupportedError, ("numpy.add(..., where=...)", "numpy.where(condition")),
         (unsupported, UnsupportedError, ("sliding_window_view is not supported on arrays of adze",)),
-        (misspelt, UnsupportedError, ("numpy.linalg.svdvals is not supported",)),
-        (transform, UnsupportedError, ("numpy.fft.fft is not supported", "compute it outside")),
+        (misspelt, UnsupportedError, ("numpy.linalg.eigvals is not supported",)),
         (reduceat, UnsupportedError, ("numpy.add.reduceat is not supported", ".reduce of add")),
         (copies, TraceError, ("numpy.copyto", "immutable")),
     ],

@@ -4,7 +4,7 @@ Default dtypes are float32 and int64; no function ever narrows a dtype. Out-of-r
 arrays are clamped when read and dropped when written; integers known while tracing are checked.
 """
 
-from .frontend.namespace import (
+from ..frontend.namespace import (
     __array_namespace_info__,
     abs,
     absolute,
@@ -200,7 +200,6 @@ from .frontend.namespace import (
     less,
     less_equal,
     lexsort,
-    linalg,
     linspace,
     log,
     log1p,
@@ -356,6 +355,8 @@ from .frontend.namespace import (
     zeros,
     zeros_like,
 )
+from . import fft as fft
+from . import linalg as linalg
 
 __array_api_version__ = "2024.12"
 
@@ -483,6 +484,7 @@ __all__ = [
     "extract",
     "eye",
     "fabs",
+    "fft",
     "finfo",
     "fix",
     "flatnonzero",
