@@ -201,6 +201,8 @@ class Op:
     is_contraction: ClassVar[bool] = False
     callee_attribute: ClassVar[str | None] = None
     simplify: ClassVar[Callable[..., Any] | None] = None
+    shape_donors: ClassVar[Callable[..., Sequence[int]] | None] = None
+    """For each result the position of an operand of its shape; for ops that do not show it by themselves."""
     linearize: ClassVar[Callable[..., Any] | None] = None
 
     infer: ClassVar[Any]
