@@ -9,7 +9,6 @@ kind of arguments.
 from __future__ import annotations
 
 import functools
-import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,29 +28,13 @@ from .errors import ArgumentError
 from .host import runtime_argument
 from .interpreter import argument_value, is_python_scalar, ops, scalar_value
 from .locations import located, user_location_text
+from .retraces import Retrace, Signature, difference
 from .sizes import Dim
 from .specs import ShapeDtype
 from .stages import Compiled, Traced
+from .static_arguments import placed, static_parameters
 from .trace import argument_names, definition, function_name, parameter_of, result_values, trace_program
 from .tracing import Frame, Tracer, current_frame, leaked, recording
-
-
-@dataclass(frozen=True)
-class Retrace:
-    """One trace of a jitted function: where it was called, and what about the call was new."""
-
-    where: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class _Signature:
-    """What a call is to the cache."""
-
-    structure: tree.Structure
-    leaves: tuple[Any, ...]
-    static: tuple[Any, ...]
-    checks_nans: bool
 
 
 @dataclass
@@ -109,10 +92,10 @@ class Jitted:
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._static_nums, self._static_names = _all_static(function, static_argnums, static_argnames)
+        self._static_nums, self._static_names = static_parameters(function, static_argnums, static_argnames)
         self._target = target
         self._device = device
-        self._entries: dict[_Signature, _Entry] = {}
+        self._entries: dict[Signature, _Entry] = {}
         self._direct: dict[tuple[Any, ...], _Entry] = {}
         self._retraces: list[Retrace] = []
         self._lock = threading.RLock()
@@ -157,7 +140,7 @@ class Jitted:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
             raise
-        signature = _Signature(structure, kinds, static, is_watching())
+        signature = Signature(structure, kinds, static, is_watching())
         entry = self._entries.get(signature)
         if entry is None:
             entry = self._compile_entry(signature, args, kwargs, static)
@@ -166,7 +149,7 @@ class Jitted:
         return entry.call(leaves)
 
     def _compile_entry(
-        self, signature: _Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+        self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
     ) -> _Entry:
         with self._lock:
             known = self._entries.get(signature)
@@ -200,7 +183,7 @@ class Jitted:
         self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
     ) -> list[str]:
         """A name for each array leaf, static arguments left out."""
-        marked, keywords = _placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
+        marked, keywords = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
         everything = argument_names(self._function, marked, keywords)
         leaves = tree.leaves((tuple(marked), keywords))
         return [name for name, leaf in zip(everything, leaves, strict=True) if leaf is not _STATIC]
@@ -240,7 +223,7 @@ class Jitted:
         """The function of array arguments only, static ones put back in their places."""
 
         def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-            full, keywords = _placed(args, kwargs, static)
+            full, keywords = placed(args, kwargs, static)
             return self._function(*full, **keywords)
 
         return call
@@ -308,10 +291,10 @@ class Jitted:
             self._entries.clear()
             self._direct.clear()
 
-    def _why(self, new: _Signature, names: Sequence[str]) -> str:
+    def _why(self, new: Signature, names: Sequence[str]) -> str:
         if not self._entries:
             return "first call"
-        reasons = [_difference(old, new, names) for old in self._entries]
+        reasons = [difference(old, new, names) for old in self._entries]
         return min(reasons, key=len)
 
     def __repr__(self) -> str:
@@ -382,66 +365,3 @@ def _kind(leaf: Any) -> Any:
         raise leaked(leaf)
     parameter = parameter_of(leaf, "argument")
     return (parameter.type.shape, parameter.type.dtype)
-
-
-def _placed(
-    args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
-) -> tuple[list[Any], dict[str, Any]]:
-    full, keywords = list(args), dict(kwargs)
-    for place, _, value in static:
-        if isinstance(place, int):
-            full.insert(place, value)
-        else:
-            keywords[place] = value
-    return full, keywords
-
-
-def _all_static(
-    function: Callable[..., Any], nums: tuple[int, ...], names: tuple[str, ...]
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Positions and names of all static arguments: each may be given either way in a call."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return nums, names
-    listed = list(parameters)
-    kinds = {p.kind for p in parameters.values()}
-    unknown = [n for n in names if n not in parameters]
-    if inspect.Parameter.VAR_POSITIONAL not in kinds:
-        nums = tuple(n + len(listed) if -len(listed) <= n < 0 else n for n in nums)
-    beyond = [n for n in nums if not -len(listed) <= n < len(listed)]
-    what = f"static_argnames {unknown}" if unknown and inspect.Parameter.VAR_KEYWORD not in kinds else ""
-    if beyond and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        what = f"static_argnums {beyond}"
-    if what:
-        raise ArgumentError(
-            f"{what} are no parameters of {function_name(function)}({', '.join(listed)})",
-            where=user_location_text(),
-        )
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    named = {name: i for i, (name, p) in enumerate(parameters.items()) if p.kind in positional}
-    by_name = (named[n] for n in names if n in named)
-    by_position = (listed[n] for n in nums if n not in beyond and listed[n] in named)
-    return tuple(dict.fromkeys((*nums, *by_name))), tuple(dict.fromkeys((*names, *by_position)))
-
-
-def _difference(old: _Signature, new: _Signature, names: Sequence[str]) -> str:
-    if old.structure != new.structure:
-        before, after = map(tree.describe_arguments, (old.structure, new.structure))
-        return f"the arguments changed from {before} to {after}"
-    changes = []
-    if old.checks_nans != new.checks_nans:
-        changes.append(f"checks for NaN were switched {'on' if new.checks_nans else 'off'}")
-    for name, was, is_ in zip(names, old.leaves, new.leaves, strict=True):
-        if was != is_:
-            changes.append(f"argument {name} changed from {_describe(was)} to {_describe(is_)}")
-    olds, news = ({place: value for place, _, value in s.static} for s in (old, new))
-    for place in dict.fromkeys((*olds, *news)):
-        was, is_ = (repr(values[place]) if place in values else "its default" for values in (olds, news))
-        if was != is_:
-            changes.append(f"static argument {place!r} changed from {was} to {is_}")
-    return "; ".join(changes) or "a static argument is another object of the same text"
-
-
-def _describe(kind: Any) -> str:
-    return kind.__name__ if isinstance(kind, type) else str(TensorType(*kind))
