@@ -190,7 +190,7 @@ def _eager_scan(
     traced = trace_program(f, (init, tree.unflatten(structure, slices)), {})
     kinds = traced.result_types[len(tree.leaves(init)) :]
     pair = tree.unflatten(traced.result_tree, range(len(traced.result_types)))
-    empty = [as_value(np.zeros((0, *t.shape), t.dtype)) for t in kinds]  # type: ignore[arg-type]
+    empty = [as_value(np.zeros((0, *t.shape), t.dtype)) for t in kinds]
     return carry, tree.unflatten(tree.structure(pair[1]), empty)
 
 
