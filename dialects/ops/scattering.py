@@ -14,7 +14,7 @@ import numpy as np
 from ..declaration import Linear, Op, Operand, boolean, choice, ints, require, require_same_dtype
 from ..errors import MissingRuleError
 from ..types import ANY, COMPLEX, INT32, INT64, INTEGERS, NUMBERS, TensorType, same_dimension, storage
-from .elementwise import repeated
+from .elementwise import is_constant, repeated
 from .windows import WindowMap, check_batching, scatter_window
 
 
@@ -120,6 +120,13 @@ class Scatter(Op):
         )
 
     @staticmethod
+    def simplify(b: Any, x: Any, indices: Any, updates: Any, **attributes: Any) -> Any:
+        """A single update for each element of a batch, into zeros, is chosen by its position: that fuses."""
+        if attributes["kind"] not in ("set", "add") or not is_constant(b, x, x, 0):
+            return None
+        return _chosen(b, x, indices, updates, attributes)
+
+    @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, kind: str, **config: Any) -> Any:
         x, indices, updates = primals
         dx, _, du = tangents
@@ -164,6 +171,49 @@ class Scatter(Op):
             x, indices, updates, indices_are_sorted=indices_are_sorted and not batched[1], **attributes
         )
         return [found], [True]
+
+
+def _chosen(b: Any, zeros: Any, indices: Any, updates: Any, attributes: dict[str, Any]) -> Any:
+    """The updates where the position along the one indexed axis is theirs, else zero; None for other maps."""
+    kind, index_kind, shape = b.tensor_type(zeros), b.tensor_type(indices), b.tensor_type(updates).shape
+    numbers = Scatter.map(kind.rank, index_kind.rank, attributes)
+    if len(numbers.start_index_map) != 1 or numbers.start_index_map != numbers.collapsed:
+        return None
+    (axis,) = numbers.collapsed
+    size = kind.shape[axis]
+    whole = all(
+        isinstance(shape[k], int) and shape[k] == kind.shape[a]
+        for k, a in zip(numbers.offset_dims, numbers.window_axes, strict=True)
+    )
+    alone = [k for k in range(index_kind.rank - 1) if k not in numbers.indices_batching]
+    if not whole or size is None or size >= 2**31 - 1 or any(index_kind.shape[k] != 1 for k in alone):
+        return None
+    # where each axis of the indices and of the updates lies in the operand, without the axes of size 1
+    of_batch = dict(zip(numbers.indices_batching, numbers.operand_batching, strict=True))
+    of_update = {numbers.batch_axes[k]: a for k, a in of_batch.items()}
+    of_update |= dict(zip(numbers.offset_dims, numbers.window_axes, strict=True))
+    everywhere = b.sizes(zeros)
+    position = _position_in(b, indices, size, attributes["mode"])
+    position = _placed(b, position, of_batch, everywhere)
+    here = b.compare(b.iota(shape=everywhere, axis=axis, dtype=INT32), position, direction="EQ")
+    return b.select(here, _placed(b, updates, of_update, everywhere), zeros)
+
+
+def _position_in(b: Any, indices: Any, size: int, mode: str) -> Any:
+    """Indices as i32: clamped into ``0 .. size - 1``, or where they are dropped to some position outside."""
+    wide = b.convert(indices, dtype=INT32) if b.tensor_type(indices).dtype.itemsize < 4 else indices
+    first, last = (-1, size) if mode == "drop" else (0, size - 1)
+    if b.tensor_type(wide).dtype.kind == "i":
+        wide = b.max(wide, b.full_like(wide, first))
+    return b.convert(b.min(wide, b.full_like(wide, last)), dtype=INT32)
+
+
+def _placed(b: Any, value: Any, places: dict[int, int], shape: Any) -> Any:
+    """`value` over `shape`: its axis k along axis places[k]; its other axes have size 1."""
+    axes = sorted(places)
+    sizes = b.sizes(value)
+    value = b.reshape(value, shape=tuple(sizes[k] for k in axes))
+    return b.broadcast_in_dim(value, shape=shape, dimensions=tuple(places[k] for k in axes))
 
 
 def _or_zeros(b: Any, tangent: Any, primal: Any) -> Any:

@@ -20,6 +20,7 @@ import adze
 import adze.numpy as anp
 from adze import lax
 from adze.dialects.errors import AdzeError, MissingRuleError
+from adze.passes.evaluate import evaluate
 
 EXACT = {"rtol": 1e-11, "atol": 1e-12}
 
@@ -506,6 +507,38 @@ def test_the_pullback_of_a_lookup_is_one_scatter() -> None:
     assert made == ["constant", "broadcast_in_dim", "scatter"]
 
 
+PLACED = [
+    # x, indices, updates; window axes, inserted, indexed, batching axes of x and of the indices
+    ((4, 6), (4, 1, 1), (4, 1), (), (1,), (1,), (0,), (0,)),
+    ((4, 6), (1, 1), (4, 1), (0,), (1,), (1,), (), ()),
+    ((6,), (1,), (), (), (0,), (0,), (), ()),
+    ((3, 6, 2), (2, 3, 1), (2, 3), (), (1,), (1,), (2, 0), (0, 1)),
+    ((6, 3, 2), (1, 2, 1), (1, 3, 2), (1,), (0,), (0,), (2,), (1,)),
+]
+
+
+@pytest.mark.parametrize("case", PLACED, ids=str)
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint32, np.int64, np.uint64])
+def test_single_updates_of_zeros_are_chosen_by_position(case: Any, dtype: Any) -> None:
+    shape, of_indices, of_updates, window, inserted, indexed, *together = case
+    rng = np.random.default_rng(0)
+    updates = rng.standard_normal(of_updates)
+    indices = rng.integers(0 if np.dtype(dtype).kind == "u" else -2, 8, of_indices).astype(dtype)
+    if dtype in (np.int64, np.uint64):
+        indices.reshape(-1)[0] = 2**32 + 3  # its low half is a position
+    numbers = lax.ScatterDimensionNumbers(window, inserted, indexed, *together)
+    for mode in ("drop", "clip"):
+        for scatter in (lax.scatter, lax.scatter_add):
+
+            def f(i: Any, u: Any, scatter: Any = scatter, mode: str = mode) -> Any:
+                return scatter(anp.zeros(shape, np.float64), i, u, numbers, mode=mode)
+
+            assert "scatter" not in ops_of(f, indices, updates)
+            traced = adze.trace(f, indices, updates)
+            (found,) = evaluate(traced.simplified(), traced.program.symbol, [indices, updates])
+            np.testing.assert_array_equal(found, f(indices, updates))
+
+
 # -- compiled ------------------------------------------------------------------------------------------
 
 
@@ -526,6 +559,7 @@ def everything(x: Any, u: Any, i: Any, s: Any) -> Any:
         (adze.vmap(lambda x, k: lax.dynamic_slice(x, (k,), (2,)), (1, 0)), (x, np.array([0, 2, 1]))),
         (adze.vmap(lambda x, k: lax.dynamic_update_slice(x, x[:1], (k,)), (1, 0)), (x, np.array([0, 2, 1]))),
         (adze.vmap(lambda x, k: x.at[k].set(x[0]), (None, 0)), (x, i)),
+        (lambda x: anp.take_along_axis(x, i[:4], axis=1), (x,)),
     ):
         value, back = adze.vjp(f, *args)
         found += [value, *(c for c in back(anp.sin(value)) if c.dtype == value.dtype)]
