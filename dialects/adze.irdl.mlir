@@ -845,6 +845,28 @@ irdl.dialect @adze {
     irdl.results(result: variadic %3)
     irdl.attributes {"body" = %4, "constant_count" = %5, "carry_count" = %6, "length" = %7, "reverse" = %10, "results" = %11}
   }
+  irdl.operation @axis_sum {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.is index
+    %3 = irdl.base "!builtin.tensor"
+    %4 = irdl.base "#builtin.string"
+    %5 = irdl.base "#builtin.dense_array"
+    irdl.operands(x: %0, index: %1, dynamic_sizes: variadic %2)
+    irdl.results(result: %3)
+    irdl.attributes {"axis_name" = %4, "length" = %5}
+  }
+  irdl.operation @axis_gather {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.is index
+    %3 = irdl.base "!builtin.tensor"
+    %4 = irdl.base "#builtin.string"
+    %5 = irdl.base "#builtin.dense_array"
+    irdl.operands(x: %0, index: %1, dynamic_sizes: variadic %2)
+    irdl.results(result: %3)
+    irdl.attributes {"axis_name" = %4, "length" = %5}
+  }
   irdl.operation @stop_gradient {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "!builtin.tensor"

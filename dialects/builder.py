@@ -548,6 +548,16 @@ class Builder(BuilderCore[V]):
         result: Any = self.apply(BY_NAME["scan"], (*xs, ), {"body": body, "constant_count": constant_count, "carry_count": carry_count, "length": tuple(length), "reverse": reverse, "results": tuple(results)})
         return result
 
+    def axis_sum(self, x: V, index: V, *, axis_name: str, length: Sequence[int | V]) -> V:
+        """``y = sum over the axis of x``, one for all elements; ``dy = sum of dx``; ``x' = sum of y'``."""
+        result: V = self.apply(BY_NAME["axis_sum"], (x, index, ), {"axis_name": axis_name, "length": tuple(length)})
+        return result
+
+    def axis_gather(self, x: V, index: V, *, axis_name: str, length: Sequence[int | V]) -> V:
+        """``y[i] = x of element i`` along a new leading axis, the same for every element."""
+        result: V = self.apply(BY_NAME["axis_gather"], (x, index, ), {"axis_name": axis_name, "length": tuple(length)})
+        return result
+
     def stop_gradient(self, x: V) -> V:
         """``y = x; dy = 0``."""
         result: V = self.apply(BY_NAME["stop_gradient"], (x, ), {})

@@ -32,6 +32,7 @@ from .ops.bitwise import (
     ShiftRightLogical,
     Xor,
 )
+from .ops.collectives import AxisGather, AxisSum
 from .ops.comparison import Clamp, Compare, IsFinite, Select
 from .ops.constants import (
     Constant,
@@ -176,6 +177,7 @@ CONTRACTION: Final = (DotGeneral, ConvGeneral)
 ORDERING: Final = (Sort, TopK)
 RANDOMNESS: Final = (RandomBits,)
 CONTROL: Final = (Call, Cond, While, Scan)
+COLLECTIVES: Final = (AxisSum, AxisGather)
 DERIVATIVES: Final = (
     StopGradient,
     CheckpointName,
@@ -203,6 +205,7 @@ OPS: Final[tuple[type[Op], ...]] = (
     *ORDERING,
     *RANDOMNESS,
     *CONTROL,
+    *COLLECTIVES,
     *DERIVATIVES,
     *EFFECTS,
 )

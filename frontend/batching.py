@@ -10,9 +10,12 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..dialects.types import TensorType
 from ..passes.batch import Batcher
 from . import tree
+from .collectives import bound_axis
 from .errors import ArgumentError, ShapeError
 from .interpreter import as_value, ops
 from .locations import user_location_text
@@ -95,13 +98,19 @@ class _Mapping:
             argument_of(v) if axis is None else _slice_of(v)
             for v, axis in zip(self.values, self.axes, strict=True)
         ]
+        operands, mapped = list(self.values), [axis is not None for axis in self.axes]
+        if self.axis_name is not None:
+            # The position along the axis is one more argument, which collectives know their axis by.
+            operands.append(ops.iota(shape=(self.size,), axis=0, dtype=np.dtype(np.int32)))
+            mapped.append(True)
+            arguments.append(_slice_of(operands[-1]))
         nested = shop.nested(function_name(self.function), self._call, arguments)
         static = self.size if isinstance(self.size, int) else None
         engine = shop.engine(("batch", static, self.axis_name), lambda m: Batcher(m, static, self.axis_name))
-        mask = tuple(axis is not None for axis in self.axes) + (False,) * len(nested.captured)
+        mask = (*mapped, *(False for _ in nested.captured))
         made = engine.batch(nested.symbol, mask)
         leading = [] if static is not None else [self.size]
-        results = shop.call(made.symbol, [*leading, *self.values, *nested.captured])
+        results = shop.call(made.symbol, [*leading, *operands, *nested.captured])
         axes = _result_axes(self.function, self.out_axes, nested.result_tree)
         placed = [
             self._placed(r, has_axis, axis)
@@ -117,7 +126,10 @@ class _Mapping:
             for leaf, is_array in zip(self.leaves, self.is_array, strict=True)
         ]
         args, kwargs = tree.unflatten(self.structure, full)
-        return self.function(*args, **kwargs)
+        if self.axis_name is None:
+            return self.function(*args, **kwargs)
+        with bound_axis(self.axis_name, self.size, next(arrays)):
+            return self.function(*args, **kwargs)
 
     def _placed(self, result: Any, has_axis: bool, axis: int | None) -> Any:
         if axis is None:

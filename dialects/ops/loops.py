@@ -23,7 +23,7 @@ from ..declaration import (
     undefined,
 )
 from ..errors import MissingRuleError
-from ..types import ANY, INT32, TensorType, ValueType
+from ..types import ANY, INEXACT, INT32, TensorType, ValueType
 from .control import Passed
 from .elementwise import repeated
 
@@ -152,12 +152,19 @@ class Cond(Op):
                 results=made[0][2],
             )
             return as_list(found), [True] * len(results)
-        outcomes = [engine.called(b, m[0], [*engine.leading(size), *operands[1:]]) for m in made]
+        lead = engine.leading(size)
+        outcomes = []
+        for position, (symbol_, _, _) in enumerate(made):
+            is_this = _is_branch(b, operands[0], position, len(made))
+            inputs = [
+                gated(b, is_this, x) if has else x for x, has in zip(operands[1:], batched[1:], strict=True)
+            ]
+            outcomes.append(engine.called(b, symbol_, [*lead, *inputs]))
         chosen = outcomes[-1]
         for position in range(len(outcomes) - 2, -1, -1):
             limit = b.full_like(operands[0], position)
-            is_this = b.compare(operands[0], limit, direction="LE")
-            chosen = [choose(b, is_this, x, y) for x, y in zip(outcomes[position], chosen, strict=True)]
+            is_before = b.compare(operands[0], limit, direction="LE")
+            chosen = [choose(b, is_before, x, y) for x, y in zip(outcomes[position], chosen, strict=True)]
         return chosen, [True] * len(results)
 
     @staticmethod
@@ -334,6 +341,23 @@ class While(Op):
         return l.while_loop(xs, condition, body, condition_constants, body_constants)
 
 
+def _is_branch(b: Any, index: Any, position: int, count: int) -> Any:
+    """Which elements of a batched index choose the branch at `position`, ends clamped."""
+    direction = "LE" if position == 0 else "GE" if position == count - 1 else "EQ"
+    return b.compare(index, b.full_like(index, position), direction=direction)
+
+
+def gated(b: Any, predicate: Any, x: Any) -> Any:
+    """`x`, through which derivatives pass only where `predicate` holds.
+
+    What a branch does to elements that did not choose it is dropped, but its derivative there may be
+    infinite, and 0 times that is NaN: here it becomes 0 again.
+    """
+    if b.tensor_type(x).dtype not in INEXACT:
+        return x
+    return choose(b, predicate, x, b.stop_gradient(x))
+
+
 def as_list(found: Any) -> list[Any]:
     """The results of an application as a list."""
     return list(found) if isinstance(found, (tuple, list)) else [found]
@@ -352,7 +376,7 @@ def spread(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
 
 def carrying(types: Sequence[ValueType]) -> Flags:
     """Which types carry a tangent."""
-    return tuple(isinstance(t, TensorType) and t.dtype.kind in "fcV" for t in types)
+    return tuple(isinstance(t, TensorType) and t.dtype in INEXACT for t in types)
 
 
 def zeros_of(b: Any, type_: ValueType) -> Any:

@@ -16,7 +16,7 @@ from ..declaration import Linear, Op, boolean, integer, require, sizes, symbol
 from ..types import ANY, INEXACT, TensorType, same_dimension
 from .control import Passed
 from .elementwise import repeated
-from .loops import RESULTS, as_list, pick, spread, zeros_of
+from .loops import RESULTS, as_list, pick, spread
 
 
 class Scan(Op):
@@ -193,7 +193,8 @@ class Scan(Op):
             f"({', '.join(map(str, kinds))})",
         )
         flags = tuple(isinstance(x, Linear) or k <= i < k + n for i, x in enumerate(operands))
-        made = engine.transpose(loop.body, flags)
+        known = tuple(c is not None for c in cotangents[n:])
+        made = engine.transpose(loop.body, flags, ((True,) * n) + known)
         fixed = [x for x in constants if not isinstance(x, Linear)]
         walked = [x for x in arrays if not isinstance(x, Linear)]
         summed = [x for x in constants if isinstance(x, Linear)]
@@ -202,11 +203,8 @@ class Scan(Op):
             b.full(0, x.sizes if isinstance(x, Linear) else b.sizes(x), t.dtype) if c is None else c
             for x, t, c in zip(carry, kinds, cotangents[:n], strict=True)
         ]
-        ys = [
-            zeros_of(b, t) if c is None else c for t, c in zip(loop.results[n:], cotangents[n:], strict=True)
-        ]
-        linear_arrays: list[Any] = [x.type for x in arrays if isinstance(x, Linear)]
-        slices_of = [t.with_shape(t.shape[1:]) for t in linear_arrays]
+        ys = _present(cotangents[n:])
+        reached = made.nonzero[len(summed) + n :]
 
         def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
             totals, incoming = now[: len(sums)], now[len(sums) :]
@@ -218,14 +216,13 @@ class Scan(Op):
             previous = [
                 c.zeros_like(i) if o is None else o for i, o in zip(incoming, out[first:then], strict=True)
             ]
-            columns = [zeros_of(c, t) if o is None else o for t, o in zip(slices_of, out[then:], strict=True)]
-            return [*added, *previous], columns
+            return [*added, *previous], _present(out[then:])
 
         carried, stacked = loop.emit(
             b, engine, "transpose", [fixed, [*sums, *back], [*walked, *ys]], body, not loop.reverse
         )
         totals, first = iter(carried[: len(sums)]), carried[len(sums) :]
-        columns = iter(stacked)
+        columns = iter(spread(stacked, reached))
         return [
             *(next(totals) if isinstance(x, Linear) else None for x in constants),
             *(c if isinstance(x, Linear) else None for x, c in zip(carry, first, strict=True)),

@@ -1,5 +1,13 @@
 """The primitives of adze under JAX's names and calling conventions."""
 
+from .frontend.collectives import all_gather as all_gather
+from .frontend.collectives import axis_index as axis_index
+from .frontend.collectives import axis_size as axis_size
+from .frontend.collectives import pmax as pmax
+from .frontend.collectives import pmean as pmean
+from .frontend.collectives import pmin as pmin
+from .frontend.collectives import ppermute as ppermute
+from .frontend.collectives import psum as psum
 from .frontend.control_flow import associative_scan as associative_scan
 from .frontend.control_flow import cond as cond
 from .frontend.control_flow import fori_loop as fori_loop
@@ -140,6 +148,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "all_gather",
     "argmax",
     "argmin",
     "asin",
@@ -148,6 +157,8 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "axis_index",
+    "axis_size",
     "bitcast_convert_type",
     "bitwise_and",
     "bitwise_not",
@@ -218,8 +229,13 @@ __all__ = [
     "neg",
     "nextafter",
     "pad",
+    "pmax",
+    "pmean",
+    "pmin",
     "population_count",
     "pow",
+    "ppermute",
+    "psum",
     "random_bits",
     "real",
     "reciprocal",

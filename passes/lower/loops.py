@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
 from .control import ControlForms
 from .core import Size
@@ -100,9 +99,13 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         for x in arrays:
             self.require_equal(self.shape(x)[0], steps, "adze: scan walks over arrays of unequal length")
         state = [self._state(v, t) for v, t in zip(carry, self.result_types[:n], strict=True)]
-        columns = [self._stack_for(t, steps) for t in self.result_types[n:]]
         call = _Steps(body, tuple(constants), tuple(arrays), n, steps, reverse)
-        carried = [*state, *columns]
+        columns = list(self.result_types[n:])
+        known = [t.shape[1:] for t in columns if isinstance(t, TensorType)]
+        if any(None in shape for shape in known):
+            known = self._row_shapes(call, state, types)
+        stacks = [self._stack_for(t, steps, shape) for t, shape in zip(columns, known, strict=True)]
+        carried = [*state, *stacks]
         whole: Size = 0
         if isinstance(steps, int) and steps >= 2 * UNROLLED_STEPS and self._is_small(body):
             # IREE copies what a loop carries once a turn, so a turn does several steps.
@@ -182,15 +185,17 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         value = self.owned(value, declared.dtype)
         return value if value.type == wanted else mlir.tensor.cast(wanted, value)
 
-    def _stack_for(self, declared: Any, steps: Size) -> Any:
+    def _row_shapes(self, call: _Steps, state: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+        """The shapes of what a step gives, from a step before the loop: only its shapes are computed."""
+        n = call.carry_count
+        slices = [self._row(x, self.size_value(0)) for x in call.arrays]
+        rows = [self._row_type(t) for t in types[n:]]
+        found = self._called(call.body, [*call.constants, *state, *slices], [*types[:n], *rows])
+        return [self.shape(row) for row in found[n:]]
+
+    def _stack_for(self, declared: Any, steps: Size, row: Sequence[Size]) -> Any:
         """Where the rows of a result are written."""
-        if None in declared.shape[1:]:
-            raise AdzeError(
-                f"scan: what a step gives has type {declared.with_shape(declared.shape[1:])}, whose dynamic "
-                "sizes are not known before the loop starts",
-                hint="give that dimension a static size",
-            )
-        whole = self.empty((steps, *declared.shape[1:]), declared.dtype)
+        whole = self.empty((steps, *row), declared.dtype)
         wanted = self.tensor(declared.shape, declared.dtype)
         return whole if whole.type == wanted else mlir.tensor.cast(wanted, whole)
 

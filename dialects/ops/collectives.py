@@ -1,0 +1,131 @@
+"""Collectives: ops in which the elements of a named batch axis see each other.
+
+A function under `vmap(axis_name=...)` is written for one element; `index` says which one, and is how these
+ops know their axis: it is batched along that axis and along no other. The batch pass dissolves them: a value
+with the batch as axis 0 is already all of its elements. Where no batch has dissolved one, every element of
+the axis is the same, and so it is evaluated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..declaration import Linear, Op, Operand, require, sizes, text
+from ..types import ANY, INT32, NUMBERS, TensorType
+from .elementwise import repeated
+
+
+class Collective(Op):
+    """Family of ops over a named axis."""
+
+    attributes = {
+        "axis_name": text("the name that vmap gave the axis"),
+        "length": sizes("the number of its elements, one size"),
+    }
+
+    @classmethod
+    def names_axis(cls, attributes: Any, axis_name: str | None) -> bool:
+        """Never by name: an inner axis may have the name of an outer one, and `index` tells them apart."""
+        return False
+
+
+def _check(op: str, index: TensorType, length: tuple[int | None, ...]) -> None:
+    require(index.rank == 0, f"{op}: the index must be 0-d, got {index}")
+    require(len(length) == 1, f"{op}: length {length} must be one size")
+
+
+def _scaled(b: Any, x: Any, length: Any) -> Any:
+    """`length * x`."""
+    dtype = b.tensor_type(x).dtype
+    if isinstance(length, int):
+        return b.mul(x, b.full_like(x, length))
+    count = b.size_to_array(length, dtype=dtype)
+    return b.mul(x, b.broadcast_in_dim(count, shape=b.sizes(x), dimensions=()))
+
+
+class AxisSum(Collective):
+    """``y = sum over the axis of x``, one for all elements;  ``dy = sum of dx``;  ``x' = sum of y'``."""
+
+    name = "axis_sum"
+    operands = (Operand("x", NUMBERS), Operand("index", frozenset({INT32})))
+
+    @staticmethod
+    def infer(x: TensorType, index: TensorType, *, axis_name: str, length: Any) -> TensorType:
+        _check("axis_sum", index, length)
+        return x
+
+    @staticmethod
+    def evaluate(x: np.ndarray, index: np.ndarray, *, axis_name: str, length: tuple[int, ...]) -> np.ndarray:
+        return np.multiply(x, np.asarray(length[0]).astype(x.dtype), dtype=x.dtype)
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+        return None if tangents[0] is None else b.axis_sum(tangents[0], primals[1], **attributes)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, **attributes: Any) -> Any:
+        return [b.axis_sum(cotangent, operands[1], **attributes), None]
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis_name: str, length: Any) -> Any:
+        (x, index), (has_axis, is_own) = operands, batched
+        if not is_own:
+            return [b.axis_sum(x, index, axis_name=axis_name, length=length)], [has_axis]
+        return [b.reduce_sum(x, axes=(0,)) if has_axis else _scaled(b, x, size)], [False]
+
+    @staticmethod
+    def lower(l: Any, x: Any, index: Any, *, axis_name: str, length: Any) -> Any:
+        dtype = l.result_type.dtype
+        count = l.size_to_array(length[0], dtype)
+        spread = l.broadcast_in_dim(count, l.shape(x), ())
+        return l.elementwise(lambda s, d, p, q: s.mul(d, p, q), x, spread)
+
+
+class AxisGather(Collective):
+    """``y[i] = x of element i`` along a new leading axis, the same for every element.
+
+    ``dy[i] = dx of element i``;  ``x' = (sum over the axis of y')[index]``.
+    """
+
+    name = "axis_gather"
+    operands = (Operand("x", ANY), Operand("index", frozenset({INT32})))
+
+    @staticmethod
+    def infer(x: TensorType, index: TensorType, *, axis_name: str, length: Any) -> TensorType:
+        _check("axis_gather", index, length)
+        return x.with_shape((length[0], *x.shape))
+
+    @staticmethod
+    def evaluate(x: np.ndarray, index: np.ndarray, *, axis_name: str, length: tuple[int, ...]) -> np.ndarray:
+        return np.broadcast_to(x, (length[0], *x.shape)).copy()
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+        return None if tangents[0] is None else b.axis_gather(tangents[0], primals[1], **attributes)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, **attributes: Any) -> Any:
+        x, index = operands
+        assert isinstance(x, Linear)
+        total = b.axis_sum(cotangent, index, **attributes)
+        zero = b.scalar(0, INT32)
+        row = b.dynamic_slice(total, index, *[zero] * x.rank, slice_sizes=(1, *x.sizes))
+        return [b.reshape(row, shape=x.sizes), None]
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis_name: str, length: Any) -> Any:
+        (x, index), (has_axis, is_own) = operands, batched
+        if is_own:
+            return [x if has_axis else repeated(b, x, size)], [False]
+        y = b.axis_gather(x, index, axis_name=axis_name, length=length)
+        if has_axis:
+            rank = b.tensor_type(y).rank
+            y = b.transpose(y, permutation=(1, 0, *range(2, rank)))
+        return [y], [has_axis]
+
+    @staticmethod
+    def lower(l: Any, x: Any, index: Any, *, axis_name: str, length: Any) -> Any:
+        shape = l.shape(x)
+        return l.broadcast_in_dim(x, (length[0], *shape), tuple(range(1, len(shape) + 1)))
