@@ -36,7 +36,7 @@ def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
 
 def _python_scalar(leaf: bool | int | float | complex, dtype: np.dtype) -> np.ndarray:
     """A Python number in the dtype of its parameter, when that holds it."""
-    kind = next(k for k in _KINDS if isinstance(leaf, k))
+    kind = type(leaf) if type(leaf) in _KINDS else next(k for k in _KINDS if isinstance(leaf, k))
     try:
         if dtype.kind in _KINDS[kind]:
             return np.asarray(leaf, dtype=dtype)

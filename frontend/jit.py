@@ -112,7 +112,7 @@ class Jitted:
             # The short way: arrays as direct arguments, of shapes and dtypes that were seen before.
             key = []
             for arg in args:
-                if type(arg) is not Array and type(arg) is not np.ndarray:
+                if type(arg) is not np.ndarray and (type(arg) is not Array or arg.weak_type):
                     break
                 key.append((arg.shape, arg.dtype))
             else:
@@ -130,12 +130,7 @@ class Jitted:
             args, kwargs, static = self._split(args, kwargs)
         leaves, structure = tree.flatten((args, kwargs))
         try:
-            kinds = tuple(
-                (leaf.shape, leaf.dtype)
-                if isinstance(leaf, (Array, np.ndarray)) and leaf.dtype.isnative
-                else _kind(leaf)
-                for leaf in leaves
-            )
+            kinds = tuple([_kind(leaf) for leaf in leaves])
         except ArgumentError:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
@@ -351,10 +346,17 @@ def explain_retrace(function: Jitted) -> str:
 
 
 def _kind(leaf: Any) -> Any:
-    """What a leaf that is no NumPy or adze array is to the cache."""
+    """What a leaf is to the cache; the frequent kinds first."""
+    cls = type(leaf)
+    if cls is float or cls is bool or cls is complex:
+        return cls
+    if cls is Array:
+        return (leaf.shape, leaf.dtype, "weak") if leaf.weak_type else (leaf.shape, leaf.dtype)
+    if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.isnative:
+        return (leaf.shape, leaf.dtype)
     if is_python_scalar(leaf):
         scalar_value(leaf, None)  # an integer beyond 64 bits is an error
-        return type(leaf)
+        return cls
     if isinstance(leaf, ShapeDtype):
         raise ArgumentError(
             f"a compiled function was called with a spec, {leaf}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..dialects.types import TensorType
 from . import tree
@@ -18,8 +18,7 @@ class Retrace:
     reason: str
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(NamedTuple):
     """What a call is to the cache."""
 
     structure: tree.Structure
@@ -49,4 +48,7 @@ def difference(old: Signature, new: Signature, names: Sequence[str]) -> str:
 
 def describe(kind: Any) -> str:
     """The kind of a leaf as errors and explanations show it: `f32[2,3]`, `float`."""
-    return kind.__name__ if isinstance(kind, type) else str(TensorType(*kind))
+    if isinstance(kind, type):
+        return kind.__name__
+    shape, dtype, *weak = kind
+    return f"{'weak ' if weak else ''}{TensorType(shape, dtype)}"

@@ -19,6 +19,7 @@ from .errors import ArgumentError
 NAMESPACE: Final = "adze"
 Structure = optree.PyTreeSpec
 _registered: Final[set[type]] = set()
+_leaf_classes: Final[set[type]] = set()  # seen among leaves, and no dataclasses
 _lock: Final = threading.Lock()
 
 
@@ -104,15 +105,19 @@ def register(
 
 def _register_dataclasses(found: list[Any]) -> bool:
     """Register the classes of dataclass instances among the leaves; whether there were any."""
-    new = {type(x) for x in found if dataclasses.is_dataclass(x) and not _is_spec(x)}
+    classes = {type(x) for x in found}
+    if classes <= _leaf_classes:
+        return False
+    new = {cls for cls in classes if dataclasses.is_dataclass(cls) and not _is_own(cls)}
+    _leaf_classes.update(classes - new)
     with _lock:  # another thread may be registering the same class
         for cls in new - _registered:
             _register_dataclass(cls)
     return bool(new)
 
 
-def _is_spec(x: Any) -> bool:
-    return getattr(type(x), "__module__", "").startswith("adze.")
+def _is_own(cls: type) -> bool:
+    return getattr(cls, "__module__", "").startswith("adze.")
 
 
 def _register_dataclass(cls: type) -> None:

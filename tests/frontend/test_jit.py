@@ -212,6 +212,15 @@ def test_a_function_is_traced_once_for_each_kind_of_arguments() -> None:
     assert len(traced) == 5
 
 
+def test_weakly_typed_arrays_have_programs_of_their_own() -> None:
+    f = adze.jit(lambda s, x: s * x)
+    half = np.ones(2, np.float16)
+    weak, strong = anp.sqrt(4.0), anp.asarray(np.float32(2))
+    assert weak.weak_type and weak.dtype == strong.dtype == np.float32
+    assert f(strong, half).dtype == np.float32 and f(weak, half).dtype == np.float16
+    assert f.retraces[1].reason == "argument s changed from f32[] to weak f32[]"
+
+
 def test_retraces_are_explained() -> None:
     def step(x: Any, p: Any, n: int = 1) -> Any:
         return x * n
