@@ -1,0 +1,188 @@
+"""What a gradient costs: the time of value_and_grad(f) over the time of f, compiled, beside JAX.
+
+In: the nets of `_nets.py`. Out: a table (or JSON) of milliseconds per call, and the ratio in both libraries.
+All four programs of a net run interleaved in this one process; gradients are compared before they are timed.
+
+    python benchmarks/grad_ratio.py --rounds 15
+    python benchmarks/grad_ratio.py --cases attention,mlp --json
+"""
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from _measure import circumstances, interleaved
+from _nets import Net, all_nets
+from _peers import Peer, adze_peer, jax_peer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+# What is marked in the table: a ratio above this, or above JAX's by more than this factor.
+ACCEPTED_RATIO = 3.5
+ACCEPTED_TO_JAX = 1.2
+
+
+@dataclass(frozen=True)
+class Row:
+    """Seconds of the function and of value and gradient in each library, or why there are none."""
+
+    net: str
+    function: dict[str, float]
+    gradient: dict[str, float]
+    error: str = ""
+
+    def ratio(self, peer: str) -> float:
+        return self.gradient[peer] / self.function[peer]
+
+    @property
+    def is_accepted(self) -> bool:
+        if self.error:
+            return False
+        limit = min(ACCEPTED_RATIO, ACCEPTED_TO_JAX * self.ratio("jax"))
+        return self.ratio("adze") <= limit
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="the cost of gradients in adze beside JAX on the CPU")
+    parser.add_argument("--cases", default="", help="comma separated; each picks the nets that contain it")
+    parser.add_argument("--rounds", type=int, default=12, help="turns each program gets; the best counts")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options = parser.parse_args()
+    console = Console(stderr=options.json, width=None if sys.stdout.isatty() else 110)
+
+    nets = chosen(all_nets(), options.cases)
+    if not nets:
+        console.print(f"[red]no net contains[/red] {options.cases}")
+        return 2
+    peers = (adze_peer(), jax_peer())
+    rows = [
+        measured_or_explained(net, peers, options.rounds)
+        for net in track(nets, "measuring", console=console, disable=not console.is_terminal)
+    ]
+    if options.json:
+        print(json.dumps(as_json(rows), indent=2))
+    else:
+        console.print(as_table(rows))
+        console.print(summary(rows))
+    return 1 if any(row.error for row in rows) else 0
+
+
+def chosen(nets: tuple[Net, ...], text: str) -> list[Net]:
+    """The nets whose name contains one of the wanted words; all of them for an empty text."""
+    words = [word.strip().lower() for word in text.split(",") if word.strip()]
+    return [net for net in nets if not words or any(word in net.name.lower() for word in words)]
+
+
+def measured_or_explained(net: Net, peers: tuple[Peer, ...], rounds: int) -> Row:
+    """A net that adze cannot compile costs its own row, not the others'."""
+    from adze import AdzeError
+
+    try:
+        return measured(net, peers, rounds)
+    except AdzeError as error:
+        return Row(net.name, {}, {}, str(error))
+
+
+def measured(net: Net, peers: tuple[Peer, ...], rounds: int) -> Row:
+    """Check that the libraries agree on the gradient, then time the four programs in turns."""
+    functions = {peer.name: prepared(peer, net, lambda f: f) for peer in peers}
+    gradients = {peer.name: prepared(peer, net, differentiated(peer, net)) for peer in peers}
+    found, expected = ([np.asarray(a) for a in leaves(gradients[peer.name]())] for peer in peers)
+    for k, (one, other) in enumerate(zip(found, expected, strict=True)):
+        scale = float(np.abs(other).max())
+        if one.shape != other.shape or not np.allclose(one, other, rtol=1e-3, atol=1e-4 * scale):
+            raise SystemExit(f"{net.name}: adze and jax disagree on result {k}")
+    calls = {f"{name} f": call for name, call in functions.items()}
+    calls |= {f"{name} gradient": call for name, call in gradients.items()}
+    seconds = interleaved(calls, rounds)
+    return Row(
+        net.name,
+        {peer.name: seconds[f"{peer.name} f"] for peer in peers},
+        {peer.name: seconds[f"{peer.name} gradient"] for peer in peers},
+    )
+
+
+def differentiated(peer: Peer, net: Net) -> Callable[[Any], Any]:
+    library = importlib.import_module(peer.name)
+    return lambda f: library.value_and_grad(f, argnums=tuple(range(net.parameters)))
+
+
+def prepared(peer: Peer, net: Net, transform: Callable[[Any], Any]) -> Callable[[], Any]:
+    """A call of no arguments: the transformed loss compiled, inputs already in place."""
+    placed = tuple(peer.place(array) for array in net.inputs)
+    compiled = peer.compile(transform(lambda *arrays: net.loss(peer, *arrays)))
+
+    def call() -> Any:
+        result = compiled(*placed)
+        for leaf in leaves(result):
+            peer.wait(leaf)
+        return result
+
+    return call
+
+
+def leaves(result: Any) -> Iterator[Any]:
+    """The arrays of nested tuples."""
+    if isinstance(result, tuple):
+        for part in result:
+            yield from leaves(part)
+    else:
+        yield result
+
+
+def as_json(rows: list[Row]) -> dict[str, Any]:
+    return {
+        "circumstances": circumstances(),
+        "rows": [
+            {
+                **asdict(row),
+                **({} if row.error else {f"{name}_ratio": row.ratio(name) for name in ("adze", "jax")}),
+                "accepted": row.is_accepted,
+            }
+            for row in rows
+        ],
+    }
+
+
+def as_table(rows: list[Row]) -> Table:
+    facts = circumstances()
+    table = Table(
+        title=f"{facts['processor']}, {facts['cores']} cores, one process, best of interleaved rounds",
+        caption=", ".join(f"{name} {facts[name]}" for name in ("jax", "numpy", "iree-base-compiler")),
+    )
+    table.add_column("net", no_wrap=True)
+    for heading in ("adze f ms", "adze v&g ms", "ratio", "jax f ms", "jax v&g ms", "ratio", "jax/adze v&g"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        if row.error:
+            table.add_row(row.net, "[red]fails[/red]")
+            continue
+        ratio = f"{row.ratio('adze'):.2f}"
+        table.add_row(
+            row.net,
+            f"{row.function['adze'] * 1e3:.3f}",
+            f"{row.gradient['adze'] * 1e3:.3f}",
+            ratio if row.is_accepted else f"[red]{ratio}[/red]",
+            f"{row.function['jax'] * 1e3:.3f}",
+            f"{row.gradient['jax'] * 1e3:.3f}",
+            f"{row.ratio('jax'):.2f}",
+            f"{row.gradient['jax'] / row.gradient['adze']:.2f}",
+        )
+    return table
+
+
+def summary(rows: list[Row]) -> str:
+    above = [row.net for row in rows if not row.is_accepted]
+    errors = "".join(f"\n{row.net}: {row.error}" for row in rows if row.error)
+    limit = f"{ACCEPTED_RATIO} or {ACCEPTED_TO_JAX} times jax's ratio"
+    return (f"above {limit}: {', '.join(above)}" if above else f"none above {limit}") + errors
+
+
+if __name__ == "__main__":
+    sys.exit(main())
