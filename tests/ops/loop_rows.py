@@ -108,4 +108,18 @@ LOOPS: Final[tuple[Row, ...]] = (
     ),
     # length 4: all operands have one type, which IRDL wants of a variadic group
     row("scan", scan(4, False), scan(5, False), scan(5, True), scan(0, False), tolerance="sum"),
+    row(
+        "axis_sum",
+        *(
+            case(array(*shape, domain="normal"), given(0, dtype=np.int32), axis_name="i", length=(2,))
+            for shape in ((), (3,), (2, 3))
+        ),
+    ),
+    row(
+        "axis_gather",
+        *(
+            case(array(*shape), given(0, dtype=np.int32), axis_name="i", length=(2,))
+            for shape in ((), (3,), (2, 3))
+        ),
+    ),
 )
