@@ -15,7 +15,6 @@ pytestmark = pytest.mark.oracle
 jax = pytest.importorskip("jax")
 
 KEY = np.array([0x12345678, 0x9ABCDEF0], np.uint32)
-SHAPES = ((), (0,), (7,), (3, 4, 5), (2000,))
 LOGITS = np.log(np.random.default_rng(1).random((3, 4, 5), np.float32))
 WEIGHTS = np.array([0.1, 0.2, 0.0, 0.3, 0.4], np.float32)
 X = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
@@ -70,10 +69,11 @@ def test_fold_in(data: int) -> None:
     exact("fold_in", data)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_bits(shape: tuple[int, ...]) -> None:
-    for dtype in (np.uint8, np.uint16, np.uint32):
-        exact("bits", shape, dtype)
+def test_bits() -> None:
+    for shape in ((), (0,), (3, 4, 5), (2001,)):
+        exact("bits", shape, np.uint32)
+    for dtype in (np.uint8, np.uint16):
+        exact("bits", (37,), dtype)
 
 
 def test_sixty_four_bits() -> None:
@@ -88,8 +88,7 @@ def test_sixty_four_bits() -> None:
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_uniform(dtype: str) -> None:
-    for shape in ((), (2000,)):
-        exact("uniform", shape, jax.numpy.dtype(dtype))
+    exact("uniform", (2000,), jax.numpy.dtype(dtype))
 
 
 def test_uniform_between_bounds() -> None:
@@ -110,9 +109,9 @@ def test_uniform_between_bounds() -> None:
     ],
 )
 def test_transformed_uniform_numbers(name: str, roundings: int) -> None:
-    rounded(name, (), roundings=roundings)
-    for dtype in ("float16", "bfloat16", "float32"):
-        rounded(name, (2000,), jax.numpy.dtype(dtype), roundings=roundings)
+    rounded(name, (2000,), roundings=roundings)
+    narrow = "bfloat16" if name in ("normal", "exponential", "laplace") else "float16"
+    rounded(name, (2000,), jax.numpy.dtype(narrow), roundings=roundings)
 
 
 def test_normal_numbers_are_closer_to_the_truth_than_jax() -> None:
@@ -149,11 +148,10 @@ def test_transformed_numbers_with_parameters() -> None:
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
 def test_integers(dtype: str) -> None:
     info = np.iinfo(dtype)
-    ranges = [(-5, 100), (0, 256), (5, 1), (0, 2**31 - 1), (int(info.min), 100)]
-    for low, high in ranges:
-        if low >= info.min:
-            exact("randint", (300,), low, high, dtype)
-    exact("randint", (100, 3), np.zeros(3, np.int32), np.array([1, 10, 100], np.int32), dtype)
+    lows = np.array([max(-5, info.min), 0, 5, 0, info.min], np.int32 if dtype[0] == "i" else np.uint32)
+    highs = np.array([100, 256, 1, 2**31 - 1, 100], np.int32)
+    exact("randint", (300, 5), lows, highs, dtype)
+    exact("randint", (300,), 0, 256, dtype)
 
 
 def test_coins() -> None:
@@ -198,7 +196,6 @@ def test_categories(axis: int) -> None:
 
 
 def test_poisson_of_small_rates() -> None:
-    exact("poisson", 3.5, (1000,))
     exact("poisson", np.array([0.1, 9.9, 0, math.nan, -1], np.float32), (200, 5))
 
 
