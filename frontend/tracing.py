@@ -27,7 +27,6 @@ from .errors import ConcretizationError, LeakedTracerError
 from .locations import user_line, user_location, user_location_text
 from .sizes import Dim
 
-
 _INSTEAD_OF: Final = {
     "if": "use adze.cond for a branch, adze.numpy.where for a choice of values",
     "elif": "use adze.switch for several branches, adze.numpy.where for a choice of values",
