@@ -58,7 +58,7 @@ class AxisSum(Collective):
 
     @staticmethod
     def evaluate(x: np.ndarray, index: np.ndarray, *, axis_name: str, length: tuple[int, ...]) -> np.ndarray:
-        return np.multiply(x, np.asarray(length[0]).astype(x.dtype), dtype=x.dtype)
+        return np.asarray(np.multiply(x, np.asarray(length[0]).astype(x.dtype), dtype=x.dtype))
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
@@ -79,8 +79,8 @@ class AxisSum(Collective):
     def lower(l: Any, x: Any, index: Any, *, axis_name: str, length: Any) -> Any:
         dtype = l.result_type.dtype
         count = l.size_to_array(length[0], dtype)
-        spread = l.broadcast_in_dim(count, l.shape(x), ())
-        return l.elementwise(lambda s, d, p, q: s.mul(d, p, q), x, spread)
+        spread = l.broadcast(count, l.shape(x), ())
+        return l.elementwise_as(dtype, lambda s, dtypes, p, q: s.mul(dtypes[0], p, q), x, spread)
 
 
 class AxisGather(Collective):
@@ -128,4 +128,4 @@ class AxisGather(Collective):
     @staticmethod
     def lower(l: Any, x: Any, index: Any, *, axis_name: str, length: Any) -> Any:
         shape = l.shape(x)
-        return l.broadcast_in_dim(x, (length[0], *shape), tuple(range(1, len(shape) + 1)))
+        return l.broadcast(x, (length[0], *shape), tuple(range(1, len(shape) + 1)))

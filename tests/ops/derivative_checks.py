@@ -41,8 +41,8 @@ STATIC_ONLY: Final = {
 """Ops that have some rules for static sizes only: with dynamic ones the error says so."""
 IRREVERSIBLE: Final = {"while": "the number of its steps is known only when it ends"}
 """Ops that forward mode differentiates and reverse mode cannot."""
-SUMMED_OVER_AXIS: Final = {"axis_gather": "its dot identity holds for the sum over the axis, not for an element"}
-"""Ops whose transpose is that of the whole batch; tests/frontend/test_collectives.py compares it with JAX's."""
+SUMMED_OVER_AXIS: Final = {"axis_gather": "its dot identity holds for the sum over the axis"}
+"""Ops transposed as a whole batch is: tests/frontend/test_collectives.py compares with JAX."""
 
 
 def is_pending(op: type[Op]) -> bool:
