@@ -34,7 +34,8 @@ def _vector_norm(function: str, value: Any, axis: Any, keepdims: bool, ord: Any)
         return xp.astype(xp.count_nonzero(value, axis=axis, keepdims=keepdims), magnitude.dtype)
     if ord == 1:
         return xp.sum(magnitude, axis=axis, keepdims=keepdims)
-    return xp.power(xp.sum(xp.power(magnitude, float(ord)), axis=axis, keepdims=keepdims), 1.0 / ord)
+    order = float(ord)
+    return xp.power(xp.sum(xp.power(magnitude, order), axis=axis, keepdims=keepdims), 1.0 / order)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:

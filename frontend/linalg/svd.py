@@ -181,7 +181,7 @@ def _rotated(x: Any, *, with_vectors: bool) -> tuple[Any, ...]:
     largest = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
     x = x / xp.astype(scale, x.dtype)
-    vectors = (broadcast(unit(n, x.dtype), x.shape),) if with_vectors else ()
+    vectors: Any = (broadcast(unit(n, x.dtype), x.shape),) if with_vectors else ()
     if n > 1:
         x, *vectors = _swept(x, *vectors)
     lengths = xp.sqrt(xp.sum(squares(x), axis=-2, dtype=scale.dtype))
