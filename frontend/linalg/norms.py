@@ -34,7 +34,8 @@ def _vector_norm(function: str, value: Any, axis: Any, keepdims: bool, ord: Any)
         return xp.astype(xp.count_nonzero(value, axis=axis, keepdims=keepdims), magnitude.dtype)
     if ord == 1:
         return xp.sum(magnitude, axis=axis, keepdims=keepdims)
-    order = float(ord)
+    number: Any = ord
+    order = float(number)
     return xp.power(xp.sum(xp.power(magnitude, order), axis=axis, keepdims=keepdims), 1.0 / order)
 
 
