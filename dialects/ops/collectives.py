@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..declaration import Linear, Op, Operand, require, sizes, text
-from ..types import ANY, INT32, NUMBERS, TensorType
+from ..types import ANY, INT32, INT64, NUMBERS, TensorType
 from .elementwise import repeated
 
 
@@ -77,10 +77,13 @@ class AxisSum(Collective):
 
     @staticmethod
     def lower(l: Any, x: Any, index: Any, *, axis_name: str, length: Any) -> Any:
-        dtype = l.result_type.dtype
-        count = l.size_to_array(length[0], dtype)
-        spread = l.broadcast(count, l.shape(x), ())
-        return l.elementwise_as(dtype, lambda s, dtypes, p, q: s.mul(dtypes[0], p, q), x, spread)
+        # Converted inside: outside of dispatches IREE has no splats of complex128.
+        count = l.size_scalar(length[0])
+        return l.elementwise_as(
+            l.result_type.dtype,
+            lambda s, dtypes, element: s.mul(dtypes[0], element, s.convert(INT64, dtypes[0], count)),
+            x,
+        )
 
 
 class AxisGather(Collective):

@@ -38,6 +38,7 @@ class LoweringCore:
         self.result_types: tuple[ValueType, ...] = ()
         self.hints = ModuleHints()
         self.module: Any = None
+        self.readers: dict[mlir.ir.Value, int] = {}  # how many ops read what this value stands for
         self._shapes: dict[mlir.ir.Value, tuple[Size, ...]] = {}
         self._known: dict[mlir.ir.Value, int] = {}
         self._equal: set[tuple[Any, Any]] = set()
@@ -92,11 +93,14 @@ class LoweringCore:
         }[name]
         return emit(self.size_value(m), self.size_value(n))
 
+    def size_scalar(self, n: Size) -> mlir.ir.Value:
+        """A size as an i64."""
+        i64 = mlir.ir.IntegerType.get_signless(64, self.context)
+        return mlir.arith.index_cast(i64, self.size_value(n))
+
     def size_to_array(self, n: Size, dtype: np.dtype) -> mlir.ir.Value:
         """A size as a 0-d tensor."""
-        i64 = mlir.ir.IntegerType.get_signless(64, self.context)
-        scalar = mlir.arith.index_cast(i64, self.size_value(n))
-        scalar = self.scalars.convert(np.dtype(np.int64), dtype, scalar)
+        scalar = self.scalars.convert(np.dtype(np.int64), dtype, self.size_scalar(n))
         return mlir.tensor.from_elements(self.tensor((), dtype), [scalar])
 
     def require_equal(self, left: Size, right: Size, message: str) -> None:
