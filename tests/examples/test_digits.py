@@ -4,6 +4,7 @@ The gradients are checked on their own (finite differences in float64); the demo
 and read from its output and the files that it leaves.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -90,6 +91,24 @@ def test_building_before_training_says_how_to_train(
         FileNotFoundError, match=r"conv\.npz does not exist: train first, with python .*train\.py"
     ):
         model.predict_conv(np.zeros((1, 8, 8), np.float32))
+
+
+@pytest.mark.oracle
+@pytest.mark.slow
+def test_steps_are_those_of_jax_and_both_are_timed() -> None:
+    pytest.importorskip("jax", reason="the benchmark compares with JAX")
+    script = DIGITS.parents[1] / "benchmarks" / "training_step.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--rounds", "1", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    seconds = json.loads(done.stdout)["seconds"]
+    assert seconds.keys() == {"mlp", "conv"}
+    assert all(value > 0 for found in seconds.values() for value in found.values())
 
 
 @pytest.mark.slow
