@@ -17,12 +17,13 @@ from ...dialects.ops.contraction import Axes, Pairs, operand_axes
 from ...dialects.ops.reductions import accumulation_dtype
 from . import configuration
 from .core import Size
-from .rearrangement import RearrangementForms, units_beside
+from .rearrangement import units_beside
+from .reductions import ReductionForms
 
 LEFT, RIGHT, OUT = "bmk", "bnk", "bmn"
 
 
-class ContractionForms(RearrangementForms):
+class ContractionForms(ReductionForms):
     """`dot_general` and what it needs."""
 
     def contract(self, x: Any, y: Any, contracting: Pairs, batch: Pairs) -> Any:
@@ -100,20 +101,38 @@ class ContractionForms(RearrangementForms):
         for letter in "bmnk":
             sizes.setdefault(letter, 1)
         if 0 in sizes.values():  # IREE's data tiling fails on a product that is statically empty
-            return self.fill(self.scalar_constant(carried, 0), [sizes[letter] for letter in OUT], carried)
+            return self.repeated_constant(np.zeros((), carried), [sizes[letter] for letter in OUT])
         x = self.retype(x, [sizes[letter] for letter in x_order])
         y = self.retype(y, [sizes[letter] for letter in y_order])
         # A loop that turns once is left out.
         loops = [letter for letter in "bmnk" if not self._is_one(sizes[letter])]
         x, x_order = self._without_units(x, x_order, loops)
         y, y_order = self._without_units(y, y_order, loops)
-        if {"m", "n", "k"} <= set(loops):
+        if not all(isinstance(sizes[letter], int) for letter in loops):
+            # Observed: a sum of dynamic size, fused with operands that are used elsewhere too, keeps them
+            # on the stack ("exceeded stack allocation limit").
+            x, y = self.materialise(x), self.materialise(y)
+        if loops == ["k"]:
+            product = self._inner_product(x, y, source, carried)
+        elif {"m", "n", "k"} <= set(loops):
             product = self._product_of_matrices(x, x_order, y, y_order, sizes, loops, source, carried)
         else:
             tiles = configuration.vector_product(self.target, sizes, (x_order, y_order), loops, source)
             product = self._products(x, x_order, y, y_order, sizes, loops, source, carried, tiles)
         kept = [letter in loops for letter in OUT]
         return self.expand(product, units_beside(kept) if any(kept) else [], [sizes[c] for c in OUT])
+
+    def _inner_product(self, x: Any, y: Any, source: np.dtype, carried: np.dtype) -> Any:
+        """The sum of the products of two vectors, in the stages of any sum."""
+
+        def body(left: Any, right: Any, _: Any) -> Any:
+            left = self.scalars.convert(source, carried, left)
+            right = self.scalars.convert(source, carried, right)
+            return self.scalars.mul(carried, left, right)
+
+        init = self.empty(self.shape(x), carried)
+        products = self.generic([x, y], [init], [self.identity_map(1)] * 3, ["parallel"], body)
+        return self.fold("reduce_sum", products, (0,), 0, carried, carried)
 
     def _product_of_matrices(
         self,

@@ -143,6 +143,10 @@ class _Conversion:
             values = [self._as_declared(v, t) for v, t in zip(values, lowering.result_types, strict=True)]
             if any(r in self.guarded for r in operation.results):
                 values = list(lowering.optimization_barrier(values))
+        readers = lowering.readers
+        for result, value in zip(operation.results, values, strict=True):
+            # A value that stands for two results, one no more than the other, has the readers of both.
+            readers[value] = max(readers.get(value, 0) - 1, 0) + sum(1 for _ in result.uses)
         rewriter.replace_op(operation, values)
 
     def _as_declared(self, value: Any, declared: ValueType) -> mlir.ir.Value:

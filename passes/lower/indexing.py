@@ -39,6 +39,8 @@ class IndexingForms(MovementForms, OwnershipForms):
         sizes = self.shape(update)
         if 0 in sizes:
             return x
+        if sizes == self.shape(x):
+            return update
         x = self.owned(x, self.result_type.dtype)
         offsets = self._clamped_offsets(self.shape(x), starts, sizes, self.operand_types[2:])
         return self.insert(update, x, offsets, [1] * len(sizes))
@@ -135,6 +137,9 @@ class IndexingForms(MovementForms, OwnershipForms):
         )
         if not batch:
             where = self.reshape(where, [1])
+        if not all(isinstance(n, int) for n in self.shape(rows)):
+            # Observed: IREE keeps what computes the rows on the stack ("exceeded stack allocation limit").
+            rows = self.materialise(rows)
         init = self._empty_like(x, result if batch else [1, *result])
         gathered = mlir.ir.Operation.create(
             "iree_linalg_ext.gather",
@@ -142,7 +147,9 @@ class IndexingForms(MovementForms, OwnershipForms):
             operands=[rows, where, init],
             attributes={"dimension_map": mlir.ir.DenseI64ArrayAttr.get([0], self.context)},
         ).result
-        self.bind_shape(gathered, self.shape(init))
+        # Observed: fused with a slice or a reverse of it, it is refused ("'vector.store' op write affecting
+        # operations on global resources are restricted to workgroup distributed contexts").
+        gathered = self.materialise(self.bind_shape(gathered, self.shape(init)))
         if not batch:
             gathered = self.reshape(gathered, result)
         return gathered if fill is None else self._filled(gathered, inside, len(batch), fill)
@@ -167,6 +174,7 @@ class IndexingForms(MovementForms, OwnershipForms):
         result: Sequence[Size],
         fill: np.ndarray | None,
     ) -> Any:
+        x = self.readable(x)
         shape = self.shape(x)
         rank = len(result)
         lasts = self._last_starts(numbers, shape, window)
@@ -182,7 +190,10 @@ class IndexingForms(MovementForms, OwnershipForms):
 
         columns = self._columns(indices, len(numbers.start_index_map))
         maps = [self.axes_map(rank, numbers.batch_axes)] * len(columns)
-        return self.generic(columns, [init], [*maps, self.identity_map(rank)], ["parallel"] * rank, body)
+        gathered = self.generic(columns, [init], [*maps, self.identity_map(rank)], ["parallel"] * rank, body)
+        # Observed: IREE's aggressive fusion overlooks what a body captures and moves readers of the elements
+        # before what they were taken from ("operand #0 does not dominate this use").
+        return gathered if isinstance(x.owner, mlir.ir.Block) else self.materialise(gathered)
 
     @property
     def _index_dtype(self) -> np.dtype:

@@ -256,6 +256,7 @@ class MovementForms(RearrangementForms):
         turned = {a for a in axes if shape[a] != 1}
         if not turned or 0 in shape:
             return x
+        x = self.readable(x)
         ends = {a: self.size_value(self._calculated("size_sub", shape[a], 1)) for a in turned}
 
         def body(_: Any) -> Any:

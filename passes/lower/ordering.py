@@ -63,6 +63,8 @@ class OrderingForms(RearrangementForms):
         self._require_at_least(shape[last], k)
         if k == 0 or 0 in shape:
             return self.empty((*shape[:last], k), dtype), self.empty((*shape[:last], k), INT32)
+        if shape[last] == 1:
+            return x, self.fill(self.scalar_constant(INT32, 0), shape, INT32)
         rows = self.collapse(x, [list(range(last)), [last]])
         count, size = self.shape(rows)
         (key,) = self._keys(rows, dtype)
@@ -267,6 +269,7 @@ class OrderingForms(RearrangementForms):
             at = mlir.arith.index_cast(mlir.ir.IndexType.get(self.context), position)
             return mlir.tensor.extract(rows, [mlir.linalg.IndexOp(0).result, at])
 
+        rows = self.readable(rows)
         init = self.empty(self.shape(order), dtype)
         return self.generic([order], [init], [self.identity_map(2)] * 2, ["parallel"] * 2, body)
 

@@ -5,6 +5,8 @@ else updates a tensor overwrite the caller's array, and the program's own later 
 (https://github.com/iree-org/iree/issues/16168, observed in 3.13; copies and clones are elided). So a value
 that may be an argument is copied first, by a dispatch that the optimiser cannot see to be a copy. So is a
 constant: observed, two updates of one splat (equal splats become one) write into one and the same buffer.
+And so is any value that something else reads too: IREE should copy it then, but, observed, may schedule the
+update before the other reader, or update what it is still reading the update from.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ class OwnershipForms(LoweringCore):
     """Copies before writing."""
 
     def owned(self, x: Any, dtype: np.dtype) -> Any:
-        """`x`, or a copy of it where it may be a caller's array: what may be written into."""
+        """`x`, or a copy of it where it may be a caller's array or has other readers: safe to write into."""
         if not self._may_be_shared(x):
             return x
         shape = self.shape(x)
@@ -53,15 +55,21 @@ class OwnershipForms(LoweringCore):
         """A scalar that the optimiser knows nothing of: with a known one a copied splat folds away."""
         return mlir.util.OptimizationBarrierOp([scalar.type], [scalar]).results[0]
 
-    @staticmethod
-    def _may_be_shared(value: Any) -> bool:
-        """Whether `value` is, or is a view of, an argument, a result of control flow, or a constant."""
+    def _may_be_shared(self, value: Any) -> bool:
+        """Whether `value` is (a view of) an argument, a result of control flow, a constant, or read twice."""
         while not isinstance(value.owner, mlir.ir.Block):
+            if self.readers.get(value, 0) > 1 or _reads(value) > 1:
+                return True
             owner = value.owner.operation
             if owner.name not in VIEWS and not _only_moves(owner):
                 return bool(owner.name.startswith(("func.", "scf.", "arith.constant", "linalg.fill")))
             value = owner.operands[0]
         return bool(value.owner.owner.operation.name == "func.func")
+
+
+def _reads(value: Any) -> int:
+    """How many lowered ops read the elements of `value`."""
+    return sum(1 for use in value.uses if use.owner.operation.name != "tensor.dim")
 
 
 def _only_moves(operation: Any) -> bool:

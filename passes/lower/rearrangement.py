@@ -26,6 +26,13 @@ class RearrangementForms(LoweringCore):
         """A scalar constant of `dtype`; integers wrap."""
         return self.scalars.constant(dtype, value)
 
+    def repeated_constant(self, value: np.ndarray, shape: Sequence[Size]) -> Any:
+        """An array of equal elements; unlike `fill`, IREE can do it for complex128."""
+        rank = len(shape)
+        maps = [self.axes_map(rank, ()), self.identity_map(rank)]
+        init = self.empty(shape, value.dtype)
+        return self.generic([self.constant(value)], [init], maps, ["parallel"] * rank, lambda v, _: v)
+
     def convert(self, source: np.dtype, target: np.dtype, x: Any) -> Any:
         """`x` with its elements converted, itself when they already are of dtype `target`."""
         if source == target:
@@ -60,6 +67,21 @@ class RearrangementForms(LoweringCore):
         if dynamic:  # IREE cannot see sizes through the barrier by itself
             value = mlir.flow.TensorTieShapeOp(value, dynamic).result
         return self.bind_shape(value, shape)
+
+    def readable(self, x: Any) -> Any:
+        """`x` as `tensor.extract` may read it: a strided slice is written to memory first.
+
+        Observed: IREE moves the slice into the kernel and then leaves an `unrealized_conversion_cast`.
+        """
+        value = x
+        while not isinstance(value.owner, mlir.ir.Block):
+            owner = value.owner.operation
+            if owner.name == "tensor.extract_slice" and set(owner.attributes["static_strides"]) != {1}:
+                return self.materialise(x)
+            if not owner.name.startswith("tensor.") or not owner.operands:
+                return x
+            value = owner.operands[0]
+        return x
 
     def empty_like_element(self, element: Any, shape: Sequence[Size]) -> Any:
         """An uninitialised tensor of a given MLIR element type."""

@@ -58,6 +58,9 @@ class ReductionForms(RearrangementForms):
         self, name: str, x: Any, axes: Sequence[int], identity: Any, dtype: np.dtype, carried: np.dtype
     ) -> Any:
         """Fold `x` of `dtype` along `axes` in one or two stages; the result is of dtype `carried`."""
+        if any(self.shape(x)[a] == 0 for a in axes):
+            kept = [n for a, n in enumerate(self.shape(x)) if a not in axes]
+            return self.repeated_constant(np.asarray(identity).astype(carried), kept)
         stages = configuration.reduction_stages(self.target, self.shape(x), axes)
         if stages is None:
             return self._fold(name, x, axes, self._start(identity, carried), dtype, carried)

@@ -49,6 +49,16 @@ def outer_product_of_exponentials(x):  # type: ignore[no-untyped-def]
     return e[:, None] * e[None, :]
 
 
+def row_sums_and_largest_column_sum(x):  # type: ignore[no-untyped-def]
+    s = anp.sum(x, axis=1)
+    return anp.broadcast_to(s[:, None], (4, 4)), anp.max(anp.broadcast_to(s, (4, 4)))
+
+
+def gram_of_sums(x):  # type: ignore[no-untyped-def]
+    s = anp.sum(x, axis=1, keepdims=True)
+    return s @ s.T
+
+
 def gram_and_its_transpose(x):  # type: ignore[no-untyped-def]
     g = x @ x.T
     return g - 2 * g.T
@@ -60,6 +70,8 @@ def test_reduction_read_in_two_ways_is_right(dtype: type) -> None:
         return (
             outer_sum(x),
             gram_and_its_transpose(x),
+            *row_sums_and_largest_column_sum(x),
+            gram_of_sums(x),
             *((outer_product_of_exponentials(x),) if dtype is not np.int32 else ()),
         )
 
@@ -103,3 +115,25 @@ def test_two_updates_of_one_constant_do_not_share_a_buffer(dtype: type) -> None:
     for _ in range(2):  # a second call would see what the first wrote into a constant
         for got, want in zip(function(u, 2 * u), updates(u, 2 * u), strict=True):
             np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+
+
+def test_updates_of_a_value_that_is_read_elsewhere_leave_it_alone() -> None:
+    def updates(x):  # type: ignore[no-untyped-def]
+        y = anp.cumsum(x, axis=1)
+        scattered = y.at[:, anp.array([2, 0, 2])].min(y)
+        moved = lax.dynamic_update_slice(y, y[1:3], (0, 0))
+        values, positions = lax.top_k(y, 3)
+        return y, scattered, moved, values, lax.dynamic_update_slice(positions, positions[:1], (3, 0))
+
+    x = X.astype(np.float32)
+    for got, want in zip(adze.jit(updates)(x), updates(x), strict=True):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-6)
+
+
+def test_reverse_and_gather_of_a_strided_slice_compile() -> None:
+    def function(x):  # type: ignore[no-untyped-def]
+        part = x[:, ::2]
+        return part[::-1], part[:, ::-1], part[:, anp.array([1, 0, 1])], x[anp.array([3, 1])][::-1]
+
+    for got, want in zip(adze.jit(function)(X), function(X), strict=True):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
