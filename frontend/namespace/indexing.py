@@ -16,7 +16,7 @@ from ..interpreter import ops
 from ..promotion import asarray_of, broadcast, broadcast_shapes, same_size
 from .axes import scalar, shape_error
 from .gathering import gather_at, normalized
-from .positions import Bounds, Item, bounds, compilable, is_full, parse, require_no_mask
+from .positions import Bounds, Item, bounds, is_full, parse, require_no_mask
 
 
 def get_index(x: Any, index: Any, mode: str | None = None, fill_value: Any = None) -> Any:
@@ -55,7 +55,7 @@ def _windowed(value: Any, items: Sequence[Item]) -> Any:
     if not window:
         return value
     whole = [Bounds(0, n, 1, False, False) for n in value.shape]
-    taken = compilable([window.get(a, w) for a, w in enumerate(whole)], value.shape)
+    taken = [window.get(a, w) for a, w in enumerate(whole)]
     value = _flipped(value, [a for a, w in enumerate(taken) if w.flip_before])
     if not all(_is_whole(w, n) for w, n in zip(taken, value.shape, strict=True)):
         value = ops.slice(

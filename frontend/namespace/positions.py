@@ -8,7 +8,6 @@ whose elements are known have become integer arrays; traced ones stay masks, for
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -199,19 +198,6 @@ def _static_bounds(s: slice, size: int) -> Bounds:
         return Bounds(0, 0, 1, False, False)
     first, last = min(taken[0], taken[-1]), max(taken[0], taken[-1])
     return Bounds(first, last + 1, abs(taken.step), False, taken.step < 0)
-
-
-def compilable(taken: Sequence[Bounds], shape: Sequence[Any]) -> list[Bounds]:
-    """The same slices of all axes, turned around before they are taken when one of them is strided.
-
-    Observed: IREE 3.13 fails to compile the reverse of a strided slice; the slice of a reverse it can.
-    """
-    if all(w.stride == 1 for w in taken):
-        return list(taken)
-    return [
-        Bounds(n - w.limit, n - w.start, w.stride, True, False) if w.flip_after else w
-        for w, n in zip(taken, shape, strict=True)
-    ]
 
 
 def _from_the_end(position: Any, size: Any) -> Any:

@@ -32,7 +32,7 @@ from .axes import argument_error, count_array, dtype_error, scalar, shape_error
 from .dtypes import can_cast
 from .gathering import join_positions
 from .indexing import batch_place, batch_shape
-from .positions import Bounds, Item, bounds, compilable, is_full, parse, wrapped
+from .positions import Bounds, Item, bounds, is_full, parse, wrapped
 
 _COMBINE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "set": lambda old, new: new,
@@ -144,7 +144,6 @@ def _window(x: Any, items: Sequence[Item], new: Any, kind: str) -> Any:
     for item in items:
         if item.axis is not None and not (item.kind == "slice" and is_full(item)):
             taken[item.axis] = bounds(x, item)
-    taken = compilable(taken, x.shape)
     shape = tuple(1 if i.axis is None else taken[i.axis].length for i in items if i.kind != "int")
     new = _fitted(new, shape, x)
     region = tuple(w.length for w in taken)

@@ -150,12 +150,6 @@ def test_compiled_traced_index_and_mask() -> None:
     assert not [w for w in wrong if w]
 
 
-@pytest.mark.xfail(strict=True, reason="IREE 3.13 cannot compile the reverse of a strided slice")
-def test_reverse_of_strided_slice_needs_no_other_order() -> None:
-    """When this passes, `positions.compilable` can go."""
-    adze.jit(lambda x: x[:, ::2][::-1])(X)
-
-
 def test_compiled_numpy_programs_give_what_numpy_gives() -> None:
     results = adze.jit(lambda x: [program(x) for program in PROGRAMS])(X)
     with np.errstate(all="ignore"):
