@@ -7,7 +7,7 @@ counts, attributes and result types are checked here against the declarations.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..dialects import mlir
@@ -34,14 +34,16 @@ def verify(module: mlir.ir.Module) -> None:
             reader.codec.read_type(argument.type)
         for child in body(operation).operations:
             try:
-                _verify_operation(child.operation, reader, found.keys())
+                _verify_operation(child.operation, reader, found)
             except AdzeError as error:
                 raise VerificationError(
                     f"in @{symbol}: {error.message}", where=location_text(child.location)
                 ) from None
 
 
-def _verify_operation(operation: mlir.ir.Operation, reader: Reader, symbols: Collection[str]) -> None:
+def _verify_operation(
+    operation: mlir.ir.Operation, reader: Reader, symbols: Mapping[str, mlir.ir.Operation]
+) -> None:
     application = reader.read(operation)
     if application is None:
         if operation.name not in _STRUCTURE:
@@ -67,6 +69,31 @@ def _verify_operation(operation: mlir.ir.Operation, reader: Reader, symbols: Col
         ):
             if symbol not in symbols:
                 raise VerificationError(f"op 'adze.{op.name}' refers to @{symbol}, which does not exist")
+    if "callee" in op.attributes:
+        _verify_call(op, attributes["callee"], types, actual, symbols, reader)
+
+
+def _verify_call(
+    op: type[Op],
+    symbol: str,
+    types: Sequence[ValueType],
+    results: Sequence[ValueType],
+    symbols: Mapping[str, mlir.ir.Operation],
+    reader: Reader,
+) -> None:
+    """What is passed and what is stated as results must be what the callee takes and gives."""
+    block = body(symbols[symbol])
+    terminator = block.operations[len(block.operations) - 1]
+    for what, here, values in (
+        ("passes", types, block.arguments),
+        ("states results", results, terminator.operands),
+    ):
+        there = [reader.codec.read_type(v.type) for v in values]
+        if len(here) != len(there) or not all(map(_compatible, here, there)):
+            raise VerificationError(
+                f"op 'adze.{op.name}' {what} ({', '.join(map(str, here))}) where "
+                f"@{symbol} has ({', '.join(map(str, there))})"
+            )
 
 
 def _verify_sizes(op: type[Op], attributes: dict[str, object], reader: Reader) -> None:

@@ -25,7 +25,7 @@ from ..declaration import (
     undefined,
 )
 from ..errors import RunTimeCheckError
-from ..types import ANY, COMPLEX, NUMBERS, SIZE, SizeType, TensorType, from_storage
+from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, SizeType, TensorType, from_storage
 
 
 class Constant(Op):
@@ -216,6 +216,10 @@ class SizeToArray(Op):
 
     @staticmethod
     def infer(n: SizeType, *, dtype: np.dtype) -> TensorType:
+        require(
+            dtype in REALS,
+            f"size_to_array: {dtype} cannot hold a size; expected an integer or float dtype",
+        )
         return TensorType((), dtype)
 
     @staticmethod

@@ -70,3 +70,31 @@ func.func @f(%x: tensor<4xf32>) -> tensor<3xf32> {
         verify(parse_module(text))
     assert caught.value.where == "model.py:12"
     assert location_text(parse_module("").operation.location)
+
+
+def test_call_passes_what_the_callee_takes() -> None:
+    callee = "func.func private @g(%x: tensor<3xf32>) -> tensor<3xf32> {\n  return %x : tensor<3xf32>\n}\n"
+    call = '"adze.call"(%x) {callee = @g, results = [tensor<4xf32>]} : (tensor<4xf32>) -> tensor<4xf32>'
+    body = f"%0 = {call}\n  return %0 : tensor<4xf32>"
+    text = f"{callee}func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  {body}\n}}"
+    with pytest.raises(VerificationError) as caught:
+        verify(parse_module(text))
+    assert caught.value.message == "in @f: op 'adze.call' passes (f32[4]) where @g has (f32[3])"
+
+
+def test_call_states_the_results_of_the_callee() -> None:
+    callee = "func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n"
+    call = '"adze.call"(%x) {callee = @g, results = [tensor<4xi32>]} : (tensor<4xf32>) -> tensor<4xi32>'
+    body = f"%0 = {call}\n  return %0 : tensor<4xi32>"
+    text = f"{callee}func.func @f(%x: tensor<4xf32>) -> tensor<4xi32> {{\n  {body}\n}}"
+    with pytest.raises(VerificationError) as caught:
+        verify(parse_module(text))
+    assert caught.value.message == "in @f: op 'adze.call' states results (i32[4]) where @g has (f32[4])"
+
+
+def test_size_becomes_no_complex_number() -> None:
+    message = refused(
+        '  %0 = "adze.size_to_array"(%n) {dtype = complex<f32>} : (index) -> tensor<complex<f32>>',
+        "tensor<complex<f32>>",
+    )
+    assert message == "in @f: size_to_array: complex64 cannot hold a size; expected an integer or float dtype"
