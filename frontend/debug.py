@@ -27,8 +27,11 @@ def nans(enabled: bool = True) -> Iterator[None]:
     The error names the op, the line of the forward pass that the op comes from, and whether it belongs to
     the forward or the backward pass; for evaluated ops also the ranges of the operands, and where an infinity
     among them came from. A NaN that a `where` drops counts: the derivative meets it again. `nans(False)`
-    switches the watch off inside. Functions of `adze.jit` are traced and compiled for this, with one check an
-    op: correct, and slow.
+    switches the watch off inside. What a user wrote as a derivative (`custom_vjp`, `custom_jvp`) is named by
+    its own lines and counts as forward.
+
+    Functions of `adze.jit` are compiled once more for this, with a check for each op: compiling takes about
+    four times as long, a step of a small network two to twenty times.
     """
     token = WATCH.set(NanWatch() if enabled else None)
     try:
