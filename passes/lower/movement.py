@@ -14,11 +14,12 @@ import numpy as np
 
 from ...dialects import mlir
 from .core import Size
+from .ownership import OwnershipForms
 from .rearrangement import RearrangementForms
 from .reassociation import matching_groups
 
 
-class MovementForms(RearrangementForms):
+class MovementForms(RearrangementForms, OwnershipForms):
     """Broadcasting, counting, reshaping, reordering, cutting, joining."""
 
     def broadcast(self, x: mlir.ir.Value, shape: Sequence[Size], dimensions: Sequence[int]) -> Any:
