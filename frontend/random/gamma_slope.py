@@ -66,9 +66,7 @@ def _quadrature(log_x: Any, a: Any) -> Any:
     is_left = log_x <= middle
     sign = xp.where(is_left, -1.0, 1.0).astype(a.dtype)
     scale = 1 / (xp.maximum(sign * (x - a), 0.0) + xp.sqrt(x))
-    nodes, weights = (
-        Array(v.astype(a.dtype).reshape(-1, *(1,) * a.ndim)) for v in _rule(STEP[a.dtype])
-    )
+    nodes, weights = (Array(v.astype(a.dtype).reshape(-1, *(1,) * a.ndim)) for v in _rule(STEP[a.dtype]))
     s = nodes * scale
     exponent = sign * a * s - x * xp.expm1(sign * s)
     integrand = xp.exp(exponent) * (s + xp.abs(log_x - middle))

@@ -44,7 +44,9 @@ CHOSEN = tuple(map(np.dtype, (np.float64, np.float32, np.int32, np.complex64, np
 NAMES = [
     op.name
     for op in OPS
-    if op.batch is not NO_BATCH and op.name in BY_OP and not op.name.startswith("size_")
+    if op.batch is not NO_BATCH
+    and op.name in BY_OP
+    and not op.name.startswith("size_")
     # Over an axis of its own a collective is no loop: tests/frontend/test_collectives.py.
     and not issubclass(op, Collective)
 ]
