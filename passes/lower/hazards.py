@@ -61,8 +61,8 @@ class _Followed:
                 return
             self.end(operands, application)
             if _has_bodies(application):
-                # What a loop or a branch gives is never fused with its readers, and IREE 3.13 loses buffers (a
-                # call fails: "binding capacity of the command buffer") where it is behind barriers.
+                # What a loop or a branch gives is never fused with its readers, and IREE 3.13 loses buffers
+                # (a call fails: "binding capacity of the command buffer") where it is behind barriers.
                 return
             for result in operation.results:
                 if isinstance(self.reader.codec.read_type(result.type), TensorType):
