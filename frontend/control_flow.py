@@ -26,7 +26,7 @@ from .carries import (
     widened,
     yields_to,
 )
-from .custom_derivatives import stop_gradient
+from .checkpoints import stop_gradient
 from .errors import ArgumentError, TraceError
 from .interpreter import as_value, ops
 from .locations import user_location_text

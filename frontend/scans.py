@@ -23,7 +23,7 @@ from .carries import (
     slice_argument,
     widened,
 )
-from .custom_derivatives import checkpoint
+from .checkpoints import checkpoint
 from .errors import ArgumentError, ShapeError, TraceError
 from .interpreter import as_value, ops
 from .locations import user_location_text

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from .frontend.artifacts import LoadedProgram as LoadedProgram
     from .frontend.artifacts import load as load
     from .frontend.batching import vmap as vmap
+    from .frontend.checkpoints import checkpoint as checkpoint
+    from .frontend.checkpoints import checkpoint_name as checkpoint_name
+    from .frontend.checkpoints import checkpoint_policies as checkpoint_policies
+    from .frontend.checkpoints import stop_gradient as stop_gradient
     from .frontend.control_flow import associative_scan as associative_scan
     from .frontend.control_flow import cond as cond
     from .frontend.control_flow import fori_loop as fori_loop
@@ -31,12 +35,8 @@ if TYPE_CHECKING:
     from .frontend.control_flow import scan as scan
     from .frontend.control_flow import switch as switch
     from .frontend.control_flow import while_loop as while_loop
-    from .frontend.custom_derivatives import checkpoint as checkpoint
-    from .frontend.custom_derivatives import checkpoint_name as checkpoint_name
-    from .frontend.custom_derivatives import checkpoint_policies as checkpoint_policies
     from .frontend.custom_derivatives import custom_jvp as custom_jvp
     from .frontend.custom_derivatives import custom_vjp as custom_vjp
-    from .frontend.custom_derivatives import stop_gradient as stop_gradient
     from .frontend.differentiation import grad as grad
     from .frontend.differentiation import jvp as jvp
     from .frontend.differentiation import linear_transpose as linear_transpose
@@ -87,12 +87,12 @@ _WHERE = {
     "jacfwd": ".frontend.jacobians",
     "jacobian": ".frontend.jacobians",
     "jacrev": ".frontend.jacobians",
-    "checkpoint": ".frontend.custom_derivatives",
-    "checkpoint_name": ".frontend.custom_derivatives",
-    "checkpoint_policies": ".frontend.custom_derivatives",
+    "checkpoint": ".frontend.checkpoints",
+    "checkpoint_name": ".frontend.checkpoints",
+    "checkpoint_policies": ".frontend.checkpoints",
     "custom_jvp": ".frontend.custom_derivatives",
     "custom_vjp": ".frontend.custom_derivatives",
-    "stop_gradient": ".frontend.custom_derivatives",
+    "stop_gradient": ".frontend.checkpoints",
 }
 _MODULES = ("debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 

@@ -1,5 +1,6 @@
 """The primitives of adze under JAX's names and calling conventions."""
 
+from .frontend.checkpoints import stop_gradient as stop_gradient
 from .frontend.collectives import all_gather as all_gather
 from .frontend.collectives import axis_index as axis_index
 from .frontend.collectives import axis_size as axis_size
@@ -15,7 +16,6 @@ from .frontend.control_flow import map as map
 from .frontend.control_flow import scan as scan
 from .frontend.control_flow import switch as switch
 from .frontend.control_flow import while_loop as while_loop
-from .frontend.custom_derivatives import stop_gradient as stop_gradient
 from .frontend.lax.computations import ConvDimensionNumbers as ConvDimensionNumbers
 from .frontend.lax.computations import argmax as argmax
 from .frontend.lax.computations import argmin as argmin

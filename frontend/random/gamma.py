@@ -14,7 +14,7 @@ import numpy as np
 
 from ...dialects.types import FLOAT32
 from .. import namespace as xp
-from ..custom_derivatives import stop_gradient
+from ..checkpoints import stop_gradient
 from ..errors import ShapeError
 from ..interpreter import ops
 from ..locations import user_location_text

@@ -14,7 +14,7 @@ import numpy as np
 from ...dialects.types import COMPLEX, FLOAT32, FLOAT64
 from .. import namespace as xp
 from ..array import Array
-from ..custom_derivatives import stop_gradient
+from ..checkpoints import stop_gradient
 from ..interpreter import ops
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
 from .keys import parts
