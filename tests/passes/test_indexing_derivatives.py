@@ -20,6 +20,7 @@ import adze
 import adze.numpy as anp
 from adze import lax
 from adze.dialects.errors import AdzeError, MissingRuleError
+from adze.frontend.interpreter import as_value, ops
 from adze.passes.evaluate import evaluate
 
 EXACT = {"rtol": 1e-11, "atol": 1e-12}
@@ -428,6 +429,27 @@ def test_extrema_that_tie_share_equally(kind: str) -> None:
     np.testing.assert_allclose(back[2], [2, 2, 0, 5, 14, 0])
 
 
+def test_promised_indices_are_transposed_with_their_promise() -> None:
+    numbers = {"operand_batching_dims": (), "start_indices_batching_dims": (), "fill_value": np.zeros(())}
+    places = np.array([[2], [0], [2]])
+
+    def take(x: Any) -> Any:
+        return ops.gather(
+            as_value(x),
+            as_value(places),
+            offset_dims=(),
+            collapsed_slice_dims=(0,),
+            start_index_map=(0,),
+            slice_sizes=(1,),
+            mode="promise_in_bounds",
+            **numbers,
+        )
+
+    back = pulled(adze, take, (np.array([1.0, 2, 3]),), np.array([1.0, 2, 4]))
+    np.testing.assert_array_equal(back[0], [3, 1, 3])
+    np.testing.assert_array_equal(back[1], [2, 0, 5])
+
+
 def test_the_tangent_of_an_extremum_that_is_nan_is_nan() -> None:
     tangent = adze.jvp(
         vector("max", [0]), (np.array([np.nan, 1]), np.array([1.0])), (np.ones(2), np.ones(1))
@@ -604,8 +626,6 @@ def test_elements_are_not_read_before_they_are_computed() -> None:
 
 
 def test_effects_happen_once_on_primals(capsys: pytest.CaptureFixture[str]) -> None:
-    from adze.frontend.interpreter import ops
-
     def f(x: Any) -> Any:
         ops.print(x, format="x is {}")
         ops.check(anp.all(x > 0), message="x must be positive")
@@ -621,8 +641,6 @@ def test_effects_happen_once_on_primals(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_batch_is_shown_whole_and_checked_for_every_element(capsys: pytest.CaptureFixture[str]) -> None:
-    from adze.frontend.interpreter import ops
-
     def f(x: Any) -> Any:
         ops.print(x, format="x is {}")
         ops.check(x > 0, message="x must be positive")
