@@ -76,7 +76,9 @@ def test_any_layout_and_array_like_is_taken(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [np.array(["a"]), np.array([object()]), np.zeros(2, "M8[s]"), "text"], ids=repr
+    "value",
+    [np.array(["a"]), np.array([object()]), np.zeros(2, "M8[s]"), "text"],
+    ids=["text array", "objects", "dates", "text"],  # not repr: workers must collect equal names
 )
 def test_other_dtypes_are_refused(value: Any) -> None:
     with pytest.raises(AdzeError, match=r"is not supported: expected one of bool, int8, int16"):
