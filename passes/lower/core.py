@@ -43,6 +43,11 @@ class LoweringCore:
         self._known: dict[mlir.ir.Value, int] = {}
         self._equal: set[tuple[Any, Any]] = set()
         self._identity_maps: dict[int, mlir.ir.Attribute] = {}
+        self._axes_maps: dict[tuple[int, ...], mlir.ir.Attribute] = {}
+        self._arrays: dict[tuple[Any, ...], mlir.ir.Attribute] = {}
+        self._segments: dict[tuple[int, int], mlir.ir.Attribute] = {}
+        self._tensors: dict[Any, mlir.ir.Type] = {}
+        self.is_configured = False  # whether an op has `compilation_info`
         self._iterators = {
             kind: mlir.ir.Attribute.parse(f"#linalg.iterator_type<{kind}>", context)
             for kind in ("parallel", "reduction")
@@ -119,8 +124,12 @@ class LoweringCore:
 
     def tensor(self, shape: Sequence[Size | None], dtype: np.dtype) -> mlir.ir.Type:
         """The signless tensor type of a shape (entries that are not integers are dynamic)."""
-        static = [n if isinstance(n, int) else DYNAMIC for n in shape]
-        return mlir.ir.RankedTensorType.get(static, self.scalars.element_type(dtype))
+        static = tuple(n if isinstance(n, int) else DYNAMIC for n in shape)
+        found = self._tensors.get((static, dtype))
+        if found is None:
+            found = mlir.ir.RankedTensorType.get(static, self.scalars.element_type(dtype))
+            self._tensors[static, dtype] = found
+        return found
 
     def shape(self, value: mlir.ir.Value) -> tuple[Size, ...]:
         """The sizes of a tensor's axes; emits `tensor.dim` the first time a dynamic one is asked for."""
@@ -163,9 +172,9 @@ class LoweringCore:
         """An uninitialised tensor."""
         shape = [self.size(n) for n in shape]
         dynamic = [n for n in shape if not isinstance(n, int)]
-        value = mlir.tensor.EmptyOp(shape, self.scalars.element_type(dtype)).result
-        del dynamic
-        return self.bind_shape(value, shape)
+        type_ = self.tensor(shape, dtype)
+        op = mlir.ir.Operation.create("tensor.empty", results=[type_], operands=dynamic)
+        return self.bind_shape(op.result, shape)
 
     def fill(self, scalar: mlir.ir.Value, shape: Sequence[Size], dtype: np.dtype) -> mlir.ir.Value:
         """A tensor all of whose elements are the scalar value."""
@@ -221,8 +230,26 @@ class LoweringCore:
 
     def axes_map(self, rank: int, axes: Sequence[int]) -> mlir.ir.Attribute:
         """The affine map attribute `(d0, ..., d<rank-1>) -> (d<axes[0]>, ...)`."""
-        dims = [mlir.ir.AffineExpr.get_dim(a, self.context) for a in axes]
-        return mlir.ir.AffineMapAttr.get(mlir.ir.AffineMap.get(rank, 0, dims, self.context))
+        found = self._axes_maps.get((rank, *axes))
+        if found is None:
+            dims = [mlir.ir.AffineExpr.get_dim(a, self.context) for a in axes]
+            found = mlir.ir.AffineMapAttr.get(mlir.ir.AffineMap.get(rank, 0, dims, self.context))
+            self._axes_maps[rank, *axes] = found
+        return found
+
+    def _array(self, entries: Sequence[mlir.ir.Attribute]) -> mlir.ir.Attribute:
+        key = tuple(entries)
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._arrays[key] = mlir.ir.ArrayAttr.get(list(key), self.context)
+        return found
+
+    def _segment(self, inputs: int, inits: int) -> mlir.ir.Attribute:
+        found = self._segments.get((inputs, inits))
+        if found is None:
+            found = mlir.ir.DenseI32ArrayAttr.get([inputs, inits], self.context)
+            self._segments[inputs, inits] = found
+        return found
 
     def generic(
         self,
@@ -235,13 +262,13 @@ class LoweringCore:
     ) -> Any:
         """A `linalg.generic`; `body` gets one scalar an input and an init, and gives the yielded scalars."""
         ir = mlir.ir
-        segments = ir.DenseI32ArrayAttr.get([len(inputs), len(inits)], self.context)
         attributes: dict[str, mlir.ir.Attribute] = {
-            "indexing_maps": ir.ArrayAttr.get(list(maps), self.context),
-            "iterator_types": ir.ArrayAttr.get([self._iterators[i] for i in iterators], self.context),
-            "operandSegmentSizes": segments,
+            "indexing_maps": self._array(maps),
+            "iterator_types": self._array([self._iterators[i] for i in iterators]),
+            "operandSegmentSizes": self._segment(len(inputs), len(inits)),
         }
         if configuration is not None:
+            self.is_configured = True
             attributes["compilation_info"] = configuration
         op = ir.Operation.create(
             "linalg.generic",
