@@ -46,6 +46,7 @@ class CumulativeForms(ReductionForms):
         shape = self.shape(x)
         rank = len(shape)
         last = self.size_arithmetic("size_sub", shape[axis], 1)
+        x = self.readable(x)
 
         def body(_: Any) -> Any:
             at = [mlir.linalg.IndexOp(a).result for a in range(rank)]

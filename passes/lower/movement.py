@@ -130,6 +130,8 @@ class MovementForms(RearrangementForms, OwnershipForms):
             sizes.append(self._steps(first, last, strides[axis]))
         if 0 in sizes:
             return self._empty_like(x, sizes)
+        # Observed: IREE refuses to fuse a strided slice of one element ("expected rank to be smaller ...").
+        strides = [1 if n == 1 else stride for n, stride in zip(sizes, strides, strict=True)]
         return self.window(x, start, sizes, strides)
 
     def _steps(self, first: Size, last: Size, stride: int) -> Size:

@@ -69,19 +69,12 @@ class RearrangementForms(LoweringCore):
         return self.bind_shape(value, shape)
 
     def readable(self, x: Any) -> Any:
-        """`x` as `tensor.extract` may read it: a strided slice is written to memory first.
+        """`x` as `tensor.extract` may read it: written to memory before.
 
-        Observed: IREE moves the slice into the kernel and then leaves an `unrealized_conversion_cast`.
+        Observed: IREE moves some of what computes `x` into the kernel that extracts from it, such as strided
+        slices, and then leaves an `unrealized_conversion_cast`.
         """
-        value = x
-        while not isinstance(value.owner, mlir.ir.Block):
-            owner = value.owner.operation
-            if owner.name == "tensor.extract_slice" and set(owner.attributes["static_strides"]) != {1}:
-                return self.materialise(x)
-            if not owner.name.startswith("tensor.") or not owner.operands:
-                return x
-            value = owner.operands[0]
-        return x
+        return x if isinstance(x.owner, mlir.ir.Block) else self.materialise(x)
 
     def empty_like_element(self, element: Any, shape: Sequence[Size]) -> Any:
         """An uninitialised tensor of a given MLIR element type."""

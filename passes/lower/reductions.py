@@ -61,6 +61,9 @@ class ReductionForms(RearrangementForms):
         if any(self.shape(x)[a] == 0 for a in axes):
             kept = [n for a, n in enumerate(self.shape(x)) if a not in axes]
             return self.repeated_constant(np.asarray(identity).astype(carried), kept)
+        if self.readers.get(x, 0) > 1 and not all(isinstance(n, int) for n in self.shape(x)):
+            # Observed: IREE fuses what computes `x` for another reader too, whole and on the stack.
+            x = self.materialise(x)
         stages = configuration.reduction_stages(self.target, self.shape(x), axes)
         if stages is None:
             return self._fold(name, x, axes, self._start(identity, carried), dtype, carried)
