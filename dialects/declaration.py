@@ -196,6 +196,7 @@ class Op:
     name: ClassVar[str]
     operands: ClassVar[tuple[Operand, ...]] = ()
     attributes: ClassVar[Mapping[str, Attribute]] = {}
+    size_attributes: ClassVar[tuple[str, ...]] = ()
     has_effect: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
     is_contraction: ClassVar[bool] = False
@@ -214,6 +215,7 @@ class Op:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
+        cls.size_attributes = tuple(n for n, a in cls.attributes.items() if a.kind == "sizes")
         if "name" not in cls.__dict__:
             return  # a family
         missing = [rule for rule in RULES if not hasattr(cls, rule)]

@@ -107,19 +107,22 @@ class Reader:
         operands: list[Any] = list(operation.operands)
         if lookup is not None:
             operands = [lookup(v) for v in operands]
-        raw = operation.attributes
         attributes: dict[str, Any] = {}
+        if not op.attributes:
+            return Application(op, tuple(operands), attributes)
+        raw = operation.attributes
         for name, attribute in op.attributes.items():
             if name not in raw:
                 raise VerificationError(f"op 'adze.{op.name}' lacks its attribute '{name}'")
             attributes[name] = self.codec.read(attribute, raw[name])
-        self._merge_sizes(op, operands, attributes)
+        if op.size_attributes:
+            self._merge_sizes(op, operands, attributes)
         return Application(op, tuple(operands), attributes)
 
     @staticmethod
     def _merge_sizes(op: type[Op], operands: list[Any], attributes: dict[str, Any]) -> None:
         """Move trailing size operands into the `sizes` attributes they belong to."""
-        names = [n for n, a in op.attributes.items() if a.kind == "sizes"]
+        names = op.size_attributes
         dynamic = sum(attributes[n].count(None) for n in names)
         if not dynamic:
             return
