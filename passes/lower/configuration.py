@@ -19,7 +19,7 @@ from ...dialects import mlir
 from ...dialects.declaration import Op
 from ...dialects.ops.contraction import DotGeneral
 from ...dialects.ops.convolution import ConvGeneral
-from ...dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType, ValueType
+from ...dialects.types import BFLOAT16, COMPLEX, FLOAT32, FLOAT64, TensorType, ValueType
 
 Size = Any  # int | ir.Value of type index
 
@@ -31,6 +31,7 @@ SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to g
 SIDE_BY_SIDE: Final = 64  # rows enough to keep the vector units busy
 RANKED: Final = 2048  # the longest row whose elements are compared each with each
 UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
+MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
 PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
 
 
@@ -345,6 +346,21 @@ def matrix_product(
         vector_reduction=[*zeros, 0, 0, 1],
     )
     return ProductForm(tiles, transpose=right_order.endswith("nk"))
+
+
+def gathers_rows(target: Any, dtype: np.dtype) -> bool:
+    """Whether IREE can gather whole rows.
+
+    Observed: on Vulkan it cannot ("failed to get lowering configuration"); wide rows of complex numbers it
+    refuses ("'vector.transfer_read' op requires valid padding vector elemental type").
+    """
+    return kind_of(target) != "vulkan" and dtype not in COMPLEX
+
+
+def moves_rows(target: Any, row: Size, dtype: np.dtype) -> bool:
+    """Whether rows of so many elements are moved as a gather of rows."""
+    is_long = isinstance(row, int) and row >= MOVED_ROW
+    return kind_of(target) == "cpu" and is_long and gathers_rows(target, dtype)
 
 
 def few_positions(positions: Sequence[Size], window: Sequence[Size]) -> bool:

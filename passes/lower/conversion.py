@@ -136,6 +136,7 @@ class _Conversion:
         originals = list(operation.operands)
         converted = dict(zip(originals, adaptor.operands, strict=True))
         lowering = self.lowering
+        lowering.operation = operation
         lowering.operand_types = tuple(self._type(v) for v in originals)
         lowering.result_types = tuple(self._type(v) for v in operation.results)
         application = self.reader.read(operation, lambda v: lowering.size(converted[v]))

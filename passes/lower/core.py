@@ -36,6 +36,7 @@ class LoweringCore:
         self.scalars = Scalars(TargetKind(target.kind).value)
         self.operand_types: tuple[ValueType, ...] = ()
         self.result_types: tuple[ValueType, ...] = ()
+        self.operation: Any = None  # the op being lowered
         self.hints = ModuleHints()
         self.module: Any = None
         self.readers: dict[mlir.ir.Value, int] = {}  # how many ops read what this value stands for
@@ -59,6 +60,12 @@ class LoweringCore:
         (type_,) = self.result_types
         assert isinstance(type_, TensorType)
         return type_
+
+    @property
+    def is_returned(self) -> bool:
+        """Whether nothing but the function's `return` reads what is being lowered: no one to fuse it with."""
+        uses = (use for result in self.operation.results for use in result.uses)
+        return all(use.owner.operation.name == "func.return" for use in uses)
 
     # -- sizes ---------------------------------------------------------------------------------
 

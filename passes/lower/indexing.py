@@ -17,7 +17,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.ops.windows import WindowMap, scatter_window
 from ...dialects.types import BOOL, INT64, TensorType
-from ...runtime.targets import TargetKind
+from . import configuration
 from .core import Size
 from .movement import MovementForms
 from .ownership import OwnershipForms
@@ -88,14 +88,10 @@ class IndexingForms(MovementForms, OwnershipForms):
         result = [self.size(n) for n in numbers.result_shape(self.shape(indices), window)]
         if 0 in result:
             return self._empty_like(x, result)
-        if self._has_row_gather and self._is_rows(shape, numbers, window):
+        can = configuration.gathers_rows(self.target, self.result_type.dtype)
+        if can and self._is_rows(shape, numbers, window):
             return self._gather_rows(x, indices, numbers, result, fill)
         return self._gather_elements(x, indices, numbers, window, result, fill)
-
-    @property
-    def _has_row_gather(self) -> bool:
-        """Observed: IREE has no code for its gather on Vulkan ("failed to get lowering configuration")."""
-        return TargetKind(self.target.kind) is not TargetKind.VULKAN
 
     def _require_window(self, shape: Sequence[Size], window: Sequence[Size]) -> None:
         for axis, (n, size) in enumerate(zip(shape, window, strict=True)):

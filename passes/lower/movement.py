@@ -7,12 +7,14 @@ could not decide (element counts, bounds) becomes a `cf.assert`: IREE reads out 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...dialects import mlir
+from ...dialects.types import INT64
+from . import configuration
 from .core import Size
 from .ownership import OwnershipForms
 from .rearrangement import RearrangementForms
@@ -114,7 +116,47 @@ class MovementForms(RearrangementForms, OwnershipForms):
         moving = [a for a in permutation if shape[a] != 1]
         if moving == sorted(moving):
             return self.reshape(x, [shape[a] for a in permutation])
+        last = len(shape) - 1
+        keeps_rows = permutation[last] == last and configuration.moves_rows(
+            self.target, shape[last], self.result_type.dtype
+        )
+        if keeps_rows and self.is_returned:  # other readers read through the map of a generic
+            return self._rows_moved(x, permutation[:last], lambda at: at)
         return self.permute(x, permutation)
+
+    def _rows_moved(self, x: Any, order: Sequence[int], turn: Callable[[list[Any]], list[Any]]) -> Any:
+        """Whole rows put elsewhere: axis `i` of the result is axis `order[i]`, read where `turn` says.
+
+        As a gather of rows each is copied at once; element by element IREE does not vectorise the moves.
+        """
+        x = self.readable(x)
+        shape = self.shape(x)
+        rank = len(order)
+        leading = [shape[a] for a in order]
+        i64 = self.scalars.element_type(INT64)
+        sizes = [self.size_value(n) for n in shape[:rank]]
+
+        def body(_: Any) -> Any:
+            at = [mlir.linalg.IndexOp(order.index(a)).result for a in range(rank)]
+            linear = None
+            for position, n in zip(turn(at), sizes, strict=True):
+                linear = position if linear is None else mlir.arith.addi(mlir.arith.muli(linear, n), position)
+            return mlir.arith.index_cast(i64, linear)
+
+        where = self.generic(
+            [], [self.empty(leading, INT64)], [self.identity_map(rank)], ["parallel"] * rank, body
+        )
+        rows = self.collapse(x, [list(range(rank)), [rank]])
+        where = self.collapse(where, [list(range(rank))])
+        init = self._empty_like(x, [self.product(leading), shape[rank]])
+        gathered = mlir.ir.Operation.create(
+            "iree_linalg_ext.gather",
+            results=[init.type],
+            operands=[rows, where, init],
+            attributes={"dimension_map": mlir.ir.DenseI64ArrayAttr.get([0], self.context)},
+        ).result
+        gathered = self.materialise(self.bind_shape(gathered, self.shape(init)))
+        return self.expand(gathered, [list(range(rank)), [rank]], [*leading, shape[rank]])
 
     # -- slices, padding, joining --------------------------------------------------------------
 
@@ -261,6 +303,14 @@ class MovementForms(RearrangementForms, OwnershipForms):
             return x
         x = self.readable(x)
         ends = {a: self.size_value(self._calculated("size_sub", shape[a], 1)) for a in turned}
+        last = len(shape) - 1
+        if configuration.moves_rows(self.target, shape[last], self.result_type.dtype) and last not in turned:
+            order = list(range(last))
+            return self._rows_moved(
+                x,
+                order,
+                lambda at: [mlir.arith.subi(ends[a], i) if a in turned else i for a, i in enumerate(at)],
+            )
 
         def body(_: Any) -> Any:
             position = [mlir.linalg.IndexOp(a).result for a in range(len(shape))]

@@ -137,3 +137,24 @@ def test_reverse_and_gather_of_a_strided_slice_compile() -> None:
 
     for got, want in zip(adze.jit(function)(X), function(X), strict=True):
         np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.complex128, np.bool_])
+def test_moving_and_gathering_wide_rows_compiles(dtype: type) -> None:
+    def function(x):  # type: ignore[no-untyped-def]
+        return anp.transpose(x, (1, 0, 2)), x[::-1], x[0][anp.array([2, 0])]
+
+    x = np.random.default_rng(0).integers(0, 2, (3, 4, 32)).astype(dtype)
+    for got, want in zip(adze.jit(function)(x), function(x), strict=True):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+
+
+def test_short_programs_that_were_once_refused() -> None:
+    def function(x):  # type: ignore[no-untyped-def]
+        one = lax.slice(anp.cumsum(x)[:1], (0,), (1,), (2,))
+        empty = anp.zeros((0, 3), np.complex128)
+        return *lax.top_k(one, 1), anp.sum(empty), empty.T @ empty
+
+    x = np.arange(4, dtype=np.float32)
+    for got, want in zip(adze.jit(function)(x), function(x), strict=True):
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
