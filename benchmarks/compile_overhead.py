@@ -21,7 +21,9 @@ from rich.console import Console
 from rich.table import Table
 
 import adze.numpy as anp
+from adze.frontend.differentiation import grad
 from adze.frontend.trace import trace_program
+from adze.passes.linearize import Linearizer
 from adze.passes.pipeline import TO_SIMPLIFIED, Lower
 from adze.passes.verify import verify
 
@@ -43,18 +45,22 @@ def main() -> int:
     count = operation_count(function)
     rounds = [stage_seconds(function) for _ in range(options.rounds)]
     stages = {name: min(one[name] for one in rounds) for name in rounds[0]}
+    rounds = [gradient_seconds(function) for _ in range(options.rounds)]
+    gradient = {name: min(one[name] for one in rounds) for name in rounds[0]}
     imports = {statement: import_cost(statement, "adze", options.rounds) for statement in IMPORTS}
     if options.json:
         report = {
             "circumstances": circumstances(),
             "operations": count,
             "stages": stages,
+            "gradient": gradient,
             "imports": {statement: import_report(cost) for statement, cost in imports.items()},
         }
         print(json.dumps(report, indent=2))
         return 0
     console = Console()
     console.print(stage_table(stages, count))
+    console.print(stage_table(gradient, count, "its gradient, "))
     for statement, cost in imports.items():
         console.print(import_table(statement, cost))
     return 0
@@ -99,8 +105,37 @@ def stage_seconds(function: Any) -> dict[str, float]:
     return seconds
 
 
-def stage_table(stages: dict[str, float], count: int) -> Table:
-    table = Table(title=f"{count} operations, best of the rounds")
+def gradient_seconds(function: Any) -> dict[str, float]:
+    """The gradient of the same function, each engine timed alone: linearize (jvp and split), transpose."""
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, call: Callable[[], Any]) -> Any:
+        began = time.perf_counter()
+        result = call()
+        seconds[name] = time.perf_counter() - began
+        return result
+
+    def total(x: Any, y: Any) -> Any:
+        first, second = function(x, y)
+        return anp.sum(first) + anp.sum(second)
+
+    traced = timed("trace", lambda: trace_program(total, arguments(), {}))
+    module = traced.module
+    linearizer = Linearizer(module)
+    made = timed("linearize", lambda: linearizer.linearize(traced.symbol, (True, True)))
+    linear = (False,) * len(made.residuals) + (True, True)
+    timed("transpose", lambda: linearizer.transposer.transpose(made.linear, linear))
+    whole = timed("trace of the gradient", lambda: trace_program(grad(total), arguments(), {})).module
+    del seconds["trace of the gradient"]  # the engines above, and the trace, once more
+    for step in TO_SIMPLIFIED:
+        timed(step.name, lambda step=step: step.run(whole))
+        timed(f"verify after {step.name}", lambda: verify(whole))
+    timed("lower", lambda: Lower().run(whole))
+    return seconds
+
+
+def stage_table(stages: dict[str, float], count: int, what: str = "") -> Table:
+    table = Table(title=f"{what}{count} operations, best of the rounds")
     table.add_column("stage")
     for heading in ("ms", "us per operation"):
         table.add_column(heading, justify="right")

@@ -10,7 +10,7 @@ import hashlib
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,9 @@ def clone_module(module: Any) -> Any:
 def module_text(module: Any, *, locations: bool = False) -> str:
     """A module as MLIR text."""
     return str(module.operation.get_asm(enable_debug_info=locations, large_elements_limit=None))
+
+
+_FUSE_LESS = "--iree-dispatch-creation-enable-aggressive-fusion=false"
 
 
 class StageDumps:
@@ -214,6 +217,8 @@ class Lowered:
         self.module.operation.verify()
         variants = [
             Variant("tuned", self.bytecode, options),
+            # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
+            Variant("fused less", self.bytecode, replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))),
             Variant("untuned", self._untuned, options),
             Variant("plain", self._untuned, CompileOptions()),
         ]

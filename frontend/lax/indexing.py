@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dialects.types import storage
 from ..errors import ArgumentError
 from ..interpreter import as_value, ops
 from ..locations import user_location_text
@@ -142,7 +143,7 @@ def gather(
         start_indices_batching_dims=dimension_numbers.start_indices_batching_dims,
         slice_sizes=tuple(slice_sizes),
         mode="fill" if chosen is GatherScatterMode.FILL_OR_DROP else "clip",
-        fill_value=np.asarray(fill, dtype=value.dtype),
+        fill_value=storage(np.asarray(fill, dtype=value.dtype)),
     )
 
 
