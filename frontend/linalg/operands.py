@@ -18,7 +18,7 @@ from ..promotion import broadcast, broadcast_shapes, promote, type_text
 from ..sizes import Dim
 
 # The width at which blocked algorithms stop splitting and loop over columns.
-BLOCK = 32
+BLOCK = 128
 
 
 def inexact(function: str, x: Any) -> Any:

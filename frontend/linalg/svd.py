@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...dialects.types import INT32
 from .. import namespace as xp
 from ..control_flow import fori_loop, while_loop
 from ..custom_derivatives import custom_jvp
 from ..interpreter import ops
-from ..promotion import broadcast
 from .operands import (
     adjoint,
     conjugate,
@@ -25,7 +25,6 @@ from .operands import (
     is_complex,
     matrix,
     phase,
-    positions,
     real_dtype,
     real_part,
     square,
@@ -146,7 +145,7 @@ def _values(a: Any) -> Any:
     if columns == 0:
         return xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype))
     _, r = householder(a, columns)
-    return _rotated(adjoint(r), with_vectors=False)[0]
+    return _rotated(adjoint(r))[0]
 
 
 def decompose(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
@@ -158,12 +157,11 @@ def decompose(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
     q, r = householder(a, rows if full else columns)
     if columns == 0:
         return q, xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype)), r[..., :columns, :]
-    # r^H = x s z^H has left vectors x as rotated columns; a = q r = (q z) s x^H.
-    s, moved, z = _rotated(adjoint(r[..., :columns, :]), with_vectors=True)
+    # Rotations z with r^H z = x s, x orthonormal, make a = q r = (q z) s x^H: they are applied to q at once.
+    s, moved, u, *rest = _rotated(adjoint(r[..., :columns, :]), q[..., :columns], q[..., columns:])
     x = _orthonormal(moved, s)
-    u = xp.matmul(q[..., :columns], z)
     if rows > columns and full:
-        u = xp.concatenate([u, q[..., columns:]], axis=-1)
+        u = xp.concatenate([u, *rest], axis=-1)
     return u, s, adjoint(x)
 
 
@@ -175,27 +173,30 @@ def _orthonormal(moved: Any, s: Any) -> Any:
     return q * xp.expand_dims(phase(diagonal(r)), -2)
 
 
-def _rotated(x: Any, *, with_vectors: bool) -> tuple[Any, ...]:
-    """Lengths of the columns of ``x z`` in descending order; with vectors also ``x z`` and unitary `z`."""
+def _rotated(x: Any, *others: Any) -> tuple[Any, ...]:
+    """Lengths of the columns of ``x z`` in descending order, ``x z``, and the first of the others times `z`.
+
+    What else there is in `others` is carried along as it is.
+    """
     n = x.shape[-1]
     largest = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
     x = x / xp.astype(scale, x.dtype)
-    vectors: Any = (broadcast(unit(n, x.dtype), x.shape),) if with_vectors else ()
     if n > 1:
-        x, *vectors = _swept(x, *vectors)
+        x, *others = _swept(x, *others)
     lengths = xp.sqrt(xp.sum(squares(x), axis=-2, dtype=scale.dtype))
-    s, x, *vectors = sorted_by(lengths, x, *vectors, descending=True)
-    scale_column = xp.squeeze(scale, -1)
-    return (s * scale_column, x * xp.astype(scale, x.dtype), *vectors)
+    s, x, *vectors = sorted_by(lengths, x, *others[:1], descending=True)
+    found = (s * xp.squeeze(scale, -1), x * xp.astype(scale, x.dtype))
+    return (*found, *vectors, *others[1:])
 
 
-def _swept(x: Any, *vectors: Any) -> tuple[Any, ...]:
+def _swept(x: Any, *others: Any) -> tuple[Any, ...]:
     n = x.shape[-1]
     real = real_dtype(x.dtype)
     tolerance = real.type(epsilon(x.dtype) * np.sqrt(n))
     # Columns so short that their squares lose digits are below every rounding error of the matrix.
     negligible = real.type(np.finfo(real).tiny / np.finfo(real).eps)
+    vectors, kept = others[:1], tuple(y for y in others[1:] if y.shape[-1])
 
     def is_left(state: Any) -> Any:
         count, is_moving = state[:2]
@@ -203,7 +204,7 @@ def _swept(x: Any, *vectors: Any) -> tuple[Any, ...]:
 
     def turn(t: Any, state: Any) -> Any:
         is_moving, x, *vectors = state
-        pairs = Round(xp.astype(t, positions(1).dtype), n)
+        pairs = Round(xp.astype(t, INT32), n)
         weights = xp.sum(squares(x), axis=-2, dtype=real)
         products = xp.sum(conjugate(x) * pairs.swapped(x), axis=-2, dtype=x.dtype)
         products = pairs.shared(products)
@@ -219,8 +220,10 @@ def _swept(x: Any, *vectors: Any) -> tuple[Any, ...]:
         return (xp.logical_or(is_moving, xp.any(is_needed)), *moved)
 
     def sweep(state: Any) -> Any:
-        start = (xp.zeros((), dtype=bool), *state[2:])
-        return (state[0] + 1, *fori_loop(0, n, turn, start))
+        count, _, *rest = state
+        rotated, same = rest[: 1 + len(vectors)], rest[1 + len(vectors) :]
+        start = (xp.zeros((), dtype=bool), *rotated)
+        return (count + 1, *fori_loop(0, n, turn, start), *same)
 
-    count = ops.reshape(ops.iota(shape=(1,), axis=0, dtype=positions(1).dtype), shape=())
-    return tuple(while_loop(is_left, sweep, (count, xp.ones((), dtype=bool), x, *vectors)))[2:]
+    start = (xp.zeros((), dtype=INT32), xp.ones((), dtype=bool), x, *vectors, *kept)
+    return tuple(while_loop(is_left, sweep, start))[2:]
