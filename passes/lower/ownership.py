@@ -36,7 +36,7 @@ class OwnershipForms(LoweringCore):
 
     def owned(self, x: Any, dtype: np.dtype) -> Any:
         """`x`, or a copy of it where it may be a caller's array or has other readers: safe to write into."""
-        if not self._may_be_shared(x):
+        if not (self._may_be_shared(x) or _is_known(x)):
             return x
         shape = self.shape(x)
         rank = len(shape)
@@ -65,6 +65,20 @@ class OwnershipForms(LoweringCore):
                 return bool(owner.name.startswith(("func.", "scf.", "arith.constant", "linalg.fill")))
             value = owner.operands[0]
         return bool(value.owner.owner.operation.name == "func.func")
+
+
+def _is_known(value: Any) -> bool:
+    """Whether `value` follows from constants alone: IREE 3.13 computes it once into a global, and a loop that
+    carries it frees that global (a call fails: "binding capacity of the command buffer")."""
+    pending, seen = [value], set()
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, mlir.ir.Block) or owner.operation.name.startswith(("func.", "scf.")):
+            return False
+        if owner.operation not in seen:
+            seen.add(owner.operation)
+            pending += list(owner.operation.operands)
+    return True
 
 
 def _reads(value: Any) -> int:
