@@ -24,23 +24,23 @@ Types = tuple[ValueType, ...]
 
 
 def compile_functions(
-    module: mlir.ir.Module, signatures: Mapping[str, tuple[Types, Types]]
+    module: mlir.ir.Module, signatures: Mapping[str, tuple[Types, Types]], device: str = "cpu"
 ) -> Callable[[str, Sequence[np.ndarray]], list[np.ndarray]]:
-    """Lower, compile and load `module`; the result calls one of its functions by name."""
-    target = parse_target("cpu")
+    """Lower, compile and load `module` for `device`; the result calls one of its functions by name."""
+    target = parse_target(device)
     lower(module, target)
     data = io.BytesIO()
     module.operation.write_bytecode(data)
     compiled = compile_bytecode(data.getvalue(), target)
     declared = [_signature(name, *types) for name, types in signatures.items()]
-    executable = Executable(compiled.vmfb, "local-sync", declared)
+    executable = Executable(compiled.vmfb, "local-sync" if device == "cpu" else device, declared)
     return lambda name, arguments: [r.numpy() for r in executable.call(name, arguments)]
 
 
-def compile_cases(program: ModuleOfCases) -> Callable[[Function], list[np.ndarray]]:
-    """Compile the module of an op's cases; the result runs one of its functions."""
+def compile_cases(program: ModuleOfCases, device: str = "cpu") -> Callable[[Function], list[np.ndarray]]:
+    """Compile the module of an op's cases for `device`; the result runs one of its functions."""
     signatures = {f.name: (f.input_types, f.output_types) for f in program.functions}
-    call = compile_functions(program.module, signatures)
+    call = compile_functions(program.module, signatures, device)
     return lambda function: call(function.name, function.arguments)
 
 

@@ -100,10 +100,10 @@ def test_module_evaluates_as_its_op_does(name: str) -> None:
 
 
 @for_each_op
-def test_compiled_result_is_the_evaluated_one(name: str) -> None:
+def test_compiled_result_is_the_evaluated_one(name: str, device: str) -> None:
     program = ModuleOfCases.of(all_instances(name))
     tolerance = TOLERANCES[BY_OP[name].tolerance]
-    call = compile_cases(program)
+    call = compile_cases(program, device)
     failures = []
     for function in program.functions:
         for want, got in zip(function.expected, call(function), strict=True):
