@@ -11,10 +11,8 @@ from typing import Any, NamedTuple
 
 from ...dialects.types import INT32
 from .. import namespace as xp
-from ..control_flow import fori_loop, while_loop
 from ..custom_derivatives import custom_jvp
 from ..namespace.axes import argument_error
-from ..promotion import broadcast
 from .cholesky import from_lower, symmetrized
 from .operands import (
     adjoint,
@@ -27,8 +25,9 @@ from .operands import (
     square,
     squares,
     unit,
+    unknown_zeros,
 )
-from .rotations import MOST_SWEEPS, Round, sorted_by
+from .rotations import Round, repeated_sweeps, sorted_by
 
 
 class EighResult(NamedTuple):
@@ -99,10 +98,10 @@ def _jacobi(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
         return xp.zeros((*batch, 0), dtype=real_dtype(a.dtype)), a
     scale = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
     scale = xp.where(scale > 0, scale, xp.ones_like(scale))
-    # Gathered: IREE 3.13 refuses ("does not dominate this use") the largest element and masked sums of one sum.
+    # Gathered: IREE 3.13 refuses ("does not dominate this use") a maximum and a masked sum of one sum.
     weights = real_part(xp.diagonal(a, 0, -2, -1)) / xp.squeeze(scale, -1)
     a = a / xp.astype(scale, a.dtype)
-    vectors = (broadcast(unit(n, a.dtype), a.shape),) if with_vectors else ()
+    vectors = (unit(n, a.dtype) + unknown_zeros(a, a.dtype),) if with_vectors else ()
     if n > 1:
         state = _swept(a, weights, *vectors)
         weights, vectors = state[0], state[1:]
@@ -117,11 +116,10 @@ def _swept(a: Any, weights: Any, *vectors: Any) -> tuple[Any, ...]:
     is_diagonal = rows == positions(n)
 
     def is_left(state: Any) -> Any:
-        count, a = state[:2]
-        every = squares(a)
+        every = squares(state[0])
         outside = xp.sum(xp.where(is_diagonal, xp.zeros_like(every), every), axis=(-2, -1), dtype=every.dtype)
         total = xp.sum(every, axis=(-2, -1), dtype=every.dtype)
-        return xp.logical_and(count < MOST_SWEEPS, xp.any(outside > least * total))
+        return xp.any(outside > least * total)
 
     def turn(t: Any, state: Any) -> Any:
         a, weights, *vectors = state
@@ -137,8 +135,4 @@ def _swept(a: Any, weights: Any, *vectors: Any) -> tuple[Any, ...]:
         a = xp.where(is_diagonal, xp.expand_dims(xp.astype(weights, a.dtype), -1), cleared)
         return (a, weights, *(pairs.columns_rotated(v, cosine, sine) for v in vectors))
 
-    def sweep(state: Any) -> Any:
-        return (state[0] + 1, *fori_loop(0, n, turn, tuple(state[1:])))
-
-    start = xp.zeros((), dtype=INT32)
-    return tuple(while_loop(is_left, sweep, (start, a, weights, *vectors)))[2:]
+    return repeated_sweeps(n, is_left, turn, (a, weights, *vectors))[1:]

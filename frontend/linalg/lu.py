@@ -34,6 +34,7 @@ from .operands import (
     square,
     system,
     unit,
+    unknown_zeros,
     zeros,
 )
 from .triangular import halved, solve_lower, solve_upper
@@ -171,7 +172,7 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
         is_below = xp.logical_and(xp.expand_dims(rows > k, -1), columns == k)
         return (xp.where(is_below, wide, a - wide * later), order), chosen
 
-    order = broadcast(rows, (*a.shape[:-2], a.shape[-2]))
+    order = rows + unknown_zeros(a[..., 0], INT32)
     (packed, order), pivots = scan(step, (a, order), columns)
     return packed, xp.moveaxis(pivots, 0, -1), order
 
@@ -324,7 +325,7 @@ def permutation(pivots: Any) -> Any:
         theirs = xp.sum(xp.where(is_chosen, order, 0), axis=-1, keepdims=True, dtype=order.dtype)
         return xp.where(rows == k, theirs, xp.where(is_chosen, ours, order)), None
 
-    start = broadcast(rows, (*pivots.shape[:-1], n))
+    start = rows + xp.astype(pivots < 0, INT32)
     return scan(step, start, (rows, xp.moveaxis(pivots, -1, 0)))[0]
 
 

@@ -131,6 +131,15 @@ def unit(n: int, dtype: np.dtype) -> Any:
     return xp.eye(n, dtype=dtype)
 
 
+def unknown_zeros(x: Any, dtype: np.dtype) -> Any:
+    """Zeros in the shape of `x` that only show when it is known; ones where it is NaN.
+
+    A loop that carries what follows from constants alone starts from these: IREE 3.13 makes a global of such
+    a value, and the loop frees it (a later call fails: "binding capacity of the command buffer").
+    """
+    return xp.astype(xp.isnan(real_part(x)), dtype)
+
+
 def row(x: Any, k: Any) -> Any:
     """Row `k` of each matrix, `[..., columns]`."""
     return xp.squeeze(_slice(x, k, x.ndim - 2), -2)

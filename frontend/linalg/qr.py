@@ -25,6 +25,7 @@ from .operands import (
     positions,
     real_part,
     squares,
+    unknown_zeros,
     zeros,
 )
 from .triangular import halved, solve_lower
@@ -136,7 +137,7 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
         found = xp.where(columns == k, tau, above)
         return xp.where(columns == k, xp.expand_dims(found, -1), t), None
 
-    start = zeros((*a.shape[:-2], a.shape[-1], a.shape[-1]), a.dtype)
+    start = unknown_zeros(gram, a.dtype)
     t, _ = scan(grow, start, (columns, taus))
     return v, t, r
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...dialects.types import INT32
 from .. import namespace as xp
-from ..control_flow import fori_loop, while_loop
 from ..custom_derivatives import custom_jvp
 from ..interpreter import ops
 from .operands import (
@@ -32,7 +31,7 @@ from .operands import (
     unit,
 )
 from .qr import householder
-from .rotations import MOST_SWEEPS, Round, sorted_by
+from .rotations import Round, repeated_sweeps, sorted_by
 
 
 class SVDResult(NamedTuple):
@@ -199,11 +198,11 @@ def _swept(x: Any, *others: Any) -> tuple[Any, ...]:
     vectors, kept = others[:1], tuple(y for y in others[1:] if y.shape[-1])
 
     def is_left(state: Any) -> Any:
-        count, is_moving = state[:2]
-        return xp.logical_and(count < MOST_SWEEPS, is_moving)
+        return xp.logical_not(xp.all(state[0] >= n))
 
     def turn(t: Any, state: Any) -> Any:
-        is_moving, x, *vectors = state
+        still, x, *rest = state
+        turned, same = rest[: len(vectors)], rest[len(vectors) :]
         pairs = Round(xp.astype(t, INT32), n)
         weights = xp.sum(squares(x), axis=-2, dtype=real)
         products = xp.sum(conjugate(x) * pairs.swapped(x), axis=-2, dtype=x.dtype)
@@ -216,14 +215,10 @@ def _swept(x: Any, *others: Any) -> tuple[Any, ...]:
         )
         is_needed = xp.logical_and(is_needed, xp.logical_not(pairs.is_alone))
         cosine, sine, _ = pairs.rotation(weights, products, is_needed)
-        moved = (pairs.columns_rotated(y, cosine, sine) for y in (x, *vectors))
-        return (xp.logical_or(is_moving, xp.any(is_needed)), *moved)
+        moved = (pairs.columns_rotated(y, cosine, sine) for y in (x, *turned))
+        quiet = xp.where(xp.any(is_needed), xp.zeros_like(still), still + 1)
+        return (quiet, *moved, *same)
 
-    def sweep(state: Any) -> Any:
-        count, _, *rest = state
-        rotated, same = rest[: 1 + len(vectors)], rest[1 + len(vectors) :]
-        start = (xp.zeros((), dtype=bool), *rotated)
-        return (count + 1, *fori_loop(0, n, turn, start), *same)
-
-    start = (xp.zeros((), dtype=INT32), xp.ones((), dtype=bool), x, *vectors, *kept)
-    return tuple(while_loop(is_left, sweep, start))[2:]
+    # The first is the number of rounds since a pair was rotated.
+    start = (xp.zeros((), dtype=INT32), x, *vectors, *kept)
+    return repeated_sweeps(n, is_left, turn, start)[1:]
