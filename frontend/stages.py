@@ -215,10 +215,11 @@ class Lowered:
 
     def _build(self, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
+        # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
+        fused_less = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))
         variants = [
             Variant("tuned", self.bytecode, options),
-            # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
-            Variant("fused less", self.bytecode, replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))),
+            Variant("fused less", self.bytecode, fused_less),
             Variant("untuned", self._untuned, options),
             Variant("plain", self._untuned, CompileOptions()),
         ]

@@ -182,7 +182,8 @@ def _rotated(x: Any, *others: Any) -> tuple[Any, ...]:
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
     x = x / xp.astype(scale, x.dtype)
     if n > 1:
-        x, *others = _swept(x, *others)
+        x, *swept = _swept(x, *others)
+        others = tuple(swept)
     lengths = xp.sqrt(xp.sum(squares(x), axis=-2, dtype=scale.dtype))
     s, x, *vectors = sorted_by(lengths, x, *others[:1], descending=True)
     found = (s * xp.squeeze(scale, -1), x * xp.astype(scale, x.dtype))
