@@ -30,7 +30,7 @@ class IndexBoundsError(ShapeError, IndexError):
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """One entry of an index: `kind` is int, slice, new, scalar (a traced integer), array or mask."""
+    """One entry of an index: `kind` is int, slice, new, scalar (a traced integer), array, mask or gap."""
 
     kind: str
     value: Any = None
@@ -72,11 +72,13 @@ def parse(x: Any, index: Any) -> list[Item]:
             where=user_location_text(),
         )
     rest = [Item("slice", slice(None)) for _ in range(x.ndim - used)]
+    if ellipses and not rest:
+        rest = [Item("gap")]  # an ellipsis of no axes still keeps the array indices around it apart
     place = ellipses[0] if ellipses else len(items)
     items[place : place + 1 if ellipses else place] = rest
     axis, bound = 0, []
     for item in items:
-        if item.kind == "new":
+        if item.kind in ("new", "gap"):
             bound.append(item)
             continue
         item.axis = axis

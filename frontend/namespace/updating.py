@@ -144,7 +144,9 @@ def _window(x: Any, items: Sequence[Item], new: Any, kind: str) -> Any:
     for item in items:
         if item.axis is not None and not (item.kind == "slice" and is_full(item)):
             taken[item.axis] = bounds(x, item)
-    shape = tuple(1 if i.axis is None else taken[i.axis].length for i in items if i.kind != "int")
+    shape = tuple(
+        1 if i.axis is None else taken[i.axis].length for i in items if i.kind not in ("int", "gap")
+    )
     new = _fitted(new, shape, x)
     region = tuple(w.length for w in taken)
     if not same_shape(new.shape, region):
