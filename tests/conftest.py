@@ -8,10 +8,15 @@ Nothing here imports adze, so that a broken package still shows as failing tests
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DEVICES = ("cpu", "vulkan", "cuda")
+
+# The same examples everywhere: what passes here passes in CI.
+hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+hypothesis.settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
