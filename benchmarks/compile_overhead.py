@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 import adze.numpy as anp
-from adze.frontend.differentiation import grad
-from adze.frontend.trace import trace_program
+from adze.frontend.tracing.trace import trace_program
+from adze.frontend.transforms.differentiation import grad
 from adze.passes.linearize import Linearizer
 from adze.passes.pipeline import TO_SIMPLIFIED, Lower
 from adze.passes.verify import verify

@@ -60,7 +60,7 @@ def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tupl
 
 
 def _parse(text: str) -> Any:
-    from ..frontend.specs import parse_spec
+    from ..frontend.tracing.specs import parse_spec
 
     return usage("--in", parse_spec, text)
 

@@ -50,7 +50,7 @@ def ir(
 
     Example: adze ir model.py:predict --in 'f32[8,784]' --stage simplified
     """
-    from ..frontend.jit import trace
+    from ..frontend.programs.jit import trace
     from ..runtime.files import write_atomically
     from ..runtime.targets import parse_target
 

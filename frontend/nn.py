@@ -14,10 +14,10 @@ import numpy as np
 
 from . import namespace as xp
 from .errors import ArgumentError, ShapeError
-from .interpreter import as_value, ops
 from .lax.computations import conv_general_dilated
 from .lax.operands import axes_of, axis_of
-from .locations import user_location_text
+from .tracing.interpreter import as_value, ops
+from .tracing.locations import user_location_text
 
 Axis = int | Sequence[int] | None
 

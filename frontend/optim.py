@@ -15,7 +15,7 @@ import numpy as np
 
 from . import namespace as xp
 from . import tree
-from .interpreter import as_value, ops
+from .tracing.interpreter import as_value, ops
 
 Rate = float | Callable[[Any], Any]
 

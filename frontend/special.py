@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from . import namespace as xp
-from .interpreter import ops
 from .nn import logsumexp as _logsumexp
+from .tracing.interpreter import ops
 
 _SQRT_HALF: Final = math.sqrt(0.5)
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)

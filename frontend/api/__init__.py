@@ -20,79 +20,79 @@ if TYPE_CHECKING:
     from . import scipy as scipy
     from . import tree as tree
     from .dialects.errors import AdzeError as AdzeError
-    from .frontend.array import Array as Array
-    from .frontend.artifacts import LoadedProgram as LoadedProgram
-    from .frontend.artifacts import load as load
-    from .frontend.batching import vmap as vmap
-    from .frontend.checkpoints import checkpoint as checkpoint
-    from .frontend.checkpoints import checkpoint_name as checkpoint_name
-    from .frontend.checkpoints import checkpoint_policies as checkpoint_policies
-    from .frontend.checkpoints import stop_gradient as stop_gradient
-    from .frontend.control_flow import associative_scan as associative_scan
-    from .frontend.control_flow import cond as cond
-    from .frontend.control_flow import fori_loop as fori_loop
-    from .frontend.control_flow import map as map
-    from .frontend.control_flow import scan as scan
-    from .frontend.control_flow import switch as switch
-    from .frontend.control_flow import while_loop as while_loop
-    from .frontend.custom_derivatives import custom_jvp as custom_jvp
-    from .frontend.custom_derivatives import custom_vjp as custom_vjp
-    from .frontend.differentiation import grad as grad
-    from .frontend.differentiation import jvp as jvp
-    from .frontend.differentiation import linear_transpose as linear_transpose
-    from .frontend.differentiation import linearize as linearize
-    from .frontend.differentiation import value_and_grad as value_and_grad
-    from .frontend.differentiation import vjp as vjp
-    from .frontend.jacobians import check_grads as check_grads
-    from .frontend.jacobians import hessian as hessian
-    from .frontend.jacobians import hvp as hvp
-    from .frontend.jacobians import jacfwd as jacfwd
-    from .frontend.jacobians import jacobian as jacobian
-    from .frontend.jacobians import jacrev as jacrev
-    from .frontend.jit import explain_retrace as explain_retrace
-    from .frontend.jit import jit as jit
-    from .frontend.jit import trace as trace
-    from .frontend.placement import device_put as device_put
-    from .frontend.placement import devices as devices
-    from .frontend.specs import ShapeDtype as ShapeDtype
+    from .frontend.control.control_flow import associative_scan as associative_scan
+    from .frontend.control.control_flow import cond as cond
+    from .frontend.control.control_flow import fori_loop as fori_loop
+    from .frontend.control.control_flow import map as map
+    from .frontend.control.control_flow import scan as scan
+    from .frontend.control.control_flow import switch as switch
+    from .frontend.control.control_flow import while_loop as while_loop
+    from .frontend.programs.artifacts import LoadedProgram as LoadedProgram
+    from .frontend.programs.artifacts import load as load
+    from .frontend.programs.jit import explain_retrace as explain_retrace
+    from .frontend.programs.jit import jit as jit
+    from .frontend.programs.jit import trace as trace
+    from .frontend.programs.placement import device_put as device_put
+    from .frontend.programs.placement import devices as devices
+    from .frontend.tracing.array import Array as Array
+    from .frontend.tracing.specs import ShapeDtype as ShapeDtype
+    from .frontend.transforms.batching import vmap as vmap
+    from .frontend.transforms.checkpoints import checkpoint as checkpoint
+    from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
+    from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies
+    from .frontend.transforms.checkpoints import stop_gradient as stop_gradient
+    from .frontend.transforms.custom_derivatives import custom_jvp as custom_jvp
+    from .frontend.transforms.custom_derivatives import custom_vjp as custom_vjp
+    from .frontend.transforms.differentiation import grad as grad
+    from .frontend.transforms.differentiation import jvp as jvp
+    from .frontend.transforms.differentiation import linear_transpose as linear_transpose
+    from .frontend.transforms.differentiation import linearize as linearize
+    from .frontend.transforms.differentiation import value_and_grad as value_and_grad
+    from .frontend.transforms.differentiation import vjp as vjp
+    from .frontend.transforms.jacobians import check_grads as check_grads
+    from .frontend.transforms.jacobians import hessian as hessian
+    from .frontend.transforms.jacobians import hvp as hvp
+    from .frontend.transforms.jacobians import jacfwd as jacfwd
+    from .frontend.transforms.jacobians import jacobian as jacobian
+    from .frontend.transforms.jacobians import jacrev as jacrev
 
 _WHERE = {
     "AdzeError": ".dialects.errors",
-    "Array": ".frontend.array",
-    "LoadedProgram": ".frontend.artifacts",
-    "ShapeDtype": ".frontend.specs",
-    "explain_retrace": ".frontend.jit",
-    "jit": ".frontend.jit",
-    "load": ".frontend.artifacts",
-    "device_put": ".frontend.placement",
-    "devices": ".frontend.placement",
-    "associative_scan": ".frontend.control_flow",
-    "cond": ".frontend.control_flow",
-    "fori_loop": ".frontend.control_flow",
-    "map": ".frontend.control_flow",
-    "scan": ".frontend.control_flow",
-    "switch": ".frontend.control_flow",
-    "while_loop": ".frontend.control_flow",
-    "trace": ".frontend.jit",
-    "grad": ".frontend.differentiation",
-    "jvp": ".frontend.differentiation",
-    "linear_transpose": ".frontend.differentiation",
-    "linearize": ".frontend.differentiation",
-    "value_and_grad": ".frontend.differentiation",
-    "vjp": ".frontend.differentiation",
-    "vmap": ".frontend.batching",
-    "check_grads": ".frontend.jacobians",
-    "hessian": ".frontend.jacobians",
-    "hvp": ".frontend.jacobians",
-    "jacfwd": ".frontend.jacobians",
-    "jacobian": ".frontend.jacobians",
-    "jacrev": ".frontend.jacobians",
-    "checkpoint": ".frontend.checkpoints",
-    "checkpoint_name": ".frontend.checkpoints",
-    "checkpoint_policies": ".frontend.checkpoints",
-    "custom_jvp": ".frontend.custom_derivatives",
-    "custom_vjp": ".frontend.custom_derivatives",
-    "stop_gradient": ".frontend.checkpoints",
+    "Array": ".frontend.tracing.array",
+    "LoadedProgram": ".frontend.programs.artifacts",
+    "ShapeDtype": ".frontend.tracing.specs",
+    "explain_retrace": ".frontend.programs.jit",
+    "jit": ".frontend.programs.jit",
+    "load": ".frontend.programs.artifacts",
+    "device_put": ".frontend.programs.placement",
+    "devices": ".frontend.programs.placement",
+    "associative_scan": ".frontend.control.control_flow",
+    "cond": ".frontend.control.control_flow",
+    "fori_loop": ".frontend.control.control_flow",
+    "map": ".frontend.control.control_flow",
+    "scan": ".frontend.control.control_flow",
+    "switch": ".frontend.control.control_flow",
+    "while_loop": ".frontend.control.control_flow",
+    "trace": ".frontend.programs.jit",
+    "grad": ".frontend.transforms.differentiation",
+    "jvp": ".frontend.transforms.differentiation",
+    "linear_transpose": ".frontend.transforms.differentiation",
+    "linearize": ".frontend.transforms.differentiation",
+    "value_and_grad": ".frontend.transforms.differentiation",
+    "vjp": ".frontend.transforms.differentiation",
+    "vmap": ".frontend.transforms.batching",
+    "check_grads": ".frontend.transforms.jacobians",
+    "hessian": ".frontend.transforms.jacobians",
+    "hvp": ".frontend.transforms.jacobians",
+    "jacfwd": ".frontend.transforms.jacobians",
+    "jacobian": ".frontend.transforms.jacobians",
+    "jacrev": ".frontend.transforms.jacobians",
+    "checkpoint": ".frontend.transforms.checkpoints",
+    "checkpoint_name": ".frontend.transforms.checkpoints",
+    "checkpoint_policies": ".frontend.transforms.checkpoints",
+    "custom_jvp": ".frontend.transforms.custom_derivatives",
+    "custom_vjp": ".frontend.transforms.custom_derivatives",
+    "stop_gradient": ".frontend.transforms.checkpoints",
 }
 _MODULES = ("debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 

@@ -1,21 +1,12 @@
 """The primitives of adze under JAX's names and calling conventions."""
 
-from .frontend.checkpoints import stop_gradient as stop_gradient
-from .frontend.collectives import all_gather as all_gather
-from .frontend.collectives import axis_index as axis_index
-from .frontend.collectives import axis_size as axis_size
-from .frontend.collectives import pmax as pmax
-from .frontend.collectives import pmean as pmean
-from .frontend.collectives import pmin as pmin
-from .frontend.collectives import ppermute as ppermute
-from .frontend.collectives import psum as psum
-from .frontend.control_flow import associative_scan as associative_scan
-from .frontend.control_flow import cond as cond
-from .frontend.control_flow import fori_loop as fori_loop
-from .frontend.control_flow import map as map
-from .frontend.control_flow import scan as scan
-from .frontend.control_flow import switch as switch
-from .frontend.control_flow import while_loop as while_loop
+from .frontend.control.control_flow import associative_scan as associative_scan
+from .frontend.control.control_flow import cond as cond
+from .frontend.control.control_flow import fori_loop as fori_loop
+from .frontend.control.control_flow import map as map
+from .frontend.control.control_flow import scan as scan
+from .frontend.control.control_flow import switch as switch
+from .frontend.control.control_flow import while_loop as while_loop
 from .frontend.lax.computations import ConvDimensionNumbers as ConvDimensionNumbers
 from .frontend.lax.computations import argmax as argmax
 from .frontend.lax.computations import argmin as argmin
@@ -138,6 +129,15 @@ from .frontend.lax.shapes import slice as slice
 from .frontend.lax.shapes import slice_in_dim as slice_in_dim
 from .frontend.lax.shapes import squeeze as squeeze
 from .frontend.lax.shapes import transpose as transpose
+from .frontend.transforms.checkpoints import stop_gradient as stop_gradient
+from .frontend.transforms.collectives import all_gather as all_gather
+from .frontend.transforms.collectives import axis_index as axis_index
+from .frontend.transforms.collectives import axis_size as axis_size
+from .frontend.transforms.collectives import pmax as pmax
+from .frontend.transforms.collectives import pmean as pmean
+from .frontend.transforms.collectives import pmin as pmin
+from .frontend.transforms.collectives import ppermute as ppermute
+from .frontend.transforms.collectives import psum as psum
 
 __all__ = [
     "ConvDimensionNumbers",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import namespace as xp
-from ..interpreter import ops
+from ..tracing.interpreter import ops
 
 Parts = tuple[Any, Any]
 

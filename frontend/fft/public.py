@@ -14,7 +14,6 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, COMPLEX, FLOAT16, FLOAT32
 from .. import namespace as xp
-from ..interpreter import ops
 from ..namespace.axes import (
     argument_error,
     dtype_of,
@@ -25,7 +24,8 @@ from ..namespace.axes import (
     shape_error,
     static_size,
 )
-from ..promotion import type_text
+from ..namespace.promotion import type_text
+from ..tracing.interpreter import ops
 from .kernel import Parts, inverse, resized, transform
 
 _NORMS = (None, "backward", "ortho", "forward")

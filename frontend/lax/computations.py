@@ -10,8 +10,8 @@ import numpy as np
 
 from ...dialects.types import as_dtype
 from ..errors import ArgumentError, ShapeError
-from ..interpreter import as_value, ops
-from ..locations import user_location_text
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
 from .operands import axes_of, axis_of
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import as_dtype
-from ..interpreter import as_value, ops
+from ..tracing.interpreter import as_value, ops
 from .operands import choice, operands
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...dialects.types import storage
 from ..errors import ArgumentError
-from ..interpreter import as_value, ops
-from ..locations import user_location_text
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
 from .operands import axis_of
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
-from ..interpreter import as_value, is_python_scalar, ops
-from ..locations import user_location_text
+from ..tracing.interpreter import as_value, is_python_scalar, ops
+from ..tracing.locations import user_location_text
 
 
 def operands(*xs: Any) -> list[Any]:

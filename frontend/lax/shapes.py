@@ -9,9 +9,9 @@ import numpy as np
 
 from ...dialects.types import as_dtype
 from ..errors import ShapeError
-from ..interpreter import as_value, ops
-from ..locations import user_location_text
-from ..sizes import product
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.sizes import product
 from .operands import axes_of, axis_of
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import namespace as xp
-from ..control_flow import scan
-from ..custom_derivatives import custom_jvp
-from ..promotion import promote
+from ..control.control_flow import scan
+from ..namespace.promotion import promote
+from ..transforms.custom_derivatives import custom_jvp
 from .operands import (
     BLOCK,
     adjoint,

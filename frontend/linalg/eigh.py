@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from ...dialects.types import INT32
 from .. import namespace as xp
-from ..custom_derivatives import custom_jvp
 from ..namespace.axes import argument_error
+from ..transforms.custom_derivatives import custom_jvp
 from .cholesky import from_lower, symmetrized
 from .operands import (
     adjoint,

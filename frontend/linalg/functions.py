@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import namespace as xp
-from ..control_flow import cond, fori_loop
-from ..interpreter import ops
+from ..control.control_flow import cond, fori_loop
 from ..namespace.axes import argument_error, shape_error
-from ..promotion import broadcast, type_text
+from ..namespace.promotion import broadcast, type_text
+from ..tracing.interpreter import ops
 from .lu import inv, solve
 from .norms import matrix_norm
 from .operands import epsilon, inexact, square, unit

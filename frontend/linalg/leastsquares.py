@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import namespace as xp
-from ..custom_derivatives import custom_jvp
-from ..interpreter import ops
 from ..namespace.axes import argument_error, shape_error
-from ..promotion import promote, type_text
+from ..namespace.promotion import promote, type_text
+from ..tracing.interpreter import ops
+from ..transforms.custom_derivatives import custom_jvp
 from .eigh import eigvalsh
 from .lu import inv
 from .norms import matrix_norm

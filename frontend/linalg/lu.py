@@ -13,11 +13,11 @@ import numpy as np
 
 from ...dialects.types import INT32, storage
 from .. import namespace as xp
-from ..control_flow import scan
-from ..custom_derivatives import custom_jvp
-from ..interpreter import ops
+from ..control.control_flow import scan
 from ..namespace.axes import shape_error
-from ..promotion import broadcast, promote, type_text
+from ..namespace.promotion import broadcast, promote, type_text
+from ..tracing.interpreter import ops
+from ..transforms.custom_derivatives import custom_jvp
 from .operands import (
     BLOCK,
     adjoint,

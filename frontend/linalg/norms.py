@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import namespace as xp
-from ..interpreter import ops
 from ..namespace.axes import argument_error, float_value, normalize_axes, require_rank, shape_error
-from ..promotion import type_text
+from ..namespace.promotion import type_text
+from ..tracing.interpreter import ops
 from .operands import matrix, squares
 from .svd import singular_values
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, COMPLEX, FLOAT16, INT32
 from .. import namespace as xp
-from ..interpreter import ops
 from ..namespace.axes import dtype_error, float_value, shape_error
-from ..promotion import broadcast, broadcast_shapes, promote, type_text
-from ..sizes import Dim
+from ..namespace.promotion import broadcast, broadcast_shapes, promote, type_text
+from ..tracing.interpreter import ops
+from ..tracing.sizes import Dim
 
 # The width at which blocked algorithms stop splitting and loop over columns.
 BLOCK = 128

@@ -11,7 +11,7 @@ from ..namespace.axes import argument_error, shape_error
 from ..namespace.einsum import einsum
 from ..namespace.products import cross as _cross
 from ..namespace.products import outer as _outer
-from ..promotion import asarray_of, type_text
+from ..namespace.promotion import asarray_of, type_text
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:

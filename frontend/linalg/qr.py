@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import namespace as xp
-from ..control_flow import scan
-from ..custom_derivatives import custom_jvp
-from ..interpreter import ops
+from ..control.control_flow import scan
 from ..namespace.axes import argument_error
+from ..tracing.interpreter import ops
+from ..transforms.custom_derivatives import custom_jvp
 from .operands import (
     BLOCK,
     adjoint,

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...dialects.types import INT32, storage
 from .. import namespace as xp
-from ..control_flow import fori_loop
-from ..interpreter import ops
-from ..tracing import current_frame
+from ..control.control_flow import fori_loop
+from ..tracing.frames import current_frame
+from ..tracing.interpreter import ops
 from .operands import conjugate, phase, positions, squares
 
 

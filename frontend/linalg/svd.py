@@ -14,8 +14,8 @@ import numpy as np
 
 from ...dialects.types import INT32
 from .. import namespace as xp
-from ..custom_derivatives import custom_jvp
-from ..interpreter import ops
+from ..tracing.interpreter import ops
+from ..transforms.custom_derivatives import custom_jvp
 from .operands import (
     adjoint,
     conjugate,

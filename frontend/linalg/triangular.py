@@ -10,10 +10,10 @@ import functools
 from typing import Any
 
 from .. import namespace as xp
-from ..control_flow import scan
-from ..custom_derivatives import custom_jvp
+from ..control.control_flow import scan
 from ..namespace.axes import shape_error
-from ..promotion import promote, type_text
+from ..namespace.promotion import promote, type_text
+from ..transforms.custom_derivatives import custom_jvp
 from .operands import BLOCK, adjoint, conjugate, diagonal, inexact, positions, row, square, system
 
 

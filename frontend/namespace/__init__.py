@@ -8,8 +8,6 @@ NumPy does and compose the primitives of `ops`: recorded in a trace, evaluated a
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ..promotion import promoted_dtypes as promote_types
-from ..promotion import result_type
 from .arithmetic import (
     abs,
     absolute,
@@ -203,6 +201,8 @@ from .products import (
     vecdot,
     vecmat,
 )
+from .promotion import promoted_dtypes as promote_types
+from .promotion import result_type
 from .quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from .reductions import (
     all,

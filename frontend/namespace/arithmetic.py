@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED
-from ..interpreter import ops
-from ..promotion import PYTHON_SCALARS, asarray_of
+from ..tracing.interpreter import ops
 from .axes import argument_error, dtype_error, full_like, refuse_out
 from .loops import binary, elementwise, in_float32, mark_weak, prepared, unary
+from .promotion import PYTHON_SCALARS, asarray_of
 
 
 @elementwise(np.add)

@@ -14,12 +14,12 @@ import numpy as np
 
 from ...dialects.errors import TypeCheckError
 from ...dialects.types import INEXACT, as_dtype
-from ..array import Array
 from ..errors import ArgumentError, DtypeError, ShapeError
-from ..interpreter import ops
-from ..locations import user_location_text
-from ..promotion import WEAK_DTYPES, asarray_of, is_one, type_text
-from ..sizes import Dim
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
+from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim
+from .promotion import WEAK_DTYPES, asarray_of, is_one, type_text
 
 
 def shape_error(message: str, hint: str | None = None) -> ShapeError:

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS
-from ..array import Array
-from ..interpreter import as_value, ops
-from ..promotion import PYTHON_SCALARS, asarray_of, broadcast, coerce, convert, is_weak, promote
-from ..sizes import Dim
+from ..tracing.array import Array
+from ..tracing.interpreter import as_value, ops
+from ..tracing.sizes import Dim
 from .arithmetic import add, divide, multiply, power, subtract
 from .axes import argument_error, dtype_of, normalize_axis, shape_of
 from .axes import full_like as constant_like
+from .promotion import PYTHON_SCALARS, asarray_of, broadcast, coerce, convert, is_weak, promote
 from .transcendental import exp, log
 
 _DEFAULTS = {bool: BOOL, int: INT64, float: FLOAT32, complex: np.dtype(np.complex64)}

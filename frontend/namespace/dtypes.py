@@ -22,11 +22,11 @@ from ...dialects.types import (
     SIGNED,
     UNSIGNED,
 )
-from ..array import Array, ArrayMethods
-from ..interpreter import ops
-from ..promotion import asarray_of, convert, promote_types
-from ..tracing import Tracer
+from ..tracing.array import Array, ArrayMethods
+from ..tracing.frames import Tracer
+from ..tracing.interpreter import ops
 from .axes import argument_error, dtype_error, dtype_of
+from .promotion import asarray_of, convert, promote_types
 
 bool = bool_ = np.bool_
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ...dialects.types import INT32
-from ..interpreter import ops
-from ..promotion import asarray_of, is_one, promote, same_size, type_text
-from ..sizes import Dim
+from ..tracing.interpreter import ops
+from ..tracing.sizes import Dim
 from .axes import argument_error, full_like, shape_error
 from .products import contract
+from .promotion import asarray_of, is_one, promote, same_size, type_text
 from .reductions import sum as sum_of
 
 _ASSUMED: Final = 128  # what a dynamic size counts for when a path is chosen

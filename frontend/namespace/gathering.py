@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, INEXACT, INT32, INT64, INTEGERS, storage
-from ..array import Array
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
 from .arithmetic import add, clip, floor_divide, multiply, remainder
 from .axes import argument_error, count_array, count_of, dtype_error, normalize_axis, shape_error
 from .positions import wrapped
+from .promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
 
 MODES = (None, "clip", "fill", "wrap", "raise", "promise_in_bounds")
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, FLOAT64, INEXACT, INT64, INTEGERS
-from ..array import Array
-from ..interpreter import ops
-from ..promotion import asarray_of, convert, operands, type_text
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
 from .arithmetic import add, divide, subtract
 from .axes import argument_error, dtype_error, full_like, scalar, shape_error
 from .creation import linspace
 from .gathering import join_positions
+from .promotion import asarray_of, convert, operands, type_text
 from .reductions import max as max_of
 from .reductions import min as min_of
 from .reductions import sum as sum_of

@@ -12,11 +12,11 @@ from typing import Any
 
 from ...dialects.types import INT32, INT64
 from ..errors import ShapeError
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, broadcast_shapes, same_size
+from ..tracing.interpreter import ops
 from .axes import scalar, shape_error
 from .gathering import gather_at, normalized
 from .positions import Bounds, Item, bounds, is_full, parse, require_no_mask
+from .promotion import asarray_of, broadcast, broadcast_shapes, same_size
 
 
 def get_index(x: Any, index: Any, mode: str | None = None, fill_value: Any = None) -> Any:

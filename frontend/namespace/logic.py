@@ -11,11 +11,11 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast_together, coerce, convert, fits, key_of, promote_keys
+from ..tracing.interpreter import ops
 from .arithmetic import absolute, add, multiply, subtract
 from .axes import dtype_error, full_like
 from .loops import elementwise
+from .promotion import asarray_of, broadcast_together, coerce, convert, fits, key_of, promote_keys
 
 _MIRRORED: Final = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
 _UINT64: Final = np.dtype(np.uint64)

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from ..errors import DtypeError
-from ..interpreter import ops
-from ..locations import user_location_text
-from ..promotion import broadcast_together, coerce, convert, key_of, loop_dtypes, widened
+from ..tracing.interpreter import ops
+from ..tracing.locations import user_location_text
+from .promotion import broadcast_together, coerce, convert, key_of, loop_dtypes, widened
 
 Body = Callable[..., Any]
 

@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..array import Array
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, convert, promote, same_size, type_text
-from ..sizes import Dim
-from ..tracing import Tracer
+from ..tracing.array import Array
+from ..tracing.frames import Tracer
+from ..tracing.interpreter import ops
+from ..tracing.sizes import Dim
 from .axes import (
     argument_error,
     concrete,
@@ -25,6 +24,7 @@ from .axes import (
     static_size,
 )
 from .gathering import take
+from .promotion import asarray_of, broadcast, convert, promote, same_size, type_text
 from .reshaping import atleast_1d, atleast_2d, atleast_3d, ravel
 from .running import part
 

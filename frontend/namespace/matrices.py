@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, FLOAT32, INT32, INT64, storage
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, broadcast_shapes, convert, type_text
+from ..tracing.interpreter import ops
 from .arithmetic import power
 from .axes import (
     argument_error,
@@ -22,6 +21,7 @@ from .axes import (
     size,
 )
 from .creation import arange
+from .promotion import asarray_of, broadcast, broadcast_shapes, convert, type_text
 from .reductions import sum as sum_of
 
 

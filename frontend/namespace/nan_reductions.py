@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects.types import FLOATS, INEXACT
-from ..promotion import asarray_of
 from .arithmetic import sqrt
 from .axes import full_like, refuse_out
 from .logic import isnan, logical_not
+from .promotion import asarray_of
 from .reductions import all as all_of
 from .reductions import argmax, argmin, mean, min, prod, sum, var
 from .reductions import max as max_of

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, convert, type_text
+from ..tracing.interpreter import ops
 from .axes import argument_error, scalar, shape_error, static_size
 from .gathering import take
+from .promotion import asarray_of, broadcast, convert, type_text
 from .running import part
 
 MODES = (

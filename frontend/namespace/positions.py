@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dialects.types import BOOL, INT32, INT64, INTEGERS, SIGNED
-from ..array import Array
 from ..errors import ShapeError
-from ..interpreter import ops
-from ..locations import user_location_text
-from ..promotion import asarray_of, broadcast, same_size, type_text
-from ..sizes import Dim, maximum, minimum
-from ..tracing import Tracer
+from ..tracing.array import Array
+from ..tracing.frames import Tracer
+from ..tracing.interpreter import ops
+from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim, maximum, minimum
 from .axes import argument_error, count_array, dtype_error, full_like
+from .promotion import asarray_of, broadcast, same_size, type_text
 
 
 class IndexBoundsError(ShapeError, IndexError):

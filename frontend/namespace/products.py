@@ -12,11 +12,11 @@ import numpy as np
 
 from ...dialects.types import BOOL, INT32
 from ..errors import ShapeError
-from ..interpreter import ops
-from ..promotion import broadcast, broadcast_shapes, promote, type_text
-from ..sizes import Dim
+from ..tracing.interpreter import ops
+from ..tracing.sizes import Dim
 from .arithmetic import multiply, subtract
 from .axes import normalize_axes, normalize_axis, refuse_out, shape_error
+from .promotion import broadcast, broadcast_shapes, promote, type_text
 from .reshaping import expand_dims, moveaxis, ravel, squeeze
 from .rounding import conj
 

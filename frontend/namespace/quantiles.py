@@ -7,9 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64
-from ..array import Array
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, convert, type_text
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
 from .arithmetic import add, divide, multiply, subtract
 from .axes import (
     argument_error,
@@ -23,6 +22,7 @@ from .axes import (
 )
 from .gathering import gather_at
 from .logic import isnan, logical_not
+from .promotion import asarray_of, broadcast, convert, type_text
 from .reductions import any as any_of
 from .reductions import mean
 from .reductions import sum as sum_of

@@ -24,8 +24,7 @@ from ...dialects.types import (
     INTEGERS,
     SIGNED,
 )
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, convert, type_text
+from ..tracing.interpreter import ops
 from .arithmetic import add, divide, maximum, minimum, multiply, subtract
 from .axes import (
     argument_error,
@@ -41,6 +40,7 @@ from .axes import (
     shape_error,
 )
 from .logic import truth
+from .promotion import asarray_of, broadcast, convert, type_text
 
 _UINT64 = np.dtype(np.uint64)
 

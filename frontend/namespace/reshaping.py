@@ -11,19 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
-from ..interpreter import ops
-from ..promotion import (
-    asarray_of,
-    broadcast,
-    broadcast_together,
-    is_one,
-    same_size,
-    type_text,
-)
-from ..promotion import (
-    broadcast_shapes as _broadcast_shapes,
-)
-from ..sizes import Dim, product
+from ..tracing.interpreter import ops
+from ..tracing.sizes import Dim, product
 from .axes import (
     argument_error,
     concrete,
@@ -37,6 +26,8 @@ from .axes import (
     static_size,
 )
 from .gathering import take
+from .promotion import asarray_of, broadcast, broadcast_together, is_one, same_size, type_text
+from .promotion import broadcast_shapes as _broadcast_shapes
 from .running import part
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BFLOAT16, BOOL, COMPLEX, FLOAT16, FLOAT32, FLOATS, INEXACT, INTEGERS
-from ..interpreter import ops
-from ..promotion import asarray_of
+from ..tracing.interpreter import ops
 from .arithmetic import clip, divide, multiply, subtract, with_sign_of
 from .axes import dtype_error, float_value, full_like, refuse_out
 from .dtypes import finfo
 from .loops import elementwise
+from .promotion import asarray_of
 from .transcendental import atan2, rad2deg
 
 

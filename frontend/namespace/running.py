@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, INEXACT
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, convert, promote, type_text
+from ..tracing.interpreter import ops
 from .arithmetic import add, divide, multiply, negative, remainder, subtract
 from .axes import (
     argument_error,
@@ -24,6 +23,7 @@ from .axes import (
     shape_error,
 )
 from .logic import not_equal
+from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import accumulated_dtype
 from .reductions import sum as sum_of
 

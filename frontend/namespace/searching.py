@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, INT64
-from ..array import Array
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, broadcast_together, convert, promote, type_text
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
 from .arithmetic import floor_divide, minimum, remainder
 from .axes import argument_error, count_array, count_of, full_like, normalize_axis, shape_error
 from .gathering import take
 from .logic import truth
+from .promotion import asarray_of, broadcast, broadcast_together, convert, promote, type_text
 from .reductions import sum as sum_of
 from .reshaping import atleast_1d, ravel
 

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dialects.types import BOOL, INT64
-from ..array import Array
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, convert, promote, type_text
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
 from .axes import argument_error, count_array, full_like
 from .gathering import take
 from .logic import logical_not
 from .manipulation import concat
+from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import sum as sum_of
 from .reshaping import ravel, reshape
 from .running import cumsum, part

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64
-from ..array import Array
-from ..interpreter import ops
-from ..promotion import asarray_of, broadcast, convert, promote, type_text
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
 from .axes import argument_error, full_like, shape_error
 from .gathering import take
@@ -17,6 +16,7 @@ from .logic import less
 from .manipulation import concat
 from .matrices import diag
 from .products import matmul
+from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import average, mean
 from .reductions import sum as sum_of
 from .reshaping import atleast_2d, flip, ravel, transpose

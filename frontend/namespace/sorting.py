@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dialects.types import INT64
-from ..interpreter import ops
-from ..promotion import asarray_of, type_text
+from ..tracing.interpreter import ops
 from .axes import argument_error, count_of, normalize_axis, shape_error
+from .promotion import asarray_of, type_text
 
 
 def _one(result: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import COMPLEX
-from ..interpreter import ops
+from ..tracing.interpreter import ops
 from .axes import float_value, full_like
 from .loops import binary, elementwise, in_float32, unary
 

@@ -14,8 +14,15 @@ import numpy as np
 
 from ...dialects.types import BOOL, INT64
 from ..errors import ShapeError
-from ..interpreter import ops
-from ..promotion import (
+from ..tracing.interpreter import ops
+from ..tracing.sizes import Dim
+from .arithmetic import add, maximum, minimum, multiply
+from .axes import argument_error, count_array, dtype_error, scalar, shape_error
+from .dtypes import can_cast
+from .gathering import join_positions
+from .indexing import batch_place, batch_shape
+from .positions import Bounds, Item, bounds, is_full, parse, wrapped
+from .promotion import (
     PYTHON_SCALARS,
     asarray_of,
     broadcast,
@@ -26,13 +33,6 @@ from ..promotion import (
     same_size,
     type_text,
 )
-from ..sizes import Dim
-from .arithmetic import add, maximum, minimum, multiply
-from .axes import argument_error, count_array, dtype_error, scalar, shape_error
-from .dtypes import can_cast
-from .gathering import join_positions
-from .indexing import batch_place, batch_shape
-from .positions import Bounds, Item, bounds, is_full, parse, wrapped
 
 _COMBINE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "set": lambda old, new: new,

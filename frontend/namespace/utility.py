@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL
-from ..array import Array
-from ..interpreter import ops
-from ..promotion import asarray_of, same_shape
-from ..sizes import Dim
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
+from ..tracing.sizes import Dim
 from .axes import argument_error, scalar
 from .dtypes import default_dtypes, isdtype
 from .logic import equal, isclose, isnan, logical_and, logical_or
 from .manipulation import stack
+from .promotion import asarray_of, same_shape
 from .reductions import all as all_of
 from .reshaping import moveaxis
 

@@ -15,9 +15,9 @@ from ...dialects.errors import AdzeError
 from ...dialects.types import FLOAT32, FLOATS, UINT32, as_dtype, dtype_name
 from .. import namespace as xp
 from ..errors import ArgumentError, DtypeError, ShapeError
-from ..interpreter import as_value
-from ..locations import user_location_text
-from ..sizes import Dim
+from ..tracing.interpreter import as_value
+from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim
 from .reuse import note_use
 
 

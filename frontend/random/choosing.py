@@ -13,12 +13,12 @@ import numpy as np
 
 from ...dialects.types import FLOAT32, FLOATS, INT32, INTEGERS, dtype_name
 from .. import namespace as xp
-from ..array import Array
 from ..errors import ArgumentError, DtypeError, ShapeError
-from ..interpreter import as_value, ops
 from ..lax.operands import axis_of
-from ..locations import user_location_text
-from ..sizes import Dim, product
+from ..tracing.array import Array
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim, product
 from .arguments import as_key, as_shape
 from .keys import parts
 from .transformed import gumbel_floats

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...dialects.types import FLOAT32, FLOATS, INT32
 from .. import namespace as xp
-from ..interpreter import as_value, ops
+from ..tracing.interpreter import as_value, ops
 from .arguments import as_key, float_dtype, integer_dtype, joint_shape, parameter
 from .keys import chain, split_keys
 from .uniform import uniform_floats

@@ -14,11 +14,11 @@ import numpy as np
 
 from ...dialects.types import FLOAT32
 from .. import namespace as xp
-from ..checkpoints import stop_gradient
 from ..errors import ShapeError
-from ..interpreter import ops
-from ..locations import user_location_text
 from ..nn import softmax
+from ..tracing.interpreter import ops
+from ..tracing.locations import user_location_text
+from ..transforms.checkpoints import stop_gradient
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
 from .gamma_slope import following
 from .keys import parts

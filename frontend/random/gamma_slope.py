@@ -16,9 +16,9 @@ import numpy as np
 
 from ...dialects.types import FLOAT32, FLOAT64
 from .. import namespace as xp
-from ..array import Array
-from ..custom_derivatives import custom_jvp
-from ..interpreter import ops
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
+from ..transforms.custom_derivatives import custom_jvp
 
 TERMS: Final = {FLOAT32: 11, FLOAT64: 18}  # of the series: x^n / n! is below the last bit at x = 1
 STEP: Final = {FLOAT32: 0.15, FLOAT64: 0.1}  # of the quadrature: errors below 1e-6 and 1e-9 of the slope

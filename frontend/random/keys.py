@@ -13,11 +13,11 @@ import numpy as np
 from ...dialects.ops.randomness import threefry
 from ...dialects.types import INT64, INTEGERS, UINT32, dtype_name
 from .. import namespace as xp
-from ..array import Array
 from ..errors import ArgumentError
-from ..interpreter import as_value, ops
-from ..locations import user_location_text
-from ..tracing import current_frame
+from ..tracing.array import Array
+from ..tracing.frames import current_frame
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
 from .arguments import RandomKeyError, as_key, as_shape, integer_dtype
 
 WORD: Final = 0xFFFFFFFF

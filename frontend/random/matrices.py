@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import namespace as xp
 from ..errors import ShapeError
-from ..locations import user_location_text
+from ..tracing.locations import user_location_text
 from .arguments import as_key, as_shape, float_dtype
 from .transformed import normal_floats
 

@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.errors import AdzeError
-from ..locations import user_location_text
-from ..tracing import Frame, Tracer
+from ..tracing.frames import Frame, Tracer
+from ..tracing.locations import user_location_text
 
 
 class KeyReuseError(AdzeError):

@@ -13,9 +13,9 @@ import numpy as np
 
 from ...dialects.types import COMPLEX, FLOAT32, FLOAT64
 from .. import namespace as xp
-from ..array import Array
-from ..checkpoints import stop_gradient
-from ..interpreter import ops
+from ..tracing.array import Array
+from ..tracing.interpreter import ops
+from ..transforms.checkpoints import stop_gradient
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
 from .keys import parts
 from .uniform import checked_mode, float_information, pair, spread, uniform_between, uniform_floats

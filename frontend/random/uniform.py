@@ -13,10 +13,10 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, FLOATS, INT32, INT64, INTEGERS, dtype_name
 from .. import namespace as xp
-from ..array import Array
 from ..errors import ArgumentError, DtypeError
-from ..interpreter import as_value, ops
-from ..locations import user_location_text
+from ..tracing.array import Array
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
 from .arguments import as_key, as_shape, float_dtype, integer_dtype, joint_shape, parameter
 from .keys import UINT64, parts
 

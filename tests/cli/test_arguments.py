@@ -6,7 +6,7 @@ import pytest
 
 from adze.cli.arguments import bind_specs
 from adze.cli.reporting import BadUsage
-from adze.frontend.specs import ShapeDtype
+from adze.frontend.tracing.specs import ShapeDtype
 
 VECTOR = ShapeDtype((3,), "float32")
 SCALAR = ShapeDtype((), "float32")

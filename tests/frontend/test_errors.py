@@ -12,7 +12,7 @@ import pytest
 
 import adze
 import adze.numpy as anp
-from adze.frontend import stages
+from adze.frontend.programs import stages
 from adze.runtime import cache
 
 X = np.ones((2, 3), np.float32)

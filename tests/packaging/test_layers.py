@@ -124,3 +124,28 @@ def test_nothing_imports_jax_or_another_oracle(checkout: Path) -> None:
         if (path.relative_to(checkout).as_posix(), name.split(".")[0]) not in optional
     ]
     assert wrong == []
+
+
+# The rooms of frontend/, each importing only from those before it.
+ROOMS = (
+    *("errors", "tree", "tracing", "namespace", "transforms", "control"),
+    *("lax", "nn", "special", "optim", "fft", "linalg", "random", "programs"),
+)
+# Operators of arrays are functions of the namespace, which is written in terms of arrays;
+# `adze.numpy.linalg` and `.fft` are names of the namespace that are loaded when first used.
+ROUND_TRIPS = {("tracing", "namespace"), ("namespace", "linalg"), ("namespace", "fft")}
+
+
+def test_rooms_of_the_frontend_import_one_way(checkout: Path) -> None:
+    wrong = []
+    for path in files(checkout / "frontend"):
+        room = path.relative_to(checkout).parts[1].removesuffix(".py")
+        if room in ("api", "__init__"):
+            continue
+        for name, line in imports_of(path, checkout):
+            parts = name.split(".")
+            if parts[:2] != ["adze", "frontend"] or len(parts) < 3 or (room, parts[2]) in ROUND_TRIPS:
+                continue
+            if ROOMS.index(parts[2]) > ROOMS.index(room):
+                wrong.append(f"{path.relative_to(checkout)}:{line} imports {name}")
+    assert wrong == []

@@ -16,7 +16,7 @@ import adze
 import adze.numpy as anp
 from adze import lax
 from adze.dialects.errors import AdzeError, MissingRuleError
-from adze.frontend.interpreter import as_value, ops
+from adze.frontend.tracing.interpreter import as_value, ops
 from adze.passes.evaluate import evaluate
 
 from .indexing_numbers import compare, pulled

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import adze.numpy as anp
-from adze.frontend.trace import trace_program
+from adze.frontend.tracing.trace import trace_program
 from adze.passes.evaluate import evaluate
 
 FLOAT_TOLERANCE = {

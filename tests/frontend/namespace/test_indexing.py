@@ -12,7 +12,7 @@ import adze.numpy as anp
 from adze import ShapeDtype
 from adze.dialects.errors import AdzeError
 from adze.frontend.errors import ArgumentError, DtypeError, ShapeError, TraceError
-from adze.frontend.trace import trace_program
+from adze.frontend.tracing.trace import trace_program
 from adze.passes.evaluate import evaluate
 
 from .running import assert_same, traced_and_evaluated

@@ -13,7 +13,7 @@ from adze import ShapeDtype
 from adze.dialects.errors import AdzeError
 from adze.frontend import namespace
 from adze.frontend.errors import ArgumentError, DtypeError, ShapeError
-from adze.frontend.trace import trace_program
+from adze.frontend.tracing.trace import trace_program
 from adze.passes.evaluate import evaluate
 
 from .running import assert_same, traced_and_evaluated

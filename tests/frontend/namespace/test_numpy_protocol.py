@@ -8,7 +8,7 @@ import pytest
 
 import adze.numpy as anp
 from adze.frontend.errors import ArgumentError, TraceError, UnsupportedError
-from adze.frontend.trace import trace_program
+from adze.frontend.tracing.trace import trace_program
 
 from .array_calls import ALL_CALLS
 from .running import assert_same, run_traced, traced_and_evaluated

@@ -1,0 +1,152 @@
+"""What loops carry and branches give: trees of values whose types must agree, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import TensorType
+from .. import tree
+from ..errors import ArgumentError, ShapeError, TraceError
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.nested import Argument, Nested, Workshop, argument_of
+from ..tracing.sizes import Dim
+
+_KINDS = "biufVc"  # bool, integers, floats (bfloat16 is V), complex: a number yields to a later one
+
+
+def sequence(results: Any) -> list[Any]:
+    """The results of an op as a list."""
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+def scalar(value: Any, what: str) -> Any:
+    """`value` as a 0-d array, or an error that calls it `what`."""
+    found = as_value(value)
+    if found.ndim != 0:
+        raise ShapeError(
+            f"{what} is {ops.type_of(found)}, expected a 0-d array",
+            where=user_location_text(),
+            hint="reduce it (.all(), .any()), or map over it with adze.vmap",
+        )
+    return found
+
+
+def integer(value: Any, what: str, least: int) -> int:
+    """`value` as an integer that is known now and not below `least`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ArgumentError(
+            f"{what} is {value!r}, expected an integer that is known while tracing",
+            where=user_location_text(),
+            hint="for a number of steps that is computed, use adze.fori_loop or adze.while_loop",
+        )
+    if value < least:
+        said = "negative" if value < 0 else f"{value}"
+        raise ArgumentError(
+            f"{what} {value} is {said}" if value < 0 else f"{what} is {said}, expected at least {least}",
+            where=user_location_text(),
+        )
+    return int(value)
+
+
+def typed_tree(structure: Any, types: Sequence[Any]) -> str:
+    """A tree with the type of each leaf in its place."""
+    text = tree.describe(structure)
+    pieces = text.split("*")
+    if len(pieces) != len(types) + 1:
+        return f"{text} of ({', '.join(map(str, types))})"
+    return pieces[0] + "".join(f"{t}{piece}" for t, piece in zip(types, pieces[1:], strict=True))
+
+
+def yields_to(value: Any, dtype: np.dtype) -> bool:
+    """Whether `value` is a Python number, or made of such alone, that may become `dtype`."""
+    return bool(value.weak_type) and _KINDS.index(value.dtype.kind) <= _KINDS.index(dtype.kind)
+
+
+def settled_result(found: Any, structure: Any, state: Sequence[Any]) -> Any:
+    """What a body gives for what is carried: its Python numbers in the dtypes of the carry."""
+    leaves, found_structure = tree.flatten(found)
+    if found_structure != structure:
+        return found
+    settled = []
+    for leaf, carried in zip(leaves, state, strict=True):
+        value = as_value(leaf)
+        if not carried.weak_type and value.dtype != carried.dtype and yields_to(value, carried.dtype):
+            value = as_value(value, carried.dtype)
+        settled.append(value)
+    return tree.unflatten(structure, settled)
+
+
+def widened(value: Any, wanted: TensorType) -> Any:
+    """An initial value that was a Python number, in the dtype that the body gives."""
+    if value.weak_type and value.dtype != wanted.dtype and value.ndim == wanted.rank:
+        return as_value(value, wanted.dtype)
+    return value
+
+
+def check_carry(
+    name: str,
+    function: str,
+    structure: Any,
+    state: Sequence[Any],
+    found_tree: Any,
+    found_types: Sequence[TensorType],
+    *,
+    numbers_yield: bool = False,
+) -> None:
+    """Raise unless a step gives the tree and the types that it was given."""
+    if found_tree != structure:
+        before = typed_tree(structure, [ops.tensor_type(v) for v in state])
+        raise TraceError(
+            f"the carry of {name} changes its tree:\n    before a step: {before}\n    after a step:  "
+            f"{typed_tree(found_tree, found_types)}",
+            where=user_location_text(),
+            hint=f"let {function} give back what it is given, in the same tree",
+        )
+    for path, value, found in zip(tree.paths(structure), state, found_types, strict=True):
+        kind = ops.tensor_type(value)
+        if kind == found or (numbers_yield and value.weak_type and kind.shape == found.shape):
+            continue
+        hint = "give the carry one shape"
+        if kind.shape == found.shape:
+            hint = f"convert what the body gives: .astype('{kind.dtype.name}'), or start with {found}"
+        raise TraceError(
+            f"the carry of {name} changes its type: carry{path} is {kind}, {function} gives {found}",
+            where=user_location_text(),
+            hint=hint,
+        )
+
+
+def check_eager_carry(name: str, function: str, before: Any, after: Any) -> None:
+    """The same outside a trace, so that a function behaves there as it will when it is compiled."""
+    leaves, structure = tree.flatten(before)
+    found, found_structure = tree.flatten(after)
+    types = [ops.tensor_type(as_value(v)) for v in found]
+    check_carry(
+        name, function, structure, [as_value(v) for v in leaves], found_structure, types, numbers_yield=True
+    )
+
+
+def constants_first(shop: Workshop, nested: Nested, arguments: Sequence[Argument]) -> str:
+    """A function like `nested` that takes what it captures before its own arguments."""
+    if not nested.captured:
+        return nested.symbol
+    constants = [argument_of(v) for v in nested.captured]
+    k = len(constants)
+    bound = dict(enumerate(nested.captured))
+
+    def call(found: Sequence[Any]) -> list[Any]:
+        results = ops.call(*found[k:], *found[:k], callee=nested.symbol, results=nested.result_types)
+        return sequence(results)
+
+    return shop.nested(nested.symbol, call, [*constants, *arguments], bound).symbol
+
+
+def slice_argument(x: Any) -> Argument:
+    """What a body is traced at for one slice of `x` along its leading axis."""
+    kind = ops.tensor_type(x)
+    names = tuple(n.text if isinstance(n, Dim) else None for n in x.shape[1:])
+    return Argument(TensorType(kind.shape[1:], kind.dtype), names, False)

@@ -1,0 +1,37 @@
+"""Where arrays live: which devices there are, and putting arrays on one of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...runtime.array import from_host
+from ...runtime.devices import DeviceInfo, list_devices
+from .. import tree
+from ..tracing.array import Array
+from ..tracing.frames import Tracer
+from ..tracing.interpreter import as_value
+from ..tracing.locations import located
+
+
+def devices() -> list[DeviceInfo]:
+    """The devices of this machine, CPU first; the `name` of each is what `device=` takes."""
+    return list_devices()
+
+
+def device_put(x: Any, device: str | None = None) -> Any:
+    """The arrays of the pytree `x` on `device` (by default the CPU), copied there where they are not yet.
+
+    A call of a compiled function with arrays of its own device copies nothing. Inside a trace, arrays stay
+    where the program runs. Raises `DeviceError` for a device that this machine does not have.
+    """
+    with located():
+        return tree.map(lambda leaf: _put(leaf, device), x)
+
+
+def _put(leaf: Any, device: str | None) -> Any:
+    value = as_value(leaf)
+    if isinstance(value, Tracer):
+        return value
+    if value.buffer is not None:
+        return Array(value.buffer.to(device or "cpu"))
+    return Array(from_host(value.numpy(), device or "cpu"))

@@ -1,0 +1,54 @@
+"""Why a jitted function was traced again: what a call is to the cache, and how two calls differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ...dialects.types import TensorType
+from .. import tree
+
+
+@dataclass(frozen=True)
+class Retrace:
+    """One trace of a jitted function: where it was called, and what about the call was new."""
+
+    where: str
+    reason: str
+
+
+class Signature(NamedTuple):
+    """What a call is to the cache."""
+
+    structure: tree.Structure
+    leaves: tuple[Any, ...]
+    static: tuple[Any, ...]
+    checks_nans: bool
+
+
+def difference(old: Signature, new: Signature, names: Sequence[str]) -> str:
+    """What about the call `new` is not as in `old`; `names` are those of the argument leaves."""
+    if old.structure != new.structure:
+        before, after = map(tree.describe_arguments, (old.structure, new.structure))
+        return f"the arguments changed from {before} to {after}"
+    changes = []
+    if old.checks_nans != new.checks_nans:
+        changes.append(f"checks for NaN were switched {'on' if new.checks_nans else 'off'}")
+    for name, was, is_ in zip(names, old.leaves, new.leaves, strict=True):
+        if was != is_:
+            changes.append(f"argument {name} changed from {describe(was)} to {describe(is_)}")
+    olds, news = ({place: value for place, _, value in s.static} for s in (old, new))
+    for place in dict.fromkeys((*olds, *news)):
+        was, is_ = (repr(values[place]) if place in values else "its default" for values in (olds, news))
+        if was != is_:
+            changes.append(f"static argument {place!r} changed from {was} to {is_}")
+    return "; ".join(changes) or "a static argument is another object of the same text"
+
+
+def describe(kind: Any) -> str:
+    """The kind of a leaf as errors and explanations show it: `f32[2,3]`, `float`."""
+    if isinstance(kind, type):
+        return kind.__name__
+    shape, dtype, *weak = kind
+    return f"{'weak ' if weak else ''}{TensorType(shape, dtype)}"

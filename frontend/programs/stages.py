@@ -1,0 +1,357 @@
+"""The stages between a Python function and a program: `Traced -> Lowered -> Compiled`, each inspectable.
+
+`jit(f).trace(*args)` stops after tracing; `.lower(target)` rewrites to linalg for a target; `.compile()`
+gives something to call, save or measure. Every stage prints its IR (`.mlir()`) and itself in one line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...dialects import mlir
+from ...dialects.errors import AdzeError
+from ...passes.cost import Cost, cost
+from ...passes.functions import function
+from ...passes.lower.configuration import strip_configuration
+from ...passes.lower.conversion import lower as lower_pass
+from ...passes.pipeline import TO_SIMPLIFIED, Observer, run_pipeline
+from ...passes.pretty import pretty
+from ...passes.verify import verify
+from ...runtime import artifact
+from ...runtime.cache import CacheKey, CacheRecord, CompileCache, cache_key
+from ...runtime.compile import CompileOptions, Variant, compile_with_fallback
+from ...runtime.devices import get_device
+from ...runtime.execute import Executable, Function
+from ...runtime.files import write_atomically
+from ...runtime.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
+from ...runtime.settings import read_settings
+from ...runtime.signature import ArraySpec, FunctionSignature
+from ...runtime.targets import Target, parse_target
+from .. import tree
+from ..errors import ArgumentError
+from ..tracing.array import Array
+from ..tracing.locations import located, user_location_text
+from ..tracing.trace import Parameter, TracedProgram
+from .host import runtime_argument
+
+
+def clone_module(module: Any) -> Any:
+    """A copy of an MLIR module, in the same context."""
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return mlir.ir.Module.parse(buffer.getvalue(), module.context)
+
+
+def module_text(module: Any, *, locations: bool = False) -> str:
+    """A module as MLIR text."""
+    return str(module.operation.get_asm(enable_debug_info=locations, large_elements_limit=None))
+
+
+_FUSE_LESS = "--iree-dispatch-creation-enable-aggressive-fusion=false"
+
+
+class StageDumps:
+    """Numbered files of the stages of one program in `folder` (None: nothing is written).
+
+    Each is MLIR, with the user's lines, that `adze opt` runs passes over again. A folder that cannot be
+    written is an `AdzeError`: who sets ADZE_DUMP_DIR wants the files.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.count = 0
+
+    def write(self, stage: str, module: Any) -> None:
+        """Write the module as the next stage."""
+        if self.folder is None:
+            return
+        path = self.folder / f"{self.count:02}-{stage}.mlir"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, module_text(module, locations=True).encode())
+        except OSError as error:
+            raise AdzeError(
+                f"cannot write {path}: {error.strerror or error}",
+                hint="ADZE_DUMP_DIR asks for this file: unset it, or name a folder that can be written",
+            ) from None
+        self.count += 1
+
+
+class Traced:
+    """A function as adze IR. `print` shows it as MLIR; `.pretty()` in the compact readable form."""
+
+    def __init__(self, traced: TracedProgram) -> None:
+        self.program = traced
+        verify(traced.module)
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """The array arguments, in order."""
+        return self.program.parameters
+
+    def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
+        """The IR as MLIR text: `stage` is `traced`, `simplified` or `linalg` (for the host's processor)."""
+        if stage == "traced":
+            return module_text(self.program.module, locations=locations)
+        if stage == "simplified":
+            return module_text(self.simplified(), locations=locations)
+        if stage == "linalg":
+            return self.lower().mlir(locations=locations)
+        raise ArgumentError(
+            f"there is no stage {stage!r}: expected traced, simplified or linalg", where=user_location_text()
+        )
+
+    def pretty(self) -> str:
+        """One line an op: `%3: f32[4,2] = mul(%1, %2)`."""
+        return pretty(self.program.module)
+
+    def cost(self) -> Cost:
+        """Arithmetic, memory traffic and the most bytes alive at once, counted on the IR as traced."""
+        return cost(self.program.module)
+
+    def simplified(self, observer: Observer | None = None) -> Any:
+        """A simplified copy of the module."""
+        module = clone_module(self.program.module)
+        run_pipeline(module, TO_SIMPLIFIED, observer=observer)
+        return module
+
+    def lower(self, target: str | Target = "cpu", observer: Observer | None = None) -> Lowered:
+        """Simplify and rewrite to linalg for `target`."""
+        with located():
+            chosen = parse_target(target)
+        dumps = self._dumps()
+        dumps.write("traced", self.program.module)
+        module = self.simplified(observer)
+        dumps.write("simplified", module)
+        hints = lower_pass(module, chosen)
+        dumps.write("linalg", module)
+        return Lowered(self.program, module, chosen, hints)
+
+    def _dumps(self) -> StageDumps:
+        root = read_settings().dump_dir
+        if root is None:
+            return StageDumps(None)
+        digest = hashlib.sha256(module_text(self.program.module).encode()).hexdigest()[:8]
+        return StageDumps(root / f"{self.program.symbol}-{digest}")
+
+    def __str__(self) -> str:
+        return self.mlir()
+
+    def __repr__(self) -> str:
+        return f"Traced({_signature_text(self.program)})"
+
+
+class Lowered:
+    """A program as linalg on tensors, for one target."""
+
+    def __init__(self, traced: TracedProgram, module: Any, target: Target, hints: Any) -> None:
+        self.program = traced
+        self.module = module
+        self.target = target
+        self.hints = hints
+        self.manifest = self._manifest()
+
+    def _manifest(self) -> Manifest:
+        program = self.program
+        inputs = tuple(ArraySpec(p.name, p.type.dtype, _named_shape(p)) for p in program.parameters)
+        outputs = tuple(
+            ArraySpec(name, t.dtype, t.shape)
+            for name, t in zip(program.result_names, program.result_types, strict=True)
+        )
+        function = ExportedFunction(
+            FunctionSignature(program.symbol, inputs, outputs),
+            tree.to_json(program.argument_tree),
+            tree.to_json(program.result_tree),
+        )
+        return make_manifest(
+            (function,), self.target, work=float(self.hints.largest_flops) if self.hints.is_static else None
+        )
+
+    def cost(self) -> Cost:
+        """The cost of the program as it was traced."""
+        return cost(self.program.module)
+
+    def mlir(self, *, locations: bool = False) -> str:
+        """The IR as MLIR text."""
+        return module_text(self.module, locations=locations)
+
+    def bytecode(self) -> bytes:
+        """The module as MLIR bytecode, with the user's lines for IREE's messages."""
+        return _bytecode(self.module)
+
+    def canonical(self) -> bytes:
+        """The module as text without locations: equal programs, equal bytes, wherever they were written."""
+        return module_text(self.module).encode()
+
+    def options(self) -> CompileOptions:
+        """The compile options that the lowering asks for."""
+        return CompileOptions(data_tiling=self.hints.data_tiling)
+
+    def compile(
+        self, *, device: str | None = None, options: CompileOptions | None = None, cache: bool = True
+    ) -> Compiled:
+        """Compile with IREE, through the persistent cache unless `cache` is false."""
+        options = options or self.options()
+        settings = read_settings()
+        self._attach_manifest()
+        key = cache_key(self.canonical(), self.target, options)
+        store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
+        entry, record = store.get_or_compile(key, lambda: self._build(options, settings.dump_dir))
+        return Compiled(
+            self.program, self.manifest, entry.payload, self.target, CompileReport(key, record), device
+        )
+
+    def _attach_manifest(self) -> None:
+        """Let the exported function carry the manifest, for hosts that read reflection."""
+        main = function(self.module, self.program.symbol)
+        with self.module.context:
+            main.attributes["iree.reflection"] = mlir.ir.Attribute.parse(reflection_text(self.manifest))
+
+    def _build(self, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
+        self.module.operation.verify()
+        # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
+        fused_less = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))
+        variants = [
+            Variant("tuned", self.bytecode, options),
+            Variant("fused less", self.bytecode, fused_less),
+            Variant("untuned", self._untuned, options),
+            Variant("plain", self._untuned, CompileOptions()),
+        ]
+        built = compile_with_fallback(variants, self.target, options, reproducer_dir=dump)
+        return built.vmfb, {"variant": built.variant, "rejected": [name for name, _ in built.rejected]}
+
+    def _untuned(self) -> bytes:
+        module = clone_module(self.module)
+        strip_configuration(module)
+        return _bytecode(module)
+
+    def __str__(self) -> str:
+        return self.mlir()
+
+    def __repr__(self) -> str:
+        return f"Lowered({_signature_text(self.program)}, target={self.target})"
+
+
+@dataclass(frozen=True)
+class CompileReport:
+    """How a compiled program came about: its cache key, and whether the cache had it and why not."""
+
+    key: CacheKey
+    record: CacheRecord
+
+    def __str__(self) -> str:
+        found = "cache hit" if self.record.hit else "cache miss"
+        return f"{found}: {self.record.explanation} ({self.record.digest[:12]})"
+
+
+class Compiled:
+    """A program, loaded on first use on a device of its target: call it, `save` it, look at it."""
+
+    def __init__(
+        self,
+        traced: TracedProgram,
+        manifest: Manifest,
+        vmfb: bytes,
+        target: Target,
+        report: CompileReport,
+        device: str | None,
+    ) -> None:
+        self.program = traced
+        self.manifest = manifest
+        self.vmfb = vmfb
+        self.target = target
+        self.report = report
+        self._device = device
+        self._function: Function | None = None
+
+    @property
+    def function(self) -> Function:
+        """The runtime's function; loads the program on first use."""
+        if self._function is None:
+            work = self.manifest.work
+            name = self._device or default_device(self.target)
+            device = get_device(name, work=work)
+            executable = Executable(self.vmfb, device, self.manifest.signatures)
+            self._function = executable.function(self.program.symbol)
+        return self._function
+
+    @property
+    def device(self) -> str:
+        """The name of the device that the program is loaded on."""
+        return self.function.device.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call with arrays of exactly the traced shapes and dtypes (Python numbers for 0-d arguments)."""
+        leaves, structure = tree.flatten((args, kwargs))
+        if structure != self.program.argument_tree:
+            raise ArgumentError(
+                f"{self.program.symbol}() was compiled for arguments "
+                f"{tree.describe_arguments(self.program.argument_tree)}, "
+                f"got {tree.describe_arguments(structure)}",
+                where=user_location_text(),
+            )
+        return self.call_leaves(leaves)
+
+    def call_leaves(self, leaves: Sequence[Any]) -> Any:
+        """Call with the leaves of the argument tree."""
+        with located():
+            results = self.function.call(arguments_for(self.program.parameters, leaves))
+        return tree.unflatten(self.program.result_tree, [Array(r) for r in results])
+
+    def cost(self) -> Cost:
+        """The cost of the program as it was traced."""
+        return cost(self.program.module)
+
+    def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
+        """The IR of a stage that the program went through, for its target."""
+        traced = Traced(self.program)
+        if stage == "linalg":
+            return traced.lower(self.target).mlir(locations=locations)
+        return traced.mlir(stage, locations=locations)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the program as a deployable `.vmfb`, whole or not at all."""
+        return artifact.save(path, self.vmfb, self.manifest)
+
+    def __repr__(self) -> str:
+        return f"Compiled({_signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"
+
+
+def device_kind(device: str) -> str:
+    """The kind of target that code for the device called `device` is made for: cpu, vulkan or cuda."""
+    driver = device.partition(":")[0]
+    return "cpu" if driver.startswith("local-") else driver
+
+
+def default_device(target: Target) -> str:
+    """Where code for `target` runs when nobody says: ADZE_DEVICE where it fits, else any of the kind."""
+    wanted = read_settings().device
+    return wanted if wanted and device_kind(wanted) == target.kind.value else target.kind.value
+
+
+def arguments_for(parameters: Sequence[Parameter], leaves: Sequence[Any]) -> list[Any]:
+    """Argument leaves as the runtime takes them: device arrays, NumPy arrays of the parameter's dtype."""
+    return [runtime_argument(leaf, p.type.dtype) for leaf, p in zip(leaves, parameters, strict=True)]
+
+
+def _bytecode(module: Any) -> bytes:
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
+
+
+def _named_shape(parameter: Parameter) -> tuple[int | str | None, ...]:
+    names = parameter.dimensions or (None,) * parameter.type.rank
+    return tuple(n if n is not None else name for n, name in zip(parameter.type.shape, names, strict=True))
+
+
+def _signature_text(program: TracedProgram) -> str:
+    arguments = ", ".join(f"{p.name}: {p}" for p in program.parameters)
+    results = ", ".join(map(str, program.result_types))
+    return f"{program.symbol}({arguments}) -> ({results})"

@@ -1,0 +1,1 @@
+"""How a Python function becomes a `func.func`: tracers and frames, user locations, dynamic sizes, specs."""

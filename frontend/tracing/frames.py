@@ -1,0 +1,368 @@
+"""Tracers and the frames that record them: how a Python function becomes a `func.func` of adze ops.
+
+A `Frame` is one function under construction. Applying an op to a `Tracer` appends the op to the frame on
+top of this thread's stack. A tracer of an enclosing frame is captured: it becomes one more argument of
+the inner function. A tracer of a frame that is neither on top nor enclosing has leaked, which is an error
+that tells where the value was made.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import numpy as np
+
+from ...dialects import mlir
+from ...dialects.attributes import Codec
+from ...dialects.declaration import Op
+from ...dialects.dialect import BY_NAME
+from ...dialects.emission import Emitter
+from ...dialects.ops.constants import Constant
+from ...dialects.types import SIZE, TensorType, storage
+from ..errors import ConcretizationError, LeakedTracerError
+from .array import ArrayMethods
+from .locations import user_line, user_location, user_location_text
+from .sizes import Dim
+
+_INSTEAD_OF: Final = {
+    "if": "use adze.cond for a branch, adze.numpy.where for a choice of values",
+    "elif": "use adze.switch for several branches, adze.numpy.where for a choice of values",
+    "while": "use adze.while_loop, or adze.fori_loop where the number of steps is known",
+    "for": "use adze.scan or adze.fori_loop",
+    "assert": "compare shapes and dtypes, which are known, instead of values",
+}
+"""For a Python statement that asks a traced array for its truth: what does it in a traced function."""
+
+
+class Program:
+    """One MLIR module under construction, with the context and caches that its frames share."""
+
+    def __init__(self, name: str = "program") -> None:
+        self.context = mlir.ir.Context()
+        self.context.allow_unregistered_dialects = True
+        self.codec = Codec(self.context)
+        self.unknown = mlir.ir.Location.unknown(self.context)
+        self.module = mlir.ir.Module.create(self.unknown)
+        self.symbols: set[str] = set()
+        self.memo: dict[Any, Any] = {}
+        self._locations: dict[tuple[str, int], mlir.ir.Location] = {}
+
+    def unique_symbol(self, name: str) -> str:
+        """`name`, or `name_1`, `name_2`, ... when it is taken."""
+        symbol, count = name, 0
+        while symbol in self.symbols:
+            count += 1
+            symbol = f"{name}_{count}"
+        self.symbols.add(symbol)
+        return symbol
+
+    def location(self, key: tuple[str, int] | None = None) -> mlir.ir.Location:
+        """A file and line, by default the user's current one, as an MLIR location."""
+        key = key or user_location()
+        found = self._locations.get(key)
+        if found is None:
+            found = self._locations[key] = mlir.ir.Location.file(key[0], key[1], 1, self.context)
+        return found
+
+
+class Tracer(ArrayMethods):
+    """An array that will exist when the traced program runs; has a shape and a dtype, but no elements."""
+
+    __slots__ = ("__weakref__", "_shape", "frame", "type", "value", "weak_type", "where")
+
+    def __init__(
+        self, frame: Frame, value: Any, type_: TensorType, shape: tuple[Any, ...] | None = None
+    ) -> None:
+        self.frame = frame
+        self.value = value
+        self.type = type_
+        self.weak_type = False
+        self._shape = shape if shape is not None else (type_.shape if type_.is_static else None)
+        self.where: tuple[str, int] | None = None
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """The shape; a dynamic dimension is a `Dim`."""
+        if self._shape is None:
+            frame = current_frame() or self.frame
+            self._shape = frame.shape_of(self)
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.type.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.type.rank
+
+    def __repr__(self) -> str:
+        return f"Tracer<{self.type}>"
+
+    def origin(self) -> str:
+        """Where the value was made, for messages."""
+        location = str(getattr(self.value, "location", ""))
+        if location.startswith('loc("'):
+            file, _, rest = location[5:].partition('":')
+            return f"{file}:{rest.split(':')[0]}"
+        return "an argument of the traced function"
+
+    def _no_value(self, wanted: str, hint: str, statement: str = "") -> ConcretizationError:
+        shown = f", in `{statement}`" if statement else ""
+        return ConcretizationError(
+            f"{wanted} of a traced array: {self.type} has no value while tracing "
+            f"(it comes from {self.origin()}){shown}",
+            where=user_location_text(),
+            hint=hint,
+        )
+
+    def __bool__(self) -> bool:
+        line = user_line()
+        word = line.split(" ", 1)[0].split("(", 1)[0]
+        hint = _INSTEAD_OF.get(word, "use adze.numpy.where for a choice of values, adze.cond for a branch")
+        raise self._no_value("bool()", f"{hint}, or static_argnums", line if word in _INSTEAD_OF else "")
+
+    def __int__(self) -> int:
+        raise self._no_value("int()", "pass the value through static_argnums, or keep it an array (.astype)")
+
+    def __float__(self) -> float:
+        raise self._no_value("float()", "keep it an array (.astype), or pass it through static_argnums")
+
+    def __complex__(self) -> complex:
+        raise self._no_value("complex()", "keep it an array (.astype), or pass it through static_argnums")
+
+    def __index__(self) -> int:
+        line = user_line()
+        if line.startswith("for ") and "range(" in line:
+            hint = "use adze.fori_loop for a loop with traced bounds, or pass them through static_argnums"
+            raise self._no_value("an integer index", hint, line)
+        raise self._no_value(
+            "an integer index", "index with the array itself (x[i]), or pass the index through static_argnums"
+        )
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        raise self._no_value(
+            "numpy.asarray()", "use adze.numpy instead of numpy on traced values, or compute it outside"
+        )
+
+    def __format__(self, specification: str) -> str:
+        if not specification:
+            return repr(self)
+        raise self._no_value(
+            f"formatting with {specification!r}", "return the array and format it outside the traced function"
+        )
+
+    def tolist(self) -> Any:
+        raise self._no_value("tolist()", "return the array and convert it outside the traced function")
+
+    def item(self, *index: Any) -> Any:
+        raise self._no_value("item()", "return the array and convert it outside the traced function")
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise self._no_value("__dlpack__()", "return the array and export it outside the traced function")
+
+
+class Frame:
+    """One function being traced: its block, its arguments, and the outer values that it captured."""
+
+    def __init__(
+        self,
+        program: Program,
+        name: str,
+        parent: Frame | None,
+        private: bool,
+        symbol: str | None = None,
+        where: tuple[str, int] | None = None,
+    ) -> None:
+        """Begin the function; `where` is the file and line that define it (else: the user's current one)."""
+        ir = mlir.ir
+        self.program = program
+        self.parent = parent
+        self.symbol = symbol or program.unique_symbol(name)
+        self.captured: dict[Any, tuple[Tracer | Dim, Any]] = {}  # by `capture_key`
+        self._constants: dict[int, tuple[Any, Any]] = {}
+        self._sizes: dict[int, Any] = {}
+        self._dim_names = 0
+        self.open = True
+        location = self.location = program.location(where)
+        with program.context, location:
+            empty = ir.TypeAttr.get(ir.FunctionType.get([], []))
+            attributes: dict[str, mlir.ir.Attribute] = {
+                "sym_name": ir.StringAttr.get(self.symbol),
+                "function_type": empty,
+            }
+            if private:
+                attributes["sym_visibility"] = ir.StringAttr.get("private")
+            self.operation = ir.Operation.create(
+                "func.func",
+                attributes=attributes,
+                regions=1,
+                ip=ir.InsertionPoint(program.module.body),
+            )
+            self.block = self.operation.regions[0].blocks.append()
+        self.emitter = Emitter(program.codec, ir.InsertionPoint(self.block), location)
+
+    def add_argument(self, type_: TensorType, names: Sequence[str | None] | None = None) -> Tracer:
+        """One more array argument; `names` name its dynamic dimensions (None: a name of its own)."""
+        value = self.block.add_argument(self.program.codec.write_type(type_), self.location)
+        tracer = Tracer(self, value, type_)
+        if not type_.is_static:
+            tracer._shape = self._argument_shape(tracer, names or [None] * type_.rank)
+        return tracer
+
+    def _argument_shape(self, tracer: Tracer, names: Sequence[str | None]) -> tuple[Any, ...]:
+        shape: list[Any] = []
+        for axis, n in enumerate(tracer.type.shape):
+            if n is not None:
+                shape.append(n)
+                continue
+            text = names[axis] or self._fresh_dim()
+            shape.append(Dim(self, self._dim_value(tracer.value, axis), text))
+        return tuple(shape)
+
+    def _fresh_dim(self) -> str:
+        self._dim_names += 1
+        return f"?{self._dim_names}"
+
+    def _dim_value(self, value: Any, axis: int) -> Any:
+        return self.emit(BY_NAME["dim"], (value,), {"axis": axis})
+
+    def emit(self, op: type[Op], values: Sequence[Any], attributes: dict[str, Any]) -> Any:
+        """Append an op applied to values of this frame."""
+        self.emitter.location = self.program.location()
+        return self.emitter.apply(op, values, attributes)
+
+    def shape_of(self, tracer: Tracer) -> tuple[Any, ...]:
+        """The shape of a value none of whose dynamic dimensions has a name yet."""
+        value = self.value_of(tracer)
+        return tuple(
+            Dim(self, self._dim_value(value, axis), self._fresh_dim()) if n is None else n
+            for axis, n in enumerate(tracer.type.shape)
+        )
+
+    def size_op(self, op: str, sign: str, left: Any, right: Any) -> Dim:
+        """Arithmetic on sizes, recorded in the frame on top of the stack."""
+        frame = require_frame(self)
+        value = frame.emit(BY_NAME[op], (frame.size_value(left), frame.size_value(right)), {})
+        text = f"{sign}({left}, {right})" if sign.isalpha() else f"({left} {sign} {right})"
+        return Dim(frame, value, text)
+
+    # -- values --------------------------------------------------------------------------------
+
+    def value_of(self, operand: Any) -> Any:
+        """The SSA value of an operand in this frame: a tracer, a captured tracer, or a constant."""
+        if isinstance(operand, Tracer):
+            if operand.frame is self:
+                return operand.value
+            return self._capture(operand, operand.type)
+        array = operand if isinstance(operand, np.ndarray) else np.asarray(operand)
+        known = self._constants.get(id(operand))
+        if known is not None:
+            return known[1]
+        value = self.emit(Constant, (), {"value": storage(array), "dtype": array.dtype})
+        self._constants[id(operand)] = (operand, value)
+        return value
+
+    def size_value(self, size: Any) -> Any:
+        """The `index` value of a size in this frame."""
+        if isinstance(size, Dim):
+            return size.value if size.frame is self else self._capture(size, SIZE)
+        size = int(size)
+        if size not in self._sizes:
+            self._sizes[size] = self.emit(BY_NAME["size_constant"], (), {"value": size})
+        return self._sizes[size]
+
+    def size_or_int(self, size: Any) -> Any:
+        """A size as an op takes it: an integer, or an `index` value of this frame."""
+        return self.size_value(size) if isinstance(size, Dim) else int(size)
+
+    def _capture(self, outer: Tracer | Dim, type_: Any) -> Any:
+        known = self.captured.get(capture_key(outer))
+        if known is not None:
+            return known[1]
+        if not outer.frame.open or not self._encloses(outer.frame):
+            raise _leak(outer)
+        value = self.block.add_argument(self.program.codec.write_type(type_), self.program.location())
+        self.captured[capture_key(outer)] = (outer, value)
+        return value
+
+    def _encloses(self, frame: Frame) -> bool:
+        ancestor = self.parent
+        while ancestor is not None and ancestor is not frame:
+            ancestor = ancestor.parent
+        return ancestor is frame
+
+    def finish(self, results: Sequence[Any]) -> None:
+        """Return `results` (operands of any kind) and close the function."""
+        ir = mlir.ir
+        values = [self.value_of(r) for r in results]
+        with self.program.context, self.location:
+            ir.Operation.create("func.return", operands=values, ip=ir.InsertionPoint(self.block))
+            type_ = ir.FunctionType.get([a.type for a in self.block.arguments], [v.type for v in values])
+            self.operation.attributes["function_type"] = ir.TypeAttr.get(type_)
+        self.open = False
+
+    def discard(self) -> None:
+        """Close the function without keeping it: tracing failed."""
+        self.open = False
+
+
+def capture_key(outer: Any) -> Any:
+    """What makes two captured values the same: two tracers of one value (a weak and a strong one) are."""
+    return outer.value if isinstance(outer, (Tracer, Dim)) else id(outer)
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+
+
+_stack = _Stack()
+
+
+def current_frame() -> Frame | None:
+    """The frame that ops are recorded in on this thread, None outside a trace."""
+    frames = _stack.frames
+    return frames[-1] if frames else None
+
+
+def require_frame(owner: Frame) -> Frame:
+    """The frame on top, when a value of `owner` may be used there; else the leak is reported."""
+    frame = current_frame()
+    if frame is None or (frame is not owner and not frame._encloses(owner)):
+        raise LeakedTracerError(
+            "a dynamic dimension was used outside the trace it belongs to", where=user_location_text()
+        )
+    return frame
+
+
+@contextmanager
+def recording(frame: Frame) -> Iterator[Frame]:
+    """Make `frame` the one that ops are recorded in."""
+    _stack.frames.append(frame)
+    try:
+        yield frame
+    except BaseException:
+        frame.discard()
+        raise
+    finally:
+        popped = _stack.frames.pop()
+        assert popped is frame
+
+
+def _leak(value: Tracer | Dim) -> LeakedTracerError:
+    what = value.type if isinstance(value, Tracer) else f"dimension {value}"
+    origin = value.origin() if isinstance(value, Tracer) else "a traced function"
+    return LeakedTracerError(
+        f"a traced value of type {what} was used after its trace had ended (it comes from {origin})",
+        where=user_location_text(),
+        hint="return it from the function instead of storing it in a list, an attribute or a global",
+    )
+
+
+def leaked(value: Tracer) -> LeakedTracerError:
+    """The error for a tracer that is used while no frame that may see it is being recorded."""
+    return _leak(value)

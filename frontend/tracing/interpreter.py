@@ -1,0 +1,242 @@
+"""`ops`: the builder that users' calls go through. It records in a trace, and computes outside one.
+
+`ops.add(x, y)` inside a traced function appends `adze.add` to the frame on top and gives a `Tracer`;
+outside it evaluates with NumPy and gives an `Array`. Arguments are tracers, adze arrays, NumPy arrays or
+Python scalars that `as_value` has made arrays of; sizes are integers or `Dim`s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects.builder import Builder
+from ...dialects.declaration import Op, Undefined
+from ...dialects.errors import AdzeError, MissingRuleError
+from ...dialects.ops.elementwise import Elementwise
+from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, SIZE, TensorType, ValueType, as_dtype
+from ...passes.evaluate import WATCH
+from ..errors import ArgumentError
+from .array import Array
+from .frames import Frame, Tracer, current_frame, leaked
+from .locations import user_location_text
+from .sizes import Dim
+
+
+class Interpreter(Builder[Any]):
+    """Applies ops to whatever values the user has; see the module docstring."""
+
+    def type_of(self, value: Any) -> ValueType:
+        if isinstance(value, Tracer):
+            return value.type
+        if isinstance(value, (Dim, int)):
+            return SIZE
+        return TensorType(value.shape, value.dtype)
+
+    def sizes(self, value: Any) -> tuple[Any, ...]:
+        return tuple(value.shape)
+
+    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        frame = current_frame()
+        try:
+            if frame is not None:
+                return self._record(frame, op, operands, attributes)
+            for operand in operands:
+                if isinstance(operand, Tracer):
+                    raise leaked(operand)
+            return self._evaluate(op, operands, attributes)
+        except AdzeError as error:
+            error.locate(user_location_text())
+            raise
+
+    def _record(
+        self, frame: Frame, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> Any:
+        types: list[ValueType] = []
+        values: list[Any] = []
+        for declared, operand in zip(_declared(op, len(operands)), operands, strict=True):
+            if declared is None or isinstance(operand, Dim):
+                types.append(SIZE)
+                values.append(frame.size_value(operand))
+            else:
+                values.append(frame.value_of(operand))
+                types.append(self.type_of(operand))
+        given: dict[str, Any] = dict(attributes)
+        for name, attribute in op.attributes.items():
+            if attribute.kind == "sizes":
+                given[name] = tuple(frame.size_or_int(n) for n in given[name])
+        frame.emitter.location = frame.program.location()
+        results, result_types = frame.emitter.emit(op, values, types, given)
+        wrapped = tuple(
+            _wrap(frame, v, t)
+            for v, t in zip(results if isinstance(results, tuple) else (results,), result_types, strict=True)
+        )
+        self._name_dimensions(op, operands, attributes, wrapped)
+        if "dtype" not in op.attributes:
+            _keep_wide_weak(operands, wrapped)
+        return wrapped[0] if len(wrapped) == 1 else wrapped
+
+    def _name_dimensions(
+        self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any], results: Sequence[Any]
+    ) -> None:
+        """Keep the identity of dynamic dimensions where the op plainly preserves it."""
+        for result in results:
+            if not isinstance(result, Tracer) or result._shape is not None:
+                continue
+            if "shape" in op.attributes and op.attributes["shape"].kind == "sizes":
+                result._shape = tuple(attributes["shape"])
+            elif issubclass(op, Elementwise):
+                result._shape = _elementwise_shape(operands, result.type)
+
+    def _evaluate(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        if isinstance(op.evaluate, Undefined):
+            raise MissingRuleError(f"{op.name} cannot be evaluated: {op.evaluate.reason}")
+        arrays = [v if isinstance(v, int) else np.asarray(v) for v in operands]
+        types: list[ValueType] = [
+            SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in arrays
+        ]
+        op.result_types(types, attributes)
+        results = op.evaluate(*arrays, **attributes)
+        several = isinstance(results, (tuple, list))
+        watch = WATCH.get()
+        if watch is not None and results is not None:
+            watch(op, arrays, results if several else (results,), user_location_text())
+        if several:
+            return tuple(_concrete(r) for r in results)
+        return None if results is None else _concrete(results)
+
+
+def _keep_wide_weak(operands: Sequence[Any], results: Sequence[Any]) -> None:
+    """What is made of wide weak values alone is weak too: it becomes the default dtype at the very end."""
+    arrays = [v for v in operands if isinstance(v, (Tracer, Array))]
+    if any(map(is_wide_weak, arrays)) and all(v.weak_type for v in arrays):
+        for result in results:
+            if isinstance(result, Tracer):
+                result.weak_type = result.dtype in (FLOAT64, COMPLEX128)
+
+
+def _declared(op: type[Op], count: int) -> list[Any]:
+    """For each operand the dtypes it may have, None for a size."""
+    declared = [o.dtypes for o in op.operands]
+    while len(declared) < count:
+        declared.append(declared[-1])
+    return declared[:count]
+
+
+def _wrap(frame: Frame, value: Any, type_: ValueType) -> Any:
+    if isinstance(type_, TensorType):
+        return Tracer(frame, value, type_)
+    return Dim(frame, value, frame._fresh_dim())
+
+
+def _concrete(value: Any) -> Any:
+    return value if isinstance(value, int) else Array(value)
+
+
+def _elementwise_shape(operands: Sequence[Any], type_: TensorType) -> tuple[Any, ...] | None:
+    shape: list[Any] = list(type_.shape)
+    for axis, n in enumerate(type_.shape):
+        if n is None:
+            shape[axis] = operands[0].shape[axis]
+    return tuple(shape)
+
+
+ops = Interpreter()
+
+
+def as_value(x: Any, dtype: Any = None) -> Any:
+    """`x` as a tracer or an adze array; Python scalars and lists too. `dtype=None` keeps its own.
+
+    A Python scalar without `dtype` becomes weakly typed: bool, int64, float32 or complex64, yielding to
+    the other operand's dtype; NumPy's scalars are strongly typed. Raises `ArgumentError` for anything that
+    is not array-like.
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    if isinstance(x, (Tracer, Array)):
+        return x if wanted is None or x.dtype == wanted else ops.convert(x, dtype=wanted)
+    if isinstance(x, Dim):
+        result = ops.size_to_array(x, dtype=wanted or np.dtype(np.int64))
+        result.weak_type = wanted is None
+        return result
+    if is_python_scalar(x):
+        return scalar_value(x, wanted)
+    if isinstance(x, (list, tuple)) and _holds_tracer(x):
+        from ..namespace.manipulation import (
+            stack,  # lists of tracers are stacked, which is itself made of ops
+        )
+
+        return stack([as_value(item, dtype) for item in x])
+    if hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic)):
+        x = np.from_dlpack(x)
+    if isinstance(x, (str, bytes)) or x is None or callable(x):
+        raise _not_an_array(x)
+    try:
+        array = np.asarray(x)
+    except (ValueError, TypeError):
+        raise _not_an_array(x) from None
+    if array.dtype.kind in "OSUVMm" and array.dtype.name != "bfloat16":
+        raise _not_an_array(x)
+    array = array.astype(wanted or as_dtype(array.dtype), copy=False)
+    return Array(array)
+
+
+def is_python_scalar(x: Any) -> bool:
+    """Whether `x` is a number of Python itself: np.float64 derives from float, and is none."""
+    return isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
+
+
+def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None, *, wide: bool = False) -> Array:
+    """A Python scalar as a 0-d array; weakly typed unless `dtype` is given, `wide` with all of its bits."""
+    if isinstance(x, int) and not isinstance(x, bool) and not -(1 << 63) <= x < 1 << 63:
+        raise ArgumentError(
+            f"Python integer {x} does not fit in 64 bits",
+            where=user_location_text(),
+            hint="give it a dtype: numpy.uint64(...) or a float",
+        )
+    if dtype is not None:
+        return Array(np.asarray(x).astype(dtype))
+    if isinstance(x, bool):
+        return Array(np.asarray(x))
+    kind: type[np.generic] = np.int64
+    if isinstance(x, float):
+        kind = np.float64 if wide else np.float32
+    elif isinstance(x, complex):
+        kind = np.complex128 if wide else np.complex64
+    array = Array(np.asarray(x, dtype=kind))
+    array.weak_type = True
+    return array
+
+
+def argument_value(x: Any) -> Any:
+    """`x` as an argument of a function to be traced: as `as_value` gives it, but a Python float or complex
+    keeps its 64 bits, so that it loses nothing when it meets a float64 array inside."""
+    return scalar_value(x, None, wide=True) if is_python_scalar(x) else as_value(x)
+
+
+def is_wide_weak(value: Any) -> bool:
+    """Whether `value` is a weakly typed float or complex that is carried with 64 bits a part."""
+    return bool(value.weak_type) and value.dtype in (FLOAT64, COMPLEX128)
+
+
+def narrowed(value: Any) -> Any:
+    """`value`, or where it is a weak one with 64 bits a part: it in the default dtype, still weak."""
+    if not is_wide_weak(value):
+        return value
+    result = ops.convert(value, dtype=FLOAT32 if value.dtype == FLOAT64 else COMPLEX64)
+    result.weak_type = True
+    return result
+
+
+def _holds_tracer(items: Any) -> bool:
+    return any(
+        isinstance(i, (Tracer, Dim)) or (isinstance(i, (list, tuple)) and _holds_tracer(i)) for i in items
+    )
+
+
+def _not_an_array(x: Any) -> ArgumentError:
+    return ArgumentError(
+        f"expected an array or a number, got {type(x).__name__}: {str(x)[:60]!r}",
+        where=user_location_text(),
+    )

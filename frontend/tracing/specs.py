@@ -1,0 +1,198 @@
+"""Specs: the shape and dtype of an argument, without its values.
+
+`ShapeDtype` stands for an array when a function is traced ahead of time. `parse_spec` reads the text that
+the command line takes: `f32[8,784]`, with `?` for a dimension that is known only when the program runs
+and a name (`f32[n,784]`) for one that several places share; dicts, lists and tuples of specs are written
+as in Python (`{w: f32[3], b: f32[]}`). Names of dtypes are read here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from ...dialects import types
+from ...dialects.errors import AdzeError
+
+SpecDimension = int | str | None
+SpecTree: TypeAlias = "ShapeDtype | dict[str, SpecTree] | list[SpecTree] | tuple[SpecTree, ...] | None"
+
+DTYPE_NAMES: Final[dict[str, np.dtype]] = {
+    "bool": types.BOOL,
+    **{f"i{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"ui{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+    "f16": types.FLOAT16,
+    "bf16": types.BFLOAT16,
+    "f32": types.FLOAT32,
+    "f64": types.FLOAT64,
+    "c64": types.COMPLEX64,
+    "c128": types.COMPLEX128,
+}
+_OTHER_NAMES: Final[dict[str, np.dtype]] = {
+    "i1": types.BOOL,
+    **{f"u{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+    **{dtype.name: dtype for dtype in DTYPE_NAMES.values()},
+}
+
+
+class SpecError(AdzeError):
+    """The text of a spec, or a spec itself, is not well formed."""
+
+
+@dataclass(frozen=True)
+class ShapeDtype:
+    """An array known by shape and dtype only: `ShapeDtype((8, 784), "float32")`.
+
+    A dimension is an int, None where it is known only when the program runs, or a name: dimensions of
+    the same name have the same size.
+    """
+
+    shape: tuple[SpecDimension, ...]
+    dtype: np.dtype
+
+    def __init__(self, shape: Iterable[SpecDimension], dtype: object = types.FLOAT32) -> None:
+        dimensions = tuple(_dimension(size) for size in shape)
+        object.__setattr__(self, "shape", dimensions)
+        object.__setattr__(self, "dtype", types.as_dtype(dtype))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def type(self) -> types.TensorType:
+        """The type of such an array; the names of dynamic dimensions are not part of it."""
+        sizes = tuple(size if isinstance(size, int) else None for size in self.shape)
+        return types.TensorType(sizes, self.dtype)
+
+    def __str__(self) -> str:
+        name = next(name for name, dtype in DTYPE_NAMES.items() if dtype == self.dtype)
+        return f"{name}[{','.join('?' if size is None else str(size) for size in self.shape)}]"
+
+
+def _dimension(size: SpecDimension) -> SpecDimension:
+    if size is None or (isinstance(size, str) and size.isidentifier()):
+        return size
+    if isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 0:
+        return int(size)
+    raise SpecError(
+        f"{size!r} is not a dimension: expected an integer of at least 0, None where the size is known "
+        "only when the program runs, or a name"
+    )
+
+
+def parse_spec(text: str) -> SpecTree:
+    """The spec, or the tree of specs, that `text` writes."""
+    return _Parser(text).whole()
+
+
+_TOKEN: Final = re.compile(r"\s*(?:(?P<word>[A-Za-z0-9_]+)|(?P<sign>[\[\]{}(),:?]))")
+_EXAMPLES: Final = "f32[8,784], f32[n,784], f32[?,784], f32[] or {w: f32[3], b: f32[]}"
+
+
+class _Parser:
+    """Recursive descent over the tokens of one text; every error shows the text and the place in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.position = 0
+
+    def whole(self) -> SpecTree:
+        tree = self.tree()
+        if self.peek():
+            raise self.error(f"unexpected {self.peek()!r}")
+        return tree
+
+    def tree(self) -> SpecTree:
+        token = self.peek()
+        if token == "{":
+            return self.mapping()
+        if token in ("[", "("):
+            return self.sequence()
+        if token == "None":
+            self.take("None")
+            return None
+        return self.leaf()
+
+    def mapping(self) -> dict[str, SpecTree]:
+        self.take("{")
+        entries: dict[str, SpecTree] = {}
+        while self.peek() != "}":
+            key = self.word("a key")
+            if key in entries:
+                raise self.error(f"the key {key!r} stands twice")
+            self.take(":")
+            entries[key] = self.tree()
+            if self.peek() != "}":
+                self.take(",")
+        self.take("}")
+        return entries
+
+    def sequence(self) -> list[SpecTree] | tuple[SpecTree, ...]:
+        opening = self.peek()
+        closing = "]" if opening == "[" else ")"
+        self.take(opening)
+        entries: list[SpecTree] = []
+        while self.peek() != closing:
+            entries.append(self.tree())
+            if self.peek() != closing:
+                self.take(",")
+        self.take(closing)
+        return entries if opening == "[" else tuple(entries)
+
+    def leaf(self) -> ShapeDtype:
+        name = self.word("a dtype")
+        dtype = DTYPE_NAMES.get(name, _OTHER_NAMES.get(name))
+        if dtype is None:
+            raise self.error(f"unknown dtype {name!r}: expected one of {', '.join(DTYPE_NAMES)}")
+        self.take("[")
+        shape: list[SpecDimension] = []
+        while self.peek() != "]":
+            shape.append(self.dimension())
+            if self.peek() != "]":
+                self.take(",")
+        self.take("]")
+        return ShapeDtype(shape, dtype)
+
+    def dimension(self) -> SpecDimension:
+        if self.peek() == "?":
+            self.take("?")
+            return None
+        word = self.word("a dimension (an integer, ? or a name)")
+        if word.isdecimal():
+            return int(word)
+        if not word.isidentifier():
+            raise self.error(f"{word!r} is not a dimension: expected an integer, ? or a name")
+        return word
+
+    def peek(self) -> str:
+        """The next token, or the empty text at the end."""
+        match = _TOKEN.match(self.text, self.position)
+        if match:
+            return match.group(match.lastgroup or 0)
+        rest = self.text[self.position :].strip()
+        if rest:
+            raise self.error(f"unexpected {rest[0]!r}")
+        return ""
+
+    def word(self, what: str) -> str:
+        token = self.peek()
+        if not re.fullmatch(r"\w+", token):
+            raise self.error(f"expected {what}, got {token!r}" if token else f"expected {what}, got the end")
+        return self.take(token)
+
+    def take(self, expected: str) -> str:
+        if self.peek() != expected:
+            seen = repr(self.peek()) if self.peek() else "the end"
+            raise self.error(f"expected {expected!r}, got {seen}")
+        match = _TOKEN.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+        return expected
+
+    def error(self, problem: str) -> SpecError:
+        return SpecError(f"cannot read the spec {self.text!r}: {problem}", hint=f"write {_EXAMPLES}")

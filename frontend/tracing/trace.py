@@ -1,0 +1,217 @@
+"""`trace_program`: runs a Python function on tracers and gives the module of adze IR that it described.
+
+Comes in: the function and its arguments, arrays or specs, as pytrees. Goes out: a `TracedProgram`, the
+module with its main function and everything needed to call it again with arrays: the trees and types of
+arguments and results, and the names of both.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...dialects.dialect import BY_NAME
+from ...dialects.errors import AdzeError
+from ...dialects.types import TensorType
+from .. import tree
+from ..errors import ArgumentError, TraceError
+from .array import Array
+from .frames import Frame, Program, Tracer, current_frame, recording
+from .interpreter import argument_value, as_value, narrowed
+from .locations import user_location_text
+from .sizes import Dim
+from .specs import ShapeDtype
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One array argument of a traced program: its name, its type, and the names of its dynamic dims."""
+
+    name: str
+    type: TensorType
+    weak_type: bool = False
+    dimensions: tuple[str | None, ...] = ()
+
+    def __str__(self) -> str:
+        dims = (n if n is not None else d or "?" for n, d in zip(self.type.shape, self._names(), strict=True))
+        return f"{str(self.type).split('[')[0]}[{','.join(map(str, dims))}]"
+
+    def _names(self) -> tuple[str | None, ...]:
+        return self.dimensions or (None,) * self.type.rank
+
+
+@dataclass
+class TracedProgram:
+    """A traced function: its module and how to call it."""
+
+    program: Program
+    symbol: str
+    parameters: list[Parameter]
+    argument_tree: tree.Structure
+    result_tree: tree.Structure
+    result_types: list[TensorType]
+    result_names: list[str] = field(default_factory=list)
+
+    @property
+    def module(self) -> Any:
+        """The MLIR module."""
+        return self.program.module
+
+
+def parameter_of(leaf: Any, name: str) -> Parameter:
+    """What an argument leaf (array, Python scalar or spec) is to the trace; `ArgumentError` otherwise."""
+    if isinstance(leaf, ShapeDtype):
+        names = tuple(n if isinstance(n, str) else None for n in leaf.shape)
+        return Parameter(name, leaf.type, dimensions=names if None in leaf.type.shape else ())
+    if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
+        raise ArgumentError(
+            f"argument '{name}' is {type(leaf).__name__} ({str(leaf)[:40]!r}), expected an array or a number",
+            where=user_location_text(),
+            hint="pass values that are not arrays through static_argnums or static_argnames",
+        )
+    try:
+        value = argument_value(leaf)
+    except AdzeError as error:
+        raise ArgumentError(
+            f"argument '{name}': {error.message}",
+            where=user_location_text(),
+            hint=error.hint or "pass values that are not arrays through static_argnums or static_argnames",
+        ) from None
+    return Parameter(name, TensorType(tuple(value.shape), value.dtype), value.weak_type)
+
+
+def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
+    """A name for each leaf of `(args, kwargs)`: the parameter's name and the path below it."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+        positional = _positional_names(bound)
+    except (TypeError, ValueError):
+        positional = [f"arg{i}" for i in range(len(args))]
+    names = []
+    for position, arg in enumerate(args):
+        base = positional[position] if position < len(positional) else f"arg{position}"
+        names += [base + path for path in tree.paths(tree.structure(arg))]
+    for key in sorted(kwargs):
+        names += [key + path for path in tree.paths(tree.structure(kwargs[key]))]
+    return names
+
+
+def _positional_names(bound: inspect.BoundArguments) -> list[str]:
+    names: list[str] = []
+    for name, parameter in bound.signature.parameters.items():
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            names.append(name)
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            names += [f"{name}[{i}]" for i in range(len(bound.arguments.get(name, ())))]
+    return names
+
+
+def function_name(function: Callable[..., Any]) -> str:
+    """A symbol for a Python function: its name, restricted to letters, digits and underscores."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return re.sub(r"\W+", "_", name).strip("_") or "main"
+
+
+def trace_program(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    *,
+    static: Callable[[Sequence[Any], Mapping[str, Any]], Any] | None = None,
+    names: Sequence[str] | None = None,
+) -> TracedProgram:
+    """Trace `function` at the shapes and dtypes of `args` and `kwargs` (pytrees of arrays or specs).
+
+    `static` puts static arguments back before the call. Raises `ArgumentError` for an argument that is
+    no array, `TraceError` when the function gives something that is none.
+    """
+    leaves, structure = tree.flatten((tuple(args), dict(kwargs)))
+    names = list(names) if names is not None else argument_names(function, args, kwargs)
+    parameters = [parameter_of(leaf, name) for leaf, name in zip(leaves, names, strict=True)]
+    program = Program(function_name(function))
+    frame = Frame(program, function_name(function), None, private=False, where=definition(function))
+    with recording(frame):
+        tracers = [_argument(frame, p) for p in parameters]
+        _check_shared_dimensions(frame, parameters, tracers)
+        call_args, call_kwargs = tree.unflatten(structure, tracers)
+        call = static or (lambda args, kwargs: function(*args, **kwargs))
+        result = call(call_args, call_kwargs)
+        results, result_tree, result_names = result_values(function, result)
+        results = [narrowed(r) for r in results]
+        frame.finish(results)
+    types = [TensorType(_static(r), r.dtype) for r in results]
+    return TracedProgram(program, frame.symbol, parameters, structure, result_tree, types, result_names)
+
+
+def _static(value: Any) -> tuple[int | None, ...]:
+    return value.type.shape if isinstance(value, Tracer) else tuple(value.shape)
+
+
+def _argument(frame: Frame, parameter: Parameter) -> Tracer:
+    tracer = frame.add_argument(parameter.type, parameter.dimensions or None)
+    tracer.weak_type = parameter.weak_type
+    return tracer
+
+
+def _check_shared_dimensions(
+    frame: Frame, parameters: Sequence[Parameter], tracers: Sequence[Tracer]
+) -> None:
+    """Dimensions that carry one name must have one size: checked when the program is called."""
+    first: dict[str, tuple[str, Dim]] = {}
+    for parameter, tracer in zip(parameters, tracers, strict=True):
+        for axis, (name, n) in enumerate(zip(parameter.dimensions, tracer.shape, strict=False)):
+            if name is None or not isinstance(n, Dim):
+                continue
+            place = f"axis {axis} of '{parameter.name}'"
+            if name not in first:
+                first[name] = (place, n)
+                continue
+            other, m = first[name]
+            message = f"adze: dimension '{name}' must have one size: {other} and {place} differ"
+            frame.emit(BY_NAME["size_check"], (m.value, n.value), {"message": message})
+
+
+def result_values(
+    function: Callable[..., Any], result: Any
+) -> tuple[list[Tracer | Array], tree.Structure, list[str]]:
+    """The leaves of what a traced function gave, as arrays; `TraceError` for a leaf that is none."""
+    leaves, structure = tree.flatten(result)
+    names = tree.paths(structure)
+    values = []
+    for leaf, path in zip(leaves, names, strict=True):
+        if not isinstance(leaf, (Tracer, Array, np.ndarray, np.generic, bool, int, float, complex, Dim)):
+            raise TraceError(
+                f"{function_name(function)} gives {type(leaf).__name__} ({str(leaf)[:40]!r}) "
+                f"at result{path}, expected an array",
+                where=_definition_text(function),
+                hint="return arrays, numbers, or dicts, lists, tuples and dataclasses of them",
+            )
+        values.append(as_value(leaf))
+    return values, structure, [f"result{path}" for path in names]
+
+
+def definition(function: Callable[..., Any]) -> tuple[str, int] | None:
+    """File and first line of a Python function, below decorators and partial applications."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function)
+    if not hasattr(function, "__code__") and not inspect.isroutine(function):
+        function = vars(type(function)).get("__call__", function)
+    code = getattr(function, "__code__", None)
+    return None if code is None else (code.co_filename, code.co_firstlineno)
+
+
+def _definition_text(function: Callable[..., Any]) -> str | None:
+    found = definition(function)
+    return None if found is None else f"{found[0]}:{found[1]}"
+
+
+def is_tracing() -> bool:
+    """Whether a trace is being recorded on this thread."""
+    return current_frame() is not None

@@ -1,0 +1,1 @@
+"""Functions of functions: derivatives, Jacobians, custom rules, checkpoints, `vmap` and named axes."""

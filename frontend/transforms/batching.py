@@ -1,0 +1,256 @@
+"""`vmap`: a function that applies another to each slice of its arguments.
+
+The function is traced at the shapes of one slice, and the batch pass of `passes/` maps it; there the batch is
+always axis 0, so that other axes are moved to the front before and back after.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import TensorType
+from ...passes.batch import Batcher
+from .. import tree
+from ..errors import ArgumentError, ShapeError
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.nested import Argument, Workshop, argument_of, keep_dimensions
+from ..tracing.sizes import Dim
+from ..tracing.trace import argument_names, function_name
+from .collectives import bound_axis
+
+Axes = Any  # int, None, or a tree of them that is a prefix of the arguments' tree
+
+
+def vmap(
+    function: Callable[..., Any] | None = None,
+    in_axes: Axes = 0,
+    out_axes: Axes = 0,
+    *,
+    axis_size: int | None = None,
+    axis_name: str | None = None,
+) -> Any:
+    """A function that maps `function` over the axes `in_axes` of its arguments.
+
+    `in_axes` is an int, None (not mapped: every call sees the whole argument), or a tuple with one entry
+    an argument, each an int, None or a tree prefix of the argument. Keyword arguments are mapped along axis
+    0. `out_axes` says where the mapped axis goes in the results; None for a result that does not depend on
+    it. Arguments that are not arrays are shared.
+
+    Raises `ArgumentError` when the mapped axes differ in size or an axis does not exist.
+    """
+    if function is None:
+        return functools.partial(
+            vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size, axis_name=axis_name
+        )
+    mapped = function
+
+    @functools.wraps(mapped)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        return _Mapping(mapped, in_axes, out_axes, axis_size, axis_name, args, kwargs).run()
+
+    return batched
+
+
+class _Mapping:
+    """One call of a mapped function."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        in_axes: Axes,
+        out_axes: Axes,
+        axis_size: int | None,
+        axis_name: str | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.function = function
+        self.out_axes = out_axes
+        self.axis_name = axis_name
+        leaves, self.structure = tree.flatten((args, kwargs))
+        axes = _leaf_axes(function, in_axes, args, kwargs)
+        self.is_array = [_is_array(leaf) for leaf in leaves]
+        self.leaves = leaves
+        names = argument_names(function, args, kwargs)
+        self.axes: list[int | None] = []
+        self.values: list[Any] = []
+        sizes: list[tuple[str, int, Any]] = []
+        for leaf, axis, name, is_array in zip(leaves, axes, names, self.is_array, strict=True):
+            if not is_array:
+                continue
+            value = as_value(leaf)
+            if axis is not None:
+                axis = _checked_axis(function, axis, name, value)
+                sizes.append((name, axis, value.shape[axis]))
+                value = move_axis(value, axis, 0)
+            self.axes.append(axis)
+            self.values.append(value)
+        self.size = _common_size(function, sizes, axis_size)
+
+    def run(self) -> Any:
+        shop = Workshop()
+        arguments = [
+            argument_of(v) if axis is None else _slice_of(v)
+            for v, axis in zip(self.values, self.axes, strict=True)
+        ]
+        operands, mapped = list(self.values), [axis is not None for axis in self.axes]
+        if self.axis_name is not None:
+            # The position along the axis is one more argument, which collectives know their axis by.
+            operands.append(ops.iota(shape=(self.size,), axis=0, dtype=np.dtype(np.int32)))
+            mapped.append(True)
+            arguments.append(_slice_of(operands[-1]))
+        nested = shop.nested(function_name(self.function), self._call, arguments)
+        static = self.size if isinstance(self.size, int) else None
+        engine = shop.engine(("batch", static, self.axis_name), lambda m: Batcher(m, static, self.axis_name))
+        mask = (*mapped, *(False for _ in nested.captured))
+        made = engine.batch(nested.symbol, mask)
+        leading = [] if static is not None else [self.size]
+        results = shop.call(made.symbol, [*leading, *operands, *nested.captured])
+        axes = _result_axes(self.function, self.out_axes, nested.result_tree)
+        placed = [
+            self._placed(r, has_axis, axis)
+            for r, has_axis, axis in zip(results, made.batched_results, axes, strict=True)
+        ]
+        return tree.unflatten(nested.result_tree, placed)
+
+    def _call(self, tracers: Sequence[Any]) -> Any:
+        """The function on one slice; leaves that are no arrays are passed as they are."""
+        arrays = iter(tracers)
+        full = [
+            next(arrays) if is_array else leaf
+            for leaf, is_array in zip(self.leaves, self.is_array, strict=True)
+        ]
+        args, kwargs = tree.unflatten(self.structure, full)
+        if self.axis_name is None:
+            return self.function(*args, **kwargs)
+        with bound_axis(self.axis_name, self.size, next(arrays)):
+            return self.function(*args, **kwargs)
+
+    def _placed(self, result: Any, has_axis: bool, axis: int | None) -> Any:
+        if axis is None:
+            if has_axis:
+                raise ArgumentError(
+                    f"out_axes of {function_name(self.function)} is None for a result that depends on the "
+                    "mapped axis",
+                    where=user_location_text(),
+                    hint="give the axis where the mapped axis should go",
+                )
+            return result
+        if has_axis:
+            keep_dimensions(result, (self.size, *result.shape[1:]))
+        else:
+            shape = tuple(result.shape)
+            dimensions = tuple(range(1, len(shape) + 1))
+            result = ops.broadcast_in_dim(result, shape=(self.size, *shape), dimensions=dimensions)
+        rank = result.ndim
+        if not -rank <= axis < rank:
+            raise ArgumentError(
+                f"out_axes {axis} is out of range for a result of rank {rank}", where=user_location_text()
+            )
+        return move_axis(result, 0, axis % rank)
+
+
+def move_axis(value: Any, source: int, target: int) -> Any:
+    """`value` with axis `source` at position `target`."""
+    if source == target:
+        return value
+    order = [i for i in range(value.ndim) if i != source]
+    order.insert(target, source)
+    return ops.transpose(value, permutation=tuple(order))
+
+
+def _is_array(leaf: Any) -> bool:
+    return not (leaf is None or callable(leaf) or isinstance(leaf, (str, bytes)))
+
+
+def _slice_of(value: Any) -> Argument:
+    kind = ops.tensor_type(value)
+    names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape[1:])
+    return Argument(TensorType(kind.shape[1:], kind.dtype), names, value.weak_type)
+
+
+def _leaf_axes(
+    function: Callable[..., Any], in_axes: Axes, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[int | None]:
+    """The mapped axis of each leaf of `(args, kwargs)`."""
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if isinstance(in_axes, tuple):
+        if len(in_axes) != len(args):
+            raise ArgumentError(
+                f"in_axes has {len(in_axes)} entries, {function_name(function)} was called with {len(args)} "
+                "positional arguments",
+                where=user_location_text(),
+                hint="give one entry for each argument: an int, None or a tree of them",
+            )
+    elif in_axes is not None and not isinstance(in_axes, int):
+        raise ArgumentError(
+            f"in_axes is {type(in_axes).__name__}, expected an int, None or a tuple",
+            where=user_location_text(),
+        )
+    per_argument = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
+    axes: list[int | None] = []
+    for prefix, arg in zip(per_argument, args, strict=True):
+        axes += _spread(prefix, arg, "in_axes")
+    for key in sorted(kwargs):
+        axes += [0] * len(tree.leaves(kwargs[key]))
+    return axes
+
+
+def _spread(prefix: Axes, full: Any, what: str) -> list[int | None]:
+    """For each leaf of `full` the axis that the tree prefix states."""
+    if prefix is None or isinstance(prefix, int):
+        return [prefix] * len(tree.leaves(full))
+    children = tree.children(full)
+    given = tree.children(prefix)
+    if children is None or given is None or children.keys() != given.keys():
+        raise ArgumentError(
+            f"{what} {prefix!r} is not a prefix of the tree {tree.describe(tree.structure(full))}",
+            where=user_location_text(),
+        )
+    return [axis for key in children for axis in _spread(given[key], children[key], what)]
+
+
+def _result_axes(function: Callable[..., Any], out_axes: Axes, structure: Any) -> list[int | None]:
+    full = tree.unflatten(structure, range(structure.num_leaves))
+    return _spread(out_axes, full, f"out_axes of {function_name(function)}")
+
+
+def _checked_axis(function: Callable[..., Any], axis: int, name: str, value: Any) -> int:
+    if not isinstance(axis, int) or not -value.ndim <= axis < value.ndim:
+        raise ArgumentError(
+            f"in_axes maps axis {axis} of '{name}', which is {ops.type_of(value)} of rank {value.ndim}",
+            where=user_location_text(),
+            hint="give None for an argument that is not mapped",
+        )
+    return axis % int(value.ndim)
+
+
+def _common_size(
+    function: Callable[..., Any], sizes: Sequence[tuple[str, int, Any]], axis_size: int | None
+) -> Any:
+    """The size of the mapped axes, which must be one."""
+    if axis_size is not None:
+        sizes = [("axis_size", 0, axis_size), *sizes]
+    if not sizes:
+        raise ArgumentError(
+            f"vmap of {function_name(function)}: no argument is mapped",
+            where=user_location_text(),
+            hint="give an axis in in_axes, or axis_size",
+        )
+    static = [entry for entry in sizes if isinstance(entry[2], int)]
+    if len({entry[2] for entry in static}) > 1:
+        listed = ", ".join(
+            f"axis_size is {n}" if name == "axis_size" else f"axis {axis} of '{name}' is {n}"
+            for name, axis, n in static
+        )
+        raise ShapeError(
+            f"vmap of {function_name(function)}: mapped axes differ in size: {listed}",
+            where=user_location_text(),
+        )
+    return (static or sizes)[0][2]

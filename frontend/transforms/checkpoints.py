@@ -1,0 +1,79 @@
+"""What a backward pass keeps: `checkpoint` computes again what it would save, `stop_gradient` stops it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..errors import ArgumentError
+from ..tracing.frames import current_frame
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.nested import Workshop, argument_of
+from ..tracing.trace import function_name
+
+
+class checkpoint_policies:  # a namespace, named as JAX has it
+    """What a checkpoint may save for the backward pass; pass one as `policy`."""
+
+    everything_saveable = ("everything", "")
+    nothing_saveable = ("nothing", "")
+    dots_saveable = ("dots", "")
+
+    @staticmethod
+    def save_only_these_names(*names: str) -> tuple[str, str]:
+        """Only values that `checkpoint_name` gave one of these names."""
+        return ("named", ",".join(names))
+
+
+def checkpoint(
+    function: Callable[..., Any] | None = None, *, policy: tuple[str, str] = ("nothing", "")
+) -> Any:
+    """A function like `function` whose intermediate values are computed again in the backward pass.
+
+    `policy` says what may be kept all the same: one of `checkpoint_policies`.
+    """
+    if function is None:
+        return functools.partial(checkpoint, policy=policy)
+    if not isinstance(policy, tuple) or len(policy) != 2:
+        raise ArgumentError(
+            f"checkpoint policy {policy!r} is not one of adze.checkpoint_policies", where=user_location_text()
+        )
+    original = function
+
+    @functools.wraps(original)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        if current_frame() is None:
+            return original(*args, **kwargs)
+        leaves, structure = tree.flatten((args, kwargs))
+        values = [as_value(leaf) for leaf in leaves]
+
+        def call(found: Sequence[Any]) -> Any:
+            given, named = tree.unflatten(structure, found)
+            return original(*given, **named)
+
+        nested = Workshop().nested(function_name(original), call, [argument_of(v) for v in values])
+        kind, labels = policy
+        results = ops.checkpoint_call(
+            *values,
+            *nested.captured,
+            callee=nested.symbol,
+            policy=kind,
+            labels=labels,
+            results=nested.result_types,
+        )
+        return tree.unflatten(nested.result_tree, results if isinstance(results, tuple) else (results,))
+
+    return checkpointed
+
+
+def checkpoint_name(x: Any, name: str) -> Any:
+    """`x`, under a name that `checkpoint_policies.save_only_these_names` can refer to; maps over trees."""
+    return tree.map(lambda leaf: ops.checkpoint_name(as_value(leaf), label=name), x)
+
+
+def stop_gradient(x: Any) -> Any:
+    """`x` with a derivative of zero; maps over trees."""
+    return tree.map(lambda leaf: ops.stop_gradient(as_value(leaf)), x)

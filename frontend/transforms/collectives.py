@@ -1,0 +1,164 @@
+"""Named axes: what the elements of a `vmap(axis_name=...)` know of each other.
+
+`vmap` binds the name while it traces its function; the position of the element is one more mapped argument,
+which the collectives take along, so that they reach the right batch from inside loops, calls and other vmaps.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import namespace as xp
+from .. import tree
+from ..errors import ArgumentError
+from ..tracing.interpreter import as_value, is_python_scalar, ops
+from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim
+
+
+@dataclass(frozen=True)
+class BoundAxis:
+    """A named axis while the function that is mapped over it is traced."""
+
+    name: str
+    size: Any
+    index: Any
+
+
+class _Axes(threading.local):
+    def __init__(self) -> None:
+        self.bound: list[BoundAxis] = []
+
+
+_axes = _Axes()
+
+
+@contextmanager
+def bound_axis(name: str, size: Any, index: Any) -> Iterator[None]:
+    """Let `name` mean an axis of `size` elements, of which `index` is the one at hand."""
+    _axes.bound.append(BoundAxis(name, size, index))
+    try:
+        yield
+    finally:
+        _axes.bound.pop()
+
+
+def axis_index(axis_name: str) -> Any:
+    """The position along the named axis, an int32."""
+    return _axis(axis_name).index
+
+
+def axis_size(axis_name: str) -> Any:
+    """The number of elements of the named axis."""
+    return _axis(axis_name).size
+
+
+def psum(x: Any, axis_name: Any) -> Any:
+    """The sum of `x` over the named axis, or over several; of a Python number, it times the axis' size."""
+    return _over(axis_name, x, _sum)
+
+
+def pmean(x: Any, axis_name: Any) -> Any:
+    """The mean of `x` over the named axis, or over several."""
+
+    def mean(value: Any, axis: BoundAxis) -> Any:
+        size = axis.size
+        count = as_value(size if isinstance(size, Dim) else np.float32(size))
+        return xp.true_divide(_sum(value, axis), as_value(count, xp.result_type(value, np.float32)))
+
+    return _over(axis_name, x, mean)
+
+
+def pmax(x: Any, axis_name: Any) -> Any:
+    """The largest `x` over the named axis, or over several."""
+    return _over(axis_name, x, lambda v, axis: xp.max(_all_of(v, axis), axis=0))
+
+
+def pmin(x: Any, axis_name: Any) -> Any:
+    """The smallest `x` over the named axis, or over several."""
+    return _over(axis_name, x, lambda v, axis: xp.min(_all_of(v, axis), axis=0))
+
+
+def all_gather(x: Any, axis_name: str, *, axis: int = 0, tiled: bool = False) -> Any:
+    """All elements' `x` along a new axis at position `axis`; with `tiled`, joined along that axis."""
+
+    def gather(value: Any, bound: BoundAxis) -> Any:
+        rank = as_value(value).ndim + (not tiled)
+        if not -rank <= axis < rank:
+            raise ArgumentError(
+                f"all_gather: axis {axis} is out of range for {ops.type_of(as_value(value))}",
+                where=user_location_text(),
+            )
+        found = xp.moveaxis(_all_of(value, bound), 0, axis % rank)
+        if not tiled:
+            return found
+        at = axis % rank
+        shape = found.shape
+        return xp.reshape(found, (*shape[:at], shape[at] * shape[at + 1], *shape[at + 2 :]))
+
+    return _over(axis_name, x, gather)
+
+
+def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
+    """For each pair `(source, target)`, `x` of the one element for the other; zeros for the rest."""
+    bound = _axis(axis_name)
+    if not isinstance(bound.size, int):
+        raise ArgumentError("ppermute needs an axis of static size", where=user_location_text())
+    sources, targets = [s for s, _ in perm], [t for _, t in perm]
+    out = [n for n in (*sources, *targets) if not 0 <= n < bound.size]
+    if out or len(set(sources)) < len(sources) or len(set(targets)) < len(targets):
+        raise ArgumentError(
+            f"ppermute: perm {list(perm)} must pair distinct positions of axis '{axis_name}', which has "
+            f"{bound.size}",
+            where=user_location_text(),
+        )
+    source_of = np.zeros(bound.size, np.int32)
+    receives = np.zeros(bound.size, np.bool_)
+    for source, target in perm:
+        source_of[target], receives[target] = source, True
+
+    def permute(value: Any, axis: BoundAxis) -> Any:
+        everything = _all_of(value, axis)
+        found = everything[as_value(source_of)[axis.index]]
+        return xp.where(as_value(receives)[axis.index], found, xp.zeros_like(found))
+
+    return _over(axis_name, x, permute)
+
+
+def _axis(name: str) -> BoundAxis:
+    for axis in reversed(_axes.bound):
+        if axis.name == name:
+            return axis
+    bound = ", ".join(repr(axis.name) for axis in _axes.bound) or "none"
+    raise ArgumentError(
+        f"axis name {name!r} is not bound here (bound: {bound})",
+        where=user_location_text(),
+        hint=f"map the function with adze.vmap(..., axis_name={name!r})",
+    )
+
+
+def _over(axis_name: Any, x: Any, collective: Any) -> Any:
+    """`collective` of each leaf, over one named axis after the other."""
+    names = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    for axis in [_axis(name) for name in names]:
+        x = tree.map(lambda leaf, axis=axis: collective(leaf, axis), x)
+    return x
+
+
+def _sum(value: Any, axis: BoundAxis) -> Any:
+    if is_python_scalar(value) and isinstance(axis.size, int):
+        return value * axis.size
+    found = as_value(value)
+    if found.dtype == np.bool_:
+        found = as_value(found, np.int64)
+    return ops.axis_sum(found, axis.index, axis_name=axis.name, length=(axis.size,))
+
+
+def _all_of(value: Any, axis: BoundAxis) -> Any:
+    return ops.axis_gather(as_value(value), axis.index, axis_name=axis.name, length=(axis.size,))

@@ -1,0 +1,378 @@
+"""Derivatives by the user's own rule.
+
+`custom_jvp` and `custom_vjp` wrap a function with rules; a call of it inside a trace is an op that the
+engines of differentiation honour and that otherwise is its function's body.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...dialects.types import INEXACT
+from .. import tree
+from ..errors import ArgumentError, TraceError
+from ..tracing.frames import current_frame
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.nested import Argument, Nested, Workshop, argument_of
+from ..tracing.trace import function_name
+
+
+@dataclass
+class _Made:
+    """A traced custom function: its body, the symbols of its rules, and what they need besides."""
+
+    body: Nested
+    rules: tuple[str, ...]
+    captured: list[Any]
+    missing: list[Any] = field(default_factory=list)
+
+
+class _Call:
+    """One call of a wrapped function inside a trace: its array leaves and its other arguments."""
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], nondiff: Sequence[int]) -> None:
+        self.function = function
+        self.count = len(args)
+        self.fixed = {i: args[i] for i in nondiff}
+        leaves, self.structure = tree.flatten(tuple(a for i, a in enumerate(args) if i not in self.fixed))
+        self.values = [as_value(leaf) for leaf in leaves]
+        self.arguments = [argument_of(v) for v in self.values]
+        self.shop = Workshop()
+
+    @property
+    def memo(self) -> dict[Any, Any]:
+        """What the program has traced already, or is tracing: rules may call their own function."""
+        return self.shop.program.memo
+
+    def key(self, owner: object) -> Any:
+        """What makes two calls of a wrapped function one and the same traced function."""
+        fixed = tuple((i, id(v)) for i, v in sorted(self.fixed.items()))
+        return (id(owner), self.structure, tuple(a.type for a in self.arguments), fixed)
+
+    @contextmanager
+    def remembered(self, owner: object, made: _Made) -> Iterator[_Made]:
+        """Let calls of the function inside its own rules find `made`; for the time of the block."""
+        self.memo[self.key(owner)] = made
+        try:
+            yield made
+        except BaseException:
+            del self.memo[self.key(owner)]
+            raise
+        del self.memo[self.key(owner)]
+
+    def given(self, captured: Sequence[Any]) -> tuple[list[Argument], dict[int, Any]]:
+        """The arguments of a function that takes `captured` too, and which of them those are."""
+        return [*self.arguments, *map(argument_of, captured)], _bound(len(self.values), captured)
+
+    @property
+    def fixed_values(self) -> list[Any]:
+        """The arguments that are not differentiated, in order."""
+        return [self.fixed[i] for i in sorted(self.fixed)]
+
+    def trees(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        """The array arguments as their trees."""
+        found: tuple[Any, ...] = tree.unflatten(self.structure, leaves)
+        return found
+
+    def main(self, leaves: Sequence[Any]) -> Any:
+        """The function itself, on array leaves."""
+        arrays = iter(self.trees(leaves))
+        return self.function(*(self.fixed[i] if i in self.fixed else next(arrays) for i in range(self.count)))
+
+
+def _union(*functions: Nested) -> list[Any]:
+    """The values that any of these functions captures, each once."""
+    return list({id(v): v for nested in functions for v in nested.captured}.values())
+
+
+def _bound(first: int, captured: Sequence[Any]) -> dict[int, Any]:
+    return {first + i: outer for i, outer in enumerate(captured)}
+
+
+class custom_jvp:  # a decorator, named as JAX has it
+    """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
+
+    The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
+    be linear in the tangents. Arguments in `nondiff_argnums` are Python values (functions, options) that
+    the rule gets first, in order. Reverse mode follows by transposing the rule.
+    """
+
+    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._nondiff = tuple(nondiff_argnums)
+        self._rule: Callable[..., Any] | None = None
+
+    def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Use `rule` for the derivative; gives it back, so that it works as a decorator."""
+        self._rule = rule
+        return rule
+
+    def defjvps(self, *rules: Callable[..., Any] | None) -> None:
+        """One rule for each argument: `rule(tangent, result, *args)`; None where the tangent is zero."""
+
+        def rule(primals: Any, tangents: Any) -> Any:
+            result = self(*primals)
+            parts = [r(t, result, *primals) for r, t in zip(rules, tangents, strict=True) if r is not None]
+            if not parts:
+                return result, tree.map(ops.zeros_like, result)
+            return result, functools.reduce(lambda a, b: tree.map(lambda x, y: x + y, a, b), parts)
+
+        self._rule = rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = _positional(self._function, args, kwargs)
+        if current_frame() is None:
+            return self._function(*args)
+        if self._rule is None:
+            raise TraceError(
+                f"custom_jvp function {function_name(self._function)} has no rule",
+                where=user_location_text(),
+                hint="define one: @f.defjvp",
+            )
+        call = _Call(self._function, args, self._nondiff)
+        made = call.memo.get(call.key(self))
+        if made is None:
+            made = self._trace(call, [])
+            if made.missing:
+                made = self._trace(call, made.missing)
+        results = ops.custom_jvp_call(
+            *call.values,
+            *made.captured,
+            callee=made.body.symbol,
+            rule=made.rules[0],
+            results=made.body.result_types,
+        )
+        return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
+
+    def _trace(self, call: _Call, captured: list[Any]) -> _Made:
+        """The body and the rule, both taking `captured` after the arguments."""
+        name, shop, n = function_name(self._function), call.shop, len(call.values)
+
+        def rule(leaves: Sequence[Any]) -> Any:
+            half = len(leaves) // 2
+            return self._apply_rule(call, leaves[:n], leaves[half : half + n])
+
+        given, bound = call.given(captured)
+        body = shop.nested(name, lambda leaves: call.main(leaves[:n]), given, bound)
+        with call.remembered(self, _Made(body, (shop.reserve(f"{name}_rule"),), captured)) as made:
+            rule_made = shop.nested(made.rules[0], rule, [*given, *given], bound, made.rules[0])
+        self._check_types(body, rule_made)
+        made.missing = _union(body, rule_made)
+        return made
+
+    def _apply_rule(self, call: _Call, primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        assert self._rule is not None
+        name = function_name(self._function)
+        found = self._rule(*call.fixed_values, call.trees(primals), call.trees(tangents))
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise TraceError(
+                f"the jvp rule of {name} must give (result, tangent), it gives "
+                f"{tree.describe(tree.structure(found))}",
+                where=user_location_text(),
+            )
+        value, tangent = found
+        if tree.structure(value) != tree.structure(tangent):
+            raise TraceError(
+                f"the jvp rule of {name} gives a tangent of tree "
+                f"{tree.describe(tree.structure(tangent))} for a result of tree "
+                f"{tree.describe(tree.structure(value))}",
+                where=user_location_text(),
+            )
+        values = [as_value(v) for v in tree.leaves(value)]
+        moved = [
+            as_value(t, v.dtype) if as_value(t).weak_type else as_value(t)
+            for v, t in zip(values, tree.leaves(tangent), strict=True)
+        ]
+        return [*values, *moved]
+
+    def _check_types(self, body: Nested, rule: Nested) -> None:
+        count = len(body.result_types)
+        if rule.result_types[:count] != body.result_types or rule.result_types[count:] != body.result_types:
+            raise TraceError(
+                f"the jvp rule of {function_name(self._function)} gives results and tangents of types "
+                f"{', '.join(map(str, rule.result_types))}, expected twice "
+                f"{', '.join(map(str, body.result_types))}",
+                where=user_location_text(),
+            )
+
+
+class custom_vjp:  # a decorator, named as JAX has it
+    """A function with a pullback of its own: decorate it, then give the pair of rules to `.defvjp`.
+
+    `fwd(*args)` gives (result, residuals), `bwd(residuals, cotangent)` a tuple with one cotangent for each
+    argument (None: zero). Arguments in `nondiff_argnums` are Python values; `bwd` gets them first. Under
+    forward mode the transpose of `bwd` is used, where its ops can be transposed.
+    """
+
+    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._nondiff = tuple(nondiff_argnums)
+        self._rules: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Use these rules for the pullback."""
+        self._rules = (fwd, bwd)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = _positional(self._function, args, kwargs)
+        if current_frame() is None:
+            return self._function(*args)
+        if self._rules is None:
+            raise TraceError(
+                f"custom_vjp function {function_name(self._function)} has no rules",
+                where=user_location_text(),
+                hint="define them: f.defvjp(fwd, bwd)",
+            )
+        call = _Call(self._function, args, self._nondiff)
+        made = call.memo.get(call.key(self))
+        if made is None:
+            made = self._trace(call, [])
+            if made.missing:
+                made = self._trace(call, made.missing)
+        results = ops.custom_vjp_call(
+            *call.values,
+            *made.captured,
+            callee=made.body.symbol,
+            fwd=made.rules[0],
+            bwd=made.rules[1],
+            results=made.body.result_types,
+        )
+        return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
+
+    def _trace(self, call: _Call, captured: list[Any]) -> _Made:
+        """The body and both rules; `captured` are arguments after the others, and residuals."""
+        assert self._rules is not None
+        name, shop, n = function_name(self._function), call.shop, len(call.values)
+        pullback = _Pullback(call, *self._rules, captured)
+        given, bound = call.given(captured)
+        body = shop.nested(name, lambda leaves: call.main(leaves[:n]), given, bound)
+        symbols = (shop.reserve(f"{name}_fwd"), shop.reserve(f"{name}_bwd"))
+        with call.remembered(self, _Made(body, symbols, captured)) as made:
+            fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0])
+            self._check_types(body, fwd)
+            residuals = len(fwd.result_types) - len(body.result_types)
+            backward = pullback.arguments(fwd, body)
+            at = _bound(residuals - len(captured), captured)
+            bwd = shop.nested(symbols[1], pullback.backward, backward, at, symbols[1])
+        made.missing = _union(body, fwd, bwd)
+        return made
+
+    def _check_types(self, body: Nested, fwd: Nested) -> None:
+        found = fwd.result_types[: len(body.result_types)]
+        if found != body.result_types:
+            raise TraceError(
+                f"the fwd rule of {function_name(self._function)} gives results of types "
+                f"{', '.join(map(str, found))}, the function {', '.join(map(str, body.result_types))}",
+                where=user_location_text(),
+            )
+
+
+class _Pullback:
+    """The two rules of a `custom_vjp` call as functions of flat leaves; captured values are residuals."""
+
+    def __init__(
+        self, call: _Call, fwd: Callable[..., Any], bwd: Callable[..., Any], captured: list[Any]
+    ) -> None:
+        self.call = call
+        self.fwd = fwd
+        self.bwd = bwd
+        self.captured = captured
+        self.residual_tree: Any = None
+        self.result_tree: Any = None
+
+    def forward(self, leaves: Sequence[Any]) -> list[Any]:
+        """Results, the user's residuals, then the captured values."""
+        call = self.call
+        n = len(call.values)
+        arrays = iter(call.trees(leaves[:n]))
+        full = [call.fixed[i] if i in call.fixed else next(arrays) for i in range(call.count)]
+        found = self.fwd(*full)
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise TraceError(
+                f"the fwd rule of {function_name(call.function)} must give (result, residuals), it gives "
+                f"{tree.describe(tree.structure(found))}",
+                where=user_location_text(),
+            )
+        results, self.result_tree = tree.flatten(found[0])
+        residuals, self.residual_tree = tree.flatten(found[1])
+        return [*results, *residuals, *leaves[n:]]
+
+    def arguments(self, fwd: Nested, body: Nested) -> list[Argument]:
+        """What the bwd rule is traced at: residuals, captured values, then a cotangent of each result."""
+        types = [*fwd.result_types[len(body.result_types) :], *body.result_types]
+        return [Argument(t, (None,) * t.rank, False) for t in types]
+
+    def backward(self, leaves: Sequence[Any]) -> list[Any]:
+        """Cotangents of the float leaves of the arguments, then zeros for the captured values."""
+        call, count = self.call, self.residual_tree.num_leaves
+        residuals = tree.unflatten(self.residual_tree, leaves[:count])
+        captured = leaves[count : count + len(self.captured)]
+        cotangent = tree.unflatten(self.result_tree, leaves[count + len(self.captured) :])
+        found = self.bwd(*call.fixed_values, residuals, cotangent)
+        name = function_name(call.function)
+        arguments = call.trees(call.values)
+        if not isinstance(found, (tuple, list)) or len(found) != len(arguments):
+            raise TraceError(
+                f"the bwd rule of {name} must give a tuple of {len(arguments)} cotangents, one for each "
+                f"argument, it gives {tree.describe(tree.structure(found))}",
+                where=user_location_text(),
+            )
+        out: list[Any] = []
+        for position, (argument, given) in enumerate(zip(arguments, found, strict=True)):
+            out += self._cotangents(position, argument, given)
+        return [*out, *(ops.zeros_like(c) for c in captured if c.dtype in INEXACT)]
+
+    def _cotangents(self, position: int, argument: Any, given: Any) -> list[Any]:
+        leaves, structure = tree.flatten(argument)
+        if given is None:
+            given = tree.map(_zero_like, argument)
+        if tree.structure(given) != structure:
+            raise TraceError(
+                f"the bwd rule of {function_name(self.call.function)} gives for argument {position} "
+                f"a cotangent of tree {tree.describe(tree.structure(given))}, "
+                f"expected {tree.describe(structure)}",
+                where=user_location_text(),
+            )
+        out = []
+        for value, cotangent in zip(leaves, tree.leaves(given), strict=True):
+            if value.dtype not in INEXACT:
+                continue
+            found = as_value(cotangent)
+            found = as_value(found, value.dtype) if found.weak_type else found
+            if ops.type_of(found) != ops.type_of(value):
+                raise TraceError(
+                    f"the bwd rule of {function_name(self.call.function)} gives for argument {position} a "
+                    f"cotangent of type {ops.type_of(found)}, expected {ops.type_of(value)}",
+                    where=user_location_text(),
+                )
+            out.append(found)
+        return out
+
+
+def _zero_like(value: Any) -> Any:
+    return ops.full(0, tuple(value.shape), value.dtype)
+
+
+def _positional(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """All arguments by position, defaults filled in."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{function_name(function)}(): {error}", where=user_location_text()) from None
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise ArgumentError(
+            f"{function_name(function)}() has keyword-only arguments, which custom rules cannot take",
+            where=user_location_text(),
+        )
+    return bound.args

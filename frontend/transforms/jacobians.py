@@ -1,0 +1,265 @@
+"""Whole derivatives: Jacobians by columns and by rows, Hessians, products with them; a check of gradients.
+
+Columns and rows are computed together: the derivative is mapped by `vmap` over the standard basis.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import COMPLEX, INEXACT
+from .. import namespace as xp
+from .. import tree
+from ..errors import ArgumentError, DtypeError
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.trace import function_name
+from .batching import vmap
+from .differentiation import grad, jvp, linearize, vjp
+
+
+def jacfwd(
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The Jacobian of `function` by forward mode, one column a pass: good for few inputs.
+
+    For an argument of shape `s` and a result of shape `r` it has shape `r + s`; the tree of the result
+    holds in each leaf the tree of the argument. With `has_aux`: (Jacobian, aux).
+    """
+
+    @functools.wraps(function)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        partial, chosen = _partial(function, argnums, args, kwargs)
+        leaves, structure = tree.flatten(chosen)
+        values = [_differentiable(function, leaf) for leaf in leaves]
+
+        def main(*flat: Any) -> Any:
+            result = partial(tree.unflatten(structure, flat))
+            return _split_aux(function, result)[0] if has_aux else result
+
+        extra = _split_aux(function, partial(chosen))[1] if has_aux else None
+        value, push = linearize(main, *values)
+        results, result_tree = tree.flatten(value)
+        columns = [vmap(push, in_axes=0, out_axes=-1)(*_basis(values, i)) for i in range(len(values))]
+        per_result: list[Any] = []
+        for position, result in enumerate(results):
+            parts = [
+                ops.reshape(xp.asarray(tree.leaves(column)[position]), shape=(*result.shape, *value_.shape))
+                for column, value_ in zip(columns, values, strict=True)
+            ]
+            per_result.append(tree.unflatten(structure, parts))
+        found = tree.unflatten(result_tree, per_result)
+        return (found, extra) if has_aux else found
+
+    return jacobian_of
+
+
+def jacrev(
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The Jacobian of `function` by reverse mode, one row a pass: good for few outputs.
+
+    Shapes and trees as in `jacfwd`.
+    """
+
+    @functools.wraps(function)
+    def jacobian_of(*args: Any, **kwargs: Any) -> Any:
+        partial, chosen = _partial(function, argnums, args, kwargs)
+        leaves, structure = tree.flatten(chosen)
+        values = [_differentiable(function, leaf) for leaf in leaves]
+
+        def main(*flat: Any) -> Any:
+            return partial(tree.unflatten(structure, flat))
+
+        value, pullback, *aux = vjp(main, *values, has_aux=has_aux)
+        results, result_tree = tree.flatten(value)
+        per_result: list[Any] = []
+        for position, result in enumerate(results):
+            _differentiable(function, result)
+            rows = vmap(lambda *cotangents: pullback(tree.unflatten(result_tree, cotangents)), in_axes=0)(
+                *_basis(results, position)
+            )
+            parts = [
+                ops.reshape(row, shape=(*result.shape, *value_.shape))
+                for row, value_ in zip(rows, values, strict=True)
+            ]
+            per_result.append(tree.unflatten(structure, parts))
+        found = tree.unflatten(result_tree, per_result)
+        return (found, aux[0]) if has_aux else found
+
+    return jacobian_of
+
+
+jacobian = jacrev
+
+
+def hessian(
+    function: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """The matrix of second derivatives of a scalar function: forward mode over reverse mode."""
+    return jacfwd(jacrev(function, argnums, has_aux=has_aux), argnums, has_aux=has_aux)
+
+
+def hvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
+    """The Hessian of a scalar function times a vector: `jvp` of `grad`, in the tree of the first argument."""
+    if len(tuple(primals)) == 1:
+        return jvp(grad(function), primals, tangents)[1]
+    return jvp(grad(function, tuple(range(len(tuple(primals))))), primals, tangents)[1]
+
+
+def check_grads(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    order: int = 1,
+    modes: Sequence[str] = ("fwd", "rev"),
+    *,
+    atol: float | None = None,
+    rtol: float | None = None,
+    eps: float | None = None,
+) -> None:
+    """Compare derivatives of `function` with central differences in random directions, up to `order`.
+
+    Raises `AssertionError` that says which mode and order failed and by how much. Use float64 arguments:
+    differences of float32 values are coarse.
+    """
+    arguments = tuple(tree.map(as_value, arg) for arg in args)
+    wide = all(v.dtype not in INEXACT or v.dtype.itemsize in (8, 16) for v in tree.leaves(arguments))
+    step = eps if eps is not None else (1e-6 if wide else 1e-2)
+    tolerance = {"rtol": rtol if rtol is not None else (1e-6 if wide else 2e-2)}
+    tolerance["atol"] = atol if atol is not None else (1e-6 if wide else 2e-2)
+    _check_order(function, arguments, order, tuple(modes), step, tolerance, "")
+
+
+def _check_order(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    order: int,
+    modes: tuple[str, ...],
+    step: float,
+    tolerance: dict[str, float],
+    path: str,
+) -> None:
+    generator = np.random.default_rng(0)
+    direction = tree.map(lambda v: _random_like(generator, v), args)
+    forward = function(*tree.map(lambda v, d: _moved(v, d, step), args, direction))
+    backward = function(*tree.map(lambda v, d: _moved(v, d, -step), args, direction))
+    measured = tree.map(lambda f, b: (np.asarray(f) - np.asarray(b)) / (2 * step), forward, backward)
+    if "fwd" in modes:
+        _, pushed = jvp(function, args, direction)
+        _compare(pushed, measured, tolerance, f"{path}jvp of order {order}")
+    if "rev" in modes:
+        value, pullback = vjp(function, *args)
+        weights = tree.map(lambda v: _random_like(generator, as_value(v)), value)
+        pulled = pullback(weights)
+        left = _pairing(pulled, direction)
+        right = _pairing(weights, measured)
+        _compare(left, right, tolerance, f"{path}vjp of order {order}")
+    if order > 1:
+        if "fwd" in modes:
+            _check_order(
+                lambda *xs: jvp(function, xs, direction)[1], args, order - 1, modes, step, tolerance,
+                f"{path}jvp, ",
+            )  # fmt: skip
+        if "rev" in modes:
+            weights = tree.map(lambda v: _random_like(generator, as_value(v)), function(*args))
+
+            def pulled_back(*xs: Any) -> Any:
+                return vjp(function, *xs)[1](weights)
+
+            _check_order(pulled_back, args, order - 1, modes, step, tolerance, f"{path}vjp, ")
+
+
+def _random_like(generator: np.random.Generator, value: Any) -> Any:
+    if value.dtype not in INEXACT:
+        return as_value(np.zeros(value.shape, value.dtype))
+    drawn = generator.normal(size=value.shape)
+    if value.dtype in COMPLEX:
+        drawn = drawn + 1j * generator.normal(size=value.shape)
+    return as_value(np.asarray(drawn).astype(value.dtype))
+
+
+def _moved(value: Any, direction: Any, step: float) -> Any:
+    if value.dtype not in INEXACT:
+        return value
+    return as_value(np.asarray(value) + np.asarray(direction).astype(value.dtype) * value.dtype.type(step))
+
+
+def _pairing(left: Any, right: Any) -> Any:
+    terms = tree.leaves(
+        tree.map(lambda a, b: np.sum(np.real(np.asarray(a) * np.asarray(b)), dtype=np.float64), left, right)
+    )
+    return np.sum(terms)
+
+
+def _compare(actual: Any, expected: Any, tolerance: dict[str, float], what: str) -> None:
+    def compare(a: Any, e: Any) -> None:
+        np.testing.assert_allclose(
+            np.asarray(a).astype(np.complex128),
+            np.asarray(e).astype(np.complex128),
+            err_msg=f"check_grads: {what} differs from central differences",
+            rtol=tolerance["rtol"],
+            atol=tolerance["atol"],
+        )
+
+    tree.map(compare, actual, expected)
+
+
+def _partial(
+    function: Callable[..., Any], argnums: int | Sequence[int], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Callable[[Any], Any], Any]:
+    """`function` of its chosen arguments only, and those arguments."""
+    nums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for n in nums:
+        if not -len(args) <= n < len(args):
+            raise ArgumentError(
+                f"argnums names argument {n}, "
+                f"{function_name(function)} was called with {len(args)} arguments",
+                where=user_location_text(),
+            )
+    positions = [n % len(args) for n in nums]
+
+    def partial(chosen: Any) -> Any:
+        full = list(args)
+        for position, value in zip(positions, (chosen,) if isinstance(argnums, int) else chosen, strict=True):
+            full[position] = value
+        return function(*full, **kwargs)
+
+    chosen = tuple(args[p] for p in positions)
+    return partial, chosen[0] if isinstance(argnums, int) else chosen
+
+
+def _differentiable(function: Callable[..., Any], leaf: Any) -> Any:
+    value = as_value(leaf)
+    if value.dtype not in INEXACT:
+        raise DtypeError(
+            f"a Jacobian of {function_name(function)} needs float arguments and results, got "
+            f"{ops.type_of(value)}",
+            where=user_location_text(),
+        )
+    return value
+
+
+def _basis(values: Sequence[Any], chosen: int) -> list[Any]:
+    """For each value a batch of tangents: the standard basis for the chosen one, zeros for the others."""
+    count = int(np.prod(values[chosen].shape, dtype=np.int64))
+    batch = []
+    for position, value in enumerate(values):
+        if position == chosen:
+            unit = xp.eye(count, dtype=value.dtype)
+            batch.append(ops.reshape(unit, shape=(count, *value.shape)))
+        else:
+            batch.append(ops.full(0, (count, *value.shape), value.dtype))
+    return batch
+
+
+def _split_aux(function: Callable[..., Any], result: Any) -> tuple[Any, Any]:
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise ArgumentError(
+            f"with has_aux=True {function_name(function)} must give a pair (result, aux)",
+            where=user_location_text(),
+        )
+    return result

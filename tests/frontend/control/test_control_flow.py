@@ -1,0 +1,732 @@
+"""Control flow as users write it: values, derivatives and batches equal JAX's; compiled equals evaluated.
+
+The programs are written once and get a library's namespaces. After them: what only adze has (bounds,
+checkpoints, gated derivatives), effects in order, dynamic sizes, and the errors with their texts.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pytest
+
+import adze
+from adze import AdzeError, ShapeDtype, lax
+from adze import numpy as xp
+
+Program = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Library:
+    """What a program uses: the module of transforms, its `numpy` and its `lax`."""
+
+    name: str
+    transforms: Any
+    np: Any
+    lax: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.transforms, name)
+
+
+def r_(*shape: int) -> np.ndarray:
+    return np.random.default_rng(sum(shape)).normal(size=shape)
+
+
+cases: dict[str, Program] = {}
+
+
+def case(f: Program) -> Program:
+    cases[f.__name__] = f
+    return f
+
+
+rng: Final = np.random.default_rng(0)
+W = rng.normal(size=(3, 3)) * 0.5
+X = rng.normal(size=(5, 3))
+c0 = rng.normal(size=3)
+c_5 = r_(5)
+w_ = np.float64(0.5)
+
+
+def rnn(m, W, c, X, **k):
+    def step(c, x):
+        i, h = c
+        h = m.np.tanh(h @ W + x * (1.0 + 0.1 * i))
+        return (i + 1, h), m.np.sum(h**2)
+
+    return m.lax.scan(step, (m.np.asarray(np.int32(0)), c), X, **k)
+
+
+def loss(m, W, c, X, **k):
+    (i, h), ys = rnn(m, W, c, X, **k)
+    return m.np.sum(ys) + m.np.sum(h) * i
+
+
+@case
+def scan_val(m: Any) -> Any:
+    return rnn(m, W, c0, X)
+
+
+@case
+def scan_rev(m: Any) -> Any:
+    return rnn(m, W, c0, X, reverse=True)
+
+
+@case
+def scan_grad(m: Any) -> Any:
+    return m.grad(lambda *a: loss(m, *a), (0, 1, 2))(W, c0, X)
+
+
+@case
+def scan_grad_rev(m: Any) -> Any:
+    return m.grad(lambda *a: loss(m, *a, reverse=True), (0, 1, 2))(W, c0, X)
+
+
+@case
+def scan_jvp(m: Any) -> Any:
+    return m.jvp(lambda *a: loss(m, *a), (W, c0, X), (W, c0, X))
+
+
+@case
+def scan_hess(m: Any) -> Any:
+    return m.hessian(lambda c: loss(m, W, c, X))(c0)
+
+
+@case
+def scan_jvpgrad(m: Any) -> Any:
+    return m.jvp(m.grad(lambda W: loss(m, W, c0, X)), (W,), (np.ones((3, 3)),))
+
+
+@case
+def scan_gradgrad(m: Any) -> Any:
+    return m.grad(lambda c: m.np.sum(m.grad(lambda c: loss(m, W, c, X))(c) ** 2))(c0)
+
+
+@case
+def scan_vmap_c(m: Any) -> Any:
+    return m.vmap(lambda c: loss(m, W, c, X))(r_(4, 3))
+
+
+@case
+def scan_vmap_W(m: Any) -> Any:
+    return m.vmap(lambda W: loss(m, W, c0, X))(r_(4, 3, 3))
+
+
+@case
+def scan_vmap_X(m: Any) -> Any:
+    return m.vmap(lambda X: loss(m, W, c0, X), in_axes=1)(r_(5, 4, 3))
+
+
+@case
+def scan_vmapgrad(m: Any) -> Any:
+    return m.vmap(m.grad(lambda W, c: loss(m, W, c, X), (0, 1)))(r_(4, 3, 3), r_(4, 3))
+
+
+@case
+def scan_gradvmap(m: Any) -> Any:
+    return m.grad(lambda W, X: m.np.sum(m.vmap(lambda c, X: loss(m, W, c, X))(r_(4, 3), X)), (0, 1))(
+        W, r_(4, 5, 3)
+    )
+
+
+@case
+def scan_empty(m: Any) -> Any:
+    return rnn(m, W, c0, X[:0])
+
+
+@case
+def scan_empty_grad(m: Any) -> Any:
+    return m.grad(lambda *a: loss(m, *a), (0, 1, 2))(W, c0, X[:0])
+
+
+@case
+def scan_ckpt(m: Any) -> Any:
+    def f(W):
+        @m.checkpoint
+        def step(h, x):
+            h = m.np.tanh(h @ W + x)
+            return h, m.np.sin(h)
+
+        h, ys = m.lax.scan(step, m.np.asarray(c0), X)
+        return m.np.sum(h) + m.np.sum(ys)
+
+    return m.grad(f)(W)
+
+
+@case
+def scan_unroll2(m: Any) -> Any:
+    return m.grad(lambda *a: loss(m, *a, unroll=2), (0, 1, 2))(W, c0, r_(6, 3))
+
+
+@case
+def scan_unroll_nd(m: Any) -> Any:
+    return m.grad(lambda *a: loss(m, *a, unroll=2), (0, 1, 2))(W, c0, X)
+
+
+@case
+def cond_grad(m: Any) -> Any:
+    def f(x, w):
+        return m.lax.cond(m.np.sum(x) > 0, lambda x: m.np.sin(x) * w, lambda x: x * x, x)[0] * 2
+
+    return [m.grad(f, (0, 1))(s * np.ones(3), c0) for s in (1.0, -1.0)]
+
+
+@case
+def cond_vmap(m: Any) -> Any:
+    def f(p, x, w):
+        return m.lax.cond(p > 0, lambda x: m.np.sin(x) * w, lambda x: x * x, x)
+
+    return (
+        m.vmap(f, (0, 0, None))(r_(4), r_(4, 3), c0),
+        m.vmap(f, (None, 0, None))(np.float64(1), r_(4, 3), c0),
+        m.vmap(f, (0, None, None))(r_(4), c0, c0),
+        m.vmap(m.grad(lambda *a: m.np.sum(f(*a)), (1, 2)), (0, None, None))(r_(4), c0, c0),
+    )
+
+
+@case
+def cond_hess(m: Any) -> Any:
+    def f(x):
+        return m.lax.cond(x[0] > 0, lambda x: m.np.sum(m.np.sin(x) * x[1]), lambda x: m.np.sum(x**3), x)
+
+    return (
+        m.hessian(f)(np.array([1.0, 2.0])),
+        m.hessian(f)(np.array([-1.0, 2.0])),
+        m.vmap(m.hessian(f))(np.array([[-1.0, 2.0], [1, 2]])),
+    )
+
+
+@case
+def switch_grad(m: Any) -> Any:
+    def f(i, x):
+        return m.lax.switch(i, [lambda x: m.np.sin(x), lambda x: m.np.zeros_like(x), lambda x: x**3], x)[1]
+
+    return [m.grad(f, 1)(np.int32(i), c0) for i in (-1, 0, 1, 2, 5)], m.vmap(m.grad(f, 1), (0, None))(
+        np.arange(3), c0
+    )
+
+
+@case
+def while_val(m: Any) -> Any:
+    def f(x):
+        return m.lax.while_loop(
+            lambda s: s[0] < 5, lambda s: (s[0] + 1, s[1] * m.np.cos(s[1])), (m.np.asarray(np.int32(0)), x)
+        )
+
+    return f(c0), m.jit(f)(c0)
+
+
+@case
+def while_jvp(m: Any) -> Any:
+    def f(x, w):
+        return m.lax.while_loop(
+            lambda s: m.np.sum(s[1]) < 50.0,
+            lambda s: (s[0] + 1, s[1] * 1.5 + w),
+            (m.np.asarray(np.int32(0)), x),
+        )[1]
+
+    return m.jvp(f, (np.abs(c0), np.abs(c0)), (c0, c0)), m.jacfwd(f, (0, 1))(np.abs(c0), np.abs(c0))
+
+
+@case
+def while_vmap(m: Any) -> Any:
+    def f(x, n):
+        return m.lax.while_loop(
+            lambda s: s[0] < n, lambda s: (s[0] + 1, s[1] * m.np.cos(s[1])), (m.np.asarray(np.int32(0)), x)
+        )[1]
+
+    return (
+        m.vmap(f)(r_(4, 3), np.array([0, 3, 5, 1], np.int32)),
+        m.vmap(f, (None, 0))(c0, np.array([0, 3, 5, 1], np.int32)),
+        m.vmap(f, (0, None))(r_(4, 3), np.int32(4)),
+        m.vmap(m.vmap(f, (0, None)), (None, 0))(r_(4, 3), np.array([0, 3, 5, 1], np.int32)),
+    )
+
+
+@case
+def while_poison(m: Any) -> Any:
+    def f(x):
+        return m.lax.while_loop(
+            lambda s: s[1] > 0.5,
+            lambda s: (s[0] + m.np.log(s[1] - 0.4), s[1] - 0.25),
+            (m.np.asarray(np.float64(0.0)), x),
+        )
+
+    return m.vmap(f)(np.array([1.0, 2.0, 0.3]))
+
+
+@case
+def fori(m: Any) -> Any:
+    def f(x):
+        return m.lax.fori_loop(0, 6, lambda i, x: m.np.sin(x) * (i + 1.0), x)
+
+    return (
+        f(c0),
+        m.jit(f)(c0),
+        m.grad(lambda x: m.np.sum(f(x)))(c0),
+        m.jit(m.grad(lambda x: m.np.sum(f(x))))(c0),
+    )
+
+
+@case
+def fori_dyn(m: Any) -> Any:
+    def f(n, x):
+        return m.lax.fori_loop(0, n, lambda i, x: m.np.sin(x) * (i + 1.0), x)
+
+    return (
+        m.jit(f)(np.int32(3), c0),
+        m.vmap(f, (0, None))(np.array([1, 4, 2]), c0),
+        m.jvp(lambda x: f(np.int32(3), x), (c0,), (c0,)),
+    )
+
+
+@case
+def fori_neg(m: Any) -> Any:
+    return m.lax.fori_loop(5, 2, lambda i, x: x * 2, m.np.asarray(c0)), m.jit(
+        lambda x: m.lax.fori_loop(-2, 2, lambda i, x: x * 2 + i, x)
+    )(c0)
+
+
+@case
+def mapp(m: Any) -> Any:
+    def f(x):
+        return m.np.sin(x) * m.np.sum(x)
+
+    o = [
+        m.lax.map(f, X),
+        m.jit(lambda X: m.lax.map(f, X))(X),
+        m.grad(lambda X: m.np.sum(m.lax.map(f, X) ** 2))(X),
+    ]
+    for b in (1, 2, 3, 5, 8):
+        o.append(m.lax.map(f, X, batch_size=b))
+        o.append(m.jit(lambda X, b=b: m.lax.map(f, X, batch_size=b))(X))
+    return o
+
+
+@case
+def map_tree(m: Any) -> Any:
+    return m.lax.map(lambda d: {"s": d["a"] + d["b"][0]}, {"a": X, "b": (c_5,)})
+
+
+@case
+def assoc(m: Any) -> Any:
+    o = []
+    for n in (1, 2, 3, 5, 8):
+        x = r_(n, 2) + 2
+        o += [m.lax.associative_scan(m.np.add, x), m.lax.associative_scan(m.np.multiply, x, reverse=True)]
+        o += [m.grad(lambda x: m.np.sum(m.np.sin(m.lax.associative_scan(m.np.multiply, x))))(x)]
+        o += [m.lax.associative_scan(m.np.maximum, x, axis=1)]
+        o += [m.lax.associative_scan(m.np.maximum, x, axis=-1)]
+        o += [m.jit(lambda x: m.lax.associative_scan(m.np.matmul, x))(r_(n, 2, 2))]
+        o += [m.lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (x, x * 0.3))]
+    return o
+
+
+@case
+def nested(m: Any) -> Any:
+    def f(X, w):
+        def outer(c, x):
+            def inner(d, y):
+                return m.np.tanh(d * w + y), d * y
+
+            d, ys = m.lax.scan(inner, c, x)
+            d = m.lax.cond(
+                m.np.sum(d) > 0,
+                lambda d: d * 2,
+                lambda d: m.lax.fori_loop(0, 2, lambda i, d: d * w + i, d),
+                d,
+            )
+            return d, m.np.sum(ys)
+
+        c, ys = m.lax.scan(outer, m.np.asarray(np.float64(0.3)), X)
+        return m.np.sum(ys) + c
+
+    return (
+        f(X, w_),
+        m.grad(f, (0, 1))(X, w_),
+        m.jvp(f, (X, w_), (X, w_)),
+        m.vmap(m.grad(f, (0, 1)), (0, None))(r_(3, 5, 3), w_),
+        m.grad(lambda w: m.grad(f, 1)(X, w))(w_),
+    )
+
+
+@case
+def while_in_scan(m: Any) -> Any:
+    def f(X):
+        def step(c, x):
+            n, y = m.lax.while_loop(
+                lambda s: s[1] > 1,
+                lambda s: (s[0] + 1, s[1] / 2),
+                (m.np.asarray(np.int32(0)), m.np.abs(x) * 10),
+            )
+            return c + n, y
+
+        return m.lax.scan(step, m.np.asarray(np.int32(0)), X)
+
+    return f(c_5), m.vmap(f)(r_(3, 5)), m.jit(f)(c_5)
+
+
+@case
+def none_carry(m: Any) -> Any:
+    return (
+        m.lax.scan(lambda c, x: (c, None), m.np.asarray(np.float64(1.0)), X),
+        m.lax.scan(lambda c, x: (None, x * 2), None, X),
+        m.lax.scan(lambda c, _: (c * 2, c), m.np.asarray(np.float64(1.0)), None, length=3),
+    )
+
+
+@case
+def residual_struct(m: Any) -> Any:
+    # carry only partly active
+    def f(w):
+        def step(c, x):
+            a, b, i = c
+            return (a * w + x, b + x, i + 1), a * b
+
+        (_, b, i), ys = m.lax.scan(
+            step,
+            (m.np.asarray(np.float64(1.0)), m.np.asarray(np.float64(2.0)), m.np.asarray(np.int64(0))),
+            c_5,
+        )
+        return m.np.sum(ys) * b + i
+
+    return m.grad(f)(w_), m.grad(m.grad(f))(w_), m.jit(m.grad(f))(w_)
+
+
+@case
+def grow_active(m: Any) -> Any:
+    # activity moves a->b->c
+    def f(w):
+        def step(c, x):
+            a, b, d = c
+            return (w * x, a * 2.0, b * b), d
+
+        (_, _, d), ys = m.lax.scan(step, (m.np.asarray(np.float64(1.0)),) * 3, c_5)
+        return m.np.sum(ys) + d
+
+    return m.grad(f)(w_), m.jvp(f, (w_,), (w_,)), m.grad(m.grad(f))(w_)
+
+
+# -- equal to JAX ----------------------------------------------------------------------------------------
+
+ADZE: Final = Library("adze", adze, xp, lax)
+# More of these than of others in one module: each compile costs half a second.
+COMPILED: Final = (
+    ("scan_val", "scan_grad", "scan_hess", "scan_gradvmap", "scan_empty_grad"),
+    ("scan_unroll_nd", "cond_grad", "cond_vmap", "switch_grad", "cond_hess"),
+    ("while_jvp", "while_vmap", "while_poison", "fori", "fori_dyn", "fori_neg"),
+    ("while_in_scan", "none_carry", "residual_struct", "grow_active", "scan_ckpt"),
+)
+
+
+@pytest.fixture(scope="module")
+def jax_library() -> Any:
+    jax = pytest.importorskip("jax", reason="the oracle of control flow")
+    with jax.enable_x64(True):
+        yield Library("jax", jax, jax.numpy, jax.lax)
+
+
+def close(actual: Any, expected: Any, tolerance: float) -> None:
+    found, wanted = adze.tree.leaves(actual), adze.tree.leaves(expected)
+    assert len(found) == len(wanted)
+    for a, b in zip(found, wanted, strict=True):
+        assert np.shape(a) == np.shape(b)
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", sorted(cases))
+def test_evaluated_program_is_that_of_jax(name: str, jax_library: Library) -> None:
+    close(cases[name](ADZE), adze.tree.map(np.asarray, cases[name](jax_library)), 1e-6)
+
+
+@pytest.mark.parametrize("names", COMPILED, ids=lambda names: names[0])
+def test_compiled_programs_are_the_evaluated_ones(names: tuple[str, ...], monkeypatch: Any) -> None:
+    evaluated = [adze.tree.leaves(cases[name](ADZE)) for name in names]
+    inputs = {"W": W, "X": X, "c0": c0, "c_5": c_5}
+
+    def everything(arguments: dict[str, Any]) -> list[Any]:
+        for name, value in arguments.items():
+            monkeypatch.setitem(globals(), name, value)
+        return [adze.tree.leaves(cases[name](ADZE)) for name in names]
+
+    compiled = adze.jit(everything)(inputs)
+    monkeypatch.undo()
+    close(compiled, evaluated, 1e-6)
+
+
+# -- what only adze has ----------------------------------------------------------------------------------
+
+
+def halve(x: Any, **options: Any) -> Any:
+    """Counts down by quarters to a half, adding up roots that have no slope at the end."""
+
+    def body(s: Any) -> Any:
+        return s[0] - 0.25, s[1] + xp.sqrt(s[0] - 0.5)
+
+    return lax.while_loop(lambda s: s[0] > 0.5, body, (x, x * 0), **options)[1]
+
+
+def slope_of_halve(x: float) -> float:
+    total = 0.0
+    while x > 0.5:
+        total, x = total + 0.5 / np.sqrt(x - 0.5), x - 0.25
+    return total
+
+
+START: Final = np.array([0.5, 1.0, 2.0, 0.3])
+
+
+@pytest.mark.parametrize("options", [{"max_steps": 12}, {"max_steps": 12, "checkpoint_every": 4}])
+def test_bounded_while_is_reversed_and_finished_elements_poison_nothing(options: dict[str, int]) -> None:
+    expected = np.array([slope_of_halve(x) for x in START])
+
+    def total(x: Any) -> Any:
+        return xp.sum(adze.vmap(lambda v: halve(v, **options))(x))
+
+    close(adze.grad(total)(START), expected, 1e-12)
+    close(adze.vmap(adze.grad(lambda v: halve(v, **options)))(START), expected, 1e-12)
+    close(adze.jit(adze.grad(total))(START), expected, 1e-12)
+
+
+def test_bound_stops_the_loop() -> None:
+    for wrap in (lambda f: f, adze.jit):
+        found = wrap(lambda x: lax.while_loop(lambda v: v < 100, lambda v: v + 1, x, max_steps=3))(
+            np.float64(0)
+        )
+        assert float(found) == 3
+
+
+def test_derivatives_of_branches_not_taken_poison_nothing() -> None:
+    def f(x: Any) -> Any:
+        return lax.cond(x > 0, xp.sqrt, lambda v: v * 2, x)
+
+    found = adze.grad(lambda x: xp.sum(adze.vmap(f)(x)))(np.array([0.0, -1.0, 4.0]))
+    close(found, np.array([2.0, 2.0, 0.25]), 1e-12)
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 5, 7, 20])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_checkpointed_scan_has_the_same_derivative(every: int, reverse: bool) -> None:
+    xs = np.linspace(0.1, 1.0, 7)
+
+    def f(w: Any, xs: Any, **options: Any) -> Any:
+        def step(c: Any, x: Any) -> Any:
+            return xp.tanh(c * w + x), c * x
+
+        c, ys = lax.scan(step, np.float64(0.2), xs, reverse=reverse, **options)
+        return c + xp.sum(ys * ys)
+
+    plain = adze.grad(f, (0, 1))(np.float64(0.7), xs)
+    saved = adze.grad(lambda w, x: f(w, x, checkpoint_every=every), (0, 1))(np.float64(0.7), xs)
+    close(saved, plain, 1e-12)
+
+
+def test_python_numbers_take_the_dtype_of_the_carry_and_of_other_branches() -> None:
+    one = np.float32(1)
+    assert adze.jit(lambda x: lax.cond(x > 0, lambda v: v, lambda v: 0, x))(one).dtype == np.float32
+    assert adze.jit(lambda x: lax.scan(lambda c, _: (0, c), x, None, length=2)[0])(one).dtype == np.float32
+    assert adze.jit(lambda x: lax.fori_loop(0, 3, lambda i, c: c + x, 0))(one).dtype == np.float32
+
+
+def test_a_value_that_is_captured_twice_is_one_operand() -> None:
+    def f(x: Any, w: Any) -> Any:
+        return lax.cond(x > 0, lambda d: lax.fori_loop(0, 2, lambda i, c: c * w + w, d), lambda d: d * w, x)
+
+    close(adze.jit(f)(2.0, 0.5), 2.0 * 0.25 + 0.25 + 0.5, 1e-6)
+
+
+def test_effects_run_in_order_and_only_where_they_are(capfd: Any) -> None:
+    from adze.frontend.tracing.interpreter import ops
+
+    def step(c: Any, x: Any) -> Any:
+        ops.print(x, format="x {}")
+        return lax.cond(x > 1, lambda v: v + 1, lambda v: v, c), None
+
+    assert int(np.asarray(lax.scan(step, np.int32(0), np.arange(4))[0])) == 2
+    assert capfd.readouterr().out.splitlines() == [f"x {i}" for i in range(4)]
+
+
+def test_carried_keys_draw_what_split_keys_draw() -> None:
+    from adze import random
+
+    def step(key: Any, _: Any) -> Any:
+        key, drawn = random.split(key)
+        return key, random.uniform(drawn, (2,))
+
+    compiled = adze.jit(lambda k: lax.scan(step, k, None, length=4)[1])(random.key(3))
+    key, rows = random.key(3), []
+    for _ in range(4):
+        key, row = step(key, None)
+        rows.append(np.asarray(row))
+    np.testing.assert_array_equal(np.asarray(compiled), np.stack(rows))
+
+
+# -- dynamic sizes ---------------------------------------------------------------------------------------
+
+
+def recurrent(xs: Any, w: Any) -> Any:
+    return lax.scan(lambda c, x: (xp.tanh(c * w + x), c), xp.zeros(3, np.float32), xs)
+
+
+def recurrent_loss(xs: Any, w: Any) -> Any:
+    c, ys = recurrent(xs, w)
+    return xp.sum(c) + xp.sum(ys * ys)
+
+
+DYNAMIC: Final = {
+    "value": (recurrent, ("n", 3)),
+    "gradient": (adze.grad(recurrent_loss, (0, 1)), ("n", 3)),
+    "unused rows": (adze.grad(lambda xs, w: xp.sum(recurrent(xs, w)[0]), (0, 1)), ("n", 3)),
+    "batch": (adze.vmap(recurrent, (0, None)), ("b", 5, 3)),
+    "batch and length": (adze.vmap(recurrent, (0, None)), ("b", "n", 3)),
+}
+
+
+@pytest.mark.parametrize("name", sorted(DYNAMIC))
+def test_sizes_may_be_dynamic(name: str) -> None:
+    function, shape = DYNAMIC[name]
+    sizes = tuple(n if isinstance(n, int) else {"n": 5, "b": 2}[n] for n in shape)
+    xs, w = r_(*sizes).astype(np.float32), np.float32(0.5)
+    spec = ShapeDtype(shape, np.float32)
+    compiled = adze.trace(function, spec, ShapeDtype((), np.float32)).lower().compile()
+    close(compiled(xs, w), function(xs, w), 1e-5)
+
+
+# -- errors ----------------------------------------------------------------------------------------------
+
+
+V: Final = np.ones(3, np.float32)
+
+
+def branch_on(x):
+    if x[0] > 0:
+        return x
+    return -x
+
+
+def loop_on(x):
+    while x.sum() < 9:
+        x = x * 2
+    return x
+
+
+def count_on(x):
+    for _ in range(x.astype("int32")[0]):
+        x = x * 2
+    return x
+
+
+ERRORS: Final = {
+    "branch trees": (
+        lambda x: lax.cond(x[0] > 0, lambda v: {"a": v, "b": v[0]}, lambda v: {"a": v, "c": v[0]}, x),
+        "the branches of cond differ:\n    true_fun  gives {'a': f32[3], 'b': f32[]}\n"
+        "    false_fun gives {'a': f32[3], 'c': f32[]}\n",
+    ),
+    "branch dtypes": (
+        lambda x: lax.switch(0, [lambda v: v, lambda v: v.astype("int32")], x),
+        "the branches of switch differ:\n    branches[0] gives f32[3]\n    branches[1] gives i32[3]\n",
+    ),
+    "predicate": (
+        lambda x: lax.cond(x > 0, lambda v: v, lambda v: v, x),
+        "the predicate of cond is i1[3], expected a 0-d array\n",
+    ),
+    "index": (
+        lambda x: lax.switch(x[0], [lambda v: v] * 2, x),
+        "the index of switch is f32[], expected a 0-d integer\n",
+    ),
+    "carry dtype": (
+        lambda x: lax.scan(lambda c, v: ((c[0], c[1].astype("float64")), v), (x, x), x),
+        "the carry of scan changes its type: carry[1] is f32[3], lambda gives f64[3]\n",
+    ),
+    "carry shape": (
+        lambda x: lax.scan(lambda c, v: (xp.concatenate([c, c]), v), x, x),
+        "the carry of scan changes its type: carry is f32[3], lambda gives f32[6]\n",
+    ),
+    "carry tree": (
+        lambda x: lax.while_loop(lambda c: c.sum() < 3, lambda c: (c,), x),
+        "the carry of while_loop changes its tree:\n    before a step: f32[3]\n"
+        "    after a step:  (f32[3],)\n",
+    ),
+    "condition": (
+        lambda x: lax.while_loop(lambda c: c < 3, lambda c: c, x),
+        "cond_fun of while_loop gives i1[3], expected one 0-d bool\n",
+    ),
+    "no pair": (
+        lambda x: lax.scan(lambda c, v: c, x, x),
+        "the function of scan must give a pair (carry, y), lambda gives *\n",
+    ),
+    "lengths": (
+        lambda x: lax.scan(lambda c, v: (c, v), x, (x, x[:2])),
+        "scan: numbers of steps differ: xs[0] has 3, xs[1] has 2\n",
+    ),
+    "negative length": (
+        lambda x: lax.scan(lambda c, v: (c, v), x, None, length=-1),
+        "scan: length -1 is negative\n",
+    ),
+    "no length": (lambda x: lax.scan(lambda c, v: (c, v), x), "scan without xs needs a length\n"),
+    "traced length": (
+        lambda x: lax.scan(lambda c, v: (c, v), x, None, length=x[0]),
+        "scan: length is Tracer<f32[]>, expected an integer that is known while tracing\n",
+    ),
+    "unroll": (
+        lambda x: lax.scan(lambda c, v: (c, v), x, x, unroll=0),
+        "scan: unroll is 0, expected at least 1\n",
+    ),
+    "bounds": (
+        lambda x: lax.fori_loop(0, 2.5, lambda i, c: c, x),
+        "the upper bound of fori_loop is f32[], expected a 0-d integer\n",
+    ),
+    "batch size": (
+        lambda x: lax.map(lambda v: v, x, batch_size=0),
+        "map: batch_size is 0, expected at least 1\n",
+    ),
+    "axis": (
+        lambda x: lax.associative_scan(xp.add, x, axis=3),
+        "associative_scan: axis 3 is out of range for elems, which is f32[3]\n",
+    ),
+    "sizes": (
+        lambda x: lax.associative_scan(xp.add, (x, x[:2])),
+        "associative_scan: sizes of axis 0 differ: elems[0] has 3, elems[1] has 2\n",
+    ),
+    "if": (branch_on, ", in `if x[0] > 0:`\n"),
+    "while": (loop_on, ", in `while x.sum() < 9:`\n"),
+    "for": (count_on, ', in `for _ in range(x.astype("int32")[0]):`\n'),
+}
+HINTS: Final = {
+    "carry dtype": "hint: convert what the body gives: .astype('float32'), or start with f64[3]",
+    "predicate": "hint: reduce it (.all(), .any()), or map over it with adze.vmap",
+    "if": "hint: use adze.cond for a branch",
+    "while": "hint: use adze.while_loop",
+    "for": "hint: use adze.fori_loop",
+    "traced length": "hint: for a number of steps that is computed, use adze.fori_loop or adze.while_loop",
+}
+
+
+@pytest.mark.parametrize("name", sorted(ERRORS))
+def test_error_says_what_was_given_and_what_to_do(name: str) -> None:
+    function, text = ERRORS[name]
+    with pytest.raises(AdzeError) as raised:
+        adze.trace(function, V)
+    assert text in str(raised.value)
+    assert f"  at {__file__}:" in str(raised.value)
+    assert HINTS.get(name, "") in str(raised.value)
+
+
+def test_reversing_an_unbounded_loop_names_the_ways_out() -> None:
+    with pytest.raises(AdzeError, match=r"give max_steps, or use scan or fori_loop with a static length"):
+        adze.grad(halve)(2.0)
+
+
+def test_eager_loops_refuse_what_compiled_ones_would() -> None:
+    with pytest.raises(AdzeError, match="the carry of scan changes its tree"):
+        lax.scan(lambda c, v: ((c, c), v), V, V)
+    with pytest.raises(AdzeError, match="the carry of while_loop changes its type"):
+        lax.while_loop(lambda c: c.sum() < 5, lambda c: c.astype("float64") * 2, V)
