@@ -170,7 +170,7 @@ class Lowered:
             tree.to_json(program.result_tree),
         )
         return make_manifest(
-            (function,), self.target, work=float(self.hints.largest_flops) if self.hints.is_static else None
+            (function,), self.target, work=float(self.hints.largest_work) if self.hints.is_static else None
         )
 
     def cost(self) -> Cost:

@@ -34,6 +34,7 @@ RANKED: Final = 2048  # the longest row whose elements are compared each with ea
 UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
 MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
 PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
+FLOPS_A_BYTE: Final = 5  # operations that one core does in the time in which it moves a byte
 
 
 # -- what is decided once for a module ---------------------------------------------------------
@@ -44,16 +45,17 @@ class ModuleHints:
     """What the lowering knows of a module that its compile wants to know.
 
     `data_tiling`: pack the operands of matrix products (IREE's option of that name). `flops` and
-    `bytes_moved` estimate the work of one call, `largest_flops` that of its largest op, dynamic sizes counted
-    as 1; `is_static` says whether there were none. Threads pay by the op, each of which ends with all of them
-    waiting for the last: from about 1.5e8 operations in one op they are faster even on a busy machine.
+    `bytes_moved` estimate the work of one call, dynamic sizes counted as 1; `is_static` says whether there
+    were none. `largest_work` is that of its largest op in operations, a byte that it moves counted as
+    `FLOPS_A_BYTE`. Threads pay by the op, each of which ends with all of them waiting for the last: from
+    about 1.5e8 operations in one op on.
     """
 
     data_tiling: bool = False
     flops: int = 0
     bytes_moved: int = 0
     is_static: bool = True
-    largest_flops: int = 0
+    largest_work: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def plan(target: Any, ops: Iterable[Survey]) -> ModuleHints:
     is_static, data_tiling = True, False
     for each in ops:
         flops += each.flops
-        largest = max(largest, each.flops)
+        largest = max(largest, each.flops, FLOPS_A_BYTE * each.bytes_moved)
         moved += each.bytes_moved
         is_static &= each.is_static
         data_tiling |= each.is_matrix_product and (not each.is_static or each.dtype == BFLOAT16)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
 import pytest
 
 from adze.dialects.ops.contraction import DotGeneral
+from adze.dialects.ops.shape import Transpose
 from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower import configuration
 from adze.passes.lower.conversion import lower
+from adze.runtime.devices import cpu_driver_for
 from adze.runtime.targets import parse_target
 
 from .programs import build, lowered_text
@@ -99,11 +102,21 @@ def test_data_tiling_is_for_unknown_sizes_and_bf16(
     assert ("compilation_info" in str(module)) is not expected
 
 
+def test_a_large_move_is_work_for_threads() -> None:
+    def moved(n: int) -> float:
+        seen = configuration.survey(Transpose, (f32(n, n),), (f32(n, n),), {"permutation": (1, 0)})
+        return configuration.plan(AVX512, [seen]).largest_work
+
+    assert cpu_driver_for(moved(1024)) == "local-sync"
+    if (os.cpu_count() or 1) > 1:
+        assert cpu_driver_for(moved(2048)) == "local-task"
+
+
 def test_hints_count_the_work_of_a_product() -> None:
     attributes = {"contracting": ((1,), (0,)), "batch": ((), ())}
     seen = configuration.survey(DotGeneral, (f32(4, 5), f32(5, 6)), (f32(4, 6),), attributes)
     hints = configuration.plan(AVX512, [seen, seen])
-    assert (hints.flops, hints.largest_flops) == (480, 240)
+    assert (hints.flops, hints.largest_work) == (480, 5 * 4 * (20 + 30 + 24))  # it waits for memory
     hints = configuration.plan(AVX512, [seen])
     assert (hints.flops, hints.bytes_moved, hints.is_static) == (240, 4 * (20 + 30 + 24), True)
 
