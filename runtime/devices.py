@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Work (floating point operations of the largest kernel of a call) from which the thread pool pays. Measured
 # on two cores that others use as well: below it a kernel does not gain what its barriers cost.
-PARALLEL_WORK: Final = 1.5e8
+PARALLEL_WORK: Final = 6e7
 
 _DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
 

@@ -34,7 +34,7 @@ RANKED: Final = 2048  # the longest row whose elements are compared each with ea
 UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
 MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
 PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
-FLOPS_A_BYTE: Final = 5  # operations that one core does in the time in which it moves a byte
+FLOPS_A_BYTE: Final = 10  # operations that one core does in the time in which it moves a byte
 
 
 # -- what is decided once for a module ---------------------------------------------------------
@@ -47,8 +47,7 @@ class ModuleHints:
     `data_tiling`: pack the operands of matrix products (IREE's option of that name). `flops` and
     `bytes_moved` estimate the work of one call, dynamic sizes counted as 1; `is_static` says whether there
     were none. `largest_work` is that of its largest op in operations, a byte that it moves counted as
-    `FLOPS_A_BYTE`. Threads pay by the op, each of which ends with all of them waiting for the last: from
-    about 1.5e8 operations in one op on.
+    `FLOPS_A_BYTE`. Threads pay by the op, each of which ends with all of them waiting for the last.
     """
 
     data_tiling: bool = False
