@@ -87,6 +87,10 @@ class BuilderCore(ABC, Generic[V]):
         """The application whose only result is `value`, or None; for `simplify` rules."""
         return None
 
+    def is_read_once(self, value: V) -> bool:
+        """Whether `value` is known to have one reader, so that what makes it may be made otherwise."""
+        return False
+
     def size_sum(self, m: int | V, n: int | V) -> int | V:
         """`m + n`, an integer where both are."""
         return self._on_sizes(SizeAdd, m, n)

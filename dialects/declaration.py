@@ -180,6 +180,8 @@ class Op:
       operands and results have the batch, of `size`, as axis 0; the others must not be copied along it.
     - `lower(l, *operands, **attributes)` -> lowered result(s).
     - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
+    - `permuted(b, permutation, *operands, **attributes)` -> the transposed result, made at once where that
+      costs no more than the result itself, or None; optional.
 
     `has_effect`: it does something besides giving results. `is_cheap`: computing it again costs no more
     than saving its result, so that linearization saves its operands instead. `is_contraction`: a sum of
@@ -202,6 +204,7 @@ class Op:
     is_contraction: ClassVar[bool] = False
     callee_attribute: ClassVar[str | None] = None
     simplify: ClassVar[Callable[..., Any] | None] = None
+    permuted: ClassVar[Callable[..., Any] | None] = None
     shape_donors: ClassVar[Callable[..., Sequence[int]] | None] = None
     """For each result the position of an operand of its shape; for ops that do not show it by themselves."""
     linearize: ClassVar[Callable[..., Any] | None] = None

@@ -181,7 +181,7 @@ class _Run:
 
 
 class _KnowingEmitter(Emitter):
-    """An emitter that answers `constant_of` and `defining` from what the sweep has seen."""
+    """An emitter that answers what `simplify` rules ask from what the sweep has seen."""
 
     def __init__(self, run: _Run, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
         super().__init__(run.reader.codec, point, location)
@@ -194,6 +194,9 @@ class _KnowingEmitter(Emitter):
 
     def defining(self, value: Any) -> Application | None:
         return self.run.applications.get(value)
+
+    def is_read_once(self, value: Any) -> bool:
+        return sum(1 for _ in value.uses) == 1
 
 
 def referenced(application: Application) -> list[str]:

@@ -23,6 +23,7 @@ from ..declaration import (
 )
 from ..types import COMPLEX, FLOATS, INTEGERS, NUMBERS, TensorType, dtype_name, same_dimension
 from .reductions import accumulation_dtype
+from .shape import Transpose
 
 Pairs = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -104,6 +105,44 @@ class DotGeneral(Op):
                       prod(y.shape[shared + summed :]))  # fmt: skip
         with np.errstate(all="ignore"):
             return np.asarray(np.matmul(x, y).reshape(shape).astype(dtype))
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
+        """A transposed operand is read as it lies, where that leaves batch and free axes in order."""
+        operands, summed = [x, y], list(contracting)
+        for side, operand in enumerate((x, y)):
+            inner = b.defining(operand)
+            if inner is None or inner.op is not Transpose:
+                continue
+            order = inner.attributes["permutation"]
+            free = [order[a] for a in operand_axes(len(order), side, contracting, batch).free]
+            if free == sorted(free) and all(order[a] == a for a in batch[side]):
+                operands[side] = inner.operands[0]
+                summed[side] = tuple(order[a] for a in contracting[side])
+        if operands == [x, y]:
+            return None
+        return b.dot_general(*operands, contracting=tuple(summed), batch=batch, dtype=dtype)
+
+    @staticmethod
+    def permuted(
+        b: Any,
+        permutation: tuple[int, ...],
+        x: Any,
+        y: Any,
+        *,
+        contracting: Pairs,
+        batch: Pairs,
+        dtype: np.dtype,
+    ) -> Any:
+        """With the operands exchanged, the free axes of `y` come before those of `x`."""
+        shared = len(batch[0])
+        left = len(operand_axes(b.tensor_type(x).rank, 0, contracting, batch).free)
+        both = range(shared + left, len(permutation)), range(shared, shared + left)
+        if permutation != (*range(shared), *both[0], *both[1]):
+            return None
+        return b.dot_general(
+            y, x, contracting=tuple(contracting[::-1]), batch=tuple(batch[::-1]), dtype=dtype
+        )
 
     @staticmethod
     def jvp(

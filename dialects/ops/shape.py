@@ -191,14 +191,18 @@ class Transpose(Movement):
 
     @staticmethod
     def simplify(b: Any, x: Any, *, permutation: tuple[int, ...]) -> Any:
-        """Permutations compose; the identity is its operand."""
+        """Permutations compose; the identity is its operand; what may come out in any order does so."""
         if tuple(permutation) == tuple(range(len(permutation))):
             return x
         inner = b.defining(x)
-        if inner is None or inner.op is not Transpose:
+        if inner is None:
             return None
-        first = inner.attributes["permutation"]
-        return b.transpose(inner.operands[0], permutation=tuple(first[axis] for axis in permutation))
+        if inner.op is Transpose:
+            first = inner.attributes["permutation"]
+            return b.transpose(inner.operands[0], permutation=tuple(first[axis] for axis in permutation))
+        if inner.op.permuted is None or not b.is_read_once(x):
+            return None
+        return inner.op.permuted(b, tuple(permutation), *inner.operands, **inner.attributes)
 
     @staticmethod
     def transpose(b: Any, cotangent: Any, operands: Any, *, permutation: tuple[int, ...]) -> Any:
