@@ -65,7 +65,8 @@ class ConvolutionForms(ContractionForms):
             result = self._at_each_position(lhs, rhs, lhs_spec, rhs_spec, positions, window, source, carried)
             lies = (*out_spec[2:], out_spec[0], out_spec[1])
         else:
-            image, kernel = self.permute(lhs, image_axes), self.permute(rhs, kernel_axes)
+            image = self._laid_out(lhs, image_axes)
+            kernel = self._laid_out(rhs, kernel_axes)
             if groups == 1:
                 result = self._ungrouped(image, kernel, sizes, window, source, carried)
             else:
@@ -73,6 +74,11 @@ class ConvolutionForms(ContractionForms):
                 result = self._grouped_convolution(image, kernel, sizes, window, source, carried, counts)
         result = self.convert(carried, source, result)
         return self.permute(result, [lies.index(axis) for axis in range(len(lies))])
+
+    def _laid_out(self, x: Any, axes: Sequence[int]) -> Any:
+        """`x` with its axes in this order, copied: IREE would read it as it lies in the innermost loop."""
+        permuted = self.permute(x, axes)
+        return x if permuted is x else self.materialise(permuted)
 
     # -- sizes ---------------------------------------------------------------------------------
 
