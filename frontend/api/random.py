@@ -1,5 +1,7 @@
 """Random numbers by explicit keys, under `jax.random`'s names."""
 
+from .frontend.random.binomial import binomial as binomial
+from .frontend.random.binomial import multinomial as multinomial
 from .frontend.random.choosing import categorical as categorical
 from .frontend.random.choosing import choice as choice
 from .frontend.random.choosing import permutation as permutation
@@ -17,15 +19,18 @@ from .frontend.random.gamma import loggamma as loggamma
 from .frontend.random.gamma import t as t
 from .frontend.random.keys import PRNGKey as PRNGKey
 from .frontend.random.keys import bits as bits
+from .frontend.random.keys import clone as clone
 from .frontend.random.keys import fold_in as fold_in
 from .frontend.random.keys import key as key
 from .frontend.random.keys import key_data as key_data
 from .frontend.random.keys import split as split
 from .frontend.random.keys import wrap_key_data as wrap_key_data
+from .frontend.random.matrices import multivariate_normal as multivariate_normal
 from .frontend.random.matrices import orthogonal as orthogonal
 from .frontend.random.reuse import KeyReuseError as KeyReuseError
 from .frontend.random.reuse import debug_key_reuse as debug_key_reuse
 from .frontend.random.transformed import cauchy as cauchy
+from .frontend.random.transformed import double_sided_maxwell as double_sided_maxwell
 from .frontend.random.transformed import exponential as exponential
 from .frontend.random.transformed import gumbel as gumbel
 from .frontend.random.transformed import laplace as laplace
@@ -50,13 +55,16 @@ __all__ = [
     "ball",
     "bernoulli",
     "beta",
+    "binomial",
     "bits",
     "categorical",
     "cauchy",
     "chisquare",
     "choice",
+    "clone",
     "debug_key_reuse",
     "dirichlet",
+    "double_sided_maxwell",
     "exponential",
     "f",
     "fold_in",
@@ -71,6 +79,8 @@ __all__ = [
     "logistic",
     "lognormal",
     "maxwell",
+    "multinomial",
+    "multivariate_normal",
     "normal",
     "orthogonal",
     "pareto",

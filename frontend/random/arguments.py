@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...dialects.errors import AdzeError
-from ...dialects.types import FLOAT32, FLOATS, UINT32, as_dtype, dtype_name
+from ...dialects.types import FLOAT32, FLOATS, INT32, UINT32, as_dtype, dtype_name
 from .. import namespace as xp
 from ..errors import ArgumentError, DtypeError, ShapeError
+from ..tracing.array import Array
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -25,8 +26,8 @@ class RandomKeyError(ArgumentError):
     """A random key of the wrong kind, shape or dtype."""
 
 
-def as_key(function: str, key: Any, uses_up: bool = True) -> Any:
-    """`key` as a value of two uint32; tells the debug mode that `function` uses it."""
+def as_key(function: str, key: Any, uses_up: bool | None = True) -> Any:
+    """`key` as a value of two uint32; tells the debug mode that `function` uses it (None: that is no use)."""
     if isinstance(key, (bool, int, float, complex)):
         raise RandomKeyError(
             f"{function}: the key is the number {key}, expected two uint32 words",
@@ -52,7 +53,8 @@ def as_key(function: str, key: Any, uses_up: bool = True) -> Any:
             where=user_location_text(),
             hint="make a key of a seed: adze.random.key(seed)",
         )
-    note_use(function, value, uses_up)
+    if uses_up is not None:
+        note_use(function, value, uses_up)
     return value
 
 
@@ -99,8 +101,8 @@ def float_dtype(function: str, dtype: Any, *parameters: Any) -> np.dtype:
 
 
 def integer_dtype(function: str, dtype: Any, kinds: str = "iu") -> np.dtype:
-    """An integer dtype whose kind is one of `kinds`."""
-    wanted = _dtype(function, dtype)
+    """An integer dtype whose kind is one of `kinds`; None is that of 32 bits."""
+    wanted = (INT32 if "i" in kinds else UINT32) if dtype is None else _dtype(function, dtype)
     if wanted.kind not in kinds:
         expected = "an integer dtype" if "i" in kinds else "an unsigned integer dtype"
         raise DtypeError(
@@ -129,6 +131,15 @@ def parameter(function: str, name: str, value: Any, dtype: np.dtype) -> Any:
     return as_value(given, dtype)
 
 
+def probabilities(function: str, p: Any) -> None:
+    """An error where a weight is known to be negative or NaN; a traced one is not looked at."""
+    if isinstance(p, Array) and not np.all(np.asarray(p) >= 0):
+        least = np.min(np.asarray(p))
+        raise ArgumentError(
+            f"{function}: p holds {least}, expected probabilities from 0", where=user_location_text()
+        )
+
+
 def joint_shape(function: str, shape: Any, parameters: Mapping[str, Any]) -> tuple[Any, ...]:
     """The shape of the samples: the one given, over which each parameter must spread, or the parameters'."""
     if shape is None:
@@ -141,7 +152,7 @@ def joint_shape(function: str, shape: Any, parameters: Mapping[str, Any]) -> tup
             ) from None
     wanted = as_shape(function, shape)
     for name, value in parameters.items():
-        if not _spreads(tuple(value.shape), wanted):
+        if not spreads(tuple(value.shape), wanted):
             raise ShapeError(
                 f"{function}: {name} of shape {tuple(value.shape)} does not spread over the shape {wanted}",
                 where=user_location_text(),
@@ -150,7 +161,8 @@ def joint_shape(function: str, shape: Any, parameters: Mapping[str, Any]) -> tup
     return wanted
 
 
-def _spreads(given: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
+def spreads(given: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
+    """Whether an array of one shape broadcasts to the other, as far as is known while tracing."""
     if len(given) > len(wanted):
         return False
     for m, n in zip(given, wanted[len(wanted) - len(given) :], strict=True):

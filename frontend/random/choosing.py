@@ -19,7 +19,7 @@ from ..tracing.array import Array
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim, product
-from .arguments import as_key, as_shape
+from .arguments import as_key, as_shape, probabilities
 from .keys import parts
 from .transformed import gumbel_floats
 from .uniform import checked_mode, integers, uniform_floats
@@ -120,7 +120,7 @@ def choice(
     replace: bool = True,
     p: Any = None,
     axis: int = 0,
-    mode: str = "low",
+    mode: str | None = None,
 ) -> Any:
     """Elements of `a` (of `0 ... a - 1` for an integer) at random, with weights `p` where given.
 
@@ -173,10 +173,11 @@ def _weights(p: Any, available: int) -> Any:
             f"choice: p has shape {tuple(weights.shape)}, expected ({available},)",
             where=user_location_text(),
         )
+    probabilities("choice", weights)
     return weights
 
 
-def _weighted(key: Any, p: Any, shape: tuple[int, ...], replace: bool, mode: str) -> Any:
+def _weighted(key: Any, p: Any, shape: tuple[int, ...], replace: bool, mode: str | None) -> Any:
     if not replace:
         noise = gumbel_floats(key, tuple(p.shape), p.dtype, mode) + xp.log(p)
         _, indices = ops.top_k(noise, k=math.prod(shape))
@@ -195,7 +196,7 @@ def _first_of_permutation(
 
 
 def categorical(
-    key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: str = "low"
+    key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: str | None = None
 ) -> Any:
     """Positions along `axis` drawn with probabilities `softmax(logits)`, as int32.
 
@@ -236,7 +237,7 @@ def _check_ending(wanted: tuple[Any, ...], batch: tuple[Any, ...]) -> None:
 
 
 def _categories_without(
-    key: Any, scores: Any, axis: int, prefix: tuple[Any, ...], batch: tuple[Any, ...], mode: str
+    key: Any, scores: Any, axis: int, prefix: tuple[Any, ...], batch: tuple[Any, ...], mode: str | None
 ) -> Any:
     count, available = math.prod(prefix), scores.shape[axis]
     if not isinstance(available, Dim) and count > available:

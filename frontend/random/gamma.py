@@ -1,19 +1,20 @@
 """The gamma distribution, and those that are functions of gamma samples.
 
-Gamma samples are drawn by the method of Marsaglia and Tsang (2000): a normal and a uniform number propose a
-sample, which is taken with a probability of at least 0.95. A program draws ROUNDS proposals for each sample
-at once and takes the first that passes; should none pass (probability below 1e-12), it takes the middle of
-the proposals. Samples are differentiable in the parameter, see `gamma_slope.py`.
+Gamma samples are drawn by the method of Marsaglia and Tsang (2000, A simple method for generating gamma
+variables): a normal and a uniform number propose a sample, which is taken with a probability of at least
+0.95. Each sample has a key of its own, as in JAX, and one loop asks again for those that are not taken yet.
+Samples are differentiable in the parameter, see `gamma_slope.py`.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from ...dialects.types import FLOAT32
 from .. import namespace as xp
+from ..control.control_flow import while_loop
 from ..errors import ShapeError
 from ..nn import softmax
 from ..tracing.interpreter import ops
@@ -21,11 +22,9 @@ from ..tracing.locations import user_location_text
 from ..transforms.checkpoints import stop_gradient
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
 from .gamma_slope import following
-from .keys import parts
+from .keys import key_parts, parts, split_keys
 from .transformed import exponential_floats, normal_floats
 from .uniform import signs, uniform_floats
-
-ROUNDS: Final = 10  # 0.048 ** 10 < 1e-13
 
 
 def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
@@ -52,26 +51,52 @@ def log_gamma(key: Any, a: Any, shape: tuple[Any, ...]) -> Any:
     """Logarithms of gamma samples, in float32 at least, for arguments that have been checked."""
     dtype = FLOAT32 if a.dtype.itemsize < 4 else a.dtype
     alpha = xp.broadcast_to(a.astype(dtype), shape)
-    sample = _proposed(key, stop_gradient(alpha), shape, dtype)
+    sample = _drawn(split_keys(key, shape), stop_gradient(alpha), dtype)
     return following(stop_gradient(sample), alpha)
 
 
-def _proposed(key: Any, a: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
-    normal_key, uniform_key, boost_key = parts(key, 3)
+def _drawn(keys: Any, a: Any, dtype: np.dtype) -> Any:
+    """One sample for each key. A turn of the loop proposes a normal number to each sample that has none yet.
+
+    JAX draws normal numbers in a loop of its own until `1 + c x` is positive, and then asks for the sample:
+    both are turns here, since a number that is not positive only moves the key of the normal numbers on.
+    """
+    keys, boost_keys = key_parts(keys, 2)
     is_small = a < 1  # then Gamma(a) is Gamma(a + 1) * U ** (1 / a)
     d = xp.where(is_small, a + 1, a) - 1 / 3
     c = (1 / 3) / xp.sqrt(d)
-    x = normal_floats(normal_key, (ROUNDS, *shape), dtype)
-    log_u = xp.log1p(-uniform_floats(uniform_key, (ROUNDS, *shape), dtype))
-    root = 1 + c * x
-    log_v = 3 * xp.log(xp.where(root > 0, root, 1.0))
-    passes = (root > 0) & (log_u < 0.5 * x * x + d * (1 - xp.exp(log_v) + log_v))
-    chosen = xp.zeros_like(d)
-    for i in reversed(range(ROUNDS)):
-        chosen = xp.where(passes[i], log_v[i], chosen)
-    log_boost = xp.log1p(-uniform_floats(boost_key, shape, dtype))
+    shape = tuple(a.shape)
+
+    def is_left(state: Any) -> Any:
+        return xp.any(~state[0])
+
+    def turn(state: Any) -> Any:
+        is_done, log_v, keys, normal_keys, uniform_keys = state
+        normal_keys, once = key_parts(normal_keys, 2)
+        x = normal_floats(once, shape, dtype)
+        root = 1 + c * x
+        u = uniform_floats(uniform_keys, shape, dtype)
+        is_outside = root <= 0
+        v = xp.where(is_outside, 1.0, root * root * root)
+        logarithm = xp.log(v)
+        square = x * x
+        is_refused = (u >= 1 - 0.0331 * (square * square)) & (
+            xp.log(u) >= 0.5 * square + d * ((1 - v) + logarithm)
+        )
+        is_asked = ~is_outside & ~is_done
+        following_keys = key_parts(keys, 3)
+        is_new = xp.expand_dims(is_asked & is_refused, -1)
+        moved = (
+            xp.where(is_new, new, old)
+            for new, old in zip(following_keys, (keys, normal_keys, uniform_keys), strict=True)
+        )
+        return (is_done | (is_asked & ~is_refused), xp.where(is_asked, logarithm, log_v), *moved)
+
+    start = (xp.zeros(shape, dtype=bool), xp.zeros_like(d), *key_parts(keys, 3))
+    _, log_v, *_ = while_loop(is_left, turn, start)
+    log_boost = -exponential_floats(boost_keys, shape, dtype)
     boost = xp.where(is_small & (log_boost < 0), log_boost / a, 0.0)
-    return xp.where(a >= 0, xp.log(d) + chosen + boost, xp.nan)
+    return xp.where(a >= 0, xp.log(d) + log_v + boost, xp.nan)
 
 
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:

@@ -19,13 +19,24 @@ from ..tracing.frames import current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from .arguments import RandomKeyError, as_key, as_shape, integer_dtype
+from .reuse import allow_again
 
 WORD: Final = 0xFFFFFFFF
+IMPLEMENTATIONS: Final = (None, "threefry2x32", "fry")
 UINT64: Final = np.dtype(np.uint64)
 
 
-def key(seed: Any) -> Any:
-    """The key of a seed, its high and its low 32 bits; a seed is an integer, or an array of one."""
+def key(seed: Any, *, impl: Any = None) -> Any:
+    """The key of a seed, its high and its low 32 bits; a seed is an integer, or an array of one.
+
+    `impl` is 'threefry2x32', which is all there is, or None.
+    """
+    if impl not in IMPLEMENTATIONS:
+        raise ArgumentError(
+            f"key: impl is {impl!r}, expected 'threefry2x32'",
+            where=user_location_text(),
+            hint="adze has one generator, JAX's default",
+        )
     if isinstance(seed, int) and not isinstance(seed, bool):
         if not -(2**63) <= seed < 2**64:
             raise ArgumentError(f"key: the seed {seed} has more than 64 bits", where=user_location_text())
@@ -61,6 +72,13 @@ def wrap_key_data(key_bits_array: Any) -> Any:
             "expected uint32 of shape (..., 2)",
             where=user_location_text(),
         )
+    return value
+
+
+def clone(key: Any) -> Any:
+    """The same key, which the debug mode lets be used once more: for drawing the same numbers on purpose."""
+    value = as_key("clone", key, uses_up=None)
+    allow_again(value)
     return value
 
 
@@ -104,13 +122,11 @@ def parts(key: Any, count: int) -> list[Any]:
     return [keys[i] for i in range(count)]
 
 
-def chain(key: Any, links: int) -> Any:
-    """The keys that a loop of `links` rounds uses, each of which does `key, used = split(key)`."""
-    used = []
-    for _ in range(links):
-        key, one = parts(key, 2)
-        used.append(one)
-    return xp.stack(used)
+def key_parts(keys: Any, count: int) -> list[Any]:
+    """What `parts` gives of each of an array of keys: arrays of the same shape."""
+    batch = tuple(keys.shape[:-1])
+    found = words(ops.random_bits(keys, shape=(*batch, count), width=64))
+    return [found[..., i, :] for i in range(count)]
 
 
 def words(bits: Any) -> Any:

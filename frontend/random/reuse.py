@@ -45,6 +45,9 @@ class _Ledger:
         if uses_up:
             self.used[identity] = (function, where)
 
+    def forget(self, key: Any) -> None:
+        self.used.pop(self._identity(key), None)
+
     def _identity(self, key: Any) -> Any:
         if isinstance(key, Tracer):
             self.frames.append(key.frame)  # kept, so that no other value gets the address of one of its own
@@ -89,6 +92,13 @@ def debug_key_reuse() -> Iterator[None]:
         yield
     finally:
         _ledger.reset(token)
+
+
+def allow_again(key: Any) -> None:
+    """Tell the debug mode, where it is active, that `key` may be used once more."""
+    ledger = _ledger.get()
+    if ledger is not None:
+        ledger.forget(key)
 
 
 def note_use(function: str, key: Any, uses_up: bool) -> None:

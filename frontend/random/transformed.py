@@ -18,7 +18,7 @@ from ..tracing.interpreter import ops
 from ..transforms.checkpoints import stop_gradient
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
 from .keys import parts
-from .uniform import checked_mode, float_information, pair, spread, uniform_between, uniform_floats
+from .uniform import checked_mode, float_information, pair, signs, spread, uniform_between, uniform_floats
 
 
 def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
@@ -81,17 +81,17 @@ def exponential_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any
     return -xp.log1p(-uniform_floats(key, shape, dtype))
 
 
-def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str = "low") -> Any:
+def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: str | None = None) -> Any:
     """The Gumbel distribution, `-log(-log(u))`; mode `high` draws twice the bits, for far tails."""
     value = as_key("gumbel", key)
     checked_mode("gumbel", mode)
     return gumbel_floats(value, as_shape("gumbel", shape), float_dtype("gumbel", dtype), mode)
 
 
-def gumbel_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype, mode: str = "low") -> Any:
+def gumbel_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype, mode: str | None = None) -> Any:
     """Gumbel numbers, for arguments that have been checked."""
     info = float_information(dtype)
-    if mode == "low":
+    if mode != "high":
         return -xp.log(-xp.log(uniform_between(key, shape, dtype, float(info.tiny), 1.0)))
     high, low = pair(uniform_floats(key, (2, *shape), dtype))
     x = xp.where(high >= 0.5, high, high + 2.0**-info.nmant * low + float(info.tiny))
@@ -159,6 +159,22 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     wanted = float_dtype("maxwell", dtype)
     x = normal_floats(value, (*as_shape("maxwell", shape), 3), wanted)
     return xp.sqrt(xp.sum(x * x, axis=-1))
+
+
+def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
+    """`loc + scale * s * m` of a Maxwell number `m` and a random sign `s`.
+
+    As in JAX the shape of the parameters follows `shape`, and is there twice where `shape` is empty.
+    """
+    value = as_key("double_sided_maxwell", key)
+    wanted = float_dtype("double_sided_maxwell", dtype, loc, scale)
+    center = parameter("double_sided_maxwell", "loc", loc, wanted)
+    factor = parameter("double_sided_maxwell", "scale", scale, wanted)
+    last = joint_shape("double_sided_maxwell", None, {"loc": center, "scale": factor})
+    sizes = (*(as_shape("double_sided_maxwell", shape) or last), *last)
+    maxwell_key, sign_key = parts(value, 2)
+    x = normal_floats(maxwell_key, (*sizes, 3), wanted)
+    return signs(sign_key, sizes, wanted) * xp.sqrt(xp.sum(x * x, axis=-1)) * factor + center
 
 
 def lognormal(key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None) -> Any:

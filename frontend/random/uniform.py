@@ -20,7 +20,7 @@ from ..tracing.locations import user_location_text
 from .arguments import as_key, as_shape, float_dtype, integer_dtype, joint_shape, parameter
 from .keys import UINT64, parts
 
-MODES: Final = ("low", "high")
+MODES: Final = ("low", "high", None)  # None is JAX's default, low
 
 
 def float_information(dtype: np.dtype) -> Any:
@@ -65,7 +65,7 @@ def uniform_between(key: Any, shape: tuple[Any, ...], dtype: np.dtype, low: Any,
     return spread(uniform_floats(key, shape, dtype), *ends)
 
 
-def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> Any:
+def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str | None = None) -> Any:
     """True with probability `p`; mode `high` draws twice the bits, for `p` below 1e-7."""
     value = as_key("bernoulli", key)
     checked_mode("bernoulli", mode)
@@ -78,10 +78,10 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
     return coins(value, chance, sizes, mode)
 
 
-def coins(key: Any, chance: Any, shape: tuple[Any, ...], mode: str = "low") -> Any:
+def coins(key: Any, chance: Any, shape: tuple[Any, ...], mode: str | None = None) -> Any:
     """True with probability `chance`, for a key and a shape that have been checked."""
     dtype = chance.dtype
-    if mode == "low":
+    if mode != "high":
         return uniform_floats(key, shape, dtype) < chance
     first, second = pair(uniform_floats(key, (2, *shape), dtype))
     return second * 2.0 ** -float_information(dtype).nmant < chance - first

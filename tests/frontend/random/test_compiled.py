@@ -13,6 +13,7 @@ from adze import random
 
 KEY = random.key(5)
 LOGITS = np.log(np.array([[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]], np.float32))
+COVARIANCE = np.array([[2, 0.5], [0.5, 1]], np.float32)
 RATES = np.array([0.5, 4.0, 60.0], np.float32)
 
 
@@ -34,6 +35,7 @@ def exact_ones(key: Any) -> dict[str, Any]:
         "categorical": random.categorical(k[6], LOGITS, shape=(20, 2)),
         "poisson": random.poisson(k[7], RATES, (20, 3)),
         "geometric": random.geometric(k[8], 0.2, (50,)),
+        "binomial": random.binomial(k[9], np.array([5, 100], np.float32), 0.3, (20, 2)),
     }
 
 
@@ -52,9 +54,8 @@ def rounded_ones(key: Any) -> dict[str, Any]:
         "weibull": random.weibull_min(k[7], 2.0, 1.5, (50,)),
         "loggamma": random.loggamma(k[8], a, (10, 5)),
         "gamma f64": random.gamma(k[9], a.astype(np.float64), (10, 5)),
-        "beta": random.beta(k[10], 0.5, 2.0, (20,)),
         "dirichlet": random.dirichlet(k[11], a, (4,)),
-        "t": random.t(k[12], 3.0, (20,)),
+        "multivariate": random.multivariate_normal(k[12], np.zeros(2, np.float32), COVARIANCE, (5,)),
         "ball": random.ball(k[13], 3, 2, (5,)),
         "orthogonal": random.orthogonal(k[14], 3, (2,)),
     }

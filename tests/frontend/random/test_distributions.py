@@ -110,6 +110,46 @@ def test_geometric() -> None:
     frequencies_fit(random.geometric(KEY, 0.3, (COUNT,)) - 1, stats.geom(0.3, loc=-1).pmf(np.arange(20)))
 
 
+@pytest.mark.parametrize(("n", "p"), [(20, 0.1), (20, 0.75), (60, 0.5), (1000, 0.02), (100000, 0.3)])
+def test_binomial(n: int, p: float) -> None:
+    samples = np.asarray(random.binomial(KEY, n, p, (COUNT,))).astype(np.int64)
+    law = stats.binom(n, float(np.float32(p)))
+    low = int(law.ppf(0.001))
+    probabilities = law.pmf(np.arange(low, int(law.ppf(0.999)) + 1))
+    probabilities[0] = law.cdf(low)
+    frequencies_fit(np.maximum(samples, low) - low, probabilities)
+
+
+def test_multinomial() -> None:
+    chances = np.array([0.2, 0.5, 0.0, 0.3])
+    samples = np.asarray(random.multinomial(KEY, 6, chances.astype(np.float32), shape=(COUNT, 4)))
+    assert np.all(samples.sum(axis=-1) == 6)
+    counts = [c for c in np.ndindex(7, 7, 1) if sum(c) <= 6]
+    probabilities = np.array([stats.multinomial(6, chances).pmf([*c, 6 - sum(c)]) for c in counts])
+    numbers = {c: i for i, c in enumerate(counts)}
+    frequencies_fit(np.array([numbers[tuple(row)] for row in samples[:, :3].astype(int)]), probabilities)
+
+
+@pytest.mark.parametrize("method", ["cholesky", "eigh", "svd"])
+def test_multivariate_normal(method: str) -> None:
+    """Lengths in the metric of the covariance are chi-square, and coordinates normal."""
+    mean = np.array([1.0, -2.0, 0.5])
+    covariance = np.array([[2, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 3]])
+    samples = np.asarray(random.multivariate_normal(KEY, mean, covariance, (COUNT,), method=method))
+    centred = samples - mean
+    lengths = np.sum(centred @ np.linalg.inv(covariance) * centred, axis=-1)
+    assert stats.kstest(lengths, stats.chi2(3).cdf).pvalue > LEVEL
+    for i in range(3):
+        assert stats.kstest(centred[:, i], stats.norm(0, math.sqrt(covariance[i, i])).cdf).pvalue > LEVEL
+    assert np.allclose(np.cov(centred.T), covariance, atol=0.1)
+
+
+def test_double_sided_maxwell() -> None:
+    samples = np.asarray(random.double_sided_maxwell(KEY, 1.0, 2.0, (COUNT,)))
+    assert stats.kstest(np.abs(samples - 1), stats.maxwell(scale=2).cdf).pvalue > LEVEL
+    frequencies_fit((samples > 1).astype(np.int64), np.array([0.5, 0.5]))
+
+
 def test_coins_and_signs() -> None:
     frequencies_fit(random.bernoulli(KEY, 0.3, (COUNT,)).astype(np.int32), np.array([0.7, 0.3]))
     high = random.bernoulli(KEY, 0.3, (COUNT,), mode="high").astype(np.int32)

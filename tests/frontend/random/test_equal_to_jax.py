@@ -195,8 +195,86 @@ def test_categories(axis: int) -> None:
     exact("categorical", LOGITS, axis, mode="high")
 
 
-def test_poisson_of_small_rates() -> None:
+def test_poisson() -> None:
     exact("poisson", np.array([0.1, 9.9, 0, math.nan, -1], np.float32), (200, 5))
+    exact("poisson", np.array([10, 40, 500, 1000], np.float32), (500, 4))
+    exact("poisson", 3.0, (500,), np.uint8)
+
+
+def test_poisson_keeps_the_last_proposal_that_passed_as_jax_does() -> None:
+    """So that a sample depends on how many are drawn with it."""
+    alone, others = random.poisson(KEY, 40.0, (3,)), random.poisson(KEY, 40.0, (2000,))
+    assert not np.array_equal(np.asarray(alone), np.asarray(others)[:3])
+
+
+SHAPES = np.array([0.05, 0.5, 0.999, 1, 2.5, 60, 1000], np.float32)
+
+
+def test_gamma_samples() -> None:
+    """Each sample has keys of its own, and asks again as often as JAX does."""
+    rounded("loggamma", SHAPES, (400, 7), roundings=32)
+    rounded("gamma", SHAPES, (400, 7), roundings=ERF_INV)
+    rounded("loggamma", 1e-6, (100,))
+    with jax.enable_x64(True):
+        rounded("gamma", SHAPES.astype(np.float64), (400, 7), roundings=256)
+
+
+def test_functions_of_gamma_samples() -> None:
+    rounded("beta", SHAPES, 2.0, (300, 7), roundings=32)
+    rounded("dirichlet", SHAPES, (300,), roundings=32)
+    rounded("chisquare", SHAPES, (300, 7), roundings=ERF_INV)
+    rounded("f", np.full((300, 7), 3, np.float32), np.tile(SHAPES[::-1] + 1, (300, 1)), roundings=ERF_INV)
+    rounded("t", SHAPES[1:], (300, 6), roundings=2 * ERF_INV)
+    rounded("generalized_normal", SHAPES[1:5], (300, 4), roundings=ERF_INV)
+    rounded("ball", 3, 2.0, (300,), roundings=32)
+
+
+def test_a_generalized_normal_number_survives_where_jax_underflows() -> None:
+    got, expected = both("generalized_normal", 300.0, (500,))
+    assert np.all(got != 0) and np.any(expected == 0)
+    kept = np.abs(expected) > 0.8
+    assert np.allclose(got[kept], expected[kept], rtol=1e-5)
+
+
+def test_binomial() -> None:
+    trials = np.array([5, 20, 100, 1000, 0], np.float32)
+    exact("binomial", trials, np.array([0.1, 0.9, 0.3, 0.5, 0.2], np.float32), (400, 5))
+    got, expected = both(
+        "binomial",
+        np.array([5, 20, -1, math.inf, math.nan, 3], np.float32),
+        np.array([-0.1, math.nan, 0.3, 0.5, 0.2, 1.0], np.float32),
+    )
+    assert np.array_equal(got, expected, equal_nan=True)
+
+
+def test_multinomial() -> None:
+    chances = np.array([[0.2, 0.3, 0.5], [0.1, 0.0, 0.9]], np.float32)
+    exact("multinomial", np.array([10.0, 1000.0], np.float32), chances)
+    exact("multinomial", 10.0, chances, shape=(50, 2, 3))
+
+
+COVARIANCE = np.array([[2, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 3]], np.float32)
+
+
+def test_multivariate_normal() -> None:
+    mean = np.arange(3, dtype=np.float32)
+    rounded("multivariate_normal", mean, COVARIANCE, (1000,), roundings=ERF_INV)
+    both_batched = np.zeros((2, 1, 3), np.float32), np.stack([COVARIANCE] * 4)
+    rounded("multivariate_normal", *both_batched, roundings=ERF_INV)
+
+
+def test_double_sided_maxwell() -> None:
+    scales = np.array([1, 2, 3], np.float32)
+    rounded("double_sided_maxwell", 1.0, scales, (400,), roundings=ERF_INV)
+    rounded("double_sided_maxwell", 1.0, scales, roundings=ERF_INV)
+
+
+def test_arguments_that_jax_has_too() -> None:
+    exact("randint", (5,), 0, 9, None)
+    rounded("gumbel", (5,), mode=None)
+    assert np.array_equal(random.clone(KEY), KEY)
+    assert np.array_equal(random.wrap_key_data(random.key_data(KEY)), KEY)
+    assert np.array_equal(random.key(7, impl="threefry2x32"), jax.random.PRNGKey(7, impl="threefry2x32"))
 
 
 def test_geometric() -> None:

@@ -150,6 +150,41 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str, str | None]] = {
         "choice: p has shape (3,), expected (4,)",
         None,
     ),
+    "a negative weight": (
+        lambda: random.choice(KEY, 3, (2,), p=np.array([0.5, 0.75, -0.25], np.float32)),
+        "choice: p holds -0.25, expected probabilities from 0",
+        None,
+    ),
+    "a weight that is no number": (
+        lambda: random.multinomial(KEY, 5, np.array([0.5, np.nan], np.float32)),
+        "multinomial: p holds nan, expected probabilities from 0",
+        None,
+    ),
+    "one probability of several categories": (
+        lambda: random.multinomial(KEY, 5, 0.5),
+        "multinomial: p is a number, expected at least one axis, that of the categories",
+        None,
+    ),
+    "trials that do not spread": (
+        lambda: random.multinomial(KEY, np.ones(2), np.ones((3, 4))),
+        "multinomial: n of shape (2,) does not spread over (3,), the axes of p before its last",
+        None,
+    ),
+    "a covariance of another size": (
+        lambda: random.multivariate_normal(KEY, np.ones(2), np.ones((3, 3))),
+        "multivariate_normal: mean has shape (2,) and cov (3, 3), expected (..., n) and (..., n, n)",
+        None,
+    ),
+    "a method": (
+        lambda: random.multivariate_normal(KEY, np.ones(2), np.eye(2), method="qr"),
+        "multivariate_normal: method is 'qr', expected one of 'cholesky', 'eigh', 'svd'",
+        None,
+    ),
+    "another generator": (
+        lambda: random.key(0, impl="rbg"),
+        "key: impl is 'rbg', expected 'threefry2x32'",
+        "adze has one generator, JAX's default",
+    ),
     "more than there are": (
         lambda: random.choice(KEY, 4, (2, 3), replace=False),
         "choice: cannot draw 6 of 4 elements without replacement",
