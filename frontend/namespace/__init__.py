@@ -6,7 +6,7 @@ NumPy does and compose the primitives of `ops`: recorded in a trace, evaluated a
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .arithmetic import (
     abs,
@@ -104,7 +104,7 @@ from .dtypes import (
 from .einsum import einsum
 from .gathering import ix_, put_along_axis, ravel_multi_index, take, take_along_axis, unravel_index
 from .histograms import bincount, histogram, histogram2d, histogram_bin_edges, histogramdd
-from .indexing import get_index
+from .indexing import get_index as get_index
 from .logic import (
     bitwise_and,
     bitwise_count,
@@ -358,7 +358,7 @@ from .transcendental import (
     tan,
     tanh,
 )
-from .updating import update_index
+from .updating import update_index as update_index
 from .utility import (
     __array_namespace_info__,
     allclose,
@@ -369,10 +369,6 @@ from .utility import (
     iterable,
     to_device,
 )
-
-if TYPE_CHECKING:
-    from ..fft import public as fft
-    from ..linalg import public as linalg
 
 
 def __getattr__(name: str) -> Any:
@@ -505,7 +501,6 @@ __all__ = [
     "extract",
     "eye",
     "fabs",
-    "fft",
     "finfo",
     "fix",
     "flatnonzero",
@@ -529,7 +524,6 @@ __all__ = [
     "full_like",
     "generic",
     "geomspace",
-    "get_index",
     "gradient",
     "greater",
     "greater_equal",
@@ -581,7 +575,6 @@ __all__ = [
     "less",
     "less_equal",
     "lexsort",
-    "linalg",
     "linspace",
     "log",
     "log1p",
@@ -725,7 +718,6 @@ __all__ = [
     "unsignedinteger",
     "unstack",
     "unwrap",
-    "update_index",
     "vander",
     "var",
     "vdot",

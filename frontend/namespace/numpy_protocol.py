@@ -142,10 +142,10 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     given.pop("out", None)
     if given.get("where") is True:
         del given["where"]
-    if module.startswith("numpy.linalg"):
-        return _apply_as(function, _lookup(namespace.linalg, name, shown), shown, args, given)
-    if module.startswith("numpy.fft"):
-        return _apply_as(function, _lookup(namespace.fft, name, shown), shown, args, given)
+    for extension in ("linalg", "fft"):
+        if module.startswith(f"numpy.{extension}"):
+            home = getattr(namespace, extension)
+            return _apply_as(function, _lookup(home, name, shown), shown, args, given)
     if module.startswith(("numpy.random", "numpy.polynomial")):
         raise _unsupported(shown, [])
     return _apply_as(function, _lookup(namespace, name, shown), shown, args, given)
