@@ -24,6 +24,7 @@ from .operands import (
     column,
     diagonal,
     entry,
+    epsilon,
     inexact,
     is_complex,
     matrix,
@@ -227,18 +228,45 @@ def _det(a: Any) -> Any:
     return xp.prod(diagonal(packed), axis=-1, dtype=a.dtype) * parity(pivots, a.dtype)
 
 
-# d det a = det(a) tr(a^-1 da) (Giles 2008, Collected matrix derivative results, section 2.2.4).
+# d det a = tr(adj(a) da), where adj(a) = det(a) a^-1 (Giles 2008, Collected matrix derivative results,
+# section 2.2.4).
 @_det.defjvp
 def _det_rule(primals: Any, tangents: Any) -> Any:
     (a,), (da,) = primals, tangents
-    result = _det(a)
-    inverse = inv(a)
-    change = xp.sum(inverse * xp.matrix_transpose(da), axis=(-2, -1))
-    return result, result * change
+    return _det(a), xp.sum(_adjugate(a) * xp.matrix_transpose(da), axis=(-2, -1))
+
+
+@custom_jvp
+def _adjugate(a: Any) -> Any:
+    """``det(a) a^-1``, the transposed cofactors, which a singular matrix has too.
+
+    A pivot of zero counts as one of rounding size: both factors then say the same of it, and their product is
+    right to rounding.
+    """
+    packed, pivots, order = _factor(a)
+    n = a.shape[-1]
+    pivot = diagonal(packed)
+    size = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
+    least = xp.where(size > 0, size, xp.ones_like(size)) * size.dtype.type(epsilon(a.dtype))
+    change = xp.where(pivot == 0, xp.astype(xp.squeeze(least, -1), a.dtype), xp.zeros_like(pivot))
+    one = unit(n, a.dtype)
+    packed = packed + one * xp.expand_dims(change, -1)
+    inverse = solve_factored(packed, order, broadcast(one, a.shape))
+    determinant = xp.prod(pivot + change, axis=-1, dtype=a.dtype) * parity(pivots, a.dtype)
+    return inverse * xp.expand_dims(determinant, (-2, -1))
+
+
+# adj = det(a) x with x = a^-1: d adj = tr(adj da) x - x da adj.
+@_adjugate.defjvp
+def _adjugate_rule(primals: Any, tangents: Any) -> Any:
+    (a,), (da,) = primals, tangents
+    result, inverse = _adjugate(a), inv(a)
+    change = xp.sum(result * xp.matrix_transpose(da), axis=(-2, -1), keepdims=True)
+    return result, change * inverse - xp.matmul(inverse, xp.matmul(da, result))
 
 
 def det(a: Any) -> Any:
-    """The determinant of each matrix; the derivative needs the inverse, and is not finite without one."""
+    """The determinant of each matrix. Derivatives of second order need the inverse, those of first do not."""
     value = square("det", a)
     if value.shape[-1] == 0:
         return xp.ones(value.shape[:-2], dtype=value.dtype)
@@ -313,10 +341,10 @@ def lu_solve(
     return xp.squeeze(x, -1) if is_vector else x
 
 
-def permutation(pivots: Any) -> Any:
-    """The order of rows that the exchanges `pivots` make."""
+def permutation(pivots: Any, size: int | None = None) -> Any:
+    """The order of `size` rows (as many as `pivots` by default) that the exchanges `pivots` make."""
     n = pivots.shape[-1]
-    rows = positions(n)
+    rows = positions(n if size is None else size)
 
     def step(order: Any, given: Any) -> Any:
         k, chosen = given
@@ -325,8 +353,8 @@ def permutation(pivots: Any) -> Any:
         theirs = xp.sum(xp.where(is_chosen, order, 0), axis=-1, keepdims=True, dtype=order.dtype)
         return xp.where(rows == k, theirs, xp.where(is_chosen, ours, order)), None
 
-    start = rows + xp.astype(pivots < 0, INT32)
-    return scan(step, start, (rows, xp.moveaxis(pivots, -1, 0)))[0]
+    start = rows + xp.astype(xp.any(pivots < 0, axis=-1, keepdims=True), INT32)
+    return scan(step, start, (positions(n), xp.moveaxis(pivots, -1, 0)))[0]
 
 
 def lu(

@@ -14,8 +14,7 @@ import numpy as np
 
 from ...dialects.types import INT32, storage
 from .. import namespace as xp
-from ..control.control_flow import fori_loop
-from ..tracing.frames import current_frame
+from ..control.control_flow import fori_loop, while_loop
 from ..tracing.interpreter import ops
 from .operands import conjugate, phase, positions, squares
 
@@ -23,18 +22,17 @@ from .operands import conjugate, phase, positions, squares
 def repeated_sweeps(n: int, is_left: Any, turn: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """``state = turn(t, state)`` for the rounds of a sweep, again until `is_left(state)` is false.
 
-    Convergence is quadratic, 6 to 9 sweeps are usual, and ``8 + log2(n)`` are where it stops. A traced
-    program makes that many whatever the matrix, in one loop of static length; sweeps of a diagonal matrix
-    change nothing. Observed: IREE 3.13 refuses `scf.while` of several arrays beside other loops.
+    Convergence is quadratic, 6 to 9 sweeps are usual, and ``8 + log2(n)`` are where it stops.
     """
     most = 8 + math.ceil(math.log2(n))
-    if current_frame() is not None:
-        return tuple(fori_loop(0, most * n, lambda t, now: turn(t % n, now), state))
-    for _ in range(most):
-        if not bool(is_left(state)):
-            break
-        state = tuple(fori_loop(0, n, turn, state))
-    return state
+
+    def goes_on(given: tuple[Any, ...]) -> Any:
+        return xp.logical_and(given[0] < most, is_left(given[1:]))
+
+    def sweep(given: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (given[0] + 1, *fori_loop(0, n, turn, tuple(given[1:])))
+
+    return tuple(while_loop(goes_on, sweep, (xp.zeros((), dtype=INT32), *state)))[1:]
 
 
 class Round:

@@ -115,6 +115,8 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     if length is None:
         raise argument_error(f"diagonal: the axes of {type_text(value)} must have static sizes")
     length = max(length, 0)
+    if length == 0:
+        return ops.reshape(moved[..., :0, :0], shape=(*moved.shape[:-2], 0))
     row = ops.add(ops.iota(shape=(length, 2), axis=0, dtype=INT64), asarray_of(_corner(length, offset)))
     return ops.gather(
         moved,

@@ -108,6 +108,35 @@ def test_gradients_are_those_of_jax(name: str) -> None:
         np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-9, atol=1e-11)
 
 
+def cofactors(a: np.ndarray) -> np.ndarray:
+    """From the determinants of what is left without a row and a column."""
+    n = len(a)
+    minors = [[np.delete(np.delete(a, i, 0), j, 1) for j in range(n)] for i in range(n)]
+    signs = (-1.0) ** np.add.outer(np.arange(n), np.arange(n))
+    return signs * np.array([[np.linalg.det(m) for m in row] for row in minors])
+
+
+SINGULAR = {
+    "rank 3": A @ np.diag([1, 1, 1, 0]) @ np.linalg.inv(A),
+    "a zero column": np.where(np.arange(4) == 1, 0, A),
+    "a zero row": np.where(np.arange(4)[:, None] == 2, 0, A),
+    "equal rows": A[[0, 1, 2, 0]],
+    "shift": np.eye(4, k=1),
+    "rank 2": A[:, :2] @ A[:2],
+    "zeros": np.zeros((4, 4)),
+    "one": np.zeros((1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_gradient_of_a_determinant_of_zero_is_the_cofactors(name: str, dtype: Any) -> None:
+    a = SINGULAR[name].astype(dtype)
+    expected = cofactors(a.astype(np.float64)) if len(a) > 1 else np.ones((1, 1))
+    found = np.asarray(adze.grad(xp.linalg.det)(a))
+    np.testing.assert_allclose(found, expected, atol=60 * np.finfo(dtype).eps)
+
+
 BATCHED = ("cholesky", "inv", "det", "lu tall", "qr tall", "eigvalsh", "svdvals", "pinv", "expm")
 
 

@@ -1,0 +1,283 @@
+"""The primitives of adze under JAX's names and calling conventions."""
+
+from ..frontend.control.control_flow import associative_scan as associative_scan
+from ..frontend.control.control_flow import cond as cond
+from ..frontend.control.control_flow import fori_loop as fori_loop
+from ..frontend.control.control_flow import map as map
+from ..frontend.control.control_flow import scan as scan
+from ..frontend.control.control_flow import switch as switch
+from ..frontend.control.control_flow import while_loop as while_loop
+from ..frontend.lax.computations import ConvDimensionNumbers as ConvDimensionNumbers
+from ..frontend.lax.computations import argmax as argmax
+from ..frontend.lax.computations import argmin as argmin
+from ..frontend.lax.computations import conv as conv
+from ..frontend.lax.computations import conv_dimension_numbers as conv_dimension_numbers
+from ..frontend.lax.computations import conv_general_dilated as conv_general_dilated
+from ..frontend.lax.computations import cummax as cummax
+from ..frontend.lax.computations import cummin as cummin
+from ..frontend.lax.computations import cumprod as cumprod
+from ..frontend.lax.computations import cumsum as cumsum
+from ..frontend.lax.computations import dot as dot
+from ..frontend.lax.computations import dot_general as dot_general
+from ..frontend.lax.computations import random_bits as random_bits
+from ..frontend.lax.computations import reduce_and as reduce_and
+from ..frontend.lax.computations import reduce_max as reduce_max
+from ..frontend.lax.computations import reduce_min as reduce_min
+from ..frontend.lax.computations import reduce_or as reduce_or
+from ..frontend.lax.computations import reduce_prod as reduce_prod
+from ..frontend.lax.computations import reduce_sum as reduce_sum
+from ..frontend.lax.computations import sort as sort
+from ..frontend.lax.computations import top_k as top_k
+from ..frontend.lax.elementwise import abs as abs
+from ..frontend.lax.elementwise import acos as acos
+from ..frontend.lax.elementwise import acosh as acosh
+from ..frontend.lax.elementwise import add as add
+from ..frontend.lax.elementwise import asin as asin
+from ..frontend.lax.elementwise import asinh as asinh
+from ..frontend.lax.elementwise import atan as atan
+from ..frontend.lax.elementwise import atan2 as atan2
+from ..frontend.lax.elementwise import atanh as atanh
+from ..frontend.lax.elementwise import bitcast_convert_type as bitcast_convert_type
+from ..frontend.lax.elementwise import bitwise_and as bitwise_and
+from ..frontend.lax.elementwise import bitwise_not as bitwise_not
+from ..frontend.lax.elementwise import bitwise_or as bitwise_or
+from ..frontend.lax.elementwise import bitwise_xor as bitwise_xor
+from ..frontend.lax.elementwise import cbrt as cbrt
+from ..frontend.lax.elementwise import ceil as ceil
+from ..frontend.lax.elementwise import clamp as clamp
+from ..frontend.lax.elementwise import clz as clz
+from ..frontend.lax.elementwise import complex as complex
+from ..frontend.lax.elementwise import conj as conj
+from ..frontend.lax.elementwise import convert_element_type as convert_element_type
+from ..frontend.lax.elementwise import cos as cos
+from ..frontend.lax.elementwise import cosh as cosh
+from ..frontend.lax.elementwise import digamma as digamma
+from ..frontend.lax.elementwise import div as div
+from ..frontend.lax.elementwise import eq as eq
+from ..frontend.lax.elementwise import erf as erf
+from ..frontend.lax.elementwise import erf_inv as erf_inv
+from ..frontend.lax.elementwise import erfc as erfc
+from ..frontend.lax.elementwise import exp as exp
+from ..frontend.lax.elementwise import exp2 as exp2
+from ..frontend.lax.elementwise import expm1 as expm1
+from ..frontend.lax.elementwise import floor as floor
+from ..frontend.lax.elementwise import ge as ge
+from ..frontend.lax.elementwise import gt as gt
+from ..frontend.lax.elementwise import imag as imag
+from ..frontend.lax.elementwise import integer_pow as integer_pow
+from ..frontend.lax.elementwise import is_finite as is_finite
+from ..frontend.lax.elementwise import le as le
+from ..frontend.lax.elementwise import lgamma as lgamma
+from ..frontend.lax.elementwise import log as log
+from ..frontend.lax.elementwise import log1p as log1p
+from ..frontend.lax.elementwise import logistic as logistic
+from ..frontend.lax.elementwise import lt as lt
+from ..frontend.lax.elementwise import max as max
+from ..frontend.lax.elementwise import min as min
+from ..frontend.lax.elementwise import mul as mul
+from ..frontend.lax.elementwise import ne as ne
+from ..frontend.lax.elementwise import neg as neg
+from ..frontend.lax.elementwise import nextafter as nextafter
+from ..frontend.lax.elementwise import population_count as population_count
+from ..frontend.lax.elementwise import pow as pow
+from ..frontend.lax.elementwise import real as real
+from ..frontend.lax.elementwise import reciprocal as reciprocal
+from ..frontend.lax.elementwise import rem as rem
+from ..frontend.lax.elementwise import round as round
+from ..frontend.lax.elementwise import rsqrt as rsqrt
+from ..frontend.lax.elementwise import select as select
+from ..frontend.lax.elementwise import select_n as select_n
+from ..frontend.lax.elementwise import shift_left as shift_left
+from ..frontend.lax.elementwise import shift_right_arithmetic as shift_right_arithmetic
+from ..frontend.lax.elementwise import shift_right_logical as shift_right_logical
+from ..frontend.lax.elementwise import sign as sign
+from ..frontend.lax.elementwise import sin as sin
+from ..frontend.lax.elementwise import sinh as sinh
+from ..frontend.lax.elementwise import sqrt as sqrt
+from ..frontend.lax.elementwise import square as square
+from ..frontend.lax.elementwise import sub as sub
+from ..frontend.lax.elementwise import tan as tan
+from ..frontend.lax.elementwise import tanh as tanh
+from ..frontend.lax.indexing import GatherDimensionNumbers as GatherDimensionNumbers
+from ..frontend.lax.indexing import GatherScatterMode as GatherScatterMode
+from ..frontend.lax.indexing import ScatterDimensionNumbers as ScatterDimensionNumbers
+from ..frontend.lax.indexing import dynamic_index_in_dim as dynamic_index_in_dim
+from ..frontend.lax.indexing import dynamic_slice as dynamic_slice
+from ..frontend.lax.indexing import dynamic_slice_in_dim as dynamic_slice_in_dim
+from ..frontend.lax.indexing import dynamic_update_index_in_dim as dynamic_update_index_in_dim
+from ..frontend.lax.indexing import dynamic_update_slice as dynamic_update_slice
+from ..frontend.lax.indexing import dynamic_update_slice_in_dim as dynamic_update_slice_in_dim
+from ..frontend.lax.indexing import gather as gather
+from ..frontend.lax.indexing import scatter as scatter
+from ..frontend.lax.indexing import scatter_add as scatter_add
+from ..frontend.lax.indexing import scatter_max as scatter_max
+from ..frontend.lax.indexing import scatter_min as scatter_min
+from ..frontend.lax.indexing import scatter_mul as scatter_mul
+from ..frontend.lax.shapes import broadcast as broadcast
+from ..frontend.lax.shapes import broadcast_in_dim as broadcast_in_dim
+from ..frontend.lax.shapes import broadcasted_iota as broadcasted_iota
+from ..frontend.lax.shapes import collapse as collapse
+from ..frontend.lax.shapes import concatenate as concatenate
+from ..frontend.lax.shapes import expand_dims as expand_dims
+from ..frontend.lax.shapes import full as full
+from ..frontend.lax.shapes import full_like as full_like
+from ..frontend.lax.shapes import iota as iota
+from ..frontend.lax.shapes import pad as pad
+from ..frontend.lax.shapes import reshape as reshape
+from ..frontend.lax.shapes import rev as rev
+from ..frontend.lax.shapes import slice as slice
+from ..frontend.lax.shapes import slice_in_dim as slice_in_dim
+from ..frontend.lax.shapes import squeeze as squeeze
+from ..frontend.lax.shapes import transpose as transpose
+from ..frontend.transforms.checkpoints import stop_gradient as stop_gradient
+from ..frontend.transforms.collectives import all_gather as all_gather
+from ..frontend.transforms.collectives import axis_index as axis_index
+from ..frontend.transforms.collectives import axis_size as axis_size
+from ..frontend.transforms.collectives import pmax as pmax
+from ..frontend.transforms.collectives import pmean as pmean
+from ..frontend.transforms.collectives import pmin as pmin
+from ..frontend.transforms.collectives import ppermute as ppermute
+from ..frontend.transforms.collectives import psum as psum
+from . import linalg as linalg
+
+__all__ = [
+    "ConvDimensionNumbers",
+    "GatherDimensionNumbers",
+    "GatherScatterMode",
+    "ScatterDimensionNumbers",
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "all_gather",
+    "argmax",
+    "argmin",
+    "asin",
+    "asinh",
+    "associative_scan",
+    "atan",
+    "atan2",
+    "atanh",
+    "axis_index",
+    "axis_size",
+    "bitcast_convert_type",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "broadcast",
+    "broadcast_in_dim",
+    "broadcasted_iota",
+    "cbrt",
+    "ceil",
+    "clamp",
+    "clz",
+    "collapse",
+    "complex",
+    "concatenate",
+    "cond",
+    "conj",
+    "conv",
+    "conv_dimension_numbers",
+    "conv_general_dilated",
+    "convert_element_type",
+    "cos",
+    "cosh",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "digamma",
+    "div",
+    "dot",
+    "dot_general",
+    "dynamic_index_in_dim",
+    "dynamic_slice",
+    "dynamic_slice_in_dim",
+    "dynamic_update_index_in_dim",
+    "dynamic_update_slice",
+    "dynamic_update_slice_in_dim",
+    "eq",
+    "erf",
+    "erf_inv",
+    "erfc",
+    "exp",
+    "exp2",
+    "expand_dims",
+    "expm1",
+    "floor",
+    "fori_loop",
+    "full",
+    "full_like",
+    "gather",
+    "ge",
+    "gt",
+    "imag",
+    "integer_pow",
+    "iota",
+    "is_finite",
+    "le",
+    "lgamma",
+    "linalg",
+    "log",
+    "log1p",
+    "logistic",
+    "lt",
+    "map",
+    "max",
+    "min",
+    "mul",
+    "ne",
+    "neg",
+    "nextafter",
+    "pad",
+    "pmax",
+    "pmean",
+    "pmin",
+    "population_count",
+    "pow",
+    "ppermute",
+    "psum",
+    "random_bits",
+    "real",
+    "reciprocal",
+    "reduce_and",
+    "reduce_max",
+    "reduce_min",
+    "reduce_or",
+    "reduce_prod",
+    "reduce_sum",
+    "rem",
+    "reshape",
+    "rev",
+    "round",
+    "rsqrt",
+    "scan",
+    "scatter",
+    "scatter_add",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "select",
+    "select_n",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "sign",
+    "sin",
+    "sinh",
+    "slice",
+    "slice_in_dim",
+    "sort",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stop_gradient",
+    "sub",
+    "switch",
+    "tan",
+    "tanh",
+    "top_k",
+    "transpose",
+    "while_loop",
+]
