@@ -824,9 +824,10 @@ irdl.dialect @adze {
     %3 = irdl.base "#builtin.symbol_ref"
     %4 = irdl.base "#builtin.integer"
     %5 = irdl.base "#builtin.integer"
+    %6 = irdl.base "#builtin.integer"
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
-    irdl.attributes {"condition" = %2, "body" = %3, "condition_constants" = %4, "body_constants" = %5}
+    irdl.attributes {"condition" = %2, "body" = %3, "condition_constants" = %4, "body_constants" = %5, "saved_states" = %6}
   }
   irdl.operation @scan {
     %0 = irdl.base "!builtin.tensor"
@@ -941,6 +942,21 @@ irdl.dialect @adze {
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
     irdl.attributes {"callee" = %2, "bwd" = %3, "residual_count" = %4, "donor_count" = %5, "results" = %6}
+  }
+  irdl.operation @while_pullback {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.symbol_ref"
+    %4 = irdl.base "#builtin.symbol_ref"
+    %5 = irdl.base "#builtin.integer"
+    %6 = irdl.base "#builtin.integer"
+    %7 = irdl.base "#builtin.integer"
+    %8 = irdl.base "#builtin.dense_array"
+    %9 = irdl.base "#builtin.array"
+    irdl.operands(steps: %0, xs: variadic %1)
+    irdl.results(result: variadic %2)
+    irdl.attributes {"callee" = %3, "body" = %4, "body_constants" = %5, "state_count" = %6, "saved_states" = %7, "active" = %8, "results" = %9}
   }
   irdl.operation @print {
     %0 = irdl.base "!builtin.tensor"

@@ -538,9 +538,9 @@ class Builder(BuilderCore[V]):
         result: Any = self.apply(BY_NAME["cond"], (index, *xs, ), {"branches": tuple(branches), "results": tuple(results)})
         return result
 
-    def while_(self, *xs: V, condition: str, body: str, condition_constants: int, body_constants: int) -> Any:
+    def while_(self, *xs: V, condition: str, body: str, condition_constants: int, body_constants: int, saved_states: int) -> Any:
         """``while condition(c..., state...): state = body(d..., state...)``; the final state."""
-        result: Any = self.apply(BY_NAME["while"], (*xs, ), {"condition": condition, "body": body, "condition_constants": condition_constants, "body_constants": body_constants})
+        result: Any = self.apply(BY_NAME["while"], (*xs, ), {"condition": condition, "body": body, "condition_constants": condition_constants, "body_constants": body_constants, "saved_states": saved_states})
         return result
 
     def scan(self, *xs: V, body: str, constant_count: int, carry_count: int, length: Sequence[int | V], reverse: bool, results: Sequence[ValueType]) -> Any:
@@ -596,6 +596,11 @@ class Builder(BuilderCore[V]):
     def custom_vjp_linear(self, *xs: V, callee: str, bwd: str, residual_count: int, donor_count: int, results: Sequence[ValueType]) -> Any:
         """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``."""
         result: Any = self.apply(BY_NAME["custom_vjp_linear"], (*xs, ), {"callee": callee, "bwd": bwd, "residual_count": residual_count, "donor_count": donor_count, "results": tuple(results)})
+        return result
+
+    def while_pullback(self, steps: V, *xs: V, callee: str, body: str, body_constants: int, state_count: int, saved_states: int, active: Sequence[int], results: Sequence[ValueType]) -> Any:
+        """``cotangents of (d..., state...) = pullback of `steps` turns of state = body(d..., state...)``."""
+        result: Any = self.apply(BY_NAME["while_pullback"], (steps, *xs, ), {"callee": callee, "body": body, "body_constants": body_constants, "state_count": state_count, "saved_states": saved_states, "active": tuple(active), "results": tuple(results)})
         return result
 
     def print(self, *xs: V, format: str) -> tuple[()]:

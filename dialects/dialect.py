@@ -82,6 +82,7 @@ from .ops.reductions import (
     ReduceProd,
     ReduceSum,
 )
+from .ops.reversal import WhilePullback
 from .ops.scan import Scan
 from .ops.scattering import Scatter
 from .ops.shape import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
@@ -187,6 +188,7 @@ DERIVATIVES: Final = (
     CustomJvpCall,
     CustomVjpCall,
     CustomVjpLinear,
+    WhilePullback,
 )
 EFFECTS: Final = (Print, Check)
 

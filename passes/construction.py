@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from ..dialects import mlir
 from ..dialects.attributes import Codec
-from ..dialects.emission import Emitter
+from ..dialects.emission import Emitter, Reader
 from ..dialects.ops.control import Call
 from ..dialects.types import ValueType
-from .functions import function, functions, split_body
+from .functions import body, function, functions, rename_references, split_body
+from .simplify import referenced
 
 Activity = tuple[bool, ...]
 """One flag for each argument or result of a function."""
@@ -97,11 +98,39 @@ def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.Inser
     values.update(zip(operation.results, clone.results, strict=True))
 
 
+def silenced(module: mlir.ir.Module, symbol: str, reader: Reader) -> str:
+    """`symbol`, or where it or what it refers to has effects, a copy of it that has none."""
+    source = function(module, symbol)
+    operations, terminator = split_body(source)
+    renamed: dict[str, str] = {}
+    kept = []
+    for child in operations:
+        application = reader.read(child.operation)
+        assert application is not None
+        if application.op.has_effect and not child.operation.results:
+            continue
+        kept.append(child.operation)
+        for name in referenced(application):
+            renamed[name] = silenced(module, name, reader)
+    if len(kept) == len(operations) and all(new == old for old, new in renamed.items()):
+        return symbol
+    arguments = list(body(source).arguments)
+    types = [reader.codec.read_type(a.type) for a in arguments]
+    new = NewFunction(module, reader.codec, f"{symbol}_again", types, source.location)
+    values = dict(zip(arguments, new.arguments, strict=True))
+    for operation in kept:
+        clone_operation(operation, values, new.emitter.point)
+    for child in list(new.block.operations):
+        rename_references(child.operation, reader, renamed)
+    return new.finish([values[v] for v in terminator.operands])
+
+
 class FunctionMaker:
     """What rules of ops with bodies ask of every engine: make a function, call one, know its results."""
 
     module: mlir.ir.Module
     codec: Codec
+    _linearizer: Any = None
 
     def function(
         self, name: str, types: Sequence[ValueType], build: Callable[[Emitter, list[Any]], Sequence[Any]]
@@ -110,6 +139,24 @@ class FunctionMaker:
         location = mlir.ir.Location.unknown(self.module.context)
         new = NewFunction(self.module, self.codec, name, types, location)
         return new.finish(build(new.emitter, new.arguments))
+
+    @property
+    def linearizer(self) -> Any:
+        """The engine that takes functions apart, for rules that need derivatives in any mode."""
+        from .linearize import Linearizer  # which is a maker of functions itself
+
+        if self._linearizer is None:
+            self._linearizer = Linearizer(self.module)
+        return self._linearizer
+
+    @property
+    def forward(self) -> Any:
+        """The engine of plain forward mode."""
+        return self.linearizer.forward
+
+    def silenced(self, symbol: str) -> str:
+        """A function like `symbol` without effects, for what is computed again."""
+        return silenced(self.module, symbol, Reader(self.codec))
 
     def called(self, b: Emitter, symbol: str, operands: Sequence[Any]) -> list[Any]:
         """The results of a function as it is."""

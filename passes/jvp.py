@@ -59,6 +59,10 @@ class ForwardMode(FunctionMaker):
         self.transposer = Transposer(module)
         self._made: dict[tuple[str, Activity, Activity | None], Differentiated] = {}
 
+    @property
+    def forward(self) -> ForwardMode:
+        return self
+
     def differentiate(self, symbol: str, active: Activity, wanted: Activity | None = None) -> Differentiated:
         """The function that maps (primals, active tangents) to (results, active result tangents).
 

@@ -62,6 +62,7 @@ class Linearizer(ForwardMode):
     def __init__(self, module: mlir.ir.Module) -> None:
         super().__init__(module)
         self._linearized: dict[tuple[str, Activity, Policy], Linearized] = {}
+        self._forward: ForwardMode | None = None
 
     def linearize(self, symbol: str, active: Activity, policy: Policy = SAVE_EVERYTHING) -> Linearized:
         """Take function `symbol` apart, differentiating with respect to its `active` arguments.
@@ -78,9 +79,15 @@ class Linearizer(ForwardMode):
         return made
 
     @property
+    def linearizer(self) -> Linearizer:
+        return self
+
+    @property
     def forward(self) -> ForwardMode:
         """Plain forward mode, for ops that cannot be split."""
-        return ForwardMode(self.module)
+        if self._forward is None:
+            self._forward = ForwardMode(self.module)
+        return self._forward
 
     def _rule_of(self, op: type[Op]) -> Any:
         return op.linearize or op.jvp

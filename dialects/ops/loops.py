@@ -24,10 +24,10 @@ from ..declaration import (
 )
 from ..errors import MissingRuleError
 from ..types import ANY, INEXACT, INT32, TensorType, ValueType
-from .control import Passed
+from .control import Flags, Passed, as_list, choose, gated, pick, spread
 from .elementwise import repeated
+from .reversal import Steps, linearize_counted, tangent_loop
 
-Flags = tuple[bool, ...]
 RESULTS = Attribute("types", "the types of the results")
 
 
@@ -185,22 +185,34 @@ class While(Op):
         "body": symbol("gives the next state"),
         "condition_constants": integer("how many operands are constants of the condition"),
         "body_constants": integer("how many operands after those are constants of the body"),
+        "saved_states": integer("how many states its reversal may keep at a time; 0: it has none"),
     }
     builder_result = "Any"
     transpose = undefined(
         "a loop whose number of steps is known only when it ends cannot be reversed without a bound: "
-        "give max_steps, or use scan or fori_loop with a static length"
+        "give it a memory_budget (bytes) or saved_states, or max_steps; or use scan or fori_loop with a "
+        "static length"
     )
 
     @staticmethod
     def infer(
-        *xs: TensorType, condition: str, body: str, condition_constants: int, body_constants: int
+        *xs: TensorType,
+        condition: str,
+        body: str,
+        condition_constants: int,
+        body_constants: int,
+        saved_states: int,
     ) -> tuple[TensorType, ...]:
         return xs[condition_constants + body_constants :]
 
     @staticmethod
     def evaluate(
-        *xs: np.ndarray, condition: Any, body: Any, condition_constants: int, body_constants: int
+        *xs: np.ndarray,
+        condition: Any,
+        body: Any,
+        condition_constants: int,
+        body_constants: int,
+        saved_states: int,
     ) -> Any:
         c, d = xs[:condition_constants], xs[condition_constants : condition_constants + body_constants]
         state = xs[condition_constants + body_constants :]
@@ -219,51 +231,65 @@ class While(Op):
         body: str,
         condition_constants: int,
         body_constants: int,
+        saved_states: int,
     ) -> Any:
+        """One loop that carries the tangents along."""
         m, n = condition_constants, condition_constants + body_constants
         c, d, state = primals[:m], primals[m:n], primals[n:]
-        dd, moving = tangents[m:n], tangents[n:]
-        constant = tuple(t is not None for t in dd)
-        active = tuple(t is not None for t in moving)
-        while True:  # until no part of the state becomes active that was not
-            made = engine.differentiate(body, (*constant, *active))
-            grown = tuple(a or r for a, r in zip(active, made.active_results, strict=True))
-            if grown == active:
-                break
-            active = grown
-        made = engine.differentiate(body, (*constant, *active), active)
-        extended = [b.type_of(v) for v in c] + [b.type_of(v) for v in state]
-        extended += pick([b.type_of(v) for v in state], active)
+        loop = Steps(body, list(d), list(state), None, saved_states)
+        moved, active = tangent_loop(b, engine, loop, tangents[m:n], tangents[n:])
 
         def condition_too(builder: Any, values: Any) -> Any:
             return engine.called(builder, condition, values[: m + len(state)])
 
-        def body_too(builder: Any, values: Any) -> Any:
-            k = len(d)
-            constants, constant_tangents = values[:k], values[k : k + sum(constant)]
-            now = values[k + sum(constant) :]
-            inside = [*constants, *now[: len(state)], *constant_tangents, *now[len(state) :]]
-            return engine.called(builder, made.symbol, inside)
-
-        given = [t for t in dd if t is not None]
-        body_types = [b.type_of(v) for v in (*d, *given)] + extended[m:]
-        tangent_state = [
-            b.zeros_like(x) if t is None else t for x, t, a in zip(state, moving, active, strict=True) if a
-        ]
-        loop = {
-            "condition": engine.function(f"{condition}_jvp", extended, condition_too),
-            "body": engine.function(f"{body}_step_jvp", body_types, body_too),
-            "condition_constants": m,
-            "body_constants": len(d) + len(given),
-        }
-        found = as_list(b.while_(*c, *d, *given, *state, *tangent_state, **loop))
+        types = [b.type_of(v) for v in (*c, *moved.state)]
+        found = as_list(
+            b.while_(
+                *c,
+                *moved.constants,
+                *moved.state,
+                condition=engine.function(f"{condition}_jvp", types, condition_too),
+                body=moved.body,
+                condition_constants=m,
+                body_constants=len(moved.constants),
+                saved_states=saved_states,
+            )
+        )
         return found[: len(state)], spread(found[len(state) :], active)
 
     @staticmethod
     def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
-        """The primal loop, and beside it one that runs again with tangents: linear, but not reversible."""
-        results = as_list(b.while_(*primals, **attributes))
-        _, moving = While.jvp(b, primals, tangents, engine.forward, **attributes)
+        """The primal loop, and beside it one that runs again with tangents: linear.
+
+        That one is reversible where states may be saved; the primal loop then counts its steps.
+        """
+        if attributes["saved_states"] == 0:
+            results = as_list(b.while_(*primals, **attributes))
+            _, moving = While.jvp(b, primals, tangents, engine.forward, **attributes)
+            return results, moving
+        m, k = attributes["condition_constants"], attributes["body_constants"]
+        c, d, state = primals[:m], primals[m : m + k], primals[m + k :]
+        zero = b.scalar(0, INT32)
+        types = [b.type_of(v) for v in (*state, zero)]
+
+        def ask(builder: Any, values: Any) -> Any:
+            return engine.called(builder, attributes["condition"], values[:-1])
+
+        def step(builder: Any, values: Any) -> Any:
+            found = engine.called(builder, attributes["body"], values[:-1])
+            return [*found, builder.add(values[-1], builder.scalar(1, INT32))]
+
+        counted = {
+            "condition": engine.function(
+                f"{attributes['condition']}_counted", [*(b.type_of(v) for v in c), *types], ask
+            ),
+            "body": engine.function(
+                f"{attributes['body']}_counted", [*(b.type_of(v) for v in d), *types], step
+            ),
+        }
+        *results, steps = as_list(b.while_(*primals, zero, **{**attributes, **counted}))
+        loop = Steps(attributes["body"], list(d), list(state), steps, attributes["saved_states"])
+        moving = linearize_counted(b, engine, loop, results, (tangents[m : m + k], tangents[m + k :]))
         return results, moving
 
     @staticmethod
@@ -278,6 +304,7 @@ class While(Op):
         body: str,
         condition_constants: int,
         body_constants: int,
+        saved_states: int,
     ) -> Any:
         """Runs until every element is done; where one is done its state stays as it is."""
         m, n = condition_constants, condition_constants + body_constants
@@ -330,13 +357,20 @@ class While(Op):
             ),
             "condition_constants": len(lead) + m,
             "body_constants": len(lead) + n,
+            "saved_states": saved_states,
         }
         found = b.while_(*lead, *c, *lead, *c, *d, *spread_state, **loop)
         return as_list(found), list(flags)
 
     @staticmethod
     def lower(
-        l: Any, *xs: Any, condition: str, body: str, condition_constants: int, body_constants: int
+        l: Any,
+        *xs: Any,
+        condition: str,
+        body: str,
+        condition_constants: int,
+        body_constants: int,
+        saved_states: int,
     ) -> Any:
         return l.while_loop(xs, condition, body, condition_constants, body_constants)
 
@@ -345,33 +379,6 @@ def _is_branch(b: Any, index: Any, position: int, count: int) -> Any:
     """Which elements of a batched index choose the branch at `position`, ends clamped."""
     direction = "LE" if position == 0 else "GE" if position == count - 1 else "EQ"
     return b.compare(index, b.full_like(index, position), direction=direction)
-
-
-def gated(b: Any, predicate: Any, x: Any) -> Any:
-    """`x`, through which derivatives pass only where `predicate` holds.
-
-    What a branch does to elements that did not choose it is dropped, but its derivative there may be
-    infinite, and 0 times that is NaN: here it becomes 0 again.
-    """
-    if b.tensor_type(x).dtype not in INEXACT:
-        return x
-    return choose(b, predicate, x, b.stop_gradient(x))
-
-
-def as_list(found: Any) -> list[Any]:
-    """The results of an application as a list."""
-    return list(found) if isinstance(found, (tuple, list)) else [found]
-
-
-def pick(values: Sequence[Any], flags: Sequence[bool]) -> tuple[Any, ...]:
-    """The values whose flag is set."""
-    return tuple(v for v, flag in zip(values, flags, strict=True) if flag)
-
-
-def spread(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
-    """The inverse of `pick`, None where the flag is not set."""
-    remaining = iter(values)
-    return [next(remaining) if flag else None for flag in flags]
 
 
 def carrying(types: Sequence[ValueType]) -> Flags:
@@ -384,11 +391,3 @@ def zeros_of(b: Any, type_: ValueType) -> Any:
     if not isinstance(type_, TensorType) or not type_.is_static:
         raise MissingRuleError(f"zeros of type {type_} are needed where its dynamic sizes are not known")
     return b.full(0, type_.shape, type_.dtype)
-
-
-def choose(b: Any, predicate: Any, on_true: Any, on_false: Any) -> Any:
-    """Select with one predicate an element of axis 0."""
-    shape = b.sizes(on_true)
-    if len(shape) > 1:
-        predicate = b.broadcast_in_dim(predicate, shape=shape, dimensions=(0,))
-    return b.select(predicate, on_true, on_false)

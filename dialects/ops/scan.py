@@ -14,9 +14,9 @@ import numpy as np
 
 from ..declaration import Linear, Op, boolean, integer, require, sizes, symbol
 from ..types import ANY, INEXACT, TensorType, same_dimension
-from .control import Passed
+from .control import Passed, as_list, pick, spread
 from .elementwise import repeated
-from .loops import RESULTS, as_list, pick, spread
+from .loops import RESULTS
 
 
 class Scan(Op):

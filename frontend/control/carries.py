@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import TensorType
+from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
 from ..tracing.interpreter import as_value, ops
@@ -33,6 +33,11 @@ def scalar(value: Any, what: str) -> Any:
             hint="reduce it (.all(), .any()), or map over it with adze.vmap",
         )
     return found
+
+
+def is_true(value: Any) -> Any:
+    """Whether a value is not zero."""
+    return value if value.dtype == BOOL else ops.compare(value, ops.zeros_like(value), direction="NE")
 
 
 def integer(value: Any, what: str, least: int) -> int:

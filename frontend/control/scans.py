@@ -17,7 +17,7 @@ from ..errors import ArgumentError, ShapeError, TraceError
 from ..tracing.frames import current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Nested, Workshop, argument_of
+from ..tracing.nested import Nested, Workshop, argument_of, keep_dimensions
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name, trace_program
 from ..transforms.checkpoints import checkpoint
@@ -31,6 +31,7 @@ from .carries import (
     slice_argument,
     widened,
 )
+from .saving import Saving
 
 Step = Callable[[Any, Any], tuple[Any, Any]]
 
@@ -43,24 +44,33 @@ def scan(
     reverse: bool = False,
     unroll: int = 1,
     *,
-    checkpoint_every: int | None = None,
+    checkpoint_every: int | str | None = None,
+    memory_budget: int | None = None,
+    saved_states: int | None = None,
 ) -> tuple[Any, Any]:
     """`carry, ys[t] = f(carry, xs[t])` for each slice of the leading axis; the last carry, and `ys` stacked.
 
     `xs` is a tree of arrays of one leading size, or None with `length`. The carry keeps its tree, shapes
     and dtypes. `reverse` runs from the end. `unroll` repeats the body in one step of the loop (small bodies
-    are repeated without being asked); `checkpoint_every=k` saves the carry of every k-th step only for the
-    backward pass and computes the steps between again (k = sqrt(length) keeps memory lowest).
+    are repeated without being asked).
+
+    What the backward pass keeps is what each step saves, or with one of these less:
+
+    - `checkpoint_every=k`: the carry of every k-th step; the steps between are computed again, k at a time.
+      `"sqrt"` takes the square root of the length.
+    - `memory_budget` bytes of carries, or `saved_states` carries: groups within groups of steps, at as few
+      levels as that allows; each level computes its steps once more.
     """
     leaves, xs_structure = tree.flatten(xs)
     arrays = [as_value(leaf) for leaf in leaves]
     steps = _scan_length(arrays, tree.paths(xs_structure), length)
     width = integer(unroll, "scan: unroll", 1)
-    every = None if checkpoint_every is None else integer(checkpoint_every, "scan: checkpoint_every", 1)
+    saving = Saving("scan", checkpoint_every, memory_budget, saved_states)
     if current_frame() is None:
         return _eager_scan(f, init, arrays, xs_structure, int(steps), reverse)
-    if isinstance(steps, int) and every is not None and every < steps:
-        return _Grouped(f, xs_structure, steps, reverse, every).checkpointed(init, arrays)
+    groups = saving.groups(steps, [as_value(v) for v in tree.leaves(init)])
+    if groups:
+        return _checkpointed(f, init, arrays, xs_structure, steps, reverse, groups)
     if isinstance(steps, int) and width > 1 and steps > 1:
         return _Grouped(f, xs_structure, steps, reverse, min(width, steps)).unrolled(init, arrays)
     return _recorded_scan(f, init, arrays, xs_structure, steps, reverse)
@@ -86,6 +96,24 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
         rest = [_rows(x, whole, steps) for x in arrays]
         parts.append(vmap(f)(tree.unflatten(structure, rest)))
     return parts[0] if len(parts) == 1 else tree.map(lambda a, b: xp.concatenate([a, b]), *parts)
+
+
+def _checkpointed(
+    f: Step,
+    init: Any,
+    arrays: Sequence[Any],
+    structure: Any,
+    steps: Any,
+    reverse: bool,
+    groups: Sequence[int],
+) -> tuple[Any, Any]:
+    """A scan of which the backward pass keeps the carries before groups of steps."""
+    groups = [n for n in groups if not isinstance(steps, int) or n < steps]
+    if not groups:
+        return _recorded_scan(f, init, arrays, structure, steps, reverse)
+    if groups[0] == 1:
+        return _recorded_scan(checkpoint(f), init, arrays, structure, steps, reverse)
+    return _Grouped(f, structure, steps, reverse, groups[0]).checkpointed(init, arrays, groups[1:])
 
 
 def _recorded_scan(
@@ -197,21 +225,24 @@ def _eager_scan(
 class _Grouped:
     """A scan whose steps are taken `width` at a time, and the rest one by one."""
 
-    def __init__(self, f: Step, structure: Any, steps: int, reverse: bool, width: int) -> None:
+    def __init__(self, f: Step, structure: Any, steps: Any, reverse: bool, width: int) -> None:
         self.f = f
         self.structure = structure
         self.steps = steps
         self.reverse = reverse
         self.width = width
 
-    def checkpointed(self, init: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
+    def checkpointed(self, init: Any, arrays: Sequence[Any], inner: Sequence[int]) -> tuple[Any, Any]:
         """Only the carry between groups is kept for the backward pass, which computes each group again."""
 
-        def group(carry: Any, part: Sequence[Any]) -> Any:
-            xs = tree.unflatten(self.structure, part)
-            return scan(self.f, carry, xs, length=self.width, reverse=self.reverse)
+        def part(steps: Any) -> Any:
+            def run(carry: Any, xs: Sequence[Any]) -> Any:
+                return _checkpointed(self.f, carry, xs, self.structure, steps, self.reverse, inner)
 
-        return self._run(checkpoint(group), init, arrays)
+            return run
+
+        rest = part(self._rest)
+        return self._run(checkpoint(part(self.width)), checkpoint(rest) if inner else rest, init, arrays)
 
     def unrolled(self, init: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
         """The body repeated in one step of the loop."""
@@ -226,22 +257,29 @@ class _Grouped:
             return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
 
         group.__name__ = function_name(self.f)
-        return self._run(group, init, arrays)
+        return self._run(group, self._one_by_one, init, arrays)
 
-    def _run(self, group: Any, init: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
-        rest = self.steps % self.width
-        whole = self.steps - rest
+    @property
+    def _rest(self) -> Any:
+        """How many steps are in no group."""
+        return self.steps - self.steps // self.width * self.width
+
+    def _one_by_one(self, carry: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
+        return _recorded_scan(self.f, carry, arrays, self.structure, self._rest, self.reverse)
+
+    def _run(self, group: Any, rest_of: Any, init: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
+        """`group` over whole groups, and `rest_of` over what is left, in the order of the steps."""
+        whole = self.steps // self.width * self.width
 
         def main(carry: Any) -> tuple[Any, Any]:
             parts = [_grouped(_rows(x, 0, whole), self.width) for x in arrays]
-            carry, ys = scan(group, carry, parts, length=whole // self.width, reverse=self.reverse)
+            carry, ys = scan(group, carry, parts, length=self.steps // self.width, reverse=self.reverse)
             return carry, tree.map(_flat, ys)
 
         def tail(carry: Any) -> tuple[Any, Any]:
-            part = tree.unflatten(self.structure, [_rows(x, whole, self.steps) for x in arrays])
-            return scan(self.f, carry, part, length=rest, reverse=self.reverse)
+            return rest_of(carry, [_rows(x, whole, self.steps) for x in arrays])
 
-        if not rest:
+        if isinstance(whole, int) and whole == self.steps:
             return main(init)
         if self.reverse:
             carry, late = tail(init)
@@ -249,7 +287,11 @@ class _Grouped:
         else:
             carry, early = main(init)
             carry, late = tail(carry)
-        return carry, tree.map(lambda a, b: ops.concatenate(a, b, axis=0), early, late)
+        return carry, tree.map(self._joined, early, late)
+
+    def _joined(self, early: Any, late: Any) -> Any:
+        joined = ops.concatenate(early, late, axis=0)
+        return keep_dimensions(joined, (self.steps, *joined.shape[1:]))
 
 
 def _rows(x: Any, start: int, stop: int) -> Any:

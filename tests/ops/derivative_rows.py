@@ -8,7 +8,7 @@ import numpy as np
 
 from adze.dialects.types import TensorType
 
-from .cases import Callee, Row, array, case, elementwise, row
+from .cases import Callee, Row, array, case, elementwise, given, row
 from .domains import normal
 
 VECTOR: Final = TensorType((4,), np.dtype(np.float32))
@@ -19,6 +19,12 @@ RULE: Final = Callee(
 FORWARD: Final = Callee((VECTOR,), lambda b, x: (b.mul(x, x), x), lambda x: (x * x, x))
 PRODUCT: Final = Callee((VECTOR, VECTOR), lambda b, x, y: (b.mul(x, y),), lambda x, y: (x * y,))
 STATED: Final = "the callee states its types"
+TIMES: Final = Callee((VECTOR, VECTOR), lambda b, w, x: (b.mul(w, x),), lambda w, x: (w * x,))
+TIMES_TWICE_BACK: Final = Callee(  # two steps of x = w * x
+    (TensorType((), np.dtype(np.int32)), VECTOR, VECTOR, VECTOR),
+    lambda b, n, w, x, c: (b.mul(b.mul(b.add(w, w), x), c), b.mul(b.mul(w, w), c)),
+    lambda n, w, x, c: ((w + w) * x * c, w * w * c),
+)
 
 DERIVATIVES: Final[tuple[Row, ...]] = (
     row("stop_gradient", *elementwise("special")),
@@ -74,6 +80,25 @@ DERIVATIVES: Final[tuple[Row, ...]] = (
             results=(VECTOR,),
             static_only=STATED,
             functions={"product": PRODUCT},
+        ),
+        tolerance="rounded",
+    ),
+    row(
+        "while_pullback",
+        case(
+            given(2, dtype=np.int32),
+            array(4, dtype=np.float32, domain=normal),
+            array(4, dtype=np.float32, domain=normal),
+            array(4, dtype=np.float32, domain=normal),
+            callee="back",
+            body="times",
+            body_constants=1,
+            state_count=1,
+            saved_states=2,
+            active=(0, 1),
+            results=(VECTOR, VECTOR),
+            static_only=STATED,
+            functions={"times": TIMES, "back": TIMES_TWICE_BACK},
         ),
         tolerance="rounded",
     ),

@@ -89,6 +89,7 @@ LOOPS: Final[tuple[Row, ...]] = (
                 body="grow",
                 condition_constants=1,
                 body_constants=1,
+                saved_states=0,
                 static_only=STATED,
                 functions={"below": BELOW, "grow": GROW},
             )
@@ -101,6 +102,7 @@ LOOPS: Final[tuple[Row, ...]] = (
             body="twice",
             condition_constants=1,
             body_constants=0,
+            saved_states=0,
             static_only=STATED,
             functions={"under": UNDER, "twice": TWICE},
         ),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +19,8 @@ import pytest
 import adze
 from adze import AdzeError, ShapeDtype, lax
 from adze import numpy as xp
+from adze.dialects.ops.effects import CheckFailedError
+from adze.runtime.errors import CallError
 
 Program = Callable[[Any], Any]
 
@@ -496,12 +499,38 @@ def test_bounded_while_is_reversed_and_finished_elements_poison_nothing(options:
     close(adze.jit(adze.grad(total))(START), expected, 1e-12)
 
 
-def test_bound_stops_the_loop() -> None:
-    for wrap in (lambda f: f, adze.jit):
-        found = wrap(lambda x: lax.while_loop(lambda v: v < 100, lambda v: v + 1, x, max_steps=3))(
-            np.float64(0)
-        )
-        assert float(found) == 3
+def past_its_bound(x: Any) -> Any:
+    return lax.while_loop(lambda v: v < 5, lambda v: v + 1, x, max_steps=3)
+
+
+BOUNDED: Final = {
+    "value": past_its_bound,
+    "gradient": adze.grad(past_its_bound),
+    "tangent": lambda x: adze.jvp(past_its_bound, (x,), (x,)),
+    "batch": lambda x: adze.vmap(past_its_bound)(xp.stack([x, x + 3])),
+    "in a branch": lambda x: lax.cond(x < 3, past_its_bound, lambda v: v, x),
+    "in a scan": lambda x: lax.scan(lambda c, _: (past_its_bound(c), None), x, None, length=2)[0],
+}
+
+
+def test_a_loop_that_is_not_done_at_its_bound_is_an_error() -> None:
+    line = past_its_bound.__code__.co_firstlineno + 1
+    text = (
+        f"while_loop at {Path(__file__).name}:{line}: the condition still holds after max_steps=3 steps; "
+        "give it a larger max_steps"
+    )
+    for name, f in BOUNDED.items():
+        for run, error in ((f, CheckFailedError), (adze.jit(f), CallError)):
+            with pytest.raises(error) as raised:
+                np.asarray(adze.tree.leaves(run(np.float64(0)))[0])
+            assert text in str(raised.value), name
+            found = adze.tree.leaves(run(np.float64(4)))  # one step, then it is done
+            assert np.isfinite(np.asarray(found[0])).all(), name
+
+
+def test_a_loop_may_be_done_exactly_at_its_bound() -> None:
+    assert float(past_its_bound(np.float64(2))) == 5
+    assert float(lax.while_loop(lambda v: v < 0, lambda v: v + 1, np.float64(2), max_steps=0)) == 2
 
 
 def test_derivatives_of_branches_not_taken_poison_nothing() -> None:
@@ -721,7 +750,7 @@ def test_error_says_what_was_given_and_what_to_do(name: str) -> None:
 
 
 def test_reversing_an_unbounded_loop_names_the_ways_out() -> None:
-    with pytest.raises(AdzeError, match=r"give max_steps, or use scan or fori_loop with a static length"):
+    with pytest.raises(AdzeError, match=r"give it a memory_budget \(bytes\) or saved_states, or max_"):
         adze.grad(halve)(2.0)
 
 

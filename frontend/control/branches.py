@@ -1,0 +1,146 @@
+"""`cond` and `switch`: one of several functions runs, and all give the same types.
+
+Inside a trace each function becomes a private function of the operands and of what any of them captures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import INT32, INTEGERS
+from .. import tree
+from ..errors import ArgumentError, TraceError
+from ..tracing.frames import capture_key, current_frame
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.nested import Nested, Workshop, argument_of
+from ..tracing.trace import function_name
+from .carries import is_true, scalar, sequence, typed_tree, yields_to
+
+
+def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
+    """`true_fun(*operands)` where the 0-d `pred` is true, else `false_fun(*operands)`.
+
+    Only the chosen branch runs. Both must give the same tree, shapes and dtypes; a Python number takes the
+    dtype of the other branch. Under `vmap` with a batched `pred` both run and results are selected; where
+    one branch is costly, `adze.map` in place of `vmap` keeps the choice.
+    """
+    predicate = scalar(pred, "the predicate of cond")
+    if current_frame() is None:
+        return (true_fun if bool(predicate) else false_fun)(*operands)
+    index = ops.convert(is_true(predicate), dtype=INT32)
+    return _Branches("cond", (false_fun, true_fun), ("false_fun", "true_fun"), operands).record(index)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """`branches[index](*operands)`, the 0-d integer `index` clamped to the branches there are."""
+    if not branches:
+        raise ArgumentError("switch needs at least one branch", where=user_location_text())
+    value = scalar(index, "the index of switch")
+    if value.dtype not in INTEGERS:
+        raise ArgumentError(
+            f"the index of switch is {ops.type_of(value)}, expected a 0-d integer",
+            where=user_location_text(),
+            hint="give an integer array, or .astype('int32')",
+        )
+    if current_frame() is None:
+        return branches[min(max(int(value), 0), len(branches) - 1)](*operands)
+    roles = [f"branches[{i}]" for i in range(len(branches))]
+    # Clamped before it is narrowed: a large int64 must not wrap around.
+    last = as_value(len(branches) - 1, value.dtype)
+    clamped = ops.clamp(as_value(0, value.dtype), value, last)
+    return _Branches("switch", tuple(branches), roles, operands).record(ops.convert(clamped, dtype=INT32))
+
+
+class _Branches:
+    """Functions of the same operands that give the same types, one of which will run."""
+
+    def __init__(
+        self,
+        name: str,
+        functions: Sequence[Callable[..., Any]],
+        roles: Sequence[str],
+        operands: Sequence[Any],
+    ) -> None:
+        self.name = name
+        self.functions = functions
+        self.roles = roles
+        leaves, self.structure = tree.flatten(tuple(operands))
+        self.values = [as_value(leaf) for leaf in leaves]
+        self.arguments = [argument_of(v) for v in self.values]
+        self.dtypes: list[np.dtype] | None = None
+        self.leaves: list[list[Any]] = [[] for _ in functions]
+        self.shop = Workshop()
+
+    def record(self, index: Any) -> Any:
+        """The results of the branch that `index` chooses."""
+        made = self._traced([])
+        if self._must_settle(made):
+            made = self._traced([])
+        self._check(made)
+        captured = list({capture_key(v): v for m in made for v in m.captured}.values())
+        if captured:
+            made = self._traced(captured)
+        results = ops.cond(
+            index,
+            *self.values,
+            *captured,
+            branches=[m.symbol for m in made],
+            results=made[0].result_types,
+        )
+        return tree.unflatten(made[0].result_tree, sequence(results))
+
+    def _traced(self, captured: Sequence[Any]) -> list[Nested]:
+        """Every branch as a function of the operands and of what any branch captures."""
+        count = len(self.arguments)
+        arguments = [*self.arguments, *(argument_of(v) for v in captured)]
+        bound = {count + i: v for i, v in enumerate(captured)}
+
+        def call(position: int) -> Callable[[Sequence[Any]], Any]:
+            return lambda found: self._call(position, found[:count])
+
+        return [
+            self.shop.nested(function_name(f), call(position), arguments, bound)
+            for position, f in enumerate(self.functions)
+        ]
+
+    def _call(self, position: int, operands: Sequence[Any]) -> Any:
+        found = self.functions[position](*tree.unflatten(self.structure, operands))
+        leaves, structure = tree.flatten(found)
+        values = [as_value(leaf) for leaf in leaves]
+        if self.dtypes is not None:
+            values = [as_value(v, dtype) for v, dtype in zip(values, self.dtypes, strict=True)]
+        self.leaves[position] = values
+        return tree.unflatten(structure, values)
+
+    def _must_settle(self, made: Sequence[Nested]) -> bool:
+        """Whether Python numbers can take the dtypes of other branches; `dtypes` says which then."""
+        if len({m.result_tree for m in made}) > 1 or len({m.result_types for m in made}) == 1:
+            return False
+        wanted = []
+        for column in zip(*self.leaves, strict=True):
+            strong = {v.dtype for v in column if not v.weak_type}
+            strongest = max((v.dtype for v in column), key=lambda d: "biufVc".index(d.kind))
+            dtype = strong.pop() if len(strong) == 1 else strongest
+            if strong or not all(v.dtype == dtype or yields_to(v, dtype) for v in column):
+                return False
+            wanted.append(dtype)
+        self.dtypes = wanted
+        return True
+
+    def _check(self, made: Sequence[Nested]) -> None:
+        texts = [typed_tree(m.result_tree, m.result_types) for m in made]
+        first = made[0]
+        if all(m.result_tree == first.result_tree and m.result_types == first.result_types for m in made):
+            return
+        order = reversed(range(len(made))) if self.name == "cond" else range(len(made))
+        width = max(len(role) for role in self.roles)
+        listed = "".join(f"\n    {self.roles[i]:{width}} gives {texts[i]}" for i in order)
+        raise TraceError(
+            f"the branches of {self.name} differ:{listed}",
+            where=user_location_text(),
+            hint="give all of them the same tree, shapes and dtypes (.astype)",
+        )

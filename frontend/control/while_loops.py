@@ -1,0 +1,235 @@
+"""`while_loop` and `fori_loop`: a function is repeated while a condition holds, or a number of times.
+
+What reverse mode may keep of a loop is the caller's decision: nothing (then it cannot be reversed), a
+number of states (`memory_budget`, `saved_states`), or all within a bound on the steps (`max_steps`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import INTEGERS
+from .. import namespace as xp
+from .. import tree
+from ..errors import ArgumentError
+from ..tracing.frames import current_frame
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location, user_location_text
+from ..tracing.nested import Nested, Workshop, argument_of
+from ..tracing.trace import function_name
+from ..transforms.checkpoints import stop_gradient
+from .branches import cond
+from .carries import (
+    check_carry,
+    check_eager_carry,
+    constants_first,
+    integer,
+    is_true,
+    scalar,
+    sequence,
+    settled_result,
+    typed_tree,
+    widened,
+)
+from .saving import Saving
+from .scans import scan
+
+
+def while_loop(
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init_val: Any,
+    *,
+    max_steps: int | None = None,
+    checkpoint_every: int | str | None = None,
+    memory_budget: int | None = None,
+    saved_states: int | None = None,
+) -> Any:
+    """`val = init_val; while cond_fun(val): val = body_fun(val); val`, with a state of fixed types.
+
+    Differentiable in forward mode; in reverse mode with one of:
+
+    - `memory_budget`: so many bytes may be kept of the states of the loop, or `saved_states`: so many states
+      (at least 2; more than 96 are not used). The backward pass computes the others again (binomial
+      checkpointing: Griewank and Walther, ACM TOMS 26, 2000). The number of steps may be any.
+    - `max_steps`: an upper bound on the number of steps. The loop becomes a scan whose finished steps do
+      nothing, and takes the options of `scan`: `checkpoint_every`, `memory_budget`, `saved_states`.
+
+    A loop that is not done after `max_steps` is an error when the program runs (`CheckFailedError` of what
+    is evaluated, `CallError` of what is compiled).
+    """
+    saving = Saving("while_loop", checkpoint_every, memory_budget, saved_states)
+    bound = None if max_steps is None else integer(max_steps, "while_loop: max_steps", 0)
+    if saving.every is not None and bound is None:
+        raise ArgumentError(
+            "while_loop: checkpoint_every needs max_steps",
+            where=user_location_text(),
+            hint="where no bound is known, give memory_budget or saved_states",
+        )
+    if current_frame() is None:
+        return _eager_while(cond_fun, body_fun, init_val, bound)
+    if bound is not None:
+        return _bounded_loop(cond_fun, body_fun, init_val, bound, saving)
+    leaves, structure = tree.flatten(init_val)
+    state = [as_value(leaf) for leaf in leaves]
+    shop = Workshop()
+
+    def step(xs: Sequence[Any]) -> Any:
+        return settled_result(body_fun(tree.unflatten(structure, xs)), structure, state)
+
+    def traced() -> Nested:
+        return shop.nested(function_name(body_fun), step, [argument_of(v) for v in state])
+
+    body = traced()
+    if body.result_tree == structure and any(v.weak_type for v in state):
+        settled = [widened(v, t) for v, t in zip(state, body.result_types, strict=True)]
+        if any(w is not v for w, v in zip(settled, state, strict=True)):
+            state = settled
+            body = traced()
+    check_carry("while_loop", "body_fun", structure, state, body.result_tree, body.result_types)
+    arguments = [argument_of(v) for v in state]
+    ask = shop.nested("condition", lambda xs: _truth(cond_fun(tree.unflatten(structure, xs))), arguments)
+    ask_first, body_first = constants_first(shop, ask, arguments), constants_first(shop, body, arguments)
+    results = ops.while_(
+        *ask.captured,
+        *body.captured,
+        *state,
+        condition=ask_first,
+        body=body_first,
+        condition_constants=len(ask.captured),
+        body_constants=len(body.captured),
+        saved_states=saving.states_of(state) or 0,
+    )
+    return tree.unflatten(structure, sequence(results))
+
+
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: Any,
+    *,
+    unroll: int | None = None,
+    checkpoint_every: int | str | None = None,
+    memory_budget: int | None = None,
+    saved_states: int | None = None,
+) -> Any:
+    """`val = init_val; for i in range(lower, upper): val = body_fun(i, val); val`.
+
+    With static bounds it is a scan and differentiable in both modes; with traced bounds a while loop, which
+    takes `memory_budget` or `saved_states` to be differentiable in reverse mode. The options are theirs.
+    """
+    saving = Saving("fori_loop", checkpoint_every, memory_budget, saved_states)
+    options = {"memory_budget": memory_budget, "saved_states": saved_states}
+    if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
+        steps = max(int(upper) - int(lower), 0)
+        indices = xp.arange(int(lower), int(lower) + steps)
+        width = 1 if unroll is None else unroll
+        step = _indexed(body_fun)
+        return scan(
+            step, init_val, indices, steps, unroll=width, checkpoint_every=checkpoint_every, **options
+        )[0]
+    first, last = scalar(lower, "the lower bound of fori_loop"), scalar(upper, "the upper bound of fori_loop")
+    for value, what in ((first, "lower"), (last, "upper")):
+        if value.dtype not in INTEGERS:
+            raise ArgumentError(
+                f"the {what} bound of fori_loop is {ops.type_of(value)}, expected a 0-d integer",
+                where=user_location_text(),
+            )
+    if unroll is not None or saving.every is not None:
+        raise ArgumentError(
+            f"fori_loop: {'unroll' if unroll is not None else 'checkpoint_every'} needs static bounds",
+            where=user_location_text(),
+            hint="give Python integers as bounds, or memory_budget in place of checkpoint_every",
+        )
+    strong = [v.dtype for v in (first, last) if not v.weak_type] or [first.dtype]
+    dtype = max(strong, key=lambda d: d.itemsize)
+    start, end = as_value(first, dtype), as_value(last, dtype)
+
+    def keep_going(state: Any) -> Any:
+        return state[0] < end
+
+    def advance(state: Any) -> Any:
+        i, val = state
+        return i + 1, body_fun(i, val)
+
+    return while_loop(keep_going, advance, (start, init_val), **options)[1]
+
+
+def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    def step(val: Any, i: Any) -> Any:
+        return body_fun(i, val), None
+
+    step.__name__ = function_name(body_fun)
+    return step
+
+
+def _eager_while(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, bound: int | None
+) -> Any:
+    val, steps = tree.map(as_value, init_val), 0
+    structure = tree.structure(val)
+    while left := bool(_truth(cond_fun(val))):
+        if steps == bound:
+            break
+        found = settled_result(body_fun(val), structure, tree.leaves(val))
+        if steps == 0:
+            check_eager_carry("while_loop", "body_fun", val, found)
+        val, steps = found, steps + 1
+    if bound is not None:
+        _check_done(as_value(left), bound)
+    return val
+
+
+def _bounded_loop(
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init_val: Any,
+    max_steps: int,
+    saving: Saving,
+) -> Any:
+    """A scan of `max_steps` steps, of which those after the end keep the state.
+
+    In a batch every step runs the body for all elements. A finished one gets the last state that was not,
+    where the body is defined: else its derivative could be infinite there, and 0 times that is NaN.
+    """
+
+    def step(pair: Any, _: Any) -> Any:
+        val, live = pair
+        left = _truth(cond_fun(val))
+        live = tree.map(lambda v, other: xp.where(left, v, stop_gradient(other)), val, live)
+        return (cond(left, body_fun, lambda _: val, live), live), None
+
+    start = tree.map(as_value, init_val)
+    val = scan(step, (start, start), None, length=max_steps, **saving.options)[0][0]
+    _check_done(_truth(cond_fun(val)), max_steps)
+    return val
+
+
+def _check_done(left: Any, max_steps: int) -> None:
+    """Stop the program where a loop is not done: what it has is no result."""
+    file, line = user_location()
+    # Not the folder: a program must not depend on where its source lies.
+    place = f"{Path(file).name}:{line}"
+    ops.check(
+        ops.not_(left),
+        message=f"while_loop at {place}: the condition still holds after max_steps={max_steps} steps; "
+        "give it a larger max_steps",
+    )
+
+
+def _truth(found: Any) -> Any:
+    """What `cond_fun` gives as one 0-d bool."""
+    leaves = [as_value(leaf) for leaf in tree.leaves(found)]
+    if len(leaves) != 1 or leaves[0].ndim != 0 or tree.structure(found) != tree.structure(0):
+        types = [ops.type_of(v) for v in leaves]
+        raise ArgumentError(
+            f"cond_fun of while_loop gives {typed_tree(tree.structure(found), types)}, expected one 0-d bool",
+            where=user_location_text(),
+            hint="reduce it (.all(), .any()), or map over the loop with adze.vmap",
+        )
+    return is_true(leaves[0])
