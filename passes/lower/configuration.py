@@ -379,6 +379,20 @@ def few_positions(positions: Sequence[Size], window: Sequence[Size]) -> bool:
     return prod(positions) <= 64 and prod(window) >= max(16, 2 * prod(positions))
 
 
+def shifts_rows(
+    positions: Sequence[int], window: Sequence[int], image: Sequence[Size], summed: Size, features: Size
+) -> bool:
+    """Whether the places of a large window are taken as shifts of the whole image.
+
+    That saves a copy of the image for each place. It costs the zeros that fill the window's rows, and a
+    partial sum for each of the `summed` features, which has to be small beside the copies.
+    """
+    if not all(isinstance(n, int) for n in (*image, summed, features)):
+        return False
+    filled = window[0] * prod(image[1:])
+    return 4 * filled <= 5 * prod(window) and 2 * features <= prod(window)
+
+
 def _row_tiles(target: Any) -> tuple[int, ...]:
     """Rows of a register tile, the best first: 32 vector registers hold twice as many as 16."""
     wide = int(getattr(target, "vector_bits", 128)) >= 512 or getattr(target, "architecture", "") == "aarch64"

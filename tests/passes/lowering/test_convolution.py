@@ -33,6 +33,23 @@ GRADIENT = {
     "out_spec": (2, 3, 0, 1),
 }
 
+FEATURES_FIRST = {
+    "padding": ((1, 1), (1, 1)),
+    "lhs_spec": (1, 0, 2, 3),
+    "rhs_spec": (1, 0, 2, 3),
+    "out_spec": (1, 0, 2, 3),
+}
+STRIDED = {**GRADIENT, "padding": ((0, 0), (0, 0)), "rhs_dilation": (2, 2)}
+LINE = {
+    "window_strides": (2,),
+    "padding": ((3, 3),),
+    "lhs_dilation": (1,),
+    "rhs_dilation": (1,),
+    "lhs_spec": (2, 0, 1),
+    "rhs_spec": (2, 0, 1),
+    "out_spec": (1, 2, 0),
+}
+
 
 def f32(*shape: int | None) -> TensorType:
     return TensorType(shape, FLOAT32)
@@ -46,6 +63,12 @@ run = Compiled(
     {
         "plain": (convolution(padding=((1, 1), (1, 1))), (f32(2, 16, 16, 32), f32(3, 3, 32, 64))),
         "gradient": (convolution(**GRADIENT), (f32(4, 16, 16, 32), f32(4, 16, 16, 64))),
+        "gradient_features_first": (
+            convolution(**FEATURES_FIRST),
+            (f32(4, 32, 16, 16), f32(4, 24, 16, 16)),
+        ),
+        "gradient_strided": (convolution(**STRIDED), (f32(4, 17, 17, 3), f32(4, 8, 8, 16))),
+        "gradient_line": (convolution(**LINE), (f32(3, 64, 5), f32(3, 61, 16))),
         "pointwise": (convolution(), (f32(2, 8, 8, 64), f32(1, 1, 64, 32))),
         "depthwise": (convolution(feature_group_count=16), (f32(2, 9, 9, 16), f32(3, 3, 1, 16))),
         "dynamic": (
@@ -72,6 +95,9 @@ def of_jax(x: np.ndarray, k: np.ndarray, **changes: Any) -> np.ndarray:
     [
         ("plain", (2, 16, 16, 32), (3, 3, 32, 64), {"padding": ((1, 1), (1, 1))}),
         ("gradient", (4, 16, 16, 32), (4, 16, 16, 64), GRADIENT),
+        ("gradient_features_first", (4, 32, 16, 16), (4, 24, 16, 16), FEATURES_FIRST),
+        ("gradient_strided", (4, 17, 17, 3), (4, 8, 8, 16), STRIDED),
+        ("gradient_line", (3, 64, 5), (3, 61, 16), LINE),
         ("pointwise", (2, 8, 8, 64), (1, 1, 64, 32), {}),
         ("depthwise", (2, 9, 9, 16), (3, 3, 1, 16), {"feature_group_count": 16}),
         ("dynamic", (2, 7, 5, 3), (3, 2, 3, 4), {"padding": ((1, 1), (2, 2))}),
@@ -100,7 +126,10 @@ def test_features_that_differ_when_the_program_runs_are_an_error() -> None:
     ("image", "kernel", "changes", "form", "count"),
     [
         (f32(2, 16, 16, 32), f32(3, 3, 32, 64), {}, "linalg.conv_2d_nhwc_hwcf", 1),
-        (f32(4, 16, 16, 32), f32(4, 16, 16, 64), GRADIENT, "tensor.extract_slice", 9),
+        # One slice of the kernel and one for each place; copies of what is seen where the window has gaps.
+        (f32(4, 16, 16, 32), f32(4, 16, 16, 8), GRADIENT, "tensor.extract_slice", 10),
+        (f32(4, 17, 17, 32), f32(4, 8, 8, 8), STRIDED, "tensor.extract_slice", 9),
+        (f32(4, 6, 6, 32), f32(4, 6, 6, 8), GRADIENT, "tensor.extract_slice", 9),
         (f32(2, 8, 8, 64), f32(1, 1, 64, 32), {}, "linalg.conv", 0),
     ],
 )
