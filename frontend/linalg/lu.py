@@ -101,7 +101,7 @@ def _padded(x: Any, rows: int, columns: int) -> Any:
 
 def permuted(x: Any, order: Any) -> Any:
     """The rows of each matrix in the order given, `[..., rows]`."""
-    if x.shape[-2] < 2 or x.shape[-1] == 0:
+    if x.shape[-2] < 2 or any(isinstance(n, int) and n == 0 for n in x.shape):
         return x
     batch = tuple(range(x.ndim - 2))
     return ops.gather(

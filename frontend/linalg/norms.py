@@ -27,7 +27,7 @@ def _vector_norm(function: str, value: Any, axis: Any, keepdims: bool, ord: Any)
         return xp.sqrt(xp.sum(squares(value), axis=axis, keepdims=keepdims))
     magnitude = xp.abs(value)
     if ord == np.inf:
-        return xp.max(magnitude, axis=axis, keepdims=keepdims)
+        return _largest(magnitude, axis, keepdims)
     if ord == -np.inf:
         return xp.min(magnitude, axis=axis, keepdims=keepdims)
     if ord == 0:
@@ -37,6 +37,12 @@ def _vector_norm(function: str, value: Any, axis: Any, keepdims: bool, ord: Any)
     number: Any = ord
     order = float(number)
     return xp.power(xp.sum(xp.power(magnitude, order), axis=axis, keepdims=keepdims), 1.0 / order)
+
+
+def _largest(x: Any, axis: Any, keepdims: bool) -> Any:
+    """The largest of numbers from 0, which is 0 where there are none."""
+    is_empty = any(isinstance(n, int) and n == 0 for n in x.shape)
+    return (xp.sum if is_empty else xp.max)(x, axis=axis, keepdims=keepdims)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
@@ -52,7 +58,7 @@ def _matrix_norm(function: str, value: Any, axes: Sequence[int], ord: Any, keepd
     if ord in ("nuc", 2, -2):
         s = singular_values(matrix(function, xp.moveaxis(value, tuple(axes), (-2, -1))))
         result = (
-            xp.sum(s, axis=-1) if ord == "nuc" else xp.max(s, axis=-1) if ord == 2 else xp.min(s, axis=-1)
+            xp.sum(s, axis=-1) if ord == "nuc" else _largest(s, -1, False) if ord == 2 else xp.min(s, axis=-1)
         )
         return xp.expand_dims(result, tuple(axes)) if keepdims else result
     if ord not in (1, -1, np.inf, -np.inf):
@@ -62,8 +68,7 @@ def _matrix_norm(function: str, value: Any, axes: Sequence[int], ord: Any, keepd
     row, column = axes
     inner, outside = (row, column) if ord in (1, -1) else (column, row)
     sums = xp.sum(xp.abs(value), axis=inner, keepdims=True)
-    extremum = xp.max if ord > 0 else xp.min
-    result = extremum(sums, axis=outside, keepdims=True)
+    result = _largest(sums, outside, True) if ord > 0 else xp.min(sums, axis=outside, keepdims=True)
     return result if keepdims else xp.squeeze(result, tuple(axes))
 
 

@@ -213,6 +213,11 @@ class Frame:
             tracer._shape = self._argument_shape(tracer, names or [None] * type_.rank)
         return tracer
 
+    def add_size(self, name: str | None = None) -> Dim:
+        """One more argument that is a size."""
+        value = self.block.add_argument(self.program.codec.write_type(SIZE), self.location)
+        return Dim(self, value, name or self._fresh_dim())
+
     def _argument_shape(self, tracer: Tracer, names: Sequence[str | None]) -> tuple[Any, ...]:
         shape: list[Any] = []
         for axis, n in enumerate(tracer.type.shape):

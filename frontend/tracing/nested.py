@@ -15,7 +15,7 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.emission import Reader
-from ...dialects.types import TensorType
+from ...dialects.types import SIZE, TensorType, ValueType
 from ...passes.evaluate import evaluate
 from ...passes.functions import function as find_function
 from ...passes.functions import functions, rename_references, split_body
@@ -42,15 +42,17 @@ class Nested:
 
 @dataclass(frozen=True)
 class Argument:
-    """What a nested function is traced at for one argument."""
+    """What a nested function is traced at for one argument; a size has one dimension, its name."""
 
-    type: TensorType
+    type: ValueType
     dimensions: tuple[str | None, ...]
     weak_type: bool
 
 
 def argument_of(value: Any) -> Argument:
     """The argument that a value is."""
+    if isinstance(value, Dim):
+        return Argument(SIZE, (value.text,), False)
     names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape)
     return Argument(ops.tensor_type(value), names, value.weak_type)
 
@@ -88,11 +90,14 @@ class Workshop:
         with recording(frame):
             inner = []
             for position, argument in enumerate(arguments):
-                tracer = frame.add_argument(argument.type, argument.dimensions)
-                tracer.weak_type = argument.weak_type
-                inner.append(tracer)
+                if isinstance(argument.type, TensorType):
+                    value = frame.add_argument(argument.type, argument.dimensions)
+                    value.weak_type = argument.weak_type
+                else:
+                    value = frame.add_size(argument.dimensions[0])
+                inner.append(value)
                 if position in bound:
-                    frame.captured[capture_key(bound[position])] = (bound[position], tracer.value)
+                    frame.captured[capture_key(bound[position])] = (bound[position], value.value)
             results, result_tree, _ = result_values(call, call(inner))
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)

@@ -7,6 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+import scipy.linalg
 
 import adze
 from adze import AdzeError
@@ -30,6 +31,53 @@ def test_norms_and_condition_numbers(order: Any) -> None:
     kept = np.linalg.norm(A, order, axis=(1, 0), keepdims=True)
     same(xp.linalg.norm(A, order, axis=(1, 0), keepdims=True), kept)
     same(xp.linalg.cond(SQUARE, order), np.linalg.cond(SQUARE, order))
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 0)])
+def test_norms_of_nothing_are_zero(shape: tuple[int, ...]) -> None:
+    a = np.zeros(shape)
+    for order in (None, "fro", "nuc", 1, 2, np.inf):
+        same(xp.linalg.norm(a, order, axis=(-2, -1)), np.linalg.norm(a, order, axis=(-2, -1)))
+    for order in (0, 1, 2, 3, np.inf):
+        same(xp.linalg.norm(a, order, axis=-1), np.linalg.norm(a, order, axis=-1))
+
+
+def test_empty_batches_and_matrices() -> None:
+    for shape in ((0, 3, 3), (2, 0, 0)):
+        a = np.zeros(shape)
+        for name in ("inv", "det", "cholesky", "eigvalsh", "svdvals", "pinv", "slogdet", "matrix_rank"):
+            same_trees(getattr(xp.linalg, name)(a), getattr(np.linalg, name)(a))
+        same(xp.linalg.solve(a, a), np.linalg.solve(a, a))
+        same(xp.linalg.matrix_power(a, -2), np.linalg.matrix_power(a, -2))
+        same(xp.linalg.diagonal(a), np.linalg.diagonal(a))
+        same(sp.expm(a), scipy.linalg.expm(a))
+    for offset in (-4, 0, 4):
+        same(xp.diagonal(np.ones((2, 3)), offset), np.diagonal(np.ones((2, 3)), offset))
+
+
+def same_trees(actual: Any, expected: Any) -> None:
+    parts = expected if isinstance(expected, tuple) else (expected,)
+    for ours, theirs in zip(adze.tree.leaves(actual), parts, strict=True):
+        same(ours, theirs)
+
+
+def test_batches_of_a_size_that_is_known_when_the_program_runs() -> None:
+    def everything(a: Any) -> Any:
+        s = xp.matmul(a, a.mT)
+        return (
+            xp.linalg.cholesky(s),
+            xp.linalg.solve(s, a),
+            xp.linalg.det(a),
+            tuple(xp.linalg.qr(a)),
+            xp.linalg.eigvalsh(s),
+            xp.linalg.svdvals(a),
+        )
+
+    program = adze.trace(everything, adze.ShapeDtype(("n", 4, 4), np.float64)).lower().compile()
+    for n in (1, 3):
+        a = normal(n, 4, 4)
+        for ours, theirs in zip(adze.tree.leaves(program(a)), adze.tree.leaves(everything(a)), strict=True):
+            np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-10, atol=1e-12)
 
 
 def test_pseudoinverse_rank_and_least_squares() -> None:

@@ -109,3 +109,16 @@ def test_counts_of_each_key_and_rate_are_those_of_a_loop() -> None:
 def test_one_key_for_all_slices_draws_the_same_for_each() -> None:
     drawn = adze.vmap(lambda x: x + random.normal(KEY), in_axes=0)(np.zeros(3, np.float32))
     assert np.array_equal(np.asarray(drawn), np.full(3, np.asarray(random.normal(KEY))))
+
+
+def test_loops_of_samples_whose_number_is_known_when_the_program_runs() -> None:
+    def draw(key: Any, a: Any) -> tuple[Any, ...]:
+        k = random.split(key, 3)
+        return random.gamma(k[0], a), random.poisson(k[1], 8 * a), random.binomial(k[2], 30, 0.1 * a)
+
+    key, sizes = adze.ShapeDtype((2,), np.uint32), adze.ShapeDtype(("n",))
+    program = adze.trace(draw, key, sizes).lower().compile()
+    for n in (1, 5):
+        a = np.linspace(0.3, 3, n, dtype=np.float32)
+        for got, expected in zip(program(KEY, a), draw(KEY, a), strict=True):
+            assert np.allclose(np.asarray(got), np.asarray(expected), rtol=2e-6)
