@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .errors import CompileError
+from .references import may_branch, told_apart
 from .targets import Target
 
 # No type is ever changed behind the program's back, and neither paths nor debug text enter the bytes: the
@@ -38,6 +39,7 @@ _ALWAYS: Final = (
 )
 # The stem of the source's name enters the bytes (as the name of linked executables), so it is always this.
 _SOURCE_NAME: Final = "module.mlir"
+_MACHINE_PHASE: Final = "vm"
 
 
 class ExecutionModel(enum.Enum):
@@ -145,29 +147,25 @@ def compile_in_subprocess(
     """As `compile_bytecode`, in a process of its own: an abort of the compiler is an error like any other."""
     options = options or CompileOptions()
     started = time.perf_counter()
+    flags = (*target.flags, *options.flags())
+    diagnostics: list[Diagnostic] = []
     with tempfile.TemporaryDirectory(prefix="adze-compile-") as folder:
-        output = Path(folder) / "module.vmfb"
-        source = Path(folder) / _SOURCE_NAME
-        source.write_bytes(module)
-        command = [
-            *(str(part) for part in (compiler_executable(), source, "-o", output)),
-            *target.flags,
-            *options.flags(),
-        ]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
-        except subprocess.TimeoutExpired:
-            raise CompileError(f"compiling for {target} took longer than {timeout} seconds") from None
-        text = done.stderr.decode(errors="replace")
-        diagnostics = parse_diagnostics(text)
-        if done.returncode != 0 or not output.exists():
-            if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
-                last = text.strip().splitlines()[-1] if text.strip() else "it said nothing"
-                diagnostics.append(
-                    Diagnostic("error", f"the compiler ended with code {done.returncode}: {last}", None)
-                )
-            raise _compile_error(module, target, options, diagnostics, reproducer_dir)
-        vmfb = output.read_bytes()
+
+        def run(source: bytes, *phase: str) -> bytes:
+            left = None if timeout is None else timeout - (time.perf_counter() - started)
+            try:
+                produced = _run_compiler(source, Path(folder), (*phase, *flags), diagnostics, left)
+            except subprocess.TimeoutExpired:
+                raise CompileError(f"compiling for {target} took longer than {timeout} seconds") from None
+            if produced is None:
+                raise _compile_error(module, target, options, diagnostics, reproducer_dir)
+            return produced
+
+        if may_branch(module):
+            program = run(module, f"--compile-to={_MACHINE_PHASE}", "--emit-mlir-bytecode")
+            vmfb = run(told_apart(program), f"--compile-from={_MACHINE_PHASE}")
+        else:
+            vmfb = run(module)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
 
 
@@ -211,6 +209,31 @@ def compiler_executable() -> Path:
     return Path(iree.compiler.__path__[0]) / "_mlir_libs" / "iree-compile"
 
 
+def _run_compiler(
+    source: bytes,
+    folder: Path,
+    flags: Sequence[str],
+    diagnostics: list[Diagnostic],
+    timeout: float | None,
+) -> bytes | None:
+    """What `iree-compile` makes of `source`, None where it fails; `diagnostics` gets what it said."""
+    read, written = folder / _SOURCE_NAME, folder / "output"
+    written.unlink(missing_ok=True)
+    read.write_bytes(source)
+    command = [str(compiler_executable()), str(read), "-o", str(written), *flags]
+    done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
+    text = done.stderr.decode(errors="replace")
+    diagnostics += parse_diagnostics(text)
+    if done.returncode == 0 and written.exists():
+        return written.read_bytes()
+    if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        last = text.strip().splitlines()[-1] if text.strip() else "it said nothing"
+        diagnostics.append(
+            Diagnostic("error", f"the compiler ended with code {done.returncode}: {last}", None)
+        )
+    return None
+
+
 # --- in process --------------------------------------------------------------------------------------------
 
 _SEVERITIES: Final = {0: "note", 1: "warning", 2: "error", 3: "remark"}
@@ -220,12 +243,27 @@ _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
 
 
 def _compile_in_process(module: bytes, flags: tuple[str, ...], diagnostics: list[Diagnostic]) -> bytes | None:
-    from iree.compiler import api
-    from iree.compiler.api import ctypes_dl
-
     if not module.strip():
         diagnostics.append(Diagnostic("error", "the module is empty", None))
         return None
+    if not may_branch(module):
+        return _run_phases(module, flags, diagnostics)
+    program = _run_phases(module, flags, diagnostics, last=_MACHINE_PHASE)
+    return program and _run_phases(told_apart(program), flags, diagnostics, first=_MACHINE_PHASE)
+
+
+def _run_phases(
+    module: bytes,
+    flags: tuple[str, ...],
+    diagnostics: list[Diagnostic],
+    *,
+    first: str | None = None,
+    last: str | None = None,
+) -> bytes | None:
+    """Compile from behind the phase `first`, up to the phase `last` (then MLIR bytecode comes out)."""
+    from iree.compiler import api
+    from iree.compiler.api import ctypes_dl
+
     session = api.Session()
     try:
         try:
@@ -244,18 +282,28 @@ def _compile_in_process(module: bytes, flags: tuple[str, ...], diagnostics: list
                 _diagnostic(_SEVERITIES[severity], ctypes.string_at(text, length).decode(errors="replace"))
             )
         )
-        enable: Any = ctypes_dl._dylib.ireeCompilerInvocationEnableCallbackDiagnostics
+        library: Any = ctypes_dl._dylib
+        enable = library.ireeCompilerInvocationEnableCallbackDiagnostics
         enable.restype = None
         enable.argtypes = [ctypes.c_void_p, ctypes.c_int, _DIAGNOSTIC_CALLBACK, ctypes.c_void_p]
         enable(invocation._inv_p, 0, callback, None)
+        for phase, which in ((first, "From"), (last, "To")):
+            if phase is not None:
+                limit = getattr(library, f"ireeCompilerInvocationSetCompile{which}Phase")
+                limit.restype = None
+                limit.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+                limit(invocation._inv_p, phase.encode())
         source = api.Source.wrap_buffer(session, module, buffer_name=_SOURCE_NAME)
         if not invocation.parse_source(source) or not invocation.execute():
             return None
         output = api.Output.open_membuffer()
-        invocation.output_vm_bytecode(output)
-        vmfb = bytes(output.map_memory())
+        if last is None:
+            invocation.output_vm_bytecode(output)
+        else:
+            invocation.output_ir_bytecode(output)
+        produced = bytes(output.map_memory())
         output.close()
-        return vmfb
+        return produced
     finally:
         session.close()
 

@@ -19,6 +19,7 @@ from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
 from .configuration import ModuleHints, plan, settle, survey
 from .hazards import guarded
+from .lifetimes import keep_lifetimes
 from .lowering import Lowering
 
 
@@ -73,6 +74,7 @@ class _Conversion:
             manager = mlir.passmanager.PassManager.parse(tidy)
             manager.enable_verifier(False)  # half the time of lowering, and IREE verifies what it reads
             manager.run(self.module.operation)
+            keep_lifetimes(self.module)
 
     def _plan(self) -> None:
         """Survey the ops of the module for what is decided once for all of them."""
