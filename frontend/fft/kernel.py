@@ -38,6 +38,72 @@ def transform(x: Parts, n: int) -> Parts:
     return _dense(x, n) if n <= DENSE_PRIME else _bluestein(x, n)
 
 
+def transform_real(x: Any, n: int) -> Parts:
+    """The first ``n // 2 + 1`` points of the transform of a real array.
+
+    An even length above `DENSE` is the transform of half of it, of the complex numbers that the even elements
+    make with the odd ones (Cooley, Lewis and Welch 1970): half the work.
+    """
+    half = n // 2 + 1
+    if n == 1:
+        return x, None
+    if n <= DENSE:
+        order = np.arange(n, dtype=np.int64)
+        return _product((x, None), *angles(np.outer(order, order[:half]), n))
+    if n % 2:
+        re, im = transform((x, None), n)
+        return re[..., :half], im[..., :half]
+    pairs = xp.reshape(x, (*x.shape[:-1], n // 2, 2))
+    re, im = transform((pairs[..., 0], pairs[..., 1]), n // 2)
+    # z = even + i odd, so that even = (z[k] + conj z[-k]) / 2 and odd = (z[k] - conj z[-k]) / 2i.
+    even, odd = _unmixed(_closed(re), _closed(im))
+    turned = _turned(odd, *angles(np.arange(half, dtype=np.int64), n))
+    return even[0] + turned[0], even[1] + turned[1]
+
+
+def inverse_real(x: Parts, n: int) -> Any:
+    """`n` times the inverse of `transform_real`: a real array, of ``n // 2 + 1`` points.
+
+    The imaginary parts of the first point and, of an even length, of the middle one do not count.
+    """
+    re, im = x
+    if n == 1:
+        return re
+    middle = n // 2
+    if im is None:
+        im = ops.zeros_like(re)
+    is_free = np.arange(middle + 1) == 0
+    is_free[-1] |= n % 2 == 0
+    im = xp.where(is_free, xp.zeros((), dtype=im.dtype), im)
+    if n <= DENSE:
+        order = np.arange(n, dtype=np.int64)
+        cos, sin = angles(np.outer(order[: middle + 1], order), n)
+        weights = np.where(is_free, 1.0, 2.0)[:, None]
+        c, s = (xp.asarray((weights * part).astype(re.dtype)) for part in (cos, sin))
+        return xp.matmul(re, c) + xp.matmul(im, s)
+    if n % 2:
+        re = xp.concatenate([re, xp.flip(re[..., 1:], -1)], axis=-1)
+        im = xp.concatenate([im, -xp.flip(im[..., 1:], -1)], axis=-1)
+        return inverse((re, im), n)[0]
+    even, odd = _unmixed(re, im)
+    cos, sin = angles(np.arange(middle + 1, dtype=np.int64), n)
+    turned = _turned(odd, cos, -sin)
+    points = (2 * (mine - other)[..., :middle] for mine, other in zip(even, turned, strict=True))
+    found = inverse((next(points), next(points)), middle)
+    return xp.reshape(xp.stack(found, axis=-1), (*re.shape[:-1], n))
+
+
+def _closed(x: Any) -> Any:
+    """A period of points and the first of the next."""
+    return xp.concatenate([x, x[..., :1]], axis=-1)
+
+
+def _unmixed(re: Any, im: Any) -> tuple[Parts, Parts]:
+    """Of ``z[0 ... m]`` the halves ``(z[k] + conj z[m - k]) / 2`` and ``(z[k] - conj z[m - k]) / 2i``."""
+    back_re, back_im = xp.flip(re, -1), xp.flip(im, -1)
+    return ((re + back_re) / 2, (im - back_im) / 2), ((im + back_im) / 2, (back_re - re) / 2)
+
+
 def inverse(x: Parts, n: int) -> Parts:
     """`n` times the inverse transform: exchanging the parts before and after turns the sign of the angle."""
     re, im = x

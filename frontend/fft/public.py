@@ -26,7 +26,7 @@ from ..namespace.axes import (
 )
 from ..namespace.promotion import type_text
 from ..tracing.interpreter import ops
-from .kernel import Parts, inverse, resized, transform
+from .kernel import Parts, inverse, inverse_real, resized, transform, transform_real
 
 _NORMS = (None, "backward", "ortho", "forward")
 
@@ -110,9 +110,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 
     def run(x: Any, place: int) -> Any:
         size = _length("rfft", x, n, -1)
-        re, im = transform((resized(x, size), None), size)
-        half = size // 2 + 1
-        found = _whole((re[..., :half], None if im is None else im[..., :half]))
+        found = _whole(transform_real(resized(x, size), size))
         return _scaled("rfft", found, size, norm, is_inverse=False)
 
     _refuse_complex("rfft", a)
@@ -132,11 +130,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
         size = _length(
             "irfft", x, 2 * (static_size("irfft", x.shape[-1], "the axis") - 1) if n is None else n, -1
         )
-        re, im = _parts(resized(x, size // 2 + 1))
-        mirrored = slice((size - 1) // 2, 0, -1)
-        re = xp.concatenate([re, re[..., mirrored]], axis=-1)
-        im = ops.zeros_like(re) if im is None else xp.concatenate([im, -im[..., mirrored]], axis=-1)
-        found, _ = inverse((re, im), size)
+        found = inverse_real(_parts(resized(x, size // 2 + 1)), size)
         return _scaled("irfft", found, size, norm, is_inverse=True)
 
     return _along("irfft", a, n, axis, norm, out, run)
