@@ -23,7 +23,7 @@ from ...dialects.types import BFLOAT16, COMPLEX, FLOAT32, FLOAT64, TensorType, V
 
 Size = Any  # int | ir.Value of type index
 
-COLUMNS_FROM: Final = 1 << 16  # arrays below this size stay in the cache however they are walked
+LARGE: Final = 1 << 16  # arrays from this size on are rather computed again than written and read
 SPLIT_FROM: Final = 1 << 14  # a reduction of more elements than this is done in two stages
 ROW: Final = 1024  # the length of the rows that a long vector is split into
 ROW_BYTES: Final = 8192  # how much of a row is folded at once
@@ -206,11 +206,9 @@ def reduction_stages(target: Any, shape: Sequence[Size], axes: Sequence[int]) ->
     return Stages((), (_divisor(count, 2 * ROW, 64) if is_static else None) or ROW)
 
 
-def walks_columns(target: Any, shape: Sequence[Size], axes: Sequence[int]) -> bool:
-    """Whether a reduction keeps the last axis of an array so large that the order of walking it matters."""
-    if kind_of(target) != "cpu" or not all(isinstance(n, int) for n in shape) or len(shape) - 1 in axes:
-        return False
-    return len(axes) < len(shape) and prod(shape) >= COLUMNS_FROM
+def computes_operands_of_folds(target: Any) -> bool:
+    """Whether a fold of a large array computes again what is cheap (`fusion.py`)."""
+    return kind_of(target) == "cpu"
 
 
 def reduction(target: Any, shape: Sequence[Size], axes: Sequence[int], dtype: np.dtype) -> str | None:

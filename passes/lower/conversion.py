@@ -18,6 +18,7 @@ from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
 from .configuration import ModuleHints, plan, settle, survey
+from .fusion import fuse
 from .hazards import guarded
 from .lifetimes import keep_lifetimes
 from .lowering import Lowering
@@ -68,6 +69,7 @@ class _Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
+            fuse(self.lowering, self.module)
             if self.lowering.is_configured:
                 settle(self.module)
             tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"

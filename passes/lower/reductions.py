@@ -64,10 +64,6 @@ class ReductionForms(RearrangementForms):
         if self.readers.get(x, 0) > 1 and not all(isinstance(n, int) for n in self.shape(x)):
             # Observed: IREE fuses what computes `x` for another reader too, whole and on the stack.
             x = self.materialise(x)
-        elif self._is_computed(x) and configuration.walks_columns(self.target, self.shape(x), axes):
-            # Measured: fused with what computes `x`, a fold of columns walks it with IREE's own narrow tiles
-            # (layer norm's gradient over 1024 x 1024: 20 ms so, 3 ms with the array written first).
-            x = self.materialise(x)
         stages = configuration.reduction_stages(self.target, self.shape(x), axes)
         if stages is None:
             return self._fold(name, x, axes, self._start(identity, carried), dtype, carried)
@@ -77,11 +73,6 @@ class ReductionForms(RearrangementForms):
         partial = self._fold(name, x, stages.first, self._start(identity, carried), dtype, carried)
         rest = tuple(range(len(axes) - len(stages.first)))
         return self.fold(name, partial, rest, identity, carried, carried)
-
-    @staticmethod
-    def _is_computed(x: Any) -> bool:
-        """Whether an elementwise op makes `x`, so that IREE would fuse it with its reader."""
-        return not isinstance(x.owner, mlir.ir.Block) and x.owner.name == "linalg.generic"
 
     def _fold_vector(
         self, name: str, x: Any, length: int, identity: Any, dtype: np.dtype, carried: np.dtype
