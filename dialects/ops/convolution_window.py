@@ -16,6 +16,17 @@ class Window(NamedTuple):
     rhs_dilation: tuple[int, ...]
 
 
+class Phase(NamedTuple):
+    """Every so many positions from `first`: they see `[start, end)` of the image by `taps` from `tap` on."""
+
+    first: int
+    places: int
+    tap: int
+    taps: int
+    start: int
+    end: int
+
+
 def dilated(size: int, dilation: int) -> int:
     """The size of an axis after `dilation - 1` zeros are put between its elements."""
     return (size - 1) * dilation + 1 if size else 0
@@ -25,3 +36,14 @@ def output_size(size: int, kernel: int, stride: int, pads: tuple[int, int], spre
     """How many positions a window has along one axis; `spread` dilates image and kernel."""
     span = dilated(size, spread[0]) + pads[0] + pads[1] - dilated(kernel, spread[1])
     return span // stride + 1 if span >= 0 else 0
+
+
+def phases_of(spread: int, dilation: int, low: int, positions: int, taps: int) -> list[Phase]:
+    """The phases along one axis of an image whose elements are `spread` apart, `low` after its edge."""
+    found = []
+    for first in range(min(spread, positions)):
+        tap = next(t for t in range(spread) if (first + dilation * t - low) % spread == 0)
+        places, count = len(range(first, positions, spread)), len(range(tap, taps, spread))
+        start = (first + dilation * tap - low) // spread
+        found.append(Phase(first, places, tap, count, start, start + places + dilation * max(count - 1, 0)))
+    return found

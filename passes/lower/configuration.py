@@ -377,6 +377,34 @@ def few_positions(positions: Sequence[Size], window: Sequence[Size]) -> bool:
     return prod(positions) <= 64 and prod(window) >= max(16, 2 * prod(positions))
 
 
+def convolution(
+    target: Any, sizes: Sequence[Size], window: Sequence[Size], channels: Size, dtype: np.dtype
+) -> str | None:
+    """Tiles of a convolution over (batch, positions, features), of a window with `channels` at each place.
+
+    Registers hold what a matrix product's do, positions along the last axis being the rows.
+    """
+    if kind_of(target) != "cpu" or dtype not in (FLOAT32, FLOAT64):
+        return None
+    if not all(isinstance(n, int) for n in (*sizes, *window, channels)):
+        return None
+    width = lanes(target, dtype)
+    places, features = sizes[-2], sizes[-1]
+    rows = next((t for t in _row_tiles(target) if places % t == 0), None)
+    if rows is None or features % width or channels * prod(window) < width:
+        return None
+    columns = 2 * width if features % (2 * width) == 0 else width
+    ones, zeros = [1] * (len(sizes) - 2), [0] * len(window)
+    lines = [_divisor(n, 4, 1) or 1 for n in sizes[1:-2]]
+    block = _divisor(places, 64, rows) or rows
+    tiles = _tiles(
+        distribution=[1, *lines, block, _divisor(features, 64, columns) or columns, *zeros, 0],
+        vector_common_parallel=[*ones, rows, columns, *zeros, 0],
+        vector_reduction=[*(0 for _ in sizes), *(1 for _ in window), 8 if channels % 8 == 0 else 1],
+    )
+    return tiles.replace("DoubleTilingExpert", "ConvTileAndDecomposeExpert")
+
+
 def shifts_rows(
     positions: Sequence[int], window: Sequence[int], image: Sequence[Size], summed: Size, features: Size
 ) -> bool:

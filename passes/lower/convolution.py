@@ -2,30 +2,32 @@
 
 Operands are first brought to image (batch, spatial, feature) and kernel (spatial, in, out), and the image is
 spread, padded and cropped, so that one of these forms remains: a matrix product where the window has one
-element, one product for each place of a window as large as the image (the gradient of a kernel), the named
-convolution without groups, a `linalg.generic` with a loop over groups otherwise.
+element, one for each place of a large window (`large_windows.py`), a convolution for each phase of a spread
+image, one along a line where the window is one, the named convolution without groups, a `linalg.generic`
+with a loop over groups otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
+from itertools import product
+from math import gcd, prod
 from typing import Any, Final
 
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.ops.convolution_window import Layout, Window
+from ...dialects.ops.convolution_window import Layout, Window, phases_of
 from ...dialects.ops.reductions import accumulation_dtype
 from ...dialects.types import COMPLEX
 from . import configuration
-from .contraction import ContractionForms
 from .core import Size
+from .large_windows import LargeWindowForms
 
 _NAMED: Final = {1: "conv_1d_nwc_wcf", 2: "conv_2d_nhwc_hwcf", 3: "conv_3d_ndhwc_dhwcf"}
 
 
-class ConvolutionForms(ContractionForms):
+class ConvolutionForms(LargeWindowForms):
     """`conv_general`."""
 
     def convolve(
@@ -47,7 +49,7 @@ class ConvolutionForms(ContractionForms):
         source = self.result_type.dtype
         carried = accumulation_dtype(source)
         window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
-        lhs = self._spread_and_pad(lhs, window, lhs_spec[2:], source)
+        bare, lhs = lhs, self._spread_and_pad(lhs, window, lhs_spec[2:], source)
         groups = feature_group_count * batch_group_count
         image_axes = (lhs_spec[0], *lhs_spec[2:], lhs_spec[1])
         kernel_axes = (*rhs_spec[2:], rhs_spec[1], rhs_spec[0])
@@ -63,23 +65,21 @@ class ConvolutionForms(ContractionForms):
         if 0 in sizes or 0 in weights:
             result = self.fill(self.scalar_constant(carried, 0), sizes, carried)
         elif groups == 1 and configuration.few_positions(positions, weights[:-2]):
-            result = self._at_each_position(lhs, rhs, lhs_spec, rhs_spec, positions, window, source, carried)
+            result = self.at_each_position(lhs, rhs, lhs_spec, rhs_spec, positions, window, source, carried)
             lies = (*out_spec[2:], out_spec[0], out_spec[1])
         else:
-            image = self._laid_out(lhs, image_axes)
-            kernel = self._laid_out(rhs, kernel_axes)
-            if groups == 1:
+            image = self.laid_out(lhs, image_axes)
+            kernel = self.laid_out(rhs, kernel_axes)
+            if groups == 1 and self._has_phases(bare, sizes, weights, window):
+                bare = self.laid_out(bare, image_axes)
+                result = self._at_each_phase(bare, kernel, sizes, window, source, carried)
+            elif groups == 1:
                 result = self._ungrouped(image, kernel, sizes, window, source, carried)
             else:
                 counts = (feature_group_count, batch_group_count)
                 result = self._grouped_convolution(image, kernel, sizes, window, source, carried, counts)
         result = self.convert(carried, source, result)
         return self.permute(result, [lies.index(axis) for axis in range(len(lies))])
-
-    def _laid_out(self, x: Any, axes: Sequence[int]) -> Any:
-        """`x` with its axes in this order, copied: IREE would read it as it lies in the innermost loop."""
-        permuted = self.permute(x, axes)
-        return x if permuted is x else self.materialise(permuted)
 
     # -- sizes ---------------------------------------------------------------------------------
 
@@ -148,110 +148,6 @@ class ConvolutionForms(ContractionForms):
 
     # -- forms ---------------------------------------------------------------------------------
 
-    def _at_each_position(
-        self,
-        image: Any,
-        kernel: Any,
-        lhs_spec: Layout,
-        rhs_spec: Layout,
-        positions: Sequence[int],
-        window: Window,
-        source: np.dtype,
-        carried: np.dtype,
-    ) -> Any:
-        """One matrix product for each place of a large window; the result is (places, batch, feature)."""
-        features = self.shape(kernel)[rhs_spec[0]]
-        shape = self.shape(image)
-        batch, seen = shape[lhs_spec[0]], [shape[a] for a in lhs_spec[2:]]
-        sizes = [self.shape(kernel)[a] for a in rhs_spec[2:]]
-        if set(window.rhs_dilation) == {1} and configuration.shifts_rows(
-            positions, sizes, seen, shape[lhs_spec[1]], features
-        ):
-            result = self._at_each_shift(
-                image, kernel, lhs_spec, rhs_spec, positions, window, source, carried
-            )
-        else:
-            result = self._at_each_slice(
-                image, kernel, lhs_spec, rhs_spec, positions, window, source, carried
-            )
-        spatial = len(positions)
-        groups = [list(range(spatial)), [spatial], [spatial + 1]]
-        return self.expand(result, groups, [*positions, batch, features])
-
-    def _at_each_slice(
-        self,
-        image: Any,
-        kernel: Any,
-        lhs_spec: Layout,
-        rhs_spec: Layout,
-        positions: Sequence[int],
-        window: Window,
-        source: np.dtype,
-        carried: np.dtype,
-    ) -> Any:
-        """Products of what the window sees at each place, copied for it, with the kernel."""
-        shape = self.shape(image)
-        contracting = (lhs_spec[1:], rhs_spec[1:])
-        batch, features = shape[lhs_spec[0]], self.shape(kernel)[rhs_spec[0]]
-        places = list(np.ndindex(*positions))
-        result = self.empty([len(places), batch, features], carried)
-        for number, place in enumerate(places):
-            offsets, sizes, strides = [0] * len(shape), list(shape), [1] * len(shape)
-            for axis, own, at in zip(lhs_spec[2:], range(len(place)), place, strict=True):
-                offsets[axis] = at * window.window_strides[own]
-                sizes[axis] = self.shape(kernel)[rhs_spec[2 + own]]
-                strides[axis] = window.rhs_dilation[own]
-            seen = self.window(image, offsets, sizes, strides)
-            product = self.product_over(seen, kernel, contracting, ((), ()), source, carried)
-            result = self.insert(product, result, [number, 0, 0], [1, 1, 1])
-        return result
-
-    def _at_each_shift(
-        self,
-        image: Any,
-        kernel: Any,
-        lhs_spec: Layout,
-        rhs_spec: Layout,
-        positions: Sequence[int],
-        window: Window,
-        source: np.dtype,
-        carried: np.dtype,
-    ) -> Any:
-        """The same without copies: products with the image read in order, from another start for each place.
-
-        The kernel gets zeros until its rows are as long as the image's; then both are walked as vectors.
-        Each feature that is summed over (of a gradient: each image of the batch) makes a product of its own,
-        which occupies threads, and their sum comes last.
-        """
-        spatial = range(2, len(lhs_spec))
-        seen = [self.shape(image)[lhs_spec[k]] for k in spatial]
-        sizes = [self.shape(kernel)[rhs_spec[k]] for k in spatial]
-        steps = [prod(seen[k + 1 :]) for k in range(len(seen))]
-        length = 1 + sum((n - 1) * step for n, step in zip(sizes, steps, strict=True))
-        image, kernel = self.convert(source, carried, image), self.convert(source, carried, kernel)
-        image = self._laid_out(image, (lhs_spec[1], *lhs_spec[2:], lhs_spec[0]))
-        kernel = self._laid_out(kernel, (rhs_spec[1], *rhs_spec[2:], rhs_spec[0]))
-        longer = [n - m for n, m in zip(seen[1:], sizes[1:], strict=True)]
-        kernel = self.pad_with(
-            kernel, [0] * len(lhs_spec), [0, 0, *longer, 0], self.scalar_constant(carried, 0)
-        )
-        groups = [[0], [k - 1 for k in spatial], [len(lhs_spec) - 1]]
-        image, kernel = self.collapse(image, groups), self.collapse(kernel, groups)
-        (summed, _, batch), (_, _, features) = self.shape(image), self.shape(kernel)
-        kernel = self.window(kernel, [0, 0, 0], [summed, length, features], [1, 1, 1])
-        places = list(np.ndindex(*positions))
-        partial = self.empty([len(places), summed, batch, features], carried)
-        for number, place in enumerate(places):
-            start = sum(
-                at * stride * step
-                for at, stride, step in zip(place, window.window_strides, steps, strict=True)
-            )
-            shifted = self.window(image, [0, start, 0], [summed, length, batch], [1, 1, 1])
-            product = self.matrix_product(shifted, "bkm", kernel, "bkn", carried, carried)
-            product = self.expand(product, [[0, 1], [2], [3]], [1, summed, batch, features])
-            partial = self.insert(product, partial, [number, 0, 0, 0], [1, 1, 1, 1])
-        return self.fold("reduce_sum", partial, (1,), 0, carried, carried)
-
     def _ungrouped(
         self,
         image: Any,
@@ -269,18 +165,136 @@ class ConvolutionForms(ContractionForms):
             product = self.matrix_product(rows, "mk", weights, "kn", source, carried)
             return self._product_as(product, sizes)
         if spatial in _NAMED and source not in COMPLEX:
-            return self._named(_NAMED[spatial], image, kernel, sizes, window, carried)
+            axis = self._only_axis(sizes, self.shape(kernel)[:-2]) if spatial > 1 else None
+            if axis is not None:
+                return self._along(axis, image, kernel, sizes, window, source, carried)
+            return self._named(image, kernel, sizes, window, source, carried)
         return self._generic_convolution(image, kernel, sizes, window, source, carried)
+
+    def _has_phases(self, image: Any, sizes: Sequence[Size], weights: Sequence[Size], window: Window) -> bool:
+        """Whether the image is spread, and its zeros can be left out."""
+        known = all(isinstance(n, int) for n in (*self.shape(image), *sizes, *weights))
+        apart = zip(window.lhs_dilation, window.rhs_dilation, strict=True)
+        return (
+            known
+            and max(window.lhs_dilation, default=1) > 1
+            and set(window.window_strides) == {1}
+            and all(gcd(d, r) == 1 for d, r in apart)
+        )
+
+    def _at_each_phase(
+        self,
+        image: Any,
+        kernel: Any,
+        sizes: Sequence[int],
+        window: Window,
+        source: np.dtype,
+        carried: np.dtype,
+    ) -> Any:
+        """The convolution of a spread image without its zeros, as the gradient of a strided one needs it.
+
+        Positions that agree modulo the spread meet the image under the same part of the kernel: for each
+        such phase a convolution of the image as it was, whose results go to every so many positions.
+        """
+        shape, spatial = self.shape(image), len(window.lhs_dilation)
+        axes = [
+            phases_of(
+                window.lhs_dilation[k], window.rhs_dilation[k], window.padding[k][0], sizes[1 + k], taps
+            )
+            for k, taps in enumerate(self.shape(kernel)[:spatial])
+        ]
+        low = [max(0, *(-phase.start for phase in phases)) for phases in axes]
+        high = [
+            max(0, *(phase.end - n for phase in phases)) for n, phases in zip(shape[1:-1], axes, strict=True)
+        ]
+        image = self.pad_with(image, [0, *low, 0], [0, *high, 0], self.scalar_constant(source, 0))
+        result = self.fill(self.scalar_constant(carried, 0), sizes, carried)
+        plain = Window((1,) * spatial, ((0, 0),) * spatial, (1,) * spatial, window.rhs_dilation)
+        for phases in product(*axes):
+            if not all(phase.taps for phase in phases):
+                continue
+            starts = [phase.start + before for phase, before in zip(phases, low, strict=True)]
+            seen = self.window(
+                image,
+                [0, *starts, 0],
+                [shape[0], *(phase.end - phase.start for phase in phases), shape[-1]],
+                [1] * len(shape),
+            )
+            part = self.window(
+                kernel,
+                [*(phase.tap for phase in phases), 0, 0],
+                [*(phase.taps for phase in phases), *self.shape(kernel)[spatial:]],
+                [*(1 if p.taps == 1 else d for p, d in zip(phases, window.lhs_dilation, strict=True)), 1, 1],
+            )
+            places = [phase.places for phase in phases]
+            found = self._ungrouped(seen, part, (sizes[0], *places, sizes[-1]), plain, source, carried)
+            firsts = [phase.first for phase in phases]
+            result = self.insert(found, result, [0, *firsts, 0], [1, *window.lhs_dilation, 1])
+        return result
 
     def _product_as(self, product: Any, sizes: Sequence[Size]) -> Any:
         product = self.drop_units(product, [False, True, True])
         return self.expand(product, [list(range(len(sizes) - 1)), [len(sizes) - 1]], sizes)
 
-    def _named(
-        self, name: str, image: Any, kernel: Any, sizes: Sequence[Size], window: Window, carried: np.dtype
+    def _only_axis(self, sizes: Sequence[Size], window: Sequence[Size]) -> int | None:
+        """The spatial axis along which a window of known size is wider than 1, if there is one only."""
+        if not all(isinstance(n, int) for n in (*sizes, *window)):
+            return None
+        wide = [k for k, n in enumerate(window) if n > 1]
+        return wide[0] if len(wide) == 1 else None
+
+    def _along(
+        self,
+        axis: int,
+        image: Any,
+        kernel: Any,
+        sizes: Sequence[int],
+        window: Window,
+        source: np.dtype,
+        carried: np.dtype,
     ) -> Any:
+        """A convolution along one axis: those after it are merged with it, which dilates the window.
+
+        IREE drops the other axes of the window too, and has no vector code for what remains.
+        """
+        spatial, stride = len(sizes) - 2, window.window_strides[axis]
+        steps = [1 if k == axis or sizes[1 + k] == 1 else s for k, s in enumerate(window.window_strides)]
+        shape = self.shape(image)
+        kept = [shape[1 + k] if k == axis else sizes[1 + k] for k in range(spatial)]
+        image = self.window(image, [0] * len(shape), [shape[0], *kept, shape[-1]], [1, *steps, 1])
+        beside = prod(sizes[axis + 2 : -1])
+        if stride > 1 and beside > 1:
+            order = [*(k for k in range(spatial + 1) if k != axis + 1), axis + 1, spatial + 1]
+            image = self.laid_out(image, order)
+            unit = (1,) * (spatial - 1)
+            none = ((0, 0),) * spatial
+            moved = Window((*unit, stride), none, (1,) * spatial, (*unit, window.rhs_dilation[axis]))
+            found = self._along(spatial - 1, image, kernel, [sizes[k] for k in order], moved, source, carried)
+            return self.permute(found, [order.index(k) for k in range(spatial + 2)])
+        groups = [list(range(axis + 1)), list(range(axis + 1, spatial + 1)), [spatial + 1]]
+        rows = self.collapse(image, groups)
+        weights = self.collapse(kernel, [list(range(spatial)), [spatial], [spatial + 1]])
+        line = Window((stride,), ((0, 0),), (1,), (window.rhs_dilation[axis] * beside,))
+        flat = (prod(sizes[: axis + 1]), sizes[axis + 1] * beside, sizes[-1])
+        found = self._named(rows, weights, flat, line, source, carried)
+        return self.expand(found, groups, sizes)
+
+    def _named(
+        self,
+        image: Any,
+        kernel: Any,
+        sizes: Sequence[Size],
+        window: Window,
+        source: np.dtype,
+        carried: np.dtype,
+    ) -> Any:
+        weights = self.shape(kernel)
+        tiles = configuration.convolution(self.target, sizes, weights[:-2], weights[-2], carried)
+        if tiles is not None and source != carried:
+            # Tiles of f32 on f32 operands are faster than tiles that widen each element they load.
+            image, kernel = (self.materialise(self.convert(source, carried, v)) for v in (image, kernel))
         init = self.fill(self.scalar_constant(carried, 0), sizes, carried)
-        build = getattr(mlir.linalg, name)
+        build = getattr(mlir.linalg, _NAMED[len(weights) - 2])
         result = build(
             image,
             kernel,
@@ -288,6 +302,9 @@ class ConvolutionForms(ContractionForms):
             strides=list(window.window_strides),
             dilations=list(window.rhs_dilation),
         )
+        if tiles is not None:
+            self.is_configured = True
+            result.owner.attributes["compilation_info"] = self.attribute(tiles)
         return self.bind_shape(result, self.shape(init))
 
     def _grouped_convolution(

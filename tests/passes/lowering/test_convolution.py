@@ -11,7 +11,7 @@ import pytest
 
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.ops.convolution import ConvGeneral
-from adze.dialects.types import FLOAT32, TensorType
+from adze.dialects.types import FLOAT16, FLOAT32, TensorType
 
 from .programs import Compiled, lowered_text
 
@@ -50,9 +50,17 @@ LINE = {
     "out_spec": (1, 2, 0),
 }
 
+SPREAD = {"padding": ((1, 2), (2, 1)), "lhs_dilation": (2, 2)}
+SPREAD_FAR = {"padding": ((0, 1), (-1, 2)), "lhs_dilation": (3, 1), "rhs_dilation": (2, 2)}
+UNEVEN = {"window_strides": (2, 3)}
+
 
 def f32(*shape: int | None) -> TensorType:
     return TensorType(shape, FLOAT32)
+
+
+def f16(*shape: int) -> TensorType:
+    return TensorType(shape, FLOAT16)
 
 
 def convolution(**changes: Any) -> Any:
@@ -69,6 +77,12 @@ run = Compiled(
         ),
         "gradient_strided": (convolution(**STRIDED), (f32(4, 17, 17, 3), f32(4, 8, 8, 16))),
         "gradient_line": (convolution(**LINE), (f32(3, 64, 5), f32(3, 61, 16))),
+        "spread": (convolution(**SPREAD), (f32(2, 7, 6, 16), f32(3, 3, 16, 32))),
+        "spread_far": (convolution(**SPREAD_FAR), (f32(2, 5, 9, 8), f32(2, 3, 8, 16))),
+        "row": (convolution(**UNEVEN), (f32(2, 9, 25, 16), f32(1, 3, 16, 32))),
+        "column": (convolution(padding=((1, 1), (0, 0))), (f32(2, 8, 6, 16), f32(3, 1, 16, 32))),
+        "column_strided": (convolution(**UNEVEN), (f32(2, 17, 13, 16), f32(3, 1, 16, 32))),
+        "half": (convolution(), (f16(2, 10, 10, 16), f16(3, 3, 16, 32))),
         "pointwise": (convolution(), (f32(2, 8, 8, 64), f32(1, 1, 64, 32))),
         "depthwise": (convolution(feature_group_count=16), (f32(2, 9, 9, 16), f32(3, 3, 1, 16))),
         "dynamic": (
@@ -98,6 +112,11 @@ def of_jax(x: np.ndarray, k: np.ndarray, **changes: Any) -> np.ndarray:
         ("gradient_features_first", (4, 32, 16, 16), (4, 24, 16, 16), FEATURES_FIRST),
         ("gradient_strided", (4, 17, 17, 3), (4, 8, 8, 16), STRIDED),
         ("gradient_line", (3, 64, 5), (3, 61, 16), LINE),
+        ("spread", (2, 7, 6, 16), (3, 3, 16, 32), SPREAD),
+        ("spread_far", (2, 5, 9, 8), (2, 3, 8, 16), SPREAD_FAR),
+        ("row", (2, 9, 25, 16), (1, 3, 16, 32), UNEVEN),
+        ("column", (2, 8, 6, 16), (3, 1, 16, 32), {"padding": ((1, 1), (0, 0))}),
+        ("column_strided", (2, 17, 13, 16), (3, 1, 16, 32), UNEVEN),
         ("pointwise", (2, 8, 8, 64), (1, 1, 64, 32), {}),
         ("depthwise", (2, 9, 9, 16), (3, 3, 1, 16), {"feature_group_count": 16}),
         ("dynamic", (2, 7, 5, 3), (3, 2, 3, 4), {"padding": ((1, 1), (2, 2))}),
@@ -110,6 +129,14 @@ def test_forms_compute_what_jax_does(name: str, image: Any, kernel: Any, changes
     (got,) = run(name, x, k)
     assert got.shape == want.shape
     assert np.allclose(got, want, rtol=0, atol=2e-4)
+
+
+def test_half_precision_is_summed_in_single() -> None:
+    x, k = sample(2, 10, 10, 16).astype(np.float16), sample(3, 3, 16, 32).astype(np.float16)
+    (got,) = run("half", x, k)
+    want = of_jax(x.astype(np.float32), k.astype(np.float32)).astype(np.float16)
+    assert got.dtype == np.float16
+    assert np.allclose(got, want, rtol=2e-3, atol=1e-2)
 
 
 def test_a_window_larger_than_a_dynamic_image_has_no_place() -> None:
@@ -131,6 +158,11 @@ def test_features_that_differ_when_the_program_runs_are_an_error() -> None:
         (f32(4, 17, 17, 32), f32(4, 8, 8, 8), STRIDED, "tensor.extract_slice", 9),
         (f32(4, 6, 6, 32), f32(4, 6, 6, 8), GRADIENT, "tensor.extract_slice", 9),
         (f32(2, 8, 8, 64), f32(1, 1, 64, 32), {}, "linalg.conv", 0),
+        (f32(2, 7, 6, 16), f32(3, 3, 16, 32), SPREAD, "linalg.conv_2d_nhwc_hwcf", 1),
+        (f32(2, 7, 6, 16), f32(3, 3, 16, 32), SPREAD, "linalg.conv_1d_nwc_wcf", 2),
+        (f32(2, 8, 6, 16), f32(3, 1, 16, 32), {}, "linalg.conv_1d_nwc_wcf", 1),
+        (f32(2, 16, 16, 32), f32(3, 3, 32, 64), {}, "ConvTileAndDecomposeExpert", 1),
+        (f32(None, 16, 16, 32), f32(3, 3, 32, 64), {}, "ConvTileAndDecomposeExpert", 0),
     ],
 )
 def test_the_form_fits_the_window(
