@@ -121,8 +121,8 @@ def settle(module: mlir.ir.Module) -> None:
     """Of reductions that IREE may put into one kernel, let the last one decide about its tiles.
 
     It refuses a kernel with two configurations, and one whose last op has none but an earlier one has.
-    Reductions meet in a kernel where one depends on the other through elementwise ops, as the sum of a
-    softmax does on its maximum.
+    Reductions meet in a kernel where one depends on the other through elementwise ops and both have the same
+    loops that are not summed over, as the sum of a softmax and its maximum have.
     """
     for function in module.body.operations:
         for block in function.regions[0].blocks:
@@ -141,7 +141,9 @@ def _settle_block(block: Any) -> None:
             if _is_product(operation):
                 before = frozenset()
             else:
-                folds.append((operation, before))
+                count = prod(operation.results[0].type.shape)
+                alike = (n for n in before if prod(folds[n][0].results[0].type.shape) == count)
+                folds.append((operation, frozenset(alike)))
                 before |= {len(folds) - 1}
         if before:
             for result in operation.results:
@@ -235,7 +237,11 @@ def _fold_tiles(
     """
     width = lanes(target, dtype)
     limit = (ROW_BYTES if along_rows else STRIP_BYTES) // dtype.itemsize
-    tile = _divisor(sizes[-1] if along_rows else sizes[kept - 1], limit, width)
+    size = sizes[-1] if along_rows else sizes[kept - 1]
+    # Measured: a whole row is folded 3 to 5 times faster than in IREE's tiles, also where no register
+    # divides it (rows of 1000, 1023, 250, 100, 50).
+    is_one_tile = along_rows and width <= size <= limit
+    tile = size if is_one_tile else _divisor(size, limit, width)
     if tile is None:
         return None
     distribution = [1] * kept + [0] * (len(sizes) - kept)
@@ -246,7 +252,7 @@ def _fold_tiles(
         distribution[kept - 1] = min(sizes[kept - 1], 32)
     else:
         parallel[kept - 1] = tile
-        distribution[kept - 1] = 2 * tile if sizes[kept - 1] % (2 * tile) == 0 else tile
+        distribution[kept - 1] = tile
     return _tiles(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
 
 

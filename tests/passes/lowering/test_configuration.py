@@ -41,7 +41,9 @@ def test_rows_are_reduced_whole_and_columns_in_wide_strips() -> None:
     columns = configuration.reduction(AVX512, (2048, 2048), (0,), FLOAT32)
     assert rows is not None and "vector_reduction = [0, 2048]" in rows
     assert columns is not None and "vector_common_parallel = [256, 0]" in columns
-    assert "distribution = [512, 0]" in columns
+    assert "distribution = [256, 0]" in columns
+    ragged = configuration.reduction(AVX512, (2048, 1000), (1,), FLOAT32)
+    assert ragged is not None and "vector_reduction = [0, 1000]" in ragged
 
 
 @pytest.mark.parametrize(
@@ -49,7 +51,9 @@ def test_rows_are_reduced_whole_and_columns_in_wide_strips() -> None:
     [
         (VULKAN, (2048, 2048), (1,)),
         (AVX512, (None, 2048), (1,)),
-        (AVX512, (2048, 2047), (1,)),  # no multiple of a vector divides a row
+        (AVX512, (2048, 10), (1,)),  # rows shorter than a vector
+        (AVX512, (2048, 2049), (1,)),  # long rows that no multiple of a vector divides
+        (AVX512, (2048, 2047), (0,)),
         (AVX512, (4, 16), (1,)),
     ],
 )
@@ -136,8 +140,12 @@ def test_the_last_reduction_of_a_kernel_decides_about_its_tiles() -> None:
     def apart(b: Any, x: Any) -> Any:
         return b.reduce_max(x, axes=(1,)), b.reduce_sum(x, axes=(1,))
 
+    def mean_of_sums(b: Any, x: Any) -> Any:
+        return b.reduce_sum(b.exp(b.reduce_sum(x, axes=(1,))), axes=(0,))
+
     assert lowered_text(centred_squares, f32(64, 256)).count("compilation_info =") == 1
     assert lowered_text(apart, f32(64, 256)).count("compilation_info =") == 2
+    assert lowered_text(mean_of_sums, f32(64, 256)).count("compilation_info =") == 1
 
 
 def test_configuration_can_be_stripped() -> None:
