@@ -425,6 +425,11 @@ def shifts_rows(
     return 4 * filled <= 5 * prod(window) and 2 * features <= prod(window)
 
 
+def places_beside(batch: int, places: int) -> int:
+    """How many of `places` neighbours of a large window become one matrix: all, where that has few rows."""
+    return places if batch < 8 and batch * places <= 32 else 1
+
+
 def _row_tiles(target: Any) -> tuple[int, ...]:
     """Rows of a register tile, the best first: 32 vector registers hold twice as many as 16."""
     wide = int(getattr(target, "vector_bits", 128)) >= 512 or getattr(target, "architecture", "") == "aarch64"

@@ -97,9 +97,9 @@ class LargeWindowForms(ContractionForms):
     ) -> Any:
         """The same without copies: products with the image read in order, from another start for each place.
 
-        The kernel gets zeros until its rows are as long as the image's; then both are walked as vectors.
-        Each feature that is summed over (of a gradient: each image of the batch) makes a product of its own,
-        which occupies threads, and their sum comes last.
+        The kernel gets zeros until it is as large as the image; then both are walked as vectors. Each
+        feature that is summed over (of a gradient: each image of the batch) makes a product of its own,
+        which occupies threads, and their sum comes last. Places of a very narrow image go side by side.
         """
         spatial = range(2, len(lhs_spec))
         seen = [self.shape(image)[lhs_spec[k]] for k in spatial]
@@ -109,23 +109,34 @@ class LargeWindowForms(ContractionForms):
         image, kernel = self.convert(source, carried, image), self.convert(source, carried, kernel)
         image = self.laid_out(image, (lhs_spec[1], *lhs_spec[2:], lhs_spec[0]))
         kernel = self.laid_out(kernel, (rhs_spec[1], *rhs_spec[2:], rhs_spec[0]))
-        longer = [n - m for n, m in zip(seen[1:], sizes[1:], strict=True)]
-        kernel = self.pad_with(
-            kernel, [0] * len(lhs_spec), [0, 0, *longer, 0], self.scalar_constant(carried, 0)
-        )
+        # Around the window, as the gradient of the image has it too.
+        room = [n - m for n, m in zip(seen, sizes, strict=True)]
+        low, high = [n // 2 for n in room], [n - n // 2 for n in room]
+        kernel = self.pad_with(kernel, [0, *low, 0], [0, *high, 0], self.scalar_constant(carried, 0))
         groups = [[0], [k - 1 for k in spatial], [len(lhs_spec) - 1]]
         image, kernel = self.collapse(image, groups), self.collapse(kernel, groups)
-        (summed, _, batch), (_, _, features) = self.shape(image), self.shape(kernel)
-        kernel = self.window(kernel, [0, 0, 0], [summed, length, features], [1, 1, 1])
-        places = list(np.ndindex(*positions))
-        partial = self.empty([len(places), summed, batch, features], carried)
+        (summed, elements, batch), (_, _, features) = self.shape(image), self.shape(kernel)
+        first = sum(n * step for n, step in zip(low, steps, strict=True))
+        kernel = self.window(kernel, [0, first, 0], [summed, length, features], [1, 1, 1])
+        strides = [stride * step for stride, step in zip(window.window_strides, steps, strict=True)]
+        beside = configuration.places_beside(batch, positions[-1])
+        if beside > 1:
+            elements -= strides[-1] * (beside - 1)
+            wide = self.empty([summed, elements, beside * batch], carried)
+            for at in range(beside):
+                part = self.window(image, [0, at * strides[-1], 0], [summed, elements, batch], [1, 1, 1])
+                wide = self.insert(part, wide, [0, 0, at * batch], [1, 1, 1])
+            image = wide
+        places = list(np.ndindex(*positions[:-1], positions[-1] // beside))
+        partial = self.empty([len(places), summed, beside * batch, features], carried)
         for number, place in enumerate(places):
-            start = sum(
-                at * stride * step
-                for at, stride, step in zip(place, window.window_strides, steps, strict=True)
-            )
-            shifted = self.window(image, [0, start, 0], [summed, length, batch], [1, 1, 1])
+            start = sum(at * stride for at, stride in zip(place, strides, strict=True))
+            shifted = self.window(image, [0, start, 0], [summed, length, beside * batch], [1, 1, 1])
             product = self.matrix_product(shifted, "bkm", kernel, "bkn", carried, carried)
-            product = self.expand(product, [[0, 1], [2], [3]], [1, summed, batch, features])
+            product = self.expand(product, [[0, 1], [2], [3]], [1, *self.shape(product)])
             partial = self.insert(product, partial, [number, 0, 0, 0], [1, 1, 1, 1])
-        return self.fold("reduce_sum", partial, (1,), 0, carried, carried)
+        total = self.fold("reduce_sum", partial, (1,), 0, carried, carried)
+        if beside > 1:
+            total = self.expand(total, [[0], [1, 2], [3]], [len(places), beside, batch, features])
+            total = self.collapse(total, [[0, 1], [2], [3]])
+        return total
