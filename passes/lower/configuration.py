@@ -33,6 +33,7 @@ SIDE_BY_SIDE: Final = 64  # rows enough to keep the vector units busy
 RANKED: Final = 2048  # the longest row whose elements are compared each with each
 UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
 MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
+ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operands to sizes that tiles divide
 PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
 FLOPS_A_BYTE: Final = 10  # operations that one core does in the time in which it moves a byte
 
@@ -359,6 +360,25 @@ def matrix_product(
         vector_reduction=[*zeros, 0, 0, 1],
     )
     return ProductForm(tiles, transpose=right_order.endswith("nk"))
+
+
+def rounded_product(
+    target: Any, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
+) -> dict[str, Size] | None:
+    """Sizes a little larger that register tiles divide, where the copies to get there repay; else None."""
+    if kind_of(target) != "cpu" or dtype not in (FLOAT32, FLOAT64):
+        return None
+    if not all(isinstance(sizes[letter], int) for letter in loops):
+        return None
+    width = lanes(target, dtype)
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    if min(m, n, k) < width or m * n * k < ROUNDED_FROM:
+        return None
+    rows = _row_tiles(target)[0]
+    has_rows = any(m % t == 0 for t in _row_tiles(target) if t > rows // 2)
+    columns = 2 * width if n > 8 * width else width
+    larger = m if has_rows else -(-m // rows) * rows, n if n % width == 0 else -(-n // columns) * columns
+    return None if larger == (m, n) else {**sizes, "m": larger[0], "n": larger[1]}
 
 
 def gathers_rows(target: Any, dtype: np.dtype) -> bool:

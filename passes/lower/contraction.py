@@ -148,6 +148,14 @@ class ContractionForms(ReductionForms):
         form = None
         if not self.hints.data_tiling:
             form = configuration.matrix_product(self.target, sizes, y_order, loops, carried)
+            larger = configuration.rounded_product(self.target, sizes, loops, carried)
+            if form is None and larger is not None:
+                x, y = self._enlarged(x, x_order, larger, source), self._enlarged(y, y_order, larger, source)
+                product = self._product_of_matrices(x, x_order, y, y_order, larger, loops, source, carried)
+                out = [letter for letter in loops if letter != "k"]
+                if larger["m"] != sizes["m"]:  # IREE would take the slice of the operand instead
+                    product = self.materialise(product)
+                return self.window(product, [0] * len(out), [sizes[c] for c in out], [1] * len(out))
         if form is not None and source != carried:
             # Tiles of f32 on f32 operands are faster than tiles that widen each element they load.
             x, y = (self.materialise(self.convert(source, carried, v)) for v in (x, y))
@@ -169,6 +177,11 @@ class ContractionForms(ReductionForms):
         product = self._products(x, x_order, y, y_order, apart, panels, source, carried, form.tiles)
         last = len(loops) - 2
         return self.collapse(product, [*([a] for a in range(last)), [last, last + 1]])
+
+    def _enlarged(self, x: Any, order: str, sizes: dict[str, Size], dtype: np.dtype) -> Any:
+        """`x` with zeros behind it until its axes have these sizes."""
+        more = [sizes[letter] - n for letter, n in zip(order, self.shape(x), strict=True)]
+        return self.pad_with(x, [0] * len(more), more, self.scalar_constant(dtype, 0))
 
     def _reordered(self, y: Any, order: str, wanted: str) -> tuple[Any, str]:
         """`y` copied to another order of its axes; IREE would undo the copy if it could see through it."""

@@ -44,6 +44,10 @@ STATIC: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], str]] = {
     "few_rows": (PLAIN, (3, 640), (640, 256), "mk,kn->mn"),
     "odd_rows": (PLAIN, (97, 64), (64, 64), "mk,kn->mn"),
     "ten_columns": (PLAIN, (64, 512), (512, 10), "mk,kn->mn"),
+    "odd_columns": (PLAIN, (64, 96), (96, 100), "mk,kn->mn"),
+    "odd_everything": (LEFT, (99, 97), (99, 101), "km,kn->mn"),
+    "odd_right": (RIGHT, (97, 99), (101, 99), "mk,nk->mn"),
+    "panels_odd": (PLAIN, (64, 768), (768, 1000), "mk,kn->mn"),
     "panels": (PLAIN, (64, 768), (768, 1024), "mk,kn->mn"),
     "panels_right": (RIGHT, (64, 768), (1024, 768), "mk,nk->mn"),
     "matvec": (PLAIN, (512, 256), (256,), "mk,k->m"),
@@ -56,6 +60,7 @@ run = Compiled(
     {name: (product(axes), (f32(*left), f32(*right))) for name, (axes, left, right, _) in STATIC.items()}
     | {
         "batched": (product(((2,), (1,)), ((0,), (0,))), (f32(6, 64, 32), f32(6, 32, 96))),
+        "batched_odd": (product(((2,), (1,)), ((0,), (0,))), (f32(5, 67, 33), f32(5, 33, 50))),
         "batched_right": (product(((3,), (3,)), ((0, 1), (0, 1))), (f32(2, 3, 64, 32), f32(2, 3, 96, 32))),
         "biased": (biased, (f32(64, 96), f32(96, 128), f32(128))),
         "f64": (product(PLAIN), (TensorType((64, 96), FLOAT64), TensorType((96, 64), FLOAT64))),
@@ -91,6 +96,8 @@ def test_static_products_in_every_layout(name: str) -> None:
 def test_batched_products() -> None:
     x, y = sample(6, 64, 32), sample(6, 32, 96)
     assert close(run("batched", x, y)[0], x @ y, 32)
+    x, y = sample(5, 67, 33), sample(5, 33, 50)
+    assert close(run("batched_odd", x, y)[0], x @ y, 33)
     x, y = sample(2, 3, 64, 32), sample(2, 3, 96, 32)
     assert close(run("batched_right", x, y)[0], x @ y.swapaxes(2, 3), 32)
 
@@ -98,6 +105,15 @@ def test_batched_products() -> None:
 def test_what_follows_a_product_is_computed_with_it() -> None:
     x, y, bias = sample(64, 96), sample(96, 128), sample(128)
     assert close(run("biased", x, y, bias)[0], np.maximum(x @ y + bias, 0), 96)
+
+
+def test_rounding_a_product_up_lets_no_infinity_out() -> None:
+    """Rows and columns are added, never terms: a zero beside an infinity would make a NaN."""
+    x, y = np.ones((97, 99), np.float32), np.ones((101, 99), np.float32)
+    x[96, 98], y[100, 98] = np.inf, -np.inf
+    (got,) = run("odd_right", x, y)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(got, x @ y.T)
 
 
 def test_other_dtypes() -> None:
