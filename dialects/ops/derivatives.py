@@ -7,7 +7,7 @@ difference, and once they have run the inliner dissolves what is left into the c
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -128,7 +128,7 @@ class UndefinedValue(Op):
 class CallLike(Op):
     """Family of ops that compute what their `callee` computes; sizes among the operands come first."""
 
-    operands = (Passed("xs", ANY, variadic=True),)
+    operands: ClassVar[tuple[Operand, ...]] = (Passed("xs", ANY, variadic=True),)
     callee_attribute = "callee"
     builder_result = "Any"
 

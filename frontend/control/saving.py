@@ -30,7 +30,7 @@ class Saving:
         saved_states: int | None,
     ) -> None:
         self.name = name
-        self.options = {
+        self.options: dict[str, Any] = {
             "checkpoint_every": checkpoint_every,
             "memory_budget": memory_budget,
             "saved_states": saved_states,

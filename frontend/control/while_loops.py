@@ -124,7 +124,7 @@ def fori_loop(
     takes `memory_budget` or `saved_states` to be differentiable in reverse mode. The options are theirs.
     """
     saving = Saving("fori_loop", checkpoint_every, memory_budget, saved_states)
-    options = {"memory_budget": memory_budget, "saved_states": saved_states}
+    options: dict[str, Any] = {"memory_budget": memory_budget, "saved_states": saved_states}
     if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
         steps = max(int(upper) - int(lower), 0)
         indices = xp.arange(int(lower), int(lower) + steps)

@@ -163,7 +163,7 @@ def qr(
         raise argument_error(f"qr: mode is {mode!r}, expected 'full', 'economic' or 'r'")
     if mode == "r":
         value = matrix("qr", a)
-        r = _qr(value, "r")
+        r: Any = _qr(value, "r")
         missing = value.shape[-2] - r.shape[-2]
         return (xp.concatenate([r, zeros((*r.shape[:-2], missing, r.shape[-1]), r.dtype)], axis=-2),)
     return tuple(_qr(a, "complete" if mode == "full" else "reduced"))

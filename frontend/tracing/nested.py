@@ -88,16 +88,16 @@ class Workshop:
         frame = Frame(self.program, name, self.frame, private=True, symbol=symbol)
         bound = bound or {}
         with recording(frame):
-            inner = []
+            inner: list[Any] = []
             for position, argument in enumerate(arguments):
                 if isinstance(argument.type, TensorType):
-                    value = frame.add_argument(argument.type, argument.dimensions)
-                    value.weak_type = argument.weak_type
+                    tracer = frame.add_argument(argument.type, argument.dimensions)
+                    tracer.weak_type = argument.weak_type
+                    inner.append(tracer)
                 else:
-                    value = frame.add_size(argument.dimensions[0])
-                inner.append(value)
+                    inner.append(frame.add_size(argument.dimensions[0]))
                 if position in bound:
-                    frame.captured[capture_key(bound[position])] = (bound[position], value.value)
+                    frame.captured[capture_key(bound[position])] = (bound[position], inner[-1].value)
             results, result_tree, _ = result_values(call, call(inner))
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
