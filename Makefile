@@ -1,8 +1,8 @@
 # Two commands do everything on a fresh machine with Python 3.11, its venv module and make:
 #   make demo    trains, builds and runs the digits example
 #   make test    lint, strict types, all tests
-# Both first create .venv and install the project into it (again when pyproject.toml or the CMake files
-# change). Nothing is written outside the checkout: caches and temporary files go to .cache.
+# Both first create .venv and install the project into it (again when pyproject.toml, the CMake files or the
+# list of modules change). Nothing is written outside the checkout: caches and temporary files go to .cache.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -14,6 +14,8 @@ JOBS ?= 2
 ENVIRONMENT := .venv
 INSTALLED := $(ENVIRONMENT)/.installed
 TYPED := .cache/typed
+PACKAGE := frontend dialects passes runtime cli
+MODULES := .cache/modules
 PY := $(ENVIRONMENT)/bin/python
 
 export TMPDIR := $(CURDIR)/.cache/tmp
@@ -23,7 +25,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The environment's own commands (adze, iree-run-module, ruff, ...) come first.
 export PATH := $(CURDIR)/$(ENVIRONMENT)/bin:$(PATH)
 
-.PHONY: help install demo test lint format typecheck unit bench clean
+.PHONY: help install demo test lint format typecheck unit bench clean FORCE
 
 help:
 	@echo "make demo | test | lint | format | typecheck | unit | bench | clean"
@@ -39,7 +41,13 @@ $(PY):
 	  || { rm -rf $(ENVIRONMENT); \
 	       echo "error: cannot make a virtual environment; on Debian: apt-get install python3-venv"; exit 1; }
 
-$(INSTALLED): pyproject.toml CMakeLists.txt $(wildcard cmake/*) | $(PY)
+# An editable install maps each module to its file, so it is made again when files come, go or move.
+$(MODULES): FORCE
+	@mkdir -p $(@D)
+	@find $(PACKAGE) -name '*.py' | sort | cmp --silent - $@ \
+	  || find $(PACKAGE) -name '*.py' | sort > $@
+
+$(INSTALLED): pyproject.toml CMakeLists.txt $(wildcard cmake/*) $(MODULES) | $(PY)
 	@mkdir -p "$(TMPDIR)"
 	$(PY) -m pip install --quiet --editable '.[test]'
 	@touch $@
