@@ -17,11 +17,12 @@ from ...dialects.dialect import OPS
 from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
-from .configuration import ModuleHints, plan, settle, survey
+from .configuration import ModuleHints, Survey, plan, settle, survey
 from .fusion import fuse
 from .hazards import guarded
 from .lifetimes import keep_lifetimes
 from .lowering import Lowering
+from .whiles import read_all
 
 
 def lower(module: mlir.ir.Module, target: Any) -> ModuleHints:
@@ -76,18 +77,29 @@ class _Conversion:
             manager = mlir.passmanager.PassManager.parse(tidy)
             manager.enable_verifier(False)  # half the time of lowering, and IREE verifies what it reads
             manager.run(self.module.operation)
+            read_all(self.module)
             keep_lifetimes(self.module)
 
     def _plan(self) -> None:
         """Survey the ops of the module for what is decided once for all of them."""
         surveyed = []
+        known: dict[Any, Survey] = {}  # of ops whose attributes do not matter
         for function in self.module.body.operations:
             for operation in (o for block in function.regions[0].blocks for o in block.operations):
-                application = self.reader.read(operation)
-                if application is not None:
-                    types = [self.codec.read_type(v.type) for v in operation.operands]
-                    results = [self.codec.read_type(v.type) for v in operation.results]
-                    surveyed.append(survey(application.op, types, results, application.attributes))
+                op = self.reader.declaration(operation.operation.name)
+                if op is None:
+                    continue
+                types = tuple(self.codec.read_type(v.type) for v in operation.operands)
+                results = tuple(self.codec.read_type(v.type) for v in operation.results)
+                if op.is_contraction:
+                    application = self.reader.read(operation)
+                    assert application is not None
+                    seen = survey(op, types, results, application.attributes)
+                elif (op, types, results) in known:
+                    seen = known[op, types, results]
+                else:
+                    seen = known[op, types, results] = survey(op, types, results, {})
+                surveyed.append(seen)
         self.lowering.hints = plan(self.lowering.target, surveyed)
 
     def _erase_signedness(self) -> None:

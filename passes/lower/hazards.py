@@ -47,7 +47,7 @@ class _Followed:
 
     reader: Reader
     ways: dict[Any, dict[Any, Ways]] = field(default_factory=dict)  # of each value: from which source, how
-    ends: dict[Any, set[Path]] = field(default_factory=dict)
+    ends: dict[Any, set[Any]] = field(default_factory=dict)
     folded: dict[Any, set[Path]] = field(default_factory=dict)  # ends where axes of the source are reduced
     joined: set[Any] = field(default_factory=set)
 
@@ -70,7 +70,7 @@ class _Followed:
                     self.ways[result] = {result: {(): tuple(range(rank))}}
             return
         merged = self._merged(application, operands, operation.results[0])
-        self.joined.update(source for source, ways in merged.items() if len(ways) > 1)
+        self.joined.update(source for source, ways in merged.items() if len(_distinct(ways)) > 1)
         if merged:
             self.ways[operation.results[0]] = merged
 
@@ -82,7 +82,7 @@ class _Followed:
             self.joined.update(left.keys() & right.keys())
         for operand in operands:
             for source, ways in self.ways.get(operand, {}).items():
-                self.ends.setdefault(source, set()).update(ways)
+                self.ends.setdefault(source, set()).update(_distinct(ways))
                 if application is None or not issubclass(application.op, (Reduction, ArgumentExtremum)):
                     continue
                 attributes = application.attributes
@@ -107,6 +107,11 @@ class _Followed:
                 for path, image in ways.items():
                     into[path + step] = _through(image, moved) if step else image
         return merged
+
+
+def _distinct(ways: Ways) -> set[Any]:
+    """The different ways: paths that put the axes of a value in the same places are one."""
+    return {path if image is None else image for path, image in ways.items()}
 
 
 def _has_bodies(application: Application) -> bool:

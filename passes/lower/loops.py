@@ -98,6 +98,9 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         steps = self.size(length)
         for x in arrays:
             self.require_equal(self.shape(x)[0], steps, "adze: scan walks over arrays of unequal length")
+        if steps == 0:
+            # A loop that is never taken would slice rows of arrays without rows, which MLIR refuses.
+            return self._never(body, constants, carry, arrays, types)
         state = [self._state(v, t) for v, t in zip(carry, self.result_types[:n], strict=True)]
         call = _Steps(body, tuple(constants), tuple(arrays), n, steps, reverse)
         columns = list(self.result_types[n:])
@@ -114,6 +117,31 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         if whole != steps:
             carried = self._repeat(call, carried, types, whole, steps, 1)
         return tuple(carried)
+
+    def _never(
+        self,
+        body: str,
+        constants: Sequence[Any],
+        carry: Sequence[Any],
+        arrays: Sequence[Any],
+        types: Sequence[Any],
+    ) -> tuple[Any, ...]:
+        """A scan of no steps: the carry as it is, and results without rows."""
+        n = len(carry)
+        kept = [v if v.type == t else mlir.tensor.cast(t, v) for v, t in zip(carry, types[:n], strict=True)]
+        columns = list(self.result_types[n:])
+        shapes = [t.shape[1:] for t in columns if isinstance(t, TensorType)]
+        if any(None in shape for shape in shapes):
+            walked = [t for t in self.operand_types[len(self.operand_types) - len(arrays) :]]
+            slices = [
+                self.empty(self.shape(x)[1:], t.dtype)
+                for x, t in zip(arrays, walked, strict=True)
+                if isinstance(t, TensorType)
+            ]
+            rows = [self._row_type(t) for t in types[n:]]
+            found = self._called(body, [*constants, *kept, *slices], [*types[:n], *rows])
+            shapes = [self.shape(row) for row in found[n:]]
+        return (*kept, *(self._stack_for(t, 0, shape) for t, shape in zip(columns, shapes, strict=True)))
 
     def _repeat(
         self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], first: Size, last: Size, width: int
@@ -206,11 +234,15 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
     def _row(self, x: Any, time: Any) -> Any:
         """`x[time]`."""
         shape = self.shape(x)
+        if 0 in shape[1:]:  # MLIR refuses to slice what has no elements
+            return self.empty_like_element(mlir.ir.RankedTensorType(x.type).element_type, shape[1:])
         part = self.window(x, [time, *[0] * (len(shape) - 1)], [1, *shape[1:]], [1] * len(shape))
         return self.reshape(part, shape[1:])
 
     def _write(self, row: Any, whole: Any, time: Any) -> Any:
         """`whole` with `whole[time] = row`."""
         shape = self.shape(row)
+        if 0 in shape:
+            return whole
         part = self.reshape(row, (1, *shape))
         return self.insert(part, whole, [time, *[0] * len(shape)], [1] * (len(shape) + 1))

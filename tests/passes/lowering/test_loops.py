@@ -1,0 +1,133 @@
+"""Lowered loops: state that nobody reads, scans without steps, rows without elements, barriers that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import ShapeDtype, lax
+from adze import numpy as xp
+
+A, B = np.float32([1, 2, 3]), np.float32([5, 6])
+
+
+def equal(found: Any, expected: Any) -> None:
+    for a, b in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+# -- while loops whose bodies do not read all of the state: IREE refuses them, crashes or allocates for ever
+
+
+def replaced(a: Any, b: Any) -> Any:
+    def body(s: Any) -> Any:
+        return s[0] + 1, xp.zeros(3, np.float32), s[2] * 2, xp.ones(2, np.float32)
+
+    return lax.while_loop(lambda s: s[0] < 3, body, (np.int32(0), a, a, b))
+
+
+def replaced_and_asked_for(a: Any, b: Any) -> Any:
+    def body(s: Any) -> Any:
+        return s[0] * 0 + 1.0, s[1] + 1, xp.ones_like(s[2])
+
+    return lax.while_loop(lambda s: xp.sum(s[1]) < 30, body, (a, a, b))
+
+
+def replaced_inside(a: Any, b: Any) -> Any:
+    def body(s: Any) -> Any:
+        i, x, y = s
+        inner = (x * 0, y)
+        x, y = lax.while_loop(lambda t: t[0].sum() < 2, lambda t: (t[0] + 1, xp.zeros_like(t[1])), inner)
+        return i + 1, x, y
+
+    return lax.while_loop(lambda s: s[0] < 3, body, (np.int32(0), a, b))
+
+
+UNREAD = (replaced, replaced_and_asked_for, replaced_inside)
+
+
+def test_state_that_the_body_does_not_read() -> None:
+    def everything(a: Any, b: Any) -> Any:
+        return [f(a, b) for f in UNREAD]
+
+    equal(adze.jit(everything)(A, B), everything(A, B))
+
+
+def test_state_of_dynamic_size_that_the_body_does_not_read() -> None:
+    compiled = adze.trace(replaced_and_asked_for, *[ShapeDtype(("n",), np.float32)] * 2).lower().compile()
+    for n in (1, 4):
+        x = np.linspace(0, 1, n).astype(np.float32)
+        equal(compiled(x, x), replaced_and_asked_for(x, x))
+
+
+def test_only_what_is_not_read_costs_an_op() -> None:
+    def chosen(f: Callable[..., Any], *arguments: Any) -> int:
+        return adze.trace(f, *arguments).lower().mlir().count("arith.select")
+
+    def loop(body: Callable[[Any], Any]) -> Callable[..., Any]:
+        return lambda a, b: lax.while_loop(lambda s: xp.sum(s[0]) < 30, body, (a, b))
+
+    read = chosen(loop(lambda s: (s[0] + 1, s[1] * 2)), A, B)
+    assert chosen(loop(lambda s: (s[0] + 1, s[1])), A, B) == read  # as it was: nothing to choose
+    assert chosen(loop(lambda s: (s[0] + 1, xp.ones_like(s[1]))), A, B) == read + 1
+
+
+# -- scans without steps, and with rows without elements -----------------------------------------------------
+
+
+def scanned(x: Any, rows: Any) -> Any:
+    def body(c: Any, row: Any) -> Any:
+        return c + xp.sum(row), (row * 2, xp.sum(c))
+
+    return lax.scan(body, x, rows), lax.scan(body, x, rows, reverse=True)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0,), (0, 0), (3, 0), (17, 0), (2, 0, 3)])
+def test_scan_without_steps_or_over_rows_without_elements(shape: Sequence[int]) -> None:
+    rows = np.ones(shape, np.float32)
+    equal(adze.jit(scanned)(A, rows), scanned(A, rows))
+
+
+def test_scan_without_steps_and_rows_of_a_dynamic_size() -> None:
+    def f(x: Any) -> Any:
+        rows = xp.broadcast_to(x[None], (2, x.shape[0]))[:0]
+        return lax.scan(lambda c, row: (c + 1, (c * row, row)), x, rows)
+
+    compiled = adze.trace(f, ShapeDtype(("n",), np.float32)).lower().compile()
+    for n in (1, 3):
+        x = np.linspace(0, 1, n).astype(np.float32)
+        equal(compiled(x), f(x))
+
+
+# -- barriers: only between readers of a reduction that read it by different maps
+
+
+def test_one_map_by_two_ways_is_no_hazard() -> None:
+    def barriers(f: Callable[..., Any]) -> int:
+        return adze.trace(f, np.ones((4, 3), np.float32)).lower().mlir().count("util.optimization_barrier")
+
+    def same(x: Any) -> Any:
+        s = xp.sum(x, 1)
+        return xp.broadcast_to(s[:, None], (4, 4)) * xp.reshape(s, (4, 1))
+
+    def crossed(x: Any) -> Any:
+        s = xp.sum(x, 1)
+        return xp.broadcast_to(s[:, None], (4, 4)) * xp.reshape(s, (1, 4))
+
+    assert barriers(crossed) > barriers(same) == 0
+
+    def read_and_folded(x: Any) -> Any:
+        s = xp.sum(x, 1)
+        return s, xp.max(xp.broadcast_to(s[:, None], (4, 5)), axis=0), xp.sum(s[:, None] * x, axis=1)
+
+    x = np.linspace(-1, 2, 12).astype(np.float32).reshape(4, 3)
+    equal(
+        adze.jit(lambda x: [same(x), crossed(x), read_and_folded(x)])(x),
+        [same(x), crossed(x), read_and_folded(x)],
+    )
