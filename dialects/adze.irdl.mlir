@@ -958,6 +958,16 @@ irdl.dialect @adze {
     irdl.results(result: variadic %2)
     irdl.attributes {"callee" = %3, "body" = %4, "body_constants" = %5, "state_count" = %6, "saved_states" = %7, "active" = %8, "results" = %9}
   }
+  irdl.operation @custom_batch_call {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.symbol_ref"
+    %3 = irdl.base "#builtin.string"
+    %4 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callee" = %2, "rule" = %3, "results" = %4}
+  }
   irdl.operation @print {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "#builtin.string"

@@ -603,6 +603,11 @@ class Builder(BuilderCore[V]):
         result: Any = self.apply(BY_NAME["while_pullback"], (steps, *xs, ), {"callee": callee, "body": body, "body_constants": body_constants, "state_count": state_count, "saved_states": saved_states, "active": tuple(active), "results": tuple(results)})
         return result
 
+    def custom_batch_call(self, *xs: V, callee: str, rule: str, results: Sequence[ValueType]) -> Any:
+        """``y... = callee(x...)``, which the batch engine maps by `rule` in place of mapping `callee`."""
+        result: Any = self.apply(BY_NAME["custom_batch_call"], (*xs, ), {"callee": callee, "rule": rule, "results": tuple(results)})
+        return result
+
     def print(self, *xs: V, format: str) -> tuple[()]:
         """Show the operands when the program reaches this point, under the text `format`."""
         result: tuple[()] = self.apply(BY_NAME["print"], (*xs, ), {"format": format})

@@ -52,6 +52,7 @@ from .ops.contraction import DotGeneral
 from .ops.control import Call
 from .ops.conversion import BitcastConvert, Complex, Conj, Convert, Imag, Nextafter, Real
 from .ops.convolution import ConvGeneral
+from .ops.custom_batching import CustomBatchCall
 from .ops.derivatives import (
     CheckpointCall,
     CheckpointName,
@@ -189,6 +190,7 @@ DERIVATIVES: Final = (
     CustomVjpCall,
     CustomVjpLinear,
     WhilePullback,
+    CustomBatchCall,
 )
 EFFECTS: Final = (Print, Check)
 

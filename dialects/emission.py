@@ -30,6 +30,8 @@ class Emitter(Builder[Any]):
         self.codec = codec
         self.point = point
         self.location = location
+        self.functions: Any = None
+        """The engine that a rule asks for a function, if one drives this emitter."""
 
     def type_of(self, value: mlir.ir.Value) -> ValueType:
         return self.codec.read_type(value.type)

@@ -37,11 +37,15 @@ class Batcher(FunctionMaker):
     """The batch engine of one module for one axis; remembers what it has made.
 
     `size` is the static size of the axis, or None where it is dynamic: then every batched function takes
-    it as its first argument. `axis_name` is what collectives call the axis.
+    it as its first argument. `axis_name` is what collectives call the axis. `program` is for rules that are
+    Python functions: where they are traced.
     """
 
-    def __init__(self, module: mlir.ir.Module, size: int | None, axis_name: str | None = None) -> None:
+    def __init__(
+        self, module: mlir.ir.Module, size: int | None, axis_name: str | None = None, program: Any = None
+    ) -> None:
         self.module = module
+        self.program = program
         self.size = size
         self.axis_name = axis_name
         self.codec = Codec(module.context)
@@ -136,10 +140,12 @@ class Batcher(FunctionMaker):
             raise MissingRuleError(
                 f"'{op.name}' cannot be batched: {op.batch.reason}", where=location_text(operation.location)
             )
-        if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
-            results, flags = op.batch(b, size, operands, batched, self, **attributes)
-        else:
-            results, flags = op.batch(b, size, operands, batched, **attributes)
+        engine = [self] if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()) else []
+        try:
+            results, flags = op.batch(b, size, operands, batched, *engine, **attributes)
+        except MissingRuleError as error:
+            error.locate(location_text(operation.location))
+            raise
         for old, new, is_batched in zip(operation.results, results, flags, strict=True):
             values[old] = new
             if is_batched:

@@ -45,8 +45,8 @@ def inline_rule(module: mlir.ir.Module, symbol: str, reader: Reader, count: int)
 
 
 def _has_rules(op: type[Op]) -> bool:
-    """Whether calls by this op name functions besides the callee: its rules."""
-    return sum(attribute.kind == "symbol" for attribute in op.attributes.values()) > 1
+    """Whether calls by this op name something besides the callee: its rules."""
+    return "rule" in op.attributes or sum(a.kind == "symbol" for a in op.attributes.values()) > 1
 
 
 def _inline_into(symbol: str, found: dict[str, Any], reader: Reader, done: set[str]) -> None:

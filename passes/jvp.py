@@ -83,6 +83,7 @@ class ForwardMode(FunctionMaker):
         new = NewFunction(
             self.module, self.codec, f"{symbol}_{self.transform}", [*types, *tangent_types], location
         )
+        new.emitter.functions = self
         primals: dict[Any, Any] = dict(zip(parameters, new.arguments, strict=False))
         tangents: dict[Any, Any] = {}
         incoming = iter(new.arguments[len(parameters) :])

@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import custom_batching as custom_batching
     from . import debug as debug
     from . import lax as lax
     from . import nn as nn
@@ -94,7 +95,7 @@ _WHERE = {
     "custom_vjp": ".frontend.transforms.custom_derivatives",
     "stop_gradient": ".frontend.transforms.checkpoints",
 }
-_MODULES = ("debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
+_MODULES = ("custom_batching", "debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 
 __all__ = [*_WHERE, *_MODULES]
 

@@ -22,6 +22,7 @@ from ...dialects.dialect import BY_NAME
 from ...dialects.emission import Emitter
 from ...dialects.ops.constants import Constant
 from ...dialects.types import SIZE, TensorType, storage
+from ...passes.functions import functions
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
 from .locations import user_line, user_location, user_location_text
@@ -51,9 +52,10 @@ class Program:
         self._locations: dict[tuple[str, int], mlir.ir.Location] = {}
 
     def unique_symbol(self, name: str) -> str:
-        """`name`, or `name_1`, `name_2`, ... when it is taken."""
+        """`name`, or `name_1`, `name_2`, ... when it is taken: reserved here, or made by an engine."""
+        taken = self.symbols | functions(self.module).keys()
         symbol, count = name, 0
-        while symbol in self.symbols:
+        while symbol in taken:
             count += 1
             symbol = f"{name}_{count}"
         self.symbols.add(symbol)

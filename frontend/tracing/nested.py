@@ -65,11 +65,12 @@ def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
 
 
 class Workshop:
-    """A program to make functions in and to call them."""
+    """A program to make functions in and to call them: `program`, or the one being recorded, or a new one."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program | None = None) -> None:
         self.frame = current_frame()
-        self.program = self.frame.program if self.frame is not None else Program("eager")
+        recorded = self.frame.program if self.frame is not None else None
+        self.program = program or recorded or Program("eager")
 
     def nested(
         self,

@@ -106,7 +106,10 @@ class _Mapping:
             arguments.append(_slice_of(operands[-1]))
         nested = shop.nested(function_name(self.function), self._call, arguments)
         static = self.size if isinstance(self.size, int) else None
-        engine = shop.engine(("batch", static, self.axis_name), lambda m: Batcher(m, static, self.axis_name))
+        engine = shop.engine(
+            ("batch", static, self.axis_name),
+            lambda module: Batcher(module, static, self.axis_name, shop.program),
+        )
         mask = (*mapped, *(False for _ in nested.captured))
         made = engine.batch(nested.symbol, mask)
         leading = [] if static is not None else [self.size]

@@ -127,7 +127,7 @@ class custom_jvp:  # a decorator, named as JAX has it
         self._rule = rule
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        args = _positional(self._function, args, kwargs)
+        args = positional(self._function, args, kwargs)
         if current_frame() is None:
             return self._function(*args)
         if self._rule is None:
@@ -222,7 +222,7 @@ class custom_vjp:  # a decorator, named as JAX has it
         self._rules = (fwd, bwd)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        args = _positional(self._function, args, kwargs)
+        args = positional(self._function, args, kwargs)
         if current_frame() is None:
             return self._function(*args)
         if self._rules is None:
@@ -361,7 +361,7 @@ def _zero_like(value: Any) -> Any:
     return ops.full(0, tuple(value.shape), value.dtype)
 
 
-def _positional(
+def positional(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
     """All arguments by position, defaults filled in."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
-from adze.dialects.types import TensorType
+from adze.dialects.ops.custom_batching import announce
+from adze.dialects.types import SIZE, TensorType
 
 from .cases import Callee, Row, array, case, elementwise, given, row
 from .domains import normal
@@ -25,6 +26,15 @@ TIMES_TWICE_BACK: Final = Callee(  # two steps of x = w * x
     lambda b, n, w, x, c: (b.mul(b.mul(b.add(w, w), x), c), b.mul(b.mul(w, w), c)),
     lambda n, w, x, c: ((w + w) * x * c, w * w * c),
 )
+
+
+def squares(engine: Any, types: Any, batched: Any) -> Any:
+    """The batching rule of `square`: one product."""
+    size = engine.size
+    given = [t.with_shape((size, *t.shape)) if has else t for t, has in zip(types, batched, strict=True)]
+    lead = [SIZE] * (size is None)
+    return engine.function("squares", [*lead, *given], lambda b, xs: [b.mul(xs[-1], xs[-1])]), tuple(batched)
+
 
 DERIVATIVES: Final[tuple[Row, ...]] = (
     row("stop_gradient", *elementwise("special")),
@@ -99,6 +109,18 @@ DERIVATIVES: Final[tuple[Row, ...]] = (
             results=(VECTOR, VECTOR),
             static_only=STATED,
             functions={"times": TIMES, "back": TIMES_TWICE_BACK},
+        ),
+        tolerance="rounded",
+    ),
+    row(
+        "custom_batch_call",
+        case(
+            array(4, dtype=np.float32, domain=normal),
+            callee="square",
+            rule=announce("square", squares),
+            results=(VECTOR,),
+            static_only=STATED,
+            functions={"square": SQUARE},
         ),
         tolerance="rounded",
     ),

@@ -172,6 +172,17 @@ def test_map_of_a_pullback() -> None:
     same(adze.vmap(pull)(B)[0], 2 * A[0] * B)
 
 
+def f_batched(x: Any) -> Any:
+    return xp.cos(x)
+
+
+def test_functions_may_have_the_names_that_transforms_give() -> None:
+    def f(x: Any) -> Any:
+        return xp.sin(x)
+
+    same(adze.jit(lambda a: adze.vmap(f)(a) + adze.vmap(f_batched)(a))(A), np.sin(A) + np.cos(A))
+
+
 def test_dynamic_batch() -> None:
     spec = adze.ShapeDtype(("n", 4), np.float64)
     inner = adze.jit(lambda x: xp.exp(x) + 1)

@@ -1,0 +1,215 @@
+"""Batching by the user's own rule.
+
+`custom_vmap` wraps a function with a rule that says what `vmap` makes of it. A call inside a trace is an op
+that the batch engine hands back to the rule here: it is traced when, and only when, the function is batched,
+once it is known which arguments are.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...dialects.ops.custom_batching import announce, gone
+from ...dialects.types import SIZE, TensorType, ValueType
+from .. import tree
+from ..errors import TraceError
+from ..tracing.frames import Tracer, capture_key, current_frame
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.nested import Argument, Nested, Workshop, argument_of
+from ..tracing.sizes import Dim
+from ..tracing.trace import function_name
+from .custom_derivatives import positional
+
+Flags = tuple[bool, ...]
+
+
+class custom_vmap:  # a decorator, named as JAX has it
+    """A function with a batching rule of its own: decorate it, then its rule with `.def_vmap`.
+
+    The rule is called as `rule(axis_size, in_batched, *args)`. `in_batched` is a tuple with, for each
+    argument, its tree with a bool for each array: whether the array has the batch, as axis 0. It gives the
+    result and a tree of the same structure with a bool for each array of the result.
+
+    Where the function is differentiated before it is batched (`vmap(grad(f))`), the rule is differentiated;
+    where it is batched first (`grad` of a sum of `vmap(f)`), what the rule gave is. For a derivative of its
+    own put it inside a `custom_jvp` or `custom_vjp`. The function may use outer values, but none that is
+    mapped: those must be arguments.
+
+    Raises `TraceError` when it is called before it has a rule, and when it is batched and the rule gives a
+    result of another tree or type than the function.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._rule: Callable[..., Any] | None = None
+
+    def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
+        """Use `rule` under `vmap`; gives it back, so that it works as a decorator."""
+        self._rule = rule
+        return rule
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._rule is None:
+            raise TraceError(
+                f"custom_vmap function {function_name(self._function)} has no batching rule",
+                where=user_location_text(),
+                hint="define one: @f.def_vmap",
+            )
+        args = positional(self._function, args, kwargs)
+        if current_frame() is None:
+            return self._function(*args)
+        return _Call(self._function, self._rule, args).record()
+
+
+class _Call:
+    """One call of a wrapped function inside a trace."""
+
+    def __init__(self, function: Callable[..., Any], rule: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        self.function = function
+        self.rule = rule
+        self.name = function_name(function)
+        leaves, self.structure = tree.flatten(args)
+        self.values = [as_value(leaf) for leaf in leaves]
+        self.arguments = [argument_of(v) for v in self.values]
+        self.shop = Workshop()
+
+    def record(self) -> Any:
+        count = len(self.values)
+        body = self._body([])
+        captured = list({capture_key(v): v for v in (*body.captured, *_closed_over(self.rule))}.values())
+        if captured:
+            body = self._body(captured)
+        traced = _TracedRule(self, body, captured)
+        name = announce(self.name, traced)
+        self.shop.program.memo["batching rule", name] = traced  # which keeps it as long as the program is
+        results = ops.custom_batch_call(
+            *self.values[:count], *captured, callee=body.symbol, rule=name, results=body.result_types
+        )
+        return tree.unflatten(body.result_tree, results if isinstance(results, tuple) else (results,))
+
+    def _body(self, captured: Sequence[Any]) -> Nested:
+        count = len(self.values)
+        given = [*self.arguments, *map(argument_of, captured)]
+
+        def call(leaves: Sequence[Any]) -> Any:
+            return self.function(*tree.unflatten(self.structure, leaves[:count]))
+
+        return self.shop.nested(self.name, call, given, {count + i: v for i, v in enumerate(captured)})
+
+
+class _TracedRule:
+    """The rule of one call as the batch engine asks for it."""
+
+    def __init__(self, call: _Call, body: Nested, captured: Sequence[Any]) -> None:
+        self.rule = call.rule
+        self.name = call.name
+        self.structure = call.structure
+        self.arguments = call.arguments
+        self.result_tree = body.result_tree
+        self.result_types = body.result_types
+        self.captured = list(captured)
+
+    def __call__(self, engine: Any, types: Sequence[ValueType], batched: Flags) -> tuple[str, Flags]:
+        """A function that takes the size (where it is dynamic), the arguments and what is captured."""
+        count = len(self.arguments)
+        if engine.program is None:
+            raise gone(self.name)
+        if any(batched[count:]):
+            raise TraceError(
+                f"custom_vmap function {self.name}, or its batching rule, uses an outer value that is mapped",
+                where=user_location_text(),
+                hint="make that value an argument, so that the rule sees whether it is batched",
+            )
+        lead = [Argument(SIZE, ("the batch",), False)] if engine.size is None else []
+        first = len(lead) + count
+        given = [
+            *lead,
+            *(
+                self._argument(engine.size, *each)
+                for each in zip(types, batched, self.arguments, strict=False)
+            ),
+            *map(argument_of, self.captured),
+        ]
+        flags: list[bool] = []
+
+        def call(values: Sequence[Any]) -> Any:
+            size = values[0] if lead else engine.size
+            results, found = self._apply(size, values[len(lead) : first], batched[:count])
+            flags[:] = found
+            return results
+
+        symbol = engine.program.unique_symbol(f"{self.name}_rule")
+        bound = {first + i: v for i, v in enumerate(self.captured)}
+        made = Workshop(engine.program).nested(symbol, call, given, bound, symbol)
+        if made.captured:
+            raise TraceError(
+                f"the batching rule of {self.name} uses a traced value through another function",
+                where=user_location_text(),
+                hint="make that value an argument of the function",
+            )
+        return made.symbol, tuple(flags)
+
+    @staticmethod
+    def _argument(size: int | None, kind: ValueType, has_axis: bool, argument: Argument) -> Argument:
+        if not has_axis:
+            return Argument(kind, argument.dimensions, argument.weak_type)
+        assert isinstance(kind, TensorType)
+        names = ("the batch", *(argument.dimensions or (None,) * kind.rank))
+        return Argument(kind.with_shape((size, *kind.shape)), names, argument.weak_type)
+
+    def _apply(self, size: Any, leaves: Sequence[Any], batched: Flags) -> tuple[list[Any], list[bool]]:
+        args = tree.unflatten(self.structure, leaves)
+        found = self.rule(size, tree.unflatten(self.structure, batched), *args)
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise TraceError(
+                f"the batching rule of {self.name} must give (result, which of it is batched), it gives "
+                f"{tree.describe(tree.structure(found))}",
+                where=user_location_text(),
+            )
+        results, structure = tree.flatten(found[0])
+        flags, flag_structure = tree.flatten(found[1])
+        if structure != self.result_tree:
+            raise TraceError(
+                f"the batching rule of {self.name} gives a result of tree {tree.describe(structure)}, "
+                f"{self.name} itself gives {tree.describe(self.result_tree)}",
+                where=user_location_text(),
+            )
+        if flag_structure != structure or not all(isinstance(flag, bool) for flag in flags):
+            raise TraceError(
+                f"the batching rule of {self.name} says {found[1]!r} for which of its result is batched, "
+                f"expected a bool for each array of {tree.describe(structure)}",
+                where=user_location_text(),
+            )
+        paths = tree.paths(structure)
+        entries = zip(results, flags, self.result_types, paths, strict=True)
+        checked = [self._checked(size, *entry) for entry in entries]
+        return checked, flags
+
+    def _checked(self, size: Any, result: Any, has_axis: bool, kind: TensorType, path: str) -> Any:
+        value = as_value(result)
+        value = as_value(value, kind.dtype) if value.weak_type else value
+        static = size if isinstance(size, int) else None
+        wanted = kind.with_shape((static, *kind.shape)) if has_axis else kind
+        if ops.type_of(value) != wanted:
+            said = "batched" if has_axis else "not batched"
+            raise TraceError(
+                f"the batching rule of {self.name} gives result{path} of type {ops.type_of(value)}, "
+                f"expected {wanted}: it is said to be {said}, and {self.name} itself gives {kind}",
+                where=user_location_text(),
+            )
+        return value
+
+
+def _closed_over(rule: Callable[..., Any]) -> list[Any]:
+    """The traced values and sizes that a rule uses of the functions around it."""
+    try:
+        outer = inspect.getclosurevars(inspect.unwrap(rule)).nonlocals
+    except TypeError:
+        return []
+    leaves = [leaf for value in outer.values() for leaf in tree.leaves(value)]
+    return [leaf for leaf in leaves if isinstance(leaf, (Tracer, Dim)) and leaf.frame.open]
