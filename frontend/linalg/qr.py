@@ -121,12 +121,18 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
 
     def reflect(a: Any, k: Any) -> Any:
         given = column(a, k)
-        v, tau = _reflection(xp.where(rows > k, given, xp.zeros_like(given)), entry(given, k), rows == k)
+        v, tau = reflection(xp.where(rows > k, given, xp.zeros_like(given)), entry(given, k), rows == k)
         along = xp.matmul(xp.expand_dims(conjugate(v), -2), a)
         return a - xp.expand_dims(conjugate(tau) * v, -1) * along, (v, tau)
 
     r, (vs, taus) = scan(reflect, a, columns)
     v = xp.moveaxis(vs, 0, -1)
+    return v, compact(v, taus), r
+
+
+def compact(v: Any, taus: Any) -> Any:
+    """`t` with ``I - v t v^H`` the product of the reflections ``I - tau v v^H``, of the columns of `v`."""
+    columns = positions(v.shape[-1])
     gram = xp.matmul(adjoint(v), v)
 
     def grow(t: Any, given: Any) -> Any:
@@ -137,20 +143,18 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
         found = xp.where(columns == k, tau, above)
         return xp.where(columns == k, xp.expand_dims(found, -1), t), None
 
-    start = unknown_zeros(gram, a.dtype)
-    t, _ = scan(grow, start, (columns, taus))
-    return v, t, r
+    return scan(grow, unknown_zeros(gram, v.dtype), (columns, taus))[0]
 
 
-def _reflection(tail: Any, head: Any, is_head: Any) -> tuple[Any, Any]:
+def reflection(tail: Any, head: Any, is_head: Any) -> tuple[Any, Any]:
     """`v` and `tau` of the reflection that moves ``head, tail`` onto its first axis, as LAPACK's larfg."""
-    largest = xp.max(xp.abs(tail), axis=-1, keepdims=True)
-    is_flat = largest == 0
-    scale = xp.where(is_flat, xp.ones_like(largest), largest)
-    length = scale * xp.sqrt(
-        xp.sum(squares(tail / xp.astype(scale, tail.dtype)), axis=-1, keepdims=True, dtype=scale.dtype)
-    )
-    length = xp.where(is_flat, xp.zeros_like(length), length)
+    longest = xp.max(xp.abs(tail), axis=-1, keepdims=True)
+    is_flat = longest == 0
+    largest = xp.maximum(longest, xp.abs(head))
+    # Divided by the largest, so that neither squares nor quotients of the smallest floats lose digits.
+    scale = xp.astype(xp.where(largest > 0, largest, xp.ones_like(largest)), head.dtype)
+    tail, head = tail / scale, head / scale
+    length = xp.sqrt(xp.sum(squares(tail), axis=-1, keepdims=True, dtype=largest.dtype))
     if is_complex(head):
         size = xp.hypot(xp.hypot(ops.real(head), ops.imag(head)), length)
         is_flat = xp.logical_and(is_flat, ops.imag(head) == 0)

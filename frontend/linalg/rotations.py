@@ -99,12 +99,18 @@ def sorted_by(keys: Any, *matrices: Any, descending: bool = False) -> tuple[Any,
     Every key counts those that come before it, and a permutation matrix does the rest: exact, and for the
     few keys of a matrix cheaper than a sort and its gathers.
     """
-    ours, theirs = xp.expand_dims(keys, -1), xp.expand_dims(keys, -2)
-    places = positions(keys.shape[-1])
-    is_earlier = xp.logical_and(theirs == ours, places < xp.expand_dims(places, -1))
-    is_before = theirs > ours if descending else theirs < ours
-    rank = xp.sum(xp.astype(xp.logical_or(is_before, is_earlier), INT32), axis=-1, dtype=INT32)
+    ours, places = xp.expand_dims(keys, -1), positions(keys.shape[-1])
+    rank = ranks(keys, descending=descending)
     moved = xp.expand_dims(rank, -1) == places
     found = xp.sum(xp.where(moved, ours, xp.zeros_like(ours)), axis=-2, dtype=keys.dtype)
     poison = 0 * xp.sum(keys, axis=-1, keepdims=True, dtype=keys.dtype)
     return (found + poison, *(xp.matmul(x, xp.astype(moved, x.dtype)) for x in matrices))
+
+
+def ranks(keys: Any, *, descending: bool = False) -> Any:
+    """The place of each key in the order of all; equal ones keep their order."""
+    ours, theirs = xp.expand_dims(keys, -1), xp.expand_dims(keys, -2)
+    places = positions(keys.shape[-1])
+    is_earlier = xp.logical_and(theirs == ours, places < xp.expand_dims(places, -1))
+    is_before = theirs > ours if descending else theirs < ours
+    return xp.sum(xp.astype(xp.logical_or(is_before, is_earlier), INT32), axis=-1, dtype=INT32)

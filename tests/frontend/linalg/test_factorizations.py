@@ -163,3 +163,58 @@ def test_blocks_above_the_loop_size() -> None:
     assert ratio(a @ x - b, abs(a).max() * abs(x).max(), a, n) < LIMIT
     q, r = xp.linalg.qr(a)
     assert off_unitary(q) < LIMIT and ratio(np.asarray(q) @ np.asarray(r) - a, a, a, n) < LIMIT
+
+
+def clusters(n: int) -> np.ndarray:
+    q, _ = np.linalg.qr(normal(n, n, seed=4))
+    return (q * np.round(np.arange(n) / 7)) @ q.T
+
+
+# Larger than what is rotated as a whole: four leaves and eight, all padded.
+DIVIDED = {
+    "random": lambda n: hermitian(n, n),
+    "complex": lambda n: hermitian(n, n, dtype=np.complex128),
+    "identity": np.eye,
+    "zeros": lambda n: np.zeros((n, n)),
+    "ones": lambda n: np.ones((n, n)),
+    "diagonal": lambda n: np.diag(normal(n)),
+    "clusters": clusters,
+    "rank 3": lambda n: normal(n, 3) @ normal(n, 3).T,
+    "second differences": lambda n: 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1),
+    "wilkinson": lambda n: np.diag(abs(np.arange(n) - n // 2) * 1.0) + np.eye(n, k=1) + np.eye(n, k=-1),
+    "almost diagonal": lambda n: np.diag(np.arange(n) * 1.0) + 1e-9 * hermitian(n, n),
+    "graded": lambda n: np.logspace(0, -20, n)[:, None] * hermitian(n, n) * np.logspace(0, -20, n),
+    "large": lambda n: 1e30 * hermitian(n, n),
+    "small": lambda n: 1e-30 * hermitian(n, n),
+}
+
+
+@pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
+@pytest.mark.parametrize("name", DIVIDED)
+@pytest.mark.parametrize("n", [33, 70])
+def test_eigenvectors_of_divided_matrices(n: int, name: str, single: bool) -> None:
+    """To the bounds of LAPACK, which are relative to the norm of the matrix."""
+    a = DIVIDED[name](n)
+    a = a.astype(np.complex64 if a.dtype.kind == "c" else np.float32) if single else a
+    a = (a + adjoint(a)) / 2
+    w, v = xp.linalg.eigh(a)
+    norm = np.linalg.norm(wide(a), 2)
+    assert off_unitary(v) < LIMIT
+    assert ratio(wide(a) @ wide(v) - wide(v) * wide(w), norm, a, n) < LIMIT
+    assert ratio(wide(w) - np.linalg.eigvalsh(wide(a)), norm, a, n) < LIMIT
+    assert (np.diff(np.asarray(w)) >= 0).all()
+    np.testing.assert_array_equal(np.asarray(xp.linalg.eigvalsh(a)), np.asarray(w))
+
+
+def test_divided_matrices_in_batches_with_nan() -> None:
+    a = hermitian(3, 36, 36)
+    a[1, 4, 4] = np.nan
+    w = np.asarray(xp.linalg.eigvalsh(a))
+    assert np.isnan(w[1]).all()
+    np.testing.assert_allclose(w[[0, 2]], np.linalg.eigvalsh(a[[0, 2]]), atol=1e-13)
+
+
+def test_reflections_of_the_smallest_floats_are_unitary() -> None:
+    for size in (1e-38, 1e-42):
+        q, _ = xp.linalg.qr((size * normal(9, 6)).astype(np.float32))
+        assert off_unitary(q) < LIMIT
