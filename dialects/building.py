@@ -14,7 +14,17 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from .declaration import Op
-from .ops.constants import Constant, Dim, SizeAdd, SizeArithmetic, SizeConstant, SizeMul, SizeSub
+from .ops.constants import (
+    Constant,
+    Dim,
+    SizeAdd,
+    SizeArithmetic,
+    SizeConstant,
+    SizeDiv,
+    SizeMax,
+    SizeMul,
+    SizeSub,
+)
 from .ops.shape import BroadcastInDim
 from .types import TensorType, ValueType, storage
 
@@ -102,6 +112,14 @@ class BuilderCore(ABC, Generic[V]):
     def size_product(self, m: int | V, n: int | V) -> int | V:
         """`m * n`, an integer where both are."""
         return self._on_sizes(SizeMul, m, n)
+
+    def size_quotient(self, m: int | V, n: int | V) -> int | V:
+        """`m // n`, an integer where both are."""
+        return self._on_sizes(SizeDiv, m, n)
+
+    def size_greatest(self, m: int | V, n: int | V) -> int | V:
+        """`max(m, n)`, an integer where both are."""
+        return self._on_sizes(SizeMax, m, n)
 
     def _on_sizes(self, op: type[SizeArithmetic], m: int | V, n: int | V) -> int | V:
         if isinstance(m, int) and isinstance(n, int):

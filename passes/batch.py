@@ -94,6 +94,7 @@ class Batcher(FunctionMaker):
         leading = [] if self.size is not None else [SIZE]
         location = derived_location(source.location, "batch")
         new = NewFunction(self.module, self.codec, f"{symbol}_batched", [*leading, *types], location)
+        new.emitter.functions = self
         size = self.size if self.size is not None else new.arguments[0]
         operations, terminator = split_body(source)
         if all_results:

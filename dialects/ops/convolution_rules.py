@@ -3,7 +3,8 @@
 The transpose in the image is a convolution of the cotangent with the flipped kernel, strides and image
 dilation exchanged; the transpose in the kernel one of the image with the cotangent as kernel, strides and
 kernel dilation exchanged. A batch goes into the batch axis of the image where only the image has one, into
-the output features where only the kernel has one, and into feature groups where both have.
+the output features where only the kernel has one, and into feature groups where both have: one by one where
+their number is not known.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..declaration import Linear
-from ..errors import MissingRuleError
 from .convolution_window import Layout, dilated
 from .rules import merged_batch, split_batch
 
@@ -38,17 +38,18 @@ def transposed_image(
         rhs = _exchange_groups(b, rhs, rhs_spec, groups)
     pads = []
     for k, axis in enumerate(lhs_spec[2:]):
-        image = dilated(_static(lhs.sizes[axis]), lhs_dilation[k])
-        window = dilated(_static(b.sizes(rhs)[rhs_spec[2 + k]]), rhs_dilation[k])
-        out = dilated(_static(b.sizes(cotangent)[out_spec[2 + k]]), window_strides[k])
-        before = window - padding[k][0] - 1
-        pads.append((before, image + window - 1 - out - before))
+        image = _dilated(b, lhs.sizes[axis], lhs_dilation[k])
+        window = _dilated(b, b.sizes(rhs)[rhs_spec[2 + k]], rhs_dilation[k])
+        out = _dilated(b, b.sizes(cotangent)[out_spec[2 + k]], window_strides[k])
+        before = b.size_difference(window, padding[k][0] + 1)
+        pads.append((before, b.size_difference(b.size_sum(image, padding[k][0]), out)))
+    cotangent, known, dilation = _padded(b, cotangent, out_spec[2:], pads, window_strides)
     found = b.conv_general(
         cotangent,
         b.reverse(rhs, axes=rhs_spec[2:]) if len(rhs_spec) > 2 else rhs,
         window_strides=lhs_dilation,
-        padding=tuple(pads),
-        lhs_dilation=window_strides,
+        padding=known,
+        lhs_dilation=dilation,
         rhs_dilation=rhs_dilation,
         lhs_spec=out_spec,
         rhs_spec=(rhs_spec[1], rhs_spec[0], *rhs_spec[2:]),
@@ -58,7 +59,7 @@ def transposed_image(
     )
     if batch_group_count > 1:  # the groups came out side by side in the features and belong in the batch
         found = merged_batch(b, split_batch(b, found, lhs_spec[1], batch_group_count), lhs_spec[0])
-    return found
+    return _like(b, found, lhs)
 
 
 def transposed_kernel(
@@ -80,17 +81,18 @@ def transposed_kernel(
     """The cotangent of the kernel: batch and features exchange their parts."""
     pads = []
     for k, axis in enumerate(lhs_spec[2:]):
-        image = dilated(_static(b.sizes(lhs)[axis]), lhs_dilation[k])
-        window = dilated(_static(rhs.sizes[rhs_spec[2 + k]]), rhs_dilation[k])
-        out = dilated(_static(b.sizes(cotangent)[out_spec[2 + k]]), window_strides[k])
+        image = _dilated(b, b.sizes(lhs)[axis], lhs_dilation[k])
+        window = _dilated(b, rhs.sizes[rhs_spec[2 + k]], rhs_dilation[k])
+        out = _dilated(b, b.sizes(cotangent)[out_spec[2 + k]], window_strides[k])
         low = padding[k][0]
-        pads.append((low, out - image + window - low - 1))
-    return b.conv_general(
+        pads.append((low, b.size_difference(b.size_sum(out, window), b.size_sum(image, low + 1))))
+    lhs, known, dilation = _padded(b, lhs, lhs_spec[2:], pads, lhs_dilation)
+    found = b.conv_general(
         lhs,
         cotangent,
         window_strides=rhs_dilation,
-        padding=tuple(pads),
-        lhs_dilation=lhs_dilation,
+        padding=known,
+        lhs_dilation=dilation,
         rhs_dilation=window_strides,
         lhs_spec=_exchanged(lhs_spec),
         rhs_spec=_exchanged(out_spec),
@@ -98,6 +100,7 @@ def transposed_kernel(
         feature_group_count=batch_group_count,
         batch_group_count=feature_group_count,
     )
+    return _like(b, found, rhs)
 
 
 def batched_convolution(b: Any, size: Any, operands: Any, batched: Any, **given: Any) -> Any:
@@ -106,34 +109,40 @@ def batched_convolution(b: Any, size: Any, operands: Any, batched: Any, **given:
     lhs_spec, rhs_spec, out_spec = given["lhs_spec"], given["rhs_spec"], given["out_spec"]
     feature_groups, batch_groups = given["feature_group_count"], given["batch_group_count"]
     if batched[0] and batched[1]:
+        if not isinstance(size, int):
+            return _one_by_one(b, size, lhs, rhs, given)
         if batch_groups > 1:
             lhs = merged_batch(b, lhs, lhs_spec[0])
-            given["batch_group_count"] = batch_groups * _static(size)
+            given["batch_group_count"] = batch_groups * size
         else:
             lhs = merged_batch(b, lhs, lhs_spec[1])
-            given["feature_group_count"] = feature_groups * _static(size)
+            given["feature_group_count"] = feature_groups * size
         found = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0]), **given)
         return split_batch(b, found, out_spec[1], size)
     if batched[0]:
         found = b.conv_general(merged_batch(b, lhs, lhs_spec[0], batch_groups), rhs, **given)
-        return _batch_out(b, found, out_spec[0], size)
+        return split_batch(b, found, out_spec[0], size)
     groups = feature_groups * batch_groups
     found = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0], groups), **given)
     return split_batch(b, found, out_spec[1], size, groups)
 
 
-def _batch_out(b: Any, found: Any, axis: int, size: Any) -> Any:
-    """The batch of images taken out of the batch axis again; either may be dynamic."""
-    shape = list(b.sizes(found))
-    if isinstance(size, int) and isinstance(shape[axis], int):
-        return split_batch(b, found, axis, size)
-    inner = b.size_div(_size(b, shape[axis]), _size(b, size))
-    split = b.reshape(found, shape=(*shape[:axis], size, inner, *shape[axis + 1 :]))
-    return b.transpose(split, permutation=(axis, *(a for a in range(len(shape) + 1) if a != axis)))
-
-
-def _size(b: Any, n: Any) -> Any:
-    return b.size_constant(value=n) if isinstance(n, int) else n
+def _one_by_one(b: Any, size: Any, lhs: Any, rhs: Any, given: dict[str, Any]) -> Any:
+    """A batch whose size is known only when the program runs: it cannot be a number of groups."""
+    image, kernel = (b.tensor_type(x) for x in (lhs, rhs))
+    image, kernel = (kind.with_shape(kind.shape[1:]) for kind in (image, kernel))
+    one = b.functions.function("convolution", [image, kernel], lambda c, xs: [c.conv_general(*xs, **given)])
+    (result,) = b.functions.types_of(one)
+    return b.scan(
+        lhs,
+        rhs,
+        body=one,
+        constant_count=0,
+        carry_count=0,
+        length=(size,),
+        reverse=False,
+        results=(result.with_shape((None, *result.shape)),),
+    )
 
 
 def _exchange_groups(b: Any, rhs: Any, rhs_spec: Layout, groups: int) -> Any:
@@ -145,9 +154,35 @@ def _exchanged(spec: Layout) -> Layout:
     return (spec[1], spec[0], *spec[2:])
 
 
-def _static(size: Any) -> int:
-    if not isinstance(size, int):
-        raise MissingRuleError(
-            "a convolution over spatial axes of dynamic size cannot be transposed or grouped"
-        )
-    return size
+def _padded(
+    b: Any,
+    x: Any,
+    axes: Layout,
+    pads: list[tuple[Any, Any]],
+    dilation: tuple[int, ...],
+) -> tuple[Any, tuple[tuple[int, int], ...], tuple[int, ...]]:
+    """`x`, the padding and the dilation with which a convolution takes it: along axes where the padding is
+    known only when the program runs, `x` is dilated and padded beforehand."""
+    moving = [k for k, pad in enumerate(pads) if not all(isinstance(n, int) for n in pad)]
+    if moving:
+        rank = b.tensor_type(x).rank
+        low, high, interior = [0] * rank, [0] * rank, [0] * rank
+        for k in moving:
+            low[axes[k]], high[axes[k]] = pads[k]
+            interior[axes[k]] = dilation[k] - 1
+        zero = b.scalar(0, b.tensor_type(x).dtype)
+        x = b.pad(x, zero, low=tuple(low), high=tuple(high), interior=tuple(interior))
+    known = tuple((0, 0) if k in moving else pad for k, pad in enumerate(pads))
+    return x, known, tuple(1 if k in moving else d for k, d in enumerate(dilation))
+
+
+def _like(b: Any, found: Any, operand: Linear) -> Any:
+    """`found` with the sizes of `operand` stated where they are known and its own are not."""
+    return found if b.tensor_type(found) == operand.type else b.reshape(found, shape=operand.sizes)
+
+
+def _dilated(b: Any, size: Any, dilation: int) -> Any:
+    """The size of an axis after `dilation - 1` zeros are put between its elements."""
+    if isinstance(size, int):
+        return dilated(size, dilation)
+    return b.size_greatest(b.size_sum(b.size_product(b.size_difference(size, 1), dilation), 1), 0)

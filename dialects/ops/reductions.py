@@ -310,7 +310,7 @@ class Cumprod(Cumulative):
         if reverse:
             x, dx, y = (b.reverse(v, axes=(axis,)) for v in (x, dx, y))
         terms = b.mul(dx, moved_along(b, y, axis, 1, 1))
-        dy = linear_recurrence(b, x, terms, axis, "cumprod")
+        dy = linear_recurrence(b, x, terms, axis)
         return b.reverse(dy, axes=(axis,)) if reverse else dy
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..errors import MissingRuleError
 from ..types import TensorType, storage
 
 
@@ -41,18 +39,48 @@ def moved_along(b: Any, x: Any, axis: int, distance: int, fill: float) -> Any:
     return b.pad(x, value, low=low, high=high, interior=(0,) * rank)
 
 
-def linear_recurrence(b: Any, factors: Any, terms: Any, axis: int, op: str) -> Any:
+def linear_recurrence(b: Any, factors: Any, terms: Any, axis: int) -> Any:
     """`y[i] = factors[i] * y[i - 1] + terms[i]` with `y[-1] = 0` along `axis`, by doubling (Hillis and
-    Steele 1986): each step composes the affine maps of positions that lie twice as far apart."""
+    Steele 1986): each step composes the affine maps of positions that lie twice as far apart. Along an axis
+    of dynamic size, whose number of doublings is not known, it is a scan."""
     size = b.tensor_type(factors).shape[axis]
     if size is None:
-        raise MissingRuleError(f"'{op}' cannot be differentiated along an axis of dynamic size")
+        return _scanned_recurrence(b, factors, terms, axis)
     distance = 1
     while distance < size:
         terms = b.add(terms, b.mul(factors, moved_along(b, terms, axis, distance, 0)))
         factors = b.mul(factors, moved_along(b, factors, axis, distance, 1))
         distance *= 2
     return terms
+
+
+def _scanned_recurrence(b: Any, factors: Any, terms: Any, axis: int) -> Any:
+    rank = b.tensor_type(factors).rank
+    to_front = (axis, *(a for a in range(rank) if a != axis))
+    factors, terms = (b.transpose(x, permutation=to_front) for x in (factors, terms))
+    steps, *rest = b.sizes(factors)
+    whole = b.tensor_type(factors)
+    row = whole.with_shape(whole.shape[1:])
+
+    def step(c: Any, values: Any) -> Any:
+        before, factor, term = values
+        now = c.add(c.mul(factor, before), term)
+        return [now, now]
+
+    _, found = b.scan(
+        b.full(0, tuple(rest), whole.dtype),
+        factors,
+        terms,
+        body=b.functions.function("recurrence_step", [row, row, row], step),
+        constant_count=0,
+        carry_count=1,
+        length=(steps,),
+        reverse=False,
+        results=(row, whole),
+    )
+    if not all(isinstance(n, int) for n in rest):  # without a step nothing would tell the sizes of a row
+        found = b.reshape(found, shape=(steps, *rest))
+    return b.transpose(found, permutation=tuple(to_front.index(a) for a in range(rank)))
 
 
 def as_one_axis(b: Any, x: Any, axes: tuple[int, ...]) -> Any:
@@ -72,7 +100,7 @@ def as_one_axis(b: Any, x: Any, axes: tuple[int, ...]) -> Any:
 def merged_batch(b: Any, x: Any, axis: int, groups: int = 1) -> Any:
     """Axis 0 of `x` merged into axis `axis` of the rest: `[B, .., G * m, ..]` to `[.., G * B * m, ..]`."""
     size, *shape = b.sizes(x)
-    inner = _divided(b, x, shape[axis], groups)
+    inner = b.size_quotient(shape[axis], groups)
     split = b.reshape(x, shape=(size, *shape[:axis], groups, inner, *shape[axis + 1 :]))
     order = list(range(1, len(shape) + 2))
     order.insert(axis + 1, 0)
@@ -84,22 +112,11 @@ def merged_batch(b: Any, x: Any, axis: int, groups: int = 1) -> Any:
 def split_batch(b: Any, y: Any, axis: int, size: Any, groups: int = 1) -> Any:
     """The inverse of `merged_batch`: the batch of `size` taken out of `axis`, as axis 0."""
     shape = list(b.sizes(y))
-    known = prod((size, groups)) if isinstance(size, int) else None
-    if known is None or not isinstance(shape[axis], int):
-        raise MissingRuleError("a grouped convolution cannot be batched where its sizes are dynamic")
-    inner = shape[axis] // known
+    inner = b.size_quotient(shape[axis], b.size_greatest(b.size_product(size, groups), 1))
     split = b.reshape(y, shape=(*shape[:axis], groups, size, inner, *shape[axis + 1 :]))
     order = [axis + 1, *(a for a in range(len(shape) + 2) if a != axis + 1)]
     moved = b.transpose(split, permutation=tuple(order))
-    return b.reshape(moved, shape=(size, *shape[:axis], groups * inner, *shape[axis + 1 :]))
-
-
-def _divided(b: Any, x: Any, size: Any, groups: int) -> Any:
-    if groups == 1:
-        return size
-    if not isinstance(size, int):
-        raise MissingRuleError(f"an axis of dynamic size of {b.tensor_type(x)} cannot be split into groups")
-    return size // groups
+    return b.reshape(moved, shape=(size, *shape[:axis], b.size_product(inner, groups), *shape[axis + 1 :]))
 
 
 def mask_of(b: Any, predicate: Any, kind: TensorType) -> Any:

@@ -82,12 +82,14 @@ class Scan(Op):
             carry = tuple(found[:carry_count])
             for column, y in zip(stacked, found[carry_count:], strict=True):
                 column.append(y)
-        out = []
-        for column, kind in zip(stacked, results[carry_count:], strict=True):
-            rows = column[::-1] if reverse else column
-            empty = np.zeros((0, *(n or 0 for n in kind.shape[1:])), kind.dtype)
-            out.append(np.stack(rows) if rows else empty)
-        return (*carry, *out)
+        if length[0]:
+            return (*carry, *(np.stack(rows[::-1] if reverse else rows) for rows in stacked))
+        shapes = [kind.shape[1:] for kind in results[carry_count:]]
+        if any(None in shape for shape in shapes):  # only a step tells how large rows are
+            nothing = (np.zeros(x.shape[1:], x.dtype) for x in arrays)
+            shapes = [np.shape(y) for y in body(*constants, *carry, *nothing)[carry_count:]]
+        kinds = zip(shapes, results[carry_count:], strict=True)
+        return (*carry, *(np.zeros((0, *shape), kind.dtype) for shape, kind in kinds))
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, engine: Any, **given: Any) -> Any:

@@ -34,11 +34,6 @@ LARGEST: Final = 300
 """Cases with larger operands are about the form of compiled code, not about mathematics."""
 
 
-STATIC_ONLY: Final = {
-    "cumprod": "its derivative doubles the distance of a recurrence as often as the size asks",
-    "conv_general": "the padding of the transposed convolution, and the merge of groups, depend on the sizes",
-}
-"""Ops that have some rules for static sizes only: with dynamic ones the error says so."""
 IRREVERSIBLE: Final = {"while": "the number of its steps is known only when it ends"}
 """Ops that forward mode differentiates and reverse mode cannot."""
 SUMMED_OVER_AXIS: Final = {"axis_gather": "its dot identity holds for the sum over the axis"}

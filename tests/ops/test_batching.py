@@ -30,7 +30,6 @@ from .derivative_checks import (
     FLOAT64,
     IRREVERSIBLE,
     LARGEST,
-    STATIC_ONLY,
     Subject,
     draw,
     pullback,
@@ -136,13 +135,7 @@ def compare(
 
 def check(instance: Instance, subject: Subject, mask: Activity, dynamic: bool) -> None:
     rows = slices(instance, subject, BATCH)
-    try:
-        made = Batcher(subject.module, None if dynamic else BATCH).batch(subject.symbol, mask)
-    except MissingRuleError as error:
-        if not (instance.row.op in STATIC_ONLY and "dynamic" in error.message):
-            raise
-        assert dynamic or instance.dynamic
-        return
+    made = Batcher(subject.module, None if dynamic else BATCH).batch(subject.symbol, mask)
     verify(subject.module)
     arguments = batched_arguments(rows, mask)
     found = evaluate(subject.module, made.symbol, [BATCH, *arguments] if dynamic else arguments)
@@ -168,8 +161,6 @@ def test_dynamic_batch_is_a_loop(name: str) -> None:
         if (id(instance.case), instance.dynamic) in seen:
             continue
         seen.add((id(instance.case), instance.dynamic))
-        if instance.attributes.get("length") == (0,):
-            continue  # without a step nothing tells the evaluator the size of the batch
         subject = subject_of(instance)
         for mask in masks(instance, subject):
             check(instance, subject, mask, dynamic=True)

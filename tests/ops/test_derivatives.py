@@ -22,7 +22,6 @@ from .derivative_checks import (
     COMPLEX128,
     FLOAT64,
     IRREVERSIBLE,
-    STATIC_ONLY,
     SUMMED_OVER_AXIS,
     Subject,
     array_dtype,
@@ -74,8 +73,7 @@ def apply(check: Callable[[Subject], None], instance: Instance) -> None:
     except MissingRuleError as error:
         if DIFFERENTIATION_LATER.reason in error.message:
             pytest.xfail(error.message)
-        if not (instance.dynamic and instance.row.op in STATIC_ONLY and "dynamic size" in error.message):
-            raise
+        raise
 
 
 def is_wide(subject: Subject) -> bool:
@@ -179,16 +177,3 @@ def test_reverse_mode_that_does_not_exist_says_why(name: str) -> None:
     for instance in instances_of(name):
         with pytest.raises(MissingRuleError, match=f"'{name}' cannot be transposed: "):
             pullback(subject_of(instance))
-
-
-@pytest.mark.parametrize("name", sorted(STATIC_ONLY))
-def test_rule_for_static_sizes_says_so_where_they_are_dynamic(name: str) -> None:
-    errors = []
-    for instance in instances_of(name):
-        if instance.dynamic:
-            try:
-                pullback(subject_of(instance))
-            except MissingRuleError as error:
-                errors.append(error.message)
-    assert errors
-    assert all("dynamic size" in message for message in errors)

@@ -51,8 +51,21 @@ def chosen(x: Any) -> Any:
     return adze.vmap(lambda v: lax.cond(v[0] > 0, lambda v: v * v, lambda v: -v, v))(x)
 
 
+def running(x: Any) -> Any:
+    """First and second derivatives of running products, from either end."""
+    found = []
+    for reverse in (False, True):
+
+        def total(x: Any, reverse: bool = reverse) -> Any:
+            return xp.sum(xp.sin(lax.cumprod(x, axis=0, reverse=reverse)) * x)
+
+        slope = adze.grad(total)
+        found += [slope(x), *adze.jvp(slope, (x,), (x + 1,)), adze.vmap(slope, 1)(x)]
+    return xp.concatenate([xp.reshape(g, (-1,)) for g in found])
+
+
 FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
-    *(descent, parameters, per_example, softmax, pushed, moved, again, chosen),
+    *(descent, parameters, per_example, softmax, pushed, moved, again, chosen, running),
 )
 
 
@@ -66,8 +79,60 @@ def compiled() -> Any:
 @pytest.mark.parametrize("rows", [2, 5])
 def test_compiled_derivatives_of_any_size_are_the_evaluated_ones(compiled: Any, rows: int) -> None:
     x = np.random.default_rng(rows).standard_normal((rows, 3))
+    x[1, 0] = x[-1, 0] = x[0, 1] = 0
     for function, found in zip(FUNCTIONS, compiled(x), strict=True):
         expected = np.asarray(function(x))
         np.testing.assert_allclose(
             np.asarray(found), expected, rtol=1e-10, atol=1e-11, err_msg=function.__name__
         )
+
+
+KERNEL = np.random.default_rng(1).standard_normal((4, 2, 3, 2))
+WINDOWS: dict[str, dict[str, Any]] = {
+    "strides": {"window_strides": (2, 1), "padding": ((1, 2), (0, 1))},
+    "dilation of the kernel": {"rhs_dilation": (2, 1), "padding": ((2, 2), (1, 1))},
+    "dilation of the image": {
+        **{"lhs_dilation": (2, 3), "window_strides": (3, 2), "padding": ((1, 0), (2, 2))},
+    },
+    "groups": {"feature_group_count": 2, "window_strides": (2, 2), "padding": ((-1, 2), (3, -1))},
+}
+
+
+def convolutions(image: Any, kernel: Any) -> list[Any]:
+    """For each window both gradients, and how the kernel's changes with the image."""
+    found = []
+    for window in WINDOWS.values():
+        given = {"window_strides": (1, 1), **window}
+        used = kernel[:, :1] if "feature_group_count" in window else kernel
+
+        def total(x: Any, k: Any, given: Any = given) -> Any:
+            return xp.sum(xp.sin(lax.conv_general_dilated(x, k, **given)))
+
+        found += adze.grad(total, (0, 1))(image, used)
+        found.append(adze.jvp(adze.grad(total, 1), (image, used), (image * image, used))[1])
+    return found
+
+
+def test_convolutions_of_images_of_any_number_and_size_are_differentiated() -> None:
+    spec = adze.ShapeDtype(("images", 2, "height", "width"), np.float64)
+    compiled = adze.trace(convolutions, spec, adze.ShapeDtype(KERNEL.shape, KERNEL.dtype)).lower().compile()
+    for shape in ((1, 2, 5, 6), (3, 2, 8, 5)):
+        image = np.random.default_rng(2).standard_normal(shape)
+        names = [f"{name}, {what}" for name in WINDOWS for what in ("image", "kernel", "tangent")]
+        for name, found, expected in zip(
+            names, compiled(image, KERNEL), convolutions(image, KERNEL), strict=True
+        ):
+            np.testing.assert_allclose(found, np.asarray(expected), rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+def test_gradients_of_a_kernel_for_each_of_any_number_of_images() -> None:
+    def loss(kernel: Any, image: Any) -> Any:
+        return xp.sum(xp.sin(lax.conv(image[None], kernel, (1, 2), "SAME")))
+
+    each = adze.vmap(adze.grad(loss), (None, 0))
+    compiled = (
+        adze.jit(each).trace(KERNEL, adze.ShapeDtype(("images", 2, 5, 6), np.float64)).lower().compile()
+    )
+    for count in (1, 4):
+        images = np.random.default_rng(count).standard_normal((count, 2, 5, 6))
+        np.testing.assert_allclose(compiled(KERNEL, images), each(KERNEL, images), rtol=1e-9, atol=1e-9)
