@@ -90,12 +90,13 @@ def result_types(b: Emitter, module: mlir.ir.Module, symbol: str) -> tuple[Value
     return tuple(b.type_of(v) for v in terminator.operands)
 
 
-def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> None:
-    """Append a copy of an op with its operands mapped, and map its results."""
+def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> Any:
+    """Append a copy of an op with its operands mapped, and map its results; the copy."""
     clone = operation.clone(ip=point)
     for position, operand in enumerate(operation.operands):
         clone.operands[position] = values[operand]
     values.update(zip(operation.results, clone.results, strict=True))
+    return clone
 
 
 def silenced(module: mlir.ir.Module, symbol: str, reader: Reader) -> str:
@@ -119,9 +120,7 @@ def silenced(module: mlir.ir.Module, symbol: str, reader: Reader) -> str:
     new = NewFunction(module, reader.codec, f"{symbol}_again", types, source.location)
     values = dict(zip(arguments, new.arguments, strict=True))
     for operation in kept:
-        clone_operation(operation, values, new.emitter.point)
-    for child in list(new.block.operations):
-        rename_references(child.operation, reader, renamed)
+        rename_references(clone_operation(operation, values, new.emitter.point), reader, renamed)
     return new.finish([values[v] for v in terminator.operands])
 
 

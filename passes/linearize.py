@@ -25,9 +25,9 @@ from .construction import (
     clone_operation,
     derived_location,
 )
-from .functions import body, function, split_body
+from .functions import body, function, rename_references, split_body
 from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, donors
-from .simplify import simplify_function
+from .simplify import drop_unused, referenced, simplify_function
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,11 @@ class _Split:
         operations, self.terminator = split_body(self.source)
         self.operations = [o.operation for o in operations]
         self.is_linear: set[Any] = set(self.tangents)
+        self.linear_operations: set[Any] = set()
         for operation in self.operations:
             if any(v in self.is_linear for v in operation.operands):
                 self.is_linear.update(operation.results)
+                self.linear_operations.add(operation)
 
     def _prefer_named_values(self) -> None:
         """Let all that uses a value use it under the name by which it may be saved.
@@ -206,7 +208,7 @@ class _Split:
             made.attributes[SHAPE_DONORS] = mlir.ir.DenseI64ArrayAttr.get(indices, context)
 
     def _is_linear(self, operation: Any) -> bool:
-        return any(r in self.is_linear for r in operation.results)
+        return operation in self.linear_operations
 
     def _primal_operations(self) -> list[Any]:
         return [o for o in self.operations if not self._is_linear(o)]
@@ -268,6 +270,13 @@ class _Split:
         found = b.optimization_barrier(*(values[a] for a in hidden))
         values.update(zip(hidden, found if isinstance(found, tuple) else (found,), strict=True))
 
+    def _silence(self, operation: Any) -> None:
+        """Let an op that is computed again have no effects: the primal function had them."""
+        application = self.engine.reader.read(operation)
+        assert application is not None
+        renamed = {name: self.engine.silenced(name) for name in referenced(application)}
+        rename_references(operation, self.engine.reader, renamed)
+
     def _function(
         self, part: str, arguments: Sequence[Any], operations: Sequence[Any], results: Sequence[Any]
     ) -> str:
@@ -279,7 +288,9 @@ class _Split:
         if part == "linear" and any(not self._is_linear(o) for o in operations) and self._recomputes():
             self._hide(arguments, values, new.emitter)
         for operation in operations:
-            clone_operation(operation, values, new.emitter.point)
+            clone = clone_operation(operation, values, new.emitter.point)
+            if part == "linear" and not self._is_linear(operation):
+                self._silence(clone)
         symbol = new.finish([values[r] for r in results])
-        simplify_function(engine.module, symbol, engine.reader)
+        drop_unused(engine.module, symbol, engine.reader)  # it was simplified before it was split
         return symbol

@@ -1,12 +1,13 @@
 """The simplifier: fold constants, apply each op's algebra, share equal ops, drop unused ones.
 
 Works function by function, in place. An op's own algebra is its `simplify` rule; what is general (folding
-small constants, common subexpressions, dead code, unreferenced private functions) is here. Effects are
-kept, and kept in order.
+small constants, common subexpressions, dead code, unreferenced private functions) is here. What a rule emits
+is simplified as it is emitted, so that one sweep does nearly all. Effects are kept, and kept in order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -14,22 +15,25 @@ import numpy as np
 from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.building import Application
-from ..dialects.declaration import Undefined
+from ..dialects.declaration import Op, Undefined
 from ..dialects.emission import Emitter, Reader
 from ..dialects.ops.constants import Constant
 from ..dialects.ops.elementwise import Elementwise
 from ..dialects.ops.shape import BroadcastInDim
-from ..dialects.types import TensorType
+from ..dialects.types import TensorType, ValueType
 from .functions import function, functions, is_private, split_body
 
 FOLD_LIMIT: Final = 256
 """Results with more elements than this are computed when the program runs, not stored in it."""
 _ROUNDS: Final = 8
+_DEPTH: Final = 8
+"""Rules within rules: ops that lie deeper wait for the next round."""
 
 
 def simplify(module: mlir.ir.Module) -> None:
-    """Simplify every function of `module`, then drop private functions that nothing refers to."""
+    """Drop private functions of `module` that nothing refers to, and simplify the others."""
     reader = Reader(Codec(module.context))
+    _drop_unreferenced(module, reader)
     for symbol in functions(module):
         simplify_function(module, symbol, reader)
     _drop_unreferenced(module, reader)
@@ -44,8 +48,13 @@ def simplify_function(module: mlir.ir.Module, symbol: str, reader: Reader | None
         run = _Run(module, operation, reader, effects)
         run.forward()
         run.drop_unused()
-        if not run.changed:
+        if not run.is_unsettled():
             break
+
+
+def drop_unused(module: mlir.ir.Module, symbol: str, reader: Reader) -> None:
+    """Drop the ops of one function whose results nothing uses."""
+    _Run(module, function(module, symbol), reader, _Effects(module, reader)).drop_unused()
 
 
 class _Effects:
@@ -77,7 +86,9 @@ class _Run:
         self.operation = operation
         self.reader = reader
         self.effects = effects
-        self.changed = False
+        self.depth = 0
+        self.too_deep = False
+        self.read_often: set[Any] = set()
         self.unknown = mlir.ir.Location.unknown(module.context)
         self.constants: dict[Any, np.ndarray] = {}
         self.splats: dict[Any, np.ndarray] = {}
@@ -89,14 +100,27 @@ class _Run:
         for child in operations:
             operation = child.operation
             application = self.reader.read(operation)
-            if application is None or self.effects.of(application):
-                continue
-            replacement = self._simplified(operation, application)
-            if replacement is not None:
-                for old, new in zip(list(operation.results), replacement, strict=True):
-                    old.replace_all_uses_with(new)
-                operation.erase()
-                self.changed = True
+            if application is not None:
+                self.visit(operation, application)
+
+    def visit(self, operation: Any, application: Application) -> list[Any] | None:
+        """Replace `operation` if something simpler is known: the values that now stand for its results."""
+        if self.effects.of(application):
+            return None
+        replacement = self._simplified(operation, application)
+        if replacement is not None:
+            for old, new in zip(list(operation.results), replacement, strict=True):
+                old.replace_all_uses_with(new)
+            self._erase(operation)
+        return replacement
+
+    def is_unsettled(self) -> bool:
+        """Whether another round may find more: an op lay too deep, or a value is read less often now."""
+        return self.too_deep or any(_is_read_once(v) for v in self.read_often)
+
+    def _erase(self, operation: Any) -> None:
+        self.read_often.difference_update(operation.results)
+        operation.erase()
 
     def _simplified(self, operation: Any, application: Application) -> list[Any] | None:
         """The values that stand for the results of `operation`, or None when it stays."""
@@ -127,7 +151,7 @@ class _Run:
         rule = application.op.simplify
         if rule is None:
             return None
-        emitter = _KnowingEmitter(self, mlir.ir.InsertionPoint(operation), operation.location)
+        emitter = self._emitter(operation)
         replacement = rule(emitter, *application.operands, **application.attributes)
         if replacement is None:
             return None
@@ -149,11 +173,8 @@ class _Run:
             return None
         computed = op.evaluate(*(self.constants[v] for v in operands), **attributes)
         arrays = list(computed) if isinstance(computed, (tuple, list)) else [computed]
-        emitter = Emitter(self.reader.codec, mlir.ir.InsertionPoint(operation), operation.location)
-        values = [emitter.array(np.asarray(a)) for a in arrays]
-        for value, array in zip(values, arrays, strict=True):
-            self.constants[value] = np.asarray(array)
-        return values
+        emitter = self._emitter(operation)
+        return [emitter.array(np.asarray(a)) for a in arrays]
 
     def _folded_repeated(self, operation: Any, application: Application) -> list[Any] | None:
         """An elementwise op of repeated scalars is the repeated result, whatever the size."""
@@ -162,7 +183,7 @@ class _Run:
             return None
         if isinstance(op.evaluate, Undefined):
             return None
-        emitter = Emitter(self.reader.codec, mlir.ir.InsertionPoint(operation), operation.location)
+        emitter = self._emitter(operation)
         scalar = emitter.array(np.asarray(op.evaluate(*(self.splats[v] for v in operands), **attributes)))
         shape = self.applications[operands[0]].attributes["shape"]
         repeated = emitter.apply(BroadcastInDim, (scalar,), {"shape": shape, "dimensions": ()})
@@ -176,16 +197,37 @@ class _Run:
                 continue
             application = self.reader.read(operation)
             if application is not None and not self.effects.of(application):
-                operation.erase()
-                self.changed = True
+                self._erase(operation)
+
+    def _emitter(self, operation: Any) -> Emitter:
+        return _KnowingEmitter(self, mlir.ir.InsertionPoint(operation), operation.location)
 
 
 class _KnowingEmitter(Emitter):
-    """An emitter that answers what `simplify` rules ask from what the sweep has seen."""
+    """An emitter that answers what `simplify` rules ask from what the sweep has seen, and simplifies."""
 
     def __init__(self, run: _Run, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
         super().__init__(run.reader.codec, point, location)
         self.run = run
+
+    def emit(
+        self,
+        op: type[Op],
+        operands: Sequence[Any],
+        types: Sequence[ValueType],
+        attributes: Mapping[str, Any],
+    ) -> tuple[Any, tuple[ValueType, ...]]:
+        found, result_types = super().emit(op, operands, types, attributes)
+        if self.run.depth == _DEPTH:
+            self.run.too_deep = True
+            return found, result_types
+        self.run.depth += 1
+        operation = (found[0] if isinstance(found, tuple) else found).owner
+        replacement = self.run.visit(operation, Application(op, tuple(operands), dict(attributes)))
+        self.run.depth -= 1
+        if replacement is None:
+            return found, result_types
+        return (tuple(replacement) if isinstance(found, tuple) else replacement[0]), result_types
 
     def constant_of(self, value: Any) -> np.ndarray | None:
         """The array, or the 0-d array that is repeated to make it."""
@@ -196,7 +238,15 @@ class _KnowingEmitter(Emitter):
         return self.run.applications.get(value)
 
     def is_read_once(self, value: Any) -> bool:
-        return sum(1 for _ in value.uses) == 1
+        if _is_read_once(value):
+            return True
+        self.run.read_often.add(value)
+        return False
+
+
+def _is_read_once(value: Any) -> bool:
+    uses = iter(value.uses)
+    return next(uses, None) is not None and next(uses, None) is None
 
 
 def referenced(application: Application) -> list[str]:

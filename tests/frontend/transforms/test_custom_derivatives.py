@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import adze
-from adze import AdzeError
+from adze import AdzeError, lax
 from adze import numpy as xp
+from adze.frontend.tracing.interpreter import as_value, ops
 
 X = np.array([0.5, -1.5, 2.0])
 ONE = np.float64(1)
@@ -368,6 +369,23 @@ def test_checkpoint_closes_over_an_outer_tracer() -> None:
         return adze.checkpoint(lambda y: xp.sin(y * w))(x)
 
     same(adze.grad(f, argnums=(0, 1))(ONE, np.float64(2)), [2 * np.cos(2), np.cos(2)])
+
+
+def test_what_checkpoint_computes_again_has_its_effects_once(capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(x: Any) -> Any:
+        ops.print(as_value(x), format="seen {}")
+        return x + 1
+
+    @adze.checkpoint
+    def f(x: Any) -> Any:
+        ops.print(as_value(x), format="given {}")
+        return xp.sin(lax.cond(x > 0, shown, lambda x: x, xp.exp(x))) * x
+
+    for transformed in (adze.grad(f), adze.grad(adze.grad(f)), lambda x: adze.jvp(f, (x,), (x,))):
+        transformed(np.float64(0))
+        assert capsys.readouterr().out.split() == ["given", "0.0"]
+        transformed(np.float64(1))
+        assert capsys.readouterr().out.split() == ["given", "1.0", "seen", str(np.exp(1.0))]
 
 
 def test_checkpoint_is_a_decorator_with_a_policy() -> None:
