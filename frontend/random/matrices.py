@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from ...dialects.types import FLOAT32
 from .. import namespace as xp
 from ..errors import ArgumentError, ShapeError
@@ -18,7 +20,7 @@ from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
-from .transformed import normal_floats
+from .transformed import is_complex_dtype, normal_floats, normal_numbers
 
 METHODS: Final = ("cholesky", "eigh", "svd")
 
@@ -68,19 +70,20 @@ def _factor(cov: Any, method: str) -> Any:
 def orthogonal(key: Any, n: int, shape: Any = (), dtype: Any = None, m: int | None = None) -> Any:
     """Matrices `(*shape, n, m)` with orthonormal rows or columns, whichever are fewer; `m` is `n` if None.
 
-    The orthonormal factor of a normal matrix, the signs chosen so that the diagonal of the other factor is
-    positive: then the distribution is that of Haar (Mezzadri 2007, How to generate random matrices from the
-    classical compact groups).
+    Unitary ones for a complex dtype. The orthonormal factor of a normal matrix, the signs chosen so that the
+    diagonal of the other factor is positive: then the distribution is that of Haar (Mezzadri 2007, How to
+    generate random matrices from the classical compact groups).
     """
     value = as_key("orthogonal", key)
-    wanted = float_dtype("orthogonal", dtype)
+    wanted = np.dtype(dtype) if is_complex_dtype(dtype) else float_dtype("orthogonal", dtype)
     rows, columns = as_shape("orthogonal", (n, n if m is None else m))
     if isinstance(rows, Dim) or isinstance(columns, Dim):
         raise ShapeError("orthogonal: n and m must be known while tracing", where=user_location_text())
     long, short = max(rows, columns), min(rows, columns)
-    z = normal_floats(value, (*as_shape("orthogonal", shape), long, short), wanted)
+    z = normal_numbers(value, (*as_shape("orthogonal", shape), long, short), wanted)
     if short:
         q, r = qr(z if wanted.itemsize >= 4 else z.astype(FLOAT32))
-        signs = xp.where(xp.diagonal(r, 0, -2, -1) < 0, -1.0, 1.0)
+        # Real for complex matrices too, as reflections leave it.
+        signs = xp.where(xp.real(xp.diagonal(r, 0, -2, -1)) < 0, -1.0, 1.0)
         z = (q * xp.expand_dims(signs, -2)).astype(wanted)
     return z if rows >= columns else xp.matrix_transpose(z)

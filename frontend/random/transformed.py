@@ -25,14 +25,23 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     """The standard normal distribution, `sqrt(2) * erf_inv(u)`; a complex dtype has unit variance too."""
     value = as_key("normal", key)
     sizes = as_shape("normal", shape)
-    if dtype is not None and _is_complex(dtype):
-        real = FLOAT32 if np.dtype(dtype).itemsize == 8 else FLOAT64
-        re, im = (normal_floats(k, sizes, real) for k in parts(value, 2))
-        return ops.complex(re / math.sqrt(2), im / math.sqrt(2))
-    return normal_floats(value, sizes, float_dtype("normal", dtype))
+    wanted = np.dtype(dtype) if is_complex_dtype(dtype) else float_dtype("normal", dtype)
+    return normal_numbers(value, sizes, wanted)
 
 
-def _is_complex(dtype: Any) -> bool:
+def normal_numbers(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
+    """Standard normal numbers of a float or complex dtype, for arguments that have been checked."""
+    if dtype not in COMPLEX:
+        return normal_floats(key, shape, dtype)
+    real = FLOAT32 if dtype.itemsize == 8 else FLOAT64
+    re, im = (normal_floats(k, shape, real) for k in parts(key, 2))
+    return ops.complex(re / math.sqrt(2), im / math.sqrt(2))
+
+
+def is_complex_dtype(dtype: Any) -> bool:
+    """Whether `dtype` names complex numbers; what names no dtype does not."""
+    if dtype is None:
+        return False
     try:
         return np.dtype(dtype) in COMPLEX
     except TypeError:

@@ -28,6 +28,10 @@ CONTINUOUS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
     "uniform": (lambda k: random.uniform(k, (COUNT,), None, -2, 5), lambda: stats.uniform(-2, 7)),
     "normal": (lambda k: random.normal(k, (COUNT,)), lambda: stats.norm()),
     "normal f64": (lambda k: random.normal(k, (COUNT,), np.float64), lambda: stats.norm()),
+    "normal c64": (
+        lambda k: np.asarray(random.normal(k, (COUNT // 2,), np.complex64)).view(np.float32),
+        lambda: stats.norm(scale=math.sqrt(0.5)),
+    ),
     "truncated_normal": (
         lambda k: random.truncated_normal(k, -0.5, 2.0, (COUNT,)),
         lambda: stats.truncnorm(-0.5, 2.0),
