@@ -18,6 +18,7 @@ from ...dialects import mlir
 from ...dialects.errors import AdzeError
 from ...passes.cost import Cost, cost
 from ...passes.functions import function
+from ...passes.lower.apart import has_nested_loops, keep_apart
 from ...passes.lower.configuration import strip_configuration
 from ...passes.lower.conversion import lower as lower_pass
 from ...passes.pipeline import TO_SIMPLIFIED, Observer, run_pipeline
@@ -217,14 +218,21 @@ class Lowered:
         self.module.operation.verify()
         # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
         fused_less = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))
+        apart = [Variant("loops apart", self._apart, options)] if has_nested_loops(self.module) else []
         variants = [
             Variant("tuned", self.bytecode, options),
+            *apart,
             Variant("fused less", self.bytecode, fused_less),
             Variant("untuned", self._untuned, options),
             Variant("plain", self._untuned, CompileOptions()),
         ]
         built = compile_with_fallback(variants, self.target, options, reproducer_dir=dump)
         return built.vmfb, {"variant": built.variant, "rejected": [name for name, _ in built.rejected]}
+
+    def _apart(self) -> bytes:
+        module = clone_module(self.module)
+        keep_apart(module)
+        return _bytecode(module)
 
     def _untuned(self) -> bytes:
         module = clone_module(self.module)

@@ -15,7 +15,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.types import TensorType
 from .control import ControlForms
-from .core import Size
+from .core import DYNAMIC, Size
 from .movement import MovementForms
 from .ownership import OwnershipForms
 
@@ -52,12 +52,30 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
             return self._called(branches[position], operands, types)
         limit = self.scalars.constant(np.dtype(np.int32), position)
         is_this = mlir.arith.cmpi(mlir.arith.CmpIPredicate.sle, chosen, limit)
-        choice = mlir.scf.IfOp(is_this, types, has_else=True)
+        # Branches give their dynamic sizes too, which IREE cannot find out inside of loops.
+        index = mlir.ir.IndexType.get()
+        dynamic = [index for t in types for axis in range(t.rank) if t.is_dynamic_dim(axis)]
+        choice = mlir.scf.IfOp(is_this, [*types, *dynamic], has_else=True)
         with mlir.ir.InsertionPoint(choice.then_block):
-            mlir.scf.YieldOp(list(self._called(branches[position], operands, types)))
+            mlir.scf.YieldOp(self._with_sizes(self._called(branches[position], operands, types)))
         with mlir.ir.InsertionPoint(choice.else_block):
-            mlir.scf.YieldOp(list(self._choose(chosen, position + 1, operands, branches, types)))
-        return tuple(choice.results)
+            found = self._choose(chosen, position + 1, operands, branches, types)
+            mlir.scf.YieldOp(self._with_sizes(found))
+        results, sizes = list(choice.results)[: len(types)], iter(list(choice.results)[len(types) :])
+        shapes = [
+            [next(sizes) if t.is_dynamic_dim(axis) else t.get_dim_size(axis) for axis in range(t.rank)]
+            for t in types
+        ]
+        return tuple(self._shaped(r, shape) for r, shape in zip(results, shapes, strict=True))
+
+    def _with_sizes(self, values: Sequence[Any]) -> list[Any]:
+        """The values, then all of their sizes that are dynamic."""
+        return [*values, *(n for v in values for n in self._dynamic(v, self.shape(v)))]
+
+    def _dynamic(self, value: Any, shape: Sequence[Size]) -> list[Any]:
+        """Those entries of `shape` that the type of `value` leaves open."""
+        sizes = zip(value.type.shape, shape, strict=True)
+        return [self.size_value(n) for known, n in sizes if known == DYNAMIC]
 
     def while_loop(
         self,
@@ -76,12 +94,14 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         before = mlir.ir.Block.create_at_start(loop.before, types)
         with mlir.ir.InsertionPoint(before):
             flag = self.tensor((), np.dtype(np.bool_))
-            (left,) = self._called(condition, [*ask, *before.arguments], [flag])
+            known = self._of_shapes(before.arguments, state)
+            (left,) = self._called(condition, [*ask, *known], [flag])
             mlir.scf.ConditionOp(mlir.tensor.extract(left, []), list(before.arguments))
         after = mlir.ir.Block.create_at_start(loop.after, types)
         with mlir.ir.InsertionPoint(after):
-            mlir.scf.YieldOp(list(self._called(body, [*constants, *after.arguments], types)))
-        return tuple(loop.results)
+            known = self._of_shapes(after.arguments, state)
+            mlir.scf.YieldOp(list(self._called(body, [*constants, *known], types)))
+        return self._of_shapes(loop.results, state)
 
     def scan(
         self,
@@ -155,7 +175,7 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
                 time = self.size_arithmetic("size_add", loop.induction_variable, offset)
                 inner = self._one_step(call, inner, types, time)
             mlir.scf.YieldOp(inner)
-        return list(loop.results)
+        return list(self._of_shapes(loop.results, carried))
 
     def _one_step(self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], step: Size) -> list[Any]:
         n = call.carry_count
@@ -177,6 +197,15 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
                 names = {str(o.operation.name) for o in inside}
                 return len(inside) <= SMALL_BODY and names.isdisjoint(NOT_REPEATED)
         raise AssertionError(f"no function @{symbol}")
+
+    def _of_shapes(self, results: Sequence[Any], starts: Sequence[Any]) -> tuple[Any, ...]:
+        """What a loop carries, of the shapes that it started with: IREE cannot find them out by itself."""
+        return tuple(self._shaped(r, self.shape(v)) for r, v in zip(results, starts, strict=True))
+
+    def _shaped(self, value: Any, shape: Sequence[Size]) -> Any:
+        """`value` of this shape."""
+        dynamic = self._dynamic(value, shape)
+        return self.bind_shape(mlir.flow.TensorTieShapeOp(value, dynamic).result if dynamic else value, shape)
 
     # -- pieces --------------------------------------------------------------------------------
 

@@ -11,6 +11,9 @@ import pytest
 import adze
 from adze import ShapeDtype, lax
 from adze import numpy as xp
+from adze.runtime.compile import compile_bytecode
+from adze.runtime.errors import CompileError
+from adze.runtime.targets import parse_target
 
 A, B = np.float32([1, 2, 3]), np.float32([5, 6])
 
@@ -103,6 +106,77 @@ def test_scan_without_steps_and_rows_of_a_dynamic_size() -> None:
     for n in (1, 3):
         x = np.linspace(0, 1, n).astype(np.float32)
         equal(compiled(x), f(x))
+
+
+# -- inner loops: what is computed before them, for them and for what follows
+
+
+def read_before_and_after(x: Any, k: Any) -> Any:
+    p = xp.sin(k)
+    return lax.fori_loop(0, 3, lambda i, s: s * 2, p) + p, None
+
+
+def leaps_and_choice(x: Any, k: Any) -> Any:
+    p = xp.sin(k)
+
+    def leap(i: Any, s: Any) -> Any:
+        x, p = s
+        x = x + 0.1 * (p - 0.05 * x)
+        return x, p - 0.05 * x
+
+    last, momentum = lax.fori_loop(0, 10, leap, (x, p))
+    better = xp.sum(last**2) + xp.sum(momentum**2) < xp.sum(x**2) + xp.sum(p * p)
+    x = xp.where(better, last, x)
+    return x, (x, better)
+
+
+def two_deep_and_updated(x: Any, k: Any) -> Any:
+    p = xp.sin(k)
+    q = p.at[1].set(2.0)
+
+    def inner(i: Any, s: Any) -> Any:
+        c = xp.cos(s)
+        return lax.fori_loop(0, 3, lambda i, t: t * 2 + p, c) + c
+
+    x = lax.fori_loop(0, 3, inner, p) + p
+    x = lax.cond(xp.sum(x) > 0, lambda v: v * q, lambda v: v + p, x)
+    return 0.01 * x, q.at[0].set(1.0) * p
+
+
+def test_loops_in_loops_whose_surroundings_read_what_they_read() -> None:
+    def everything(x: Any, rows: Any) -> Any:
+        return [lax.scan(f, x, rows) for f in (read_before_and_after, leaps_and_choice, two_deep_and_updated)]
+
+    rows = np.linspace(0, 1, 9).astype(np.float32).reshape(3, 3)
+    equal(adze.jit(everything)(A, rows), everything(A, rows))
+
+
+def loops_and_branches(x: Any) -> Any:
+    return lax.while_loop(
+        lambda s: s[0] < 3,
+        lambda s: (s[0] + 1, lax.cond(xp.sum(s[1]) > 0, lambda v: v - 1, lambda v: v * 2, s[1]) + s[1]),
+        (np.int32(0), x),
+    )[1]
+
+
+def test_loops_in_loops_of_a_dynamic_size() -> None:
+    def f(rows: Any) -> Any:
+        last = lax.scan(read_before_and_after, rows[0], rows)[0]
+        return lax.scan(lambda c, row: (loops_and_branches(c) + row, None), last, rows)
+
+    compiled = adze.trace(f, ShapeDtype((3, "n"), np.float32)).lower().compile()
+    for n in (1, 4):
+        rows = np.linspace(0, 1, 3 * n).astype(np.float32).reshape(3, n)
+        equal(compiled(rows), f(rows))
+
+
+def test_iree_still_refuses_them_without_barriers() -> None:
+    def f(x: Any, rows: Any) -> Any:
+        return lax.scan(read_before_and_after, x, rows)
+
+    lowered = adze.trace(f, A, np.ones((3, 3), np.float32)).lower()
+    with pytest.raises(CompileError, match="circular dependency: input operation uses partition output"):
+        compile_bytecode(lowered.bytecode(), parse_target("cpu"), lowered.options())
 
 
 # -- barriers: only between readers of a reduction that read it by different maps
