@@ -71,7 +71,8 @@ def opt(
     steps = usage("--pass-pipeline", parse_pipeline, pass_pipeline) if pass_pipeline else ()
     check_print_after(print_after, steps)
     destination = check_output(output) if output else None
-    module = parse_module(read_text(file), "<stdin>" if str(file) == "-" else str(file))
+    piped = str(file) == "-"
+    module = parse_module(read_text(file), "<stdin>" if piped else str(file), None if piped else file)
 
     report: list[dict[str, object]] = []
 

@@ -7,24 +7,29 @@ becomes one `IRTextError` with file, line and column.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final
 
 from ..dialects import mlir
 from ..dialects.errors import AdzeError
 
-# The bindings call any text that they parse "-".
-_PLACE: Final = re.compile(r'"-":(\d+):(\d+)')
+_PLACE: Final = re.compile(r'"[^"]*":(\d+):(\d+)')
 
 
 class IRTextError(AdzeError):
     """A text is not MLIR."""
 
 
-def parse_module(text: str, name: str = "<text>") -> mlir.ir.Module:
-    """The module that `text` writes; `name` is what errors call the text."""
+def parse_module(text: str, name: str = "<text>", file: Path | None = None) -> mlir.ir.Module:
+    """The module that `text` writes; `name` is what errors call the text.
+
+    With the `file` that holds the text, the ops know where in it they are: the bindings call a text "-".
+    """
     context = mlir.ir.Context()
     context.allow_unregistered_dialects = True
     try:
+        if file is not None:
+            return mlir.ir.Module.parseFile(str(file), context)
         return mlir.ir.Module.parse(text, context)
     except mlir.ir.MLIRError as error:
         first = error.error_diagnostics[0]

@@ -121,4 +121,6 @@ _FILE_LINE: Final = re.compile(r'"([^"]+)":(\d+)')
 def location_text(location: mlir.ir.Location) -> str:
     """`file:line` of the user where the location has one (in whatever it is fused), else its MLIR text."""
     found = _FILE_LINE.search(str(location))
-    return f"{found[1]}:{found[2]}" if found else str(location)
+    if found is None:
+        return str(location)
+    return f"{'<stdin>' if found[1] == '-' else found[1]}:{found[2]}"

@@ -98,6 +98,23 @@ def test_malformed_adze_is_refused_at_the_start(adze: Adze) -> None:
     assert adze("opt", "-", "--no-verify", stdin=text).exit_code == 0
 
 
+def test_mistakes_of_ops_are_placed_in_the_file(adze: Adze, tmp_path: Path) -> None:
+    path = tmp_path / "sine.mlir"
+    path.write_text(
+        "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+        '  %0 = "adze.sin"(%x) : (tensor<4xf32>) -> tensor<4xf32>\n'
+        "  return %0 : tensor<4xf32>\n}\n"
+    )
+    refused = adze("opt", path, "--pass-pipeline", "transpose{function=f}")
+    assert refused.exit_code == 1
+    assert refused.stderr == (
+        f"error: 'sin' cannot be transposed: it is not linear in its operands\n  at {path}:2\n"
+    )
+    unknown = adze("opt", "-", stdin=path.read_text().replace("sin", "no_such"))
+    assert unknown.stderr.endswith("there is no op 'adze.no_such' in the adze dialect\n  at <stdin>:2\n")
+    assert f'"{path}":2:8' in adze("opt", path, "--locations").stdout
+
+
 def test_text_that_is_not_mlir_is_placed(adze: Adze, tmp_path: Path) -> None:
     path = tmp_path / "broken.mlir"
     path.write_text(MODULE.replace("tensor<4xf32>) -> tensor<4xf32> {", "tensor<4xf32) {"))
