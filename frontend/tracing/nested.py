@@ -99,7 +99,7 @@ class Workshop:
                     inner.append(frame.add_size(argument.dimensions[0]))
                 if position in bound:
                     frame.captured[capture_key(bound[position])] = (bound[position], inner[-1].value)
-            results, result_tree, _ = result_values(call, call(inner))
+            results, result_tree, _ = result_values(call, call(inner), name)
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         given = {capture_key(outer) for outer in bound.values()}

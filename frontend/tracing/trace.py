@@ -178,18 +178,21 @@ def _check_shared_dimensions(
 
 
 def result_values(
-    function: Callable[..., Any], result: Any
+    function: Callable[..., Any], result: Any, name: str | None = None
 ) -> tuple[list[Tracer | Array], tree.Structure, list[str]]:
-    """The leaves of what a traced function gave, as arrays; `TraceError` for a leaf that is none."""
+    """The leaves of what a traced function gave, as arrays; `TraceError` for a leaf that is none.
+
+    `name` is that of the user's function where `function` only wraps it.
+    """
     leaves, structure = tree.flatten(result)
     names = tree.paths(structure)
     values = []
     for leaf, path in zip(leaves, names, strict=True):
         if not isinstance(leaf, (Tracer, Array, np.ndarray, np.generic, bool, int, float, complex, Dim)):
             raise TraceError(
-                f"{function_name(function)} gives {type(leaf).__name__} ({str(leaf)[:40]!r}) "
+                f"{name or function_name(function)} gives {type(leaf).__name__} ({str(leaf)[:40]!r}) "
                 f"at result{path}, expected an array",
-                where=_definition_text(function),
+                where=user_location_text() if name else _definition_text(function),
                 hint="return arrays, numbers, or dicts, lists, tuples and dataclasses of them",
             )
         values.append(as_value(leaf))

@@ -15,15 +15,16 @@ import numpy as np
 from ...dialects.types import TensorType
 from ...passes.batch import Batcher
 from .. import tree
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError
+from ..tracing.array import Array
+from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Workshop, argument_of, keep_dimensions
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
+from .axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
 from .collectives import bound_axis
-
-Axes = Any  # int, None, or a tree of them that is a prefix of the arguments' tree
 
 
 def vmap(
@@ -41,11 +42,23 @@ def vmap(
     0. `out_axes` says where the mapped axis goes in the results; None for a result that does not depend on
     it. Arguments that are not arrays are shared.
 
-    Raises `ArgumentError` when the mapped axes differ in size or an axis does not exist.
+    Raises `ArgumentError` when an axis does not exist, `ShapeError` when the mapped axes differ in size (a
+    program with dynamic sizes checks them when it runs).
     """
     if function is None:
         return functools.partial(
             vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size, axis_name=axis_name
+        )
+    if not callable(function):
+        raise ArgumentError(
+            f"vmap expects a function, got {type(function).__name__}: {function!r}",
+            where=user_location_text(),
+        )
+    if axis_name is not None and not isinstance(axis_name, str):
+        raise ArgumentError(
+            f"axis_name is {type(axis_name).__name__}: {axis_name!r}, expected a str",
+            where=user_location_text(),
+            hint="nest one vmap for each name",
         )
     mapped = function
 
@@ -73,24 +86,24 @@ class _Mapping:
         self.out_axes = out_axes
         self.axis_name = axis_name
         leaves, self.structure = tree.flatten((args, kwargs))
-        axes = _leaf_axes(function, in_axes, args, kwargs)
+        axes = leaf_axes(function, in_axes, args, kwargs)
         self.is_array = [_is_array(leaf) for leaf in leaves]
         self.leaves = leaves
         names = argument_names(function, args, kwargs)
         self.axes: list[int | None] = []
         self.values: list[Any] = []
-        sizes: list[tuple[str, int, Any]] = []
+        sizes: list[MappedAxis] = []
         for leaf, axis, name, is_array in zip(leaves, axes, names, self.is_array, strict=True):
             if not is_array:
                 continue
             value = as_value(leaf)
             if axis is not None:
-                axis = _checked_axis(function, axis, name, value)
-                sizes.append((name, axis, value.shape[axis]))
+                axis = checked_axis(axis, name, value)
+                sizes.append(MappedAxis(name, axis, value.shape[axis]))
                 value = move_axis(value, axis, 0)
             self.axes.append(axis)
             self.values.append(value)
-        self.size = _common_size(function, sizes, axis_size)
+        self.size = common_size(function, sizes, axis_size)
 
     def run(self) -> Any:
         shop = Workshop()
@@ -114,7 +127,7 @@ class _Mapping:
         made = engine.batch(nested.symbol, mask)
         leading = [] if static is not None else [self.size]
         results = shop.call(made.symbol, [*leading, *operands, *nested.captured])
-        axes = _result_axes(self.function, self.out_axes, nested.result_tree)
+        axes = result_axes(self.function, self.out_axes, nested.result_tree)
         placed = [
             self._placed(r, has_axis, axis)
             for r, has_axis, axis in zip(results, made.batched_results, axes, strict=True)
@@ -168,92 +181,13 @@ def move_axis(value: Any, source: int, target: int) -> Any:
 
 
 def _is_array(leaf: Any) -> bool:
-    return not (leaf is None or callable(leaf) or isinstance(leaf, (str, bytes)))
+    """Whether a leaf is an array or a number; anything else is shared by all calls as it is."""
+    if isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic, Array, Tracer, Dim)):
+        return True
+    return hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__")
 
 
 def _slice_of(value: Any) -> Argument:
     kind = ops.tensor_type(value)
     names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape[1:])
     return Argument(TensorType(kind.shape[1:], kind.dtype), names, value.weak_type)
-
-
-def _leaf_axes(
-    function: Callable[..., Any], in_axes: Axes, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> list[int | None]:
-    """The mapped axis of each leaf of `(args, kwargs)`."""
-    if isinstance(in_axes, list):
-        in_axes = tuple(in_axes)
-    if isinstance(in_axes, tuple):
-        if len(in_axes) != len(args):
-            raise ArgumentError(
-                f"in_axes has {len(in_axes)} entries, {function_name(function)} was called with {len(args)} "
-                "positional arguments",
-                where=user_location_text(),
-                hint="give one entry for each argument: an int, None or a tree of them",
-            )
-    elif in_axes is not None and not isinstance(in_axes, int):
-        raise ArgumentError(
-            f"in_axes is {type(in_axes).__name__}, expected an int, None or a tuple",
-            where=user_location_text(),
-        )
-    per_argument = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
-    axes: list[int | None] = []
-    for prefix, arg in zip(per_argument, args, strict=True):
-        axes += _spread(prefix, arg, "in_axes")
-    for key in sorted(kwargs):
-        axes += [0] * len(tree.leaves(kwargs[key]))
-    return axes
-
-
-def _spread(prefix: Axes, full: Any, what: str) -> list[int | None]:
-    """For each leaf of `full` the axis that the tree prefix states."""
-    if prefix is None or isinstance(prefix, int):
-        return [prefix] * len(tree.leaves(full))
-    children = tree.children(full)
-    given = tree.children(prefix)
-    if children is None or given is None or children.keys() != given.keys():
-        raise ArgumentError(
-            f"{what} {prefix!r} is not a prefix of the tree {tree.describe(tree.structure(full))}",
-            where=user_location_text(),
-        )
-    return [axis for key in children for axis in _spread(given[key], children[key], what)]
-
-
-def _result_axes(function: Callable[..., Any], out_axes: Axes, structure: Any) -> list[int | None]:
-    full = tree.unflatten(structure, range(structure.num_leaves))
-    return _spread(out_axes, full, f"out_axes of {function_name(function)}")
-
-
-def _checked_axis(function: Callable[..., Any], axis: int, name: str, value: Any) -> int:
-    if not isinstance(axis, int) or not -value.ndim <= axis < value.ndim:
-        raise ArgumentError(
-            f"in_axes maps axis {axis} of '{name}', which is {ops.type_of(value)} of rank {value.ndim}",
-            where=user_location_text(),
-            hint="give None for an argument that is not mapped",
-        )
-    return axis % int(value.ndim)
-
-
-def _common_size(
-    function: Callable[..., Any], sizes: Sequence[tuple[str, int, Any]], axis_size: int | None
-) -> Any:
-    """The size of the mapped axes, which must be one."""
-    if axis_size is not None:
-        sizes = [("axis_size", 0, axis_size), *sizes]
-    if not sizes:
-        raise ArgumentError(
-            f"vmap of {function_name(function)}: no argument is mapped",
-            where=user_location_text(),
-            hint="give an axis in in_axes, or axis_size",
-        )
-    static = [entry for entry in sizes if isinstance(entry[2], int)]
-    if len({entry[2] for entry in static}) > 1:
-        listed = ", ".join(
-            f"axis_size is {n}" if name == "axis_size" else f"axis {axis} of '{name}' is {n}"
-            for name, axis, n in static
-        )
-        raise ShapeError(
-            f"vmap of {function_name(function)}: mapped axes differ in size: {listed}",
-            where=user_location_text(),
-        )
-    return (static or sizes)[0][2]

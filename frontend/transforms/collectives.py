@@ -19,7 +19,7 @@ from .. import tree
 from ..errors import ArgumentError
 from ..tracing.interpreter import as_value, is_python_scalar, ops
 from ..tracing.locations import user_location_text
-from ..tracing.sizes import Dim
+from ..tracing.sizes import Dim, product
 
 
 @dataclass(frozen=True)
@@ -49,14 +49,18 @@ def bound_axis(name: str, size: Any, index: Any) -> Iterator[None]:
         _axes.bound.pop()
 
 
-def axis_index(axis_name: str) -> Any:
-    """The position along the named axis, an int32."""
-    return _axis(axis_name).index
+def axis_index(axis_name: Any) -> Any:
+    """The position along the named axis, an int32; along several, in row-major order."""
+    first, *others = _axes_of(axis_name)
+    index = first.index
+    for axis in others:
+        index = index * as_value(axis.size, np.int32) + axis.index
+    return index
 
 
-def axis_size(axis_name: str) -> Any:
-    """The number of elements of the named axis."""
-    return _axis(axis_name).size
+def axis_size(axis_name: Any) -> Any:
+    """The number of elements of the named axis, or of several together."""
+    return product(axis.size for axis in _axes_of(axis_name))
 
 
 def psum(x: Any, axis_name: Any) -> Any:
@@ -87,6 +91,8 @@ def pmin(x: Any, axis_name: Any) -> Any:
 
 def all_gather(x: Any, axis_name: str, *, axis: int = 0, tiled: bool = False) -> Any:
     """All elements' `x` along a new axis at position `axis`; with `tiled`, joined along that axis."""
+
+    _axis(axis_name)
 
     def gather(value: Any, bound: BoundAxis) -> Any:
         rank = as_value(value).ndim + (not tiled)
@@ -131,7 +137,12 @@ def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
     return _over(axis_name, x, permute)
 
 
-def _axis(name: str) -> BoundAxis:
+def _axis(name: Any) -> BoundAxis:
+    if not isinstance(name, str):
+        raise ArgumentError(
+            f"axis_name is {type(name).__name__}: {name!r}, expected one name, a str",
+            where=user_location_text(),
+        )
     for axis in reversed(_axes.bound):
         if axis.name == name:
             return axis
@@ -143,10 +154,19 @@ def _axis(name: str) -> BoundAxis:
     )
 
 
+def _axes_of(axis_name: Any) -> list[BoundAxis]:
+    """The axes that a name or a tuple of names means."""
+    names = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    if not names:
+        raise ArgumentError(
+            "axis_name is an empty tuple, expected at least one name", where=user_location_text()
+        )
+    return [_axis(name) for name in names]
+
+
 def _over(axis_name: Any, x: Any, collective: Any) -> Any:
     """`collective` of each leaf, over one named axis after the other."""
-    names = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
-    for axis in [_axis(name) for name in names]:
+    for axis in _axes_of(axis_name):
         x = tree.map(lambda leaf, axis=axis: collective(leaf, axis), x)
     return x
 

@@ -89,6 +89,26 @@ def test_arguments_that_are_no_arrays_are_shared() -> None:
     same(adze.vmap(f, in_axes=(0, None, None, None))(A, "twice", xp.sin, None), 2 * np.sin(A))
 
 
+def test_objects_that_are_no_arrays_are_shared() -> None:
+    class Scale:
+        factor = 3.0
+
+    same(adze.vmap(lambda x, s: x * s.factor, (0, None))(A, Scale()), 3 * A)
+    same(adze.vmap(lambda x, s: x * s.factor)(A, Scale()), 3 * A)
+
+
+def test_axes_may_be_integers_of_numpy() -> None:
+    same(adze.vmap(lambda x: x, in_axes=np.int64(1), out_axes=np.int32(1))(A), A)
+
+
+def test_size_may_be_a_dynamic_dimension() -> None:
+    spec = adze.ShapeDtype(("n", 4), np.float64)
+    repeated = adze.trace(
+        lambda x, y: adze.vmap(lambda y: y * 2, in_axes=None, axis_size=x.shape[0])(y), spec, A[0]
+    )
+    same(repeated.lower().compile()(A, A[0]), np.stack([2 * A[0]] * 3))
+
+
 def test_size_is_stated_when_nothing_is_mapped() -> None:
     found = adze.vmap(lambda x: x + 1, in_axes=None, axis_size=2)(np.float64(3))
     same(found, [4, 4])
@@ -255,6 +275,68 @@ def test_error_of_axes_that_do_not_fit_the_tree() -> None:
         "in_axes {'b': 0} is not a prefix of the tree {'a': *}",
     )
     check(lambda: adze.vmap(norm_of, in_axes="0")(A), "in_axes is str, expected an int, None or a tuple")
+    check(lambda: adze.vmap(norm_of, in_axes=True)(A), "in_axes is bool, expected an int, None or a tuple")
+    check(
+        lambda: adze.vmap(norm_of, in_axes=(1.5,))(A),
+        "in_axes 1.5 is float, expected an int, None or a tree of them",
+    )
+    check(
+        lambda: adze.vmap(lambda x: (x, x), out_axes=(0, 0, 0))(A),
+        "out_axes of lambda (0, 0, 0) is not a prefix of the tree (*, *)",
+    )
+
+
+def test_error_of_sizes_that_differ_inside_a_tree_or_by_keyword() -> None:
+    def f(p: Any, *, x: Any) -> Any:
+        return x
+
+    check(
+        lambda: adze.vmap(f)({"w": A, "b": A.T}, x=A),
+        "vmap of f: mapped axes differ in size: axis 0 of 'p['b']' is 4, axis 0 of 'p['w']' is 3, "
+        "axis 0 of 'x' is 3",
+    )
+
+
+def test_error_of_dynamic_sizes_that_differ_when_the_program_runs() -> None:
+    def product(x: Any, y: Any) -> Any:
+        return x * y
+
+    specs = [adze.ShapeDtype((name, 4), np.float64) for name in ("n", "m")]
+    mapped = adze.trace(adze.vmap(product), *specs).lower().compile()
+    same(mapped(A, B), A * B)
+    with pytest.raises(AdzeError) as caught:
+        mapped(A, B[:2])
+    assert (
+        "vmap of product: mapped axes differ in size: axis 0 of 'x' is n, axis 0 of 'y' is m"
+        in caught.value.message
+    )
+
+
+@pytest.mark.parametrize("size", [-1, 2.0, "3"])
+def test_error_of_a_size_that_is_none(size: Any) -> None:
+    check(
+        lambda: adze.vmap(norm_of, in_axes=None, axis_size=size)(A),
+        f"axis_size is {size!r}, expected a size: an int that is not negative",
+    )
+
+
+def test_error_of_a_name_that_is_none() -> None:
+    error = check(
+        lambda: adze.vmap(norm_of, axis_name=("i", "j"))(A),  # type: ignore[arg-type]
+        "axis_name is tuple: ('i', 'j'), expected a str",
+    )
+    assert error.hint == "nest one vmap for each name"
+
+
+def test_error_of_something_that_is_no_function() -> None:
+    check(lambda: adze.vmap(3)(A), "vmap expects a function, got int: 3")  # type: ignore[arg-type]
+
+
+def test_error_of_a_result_that_is_no_array() -> None:
+    check(
+        lambda: adze.vmap(lambda x: "text")(A),
+        "lambda gives str ('text') at result, expected an array",
+    )
 
 
 def test_error_of_nothing_mapped() -> None:

@@ -56,6 +56,12 @@ CASES: Final[dict[str, Case]] = {
     "tangent outside": lambda m, p, n: (
         lambda X: m.jvp(m.vmap(lambda x: normalised(x, p, n), axis_name="i"), (X,), (X**2,))
     ),
+    "several axes at once": lambda m, p, n: in_grid(
+        lambda s: (
+            p.psum(s, ("i", "j")) + p.pmax(s, ("j", "i")) * p.axis_index(("i", "j")) + p.axis_size(("i", "j"))
+        ),
+        m,
+    ),
     "one axis of two": lambda m, p, n: in_grid(
         lambda s: p.psum(s, "j") * p.psum(s, "i") + p.axis_index("i") + 10 * p.axis_index("j"), m
     ),
@@ -121,6 +127,16 @@ def test_unbound_name_is_refused_with_the_names_there_are() -> None:
     assert str(raised.value).endswith("hint: map the function with adze.vmap(..., axis_name='rows')")
     with pytest.raises(AdzeError, match=r"axis name 'i' is not bound here \(bound: none\)"):
         lax.axis_index("i")
+
+
+def test_error_of_several_names_where_one_is_taken() -> None:
+    gather: Any = lax.all_gather
+    permute: Any = lax.ppermute
+    for call in (lambda x: gather(x, ("i", "j")), lambda x: permute(x, ("i", "j"), [(0, 1)])):
+        with pytest.raises(AdzeError, match=r"axis_name is tuple: \('i', 'j'\), expected one name, a str"):
+            in_grid(call, adze)(X)
+    with pytest.raises(AdzeError, match="axis_name is an empty tuple, expected at least one name"):
+        adze.vmap(lambda x: lax.psum(x, ()), axis_name="i")(X)
 
 
 @pytest.mark.parametrize("perm", [[(0, 4)], [(0, 1), (0, 2)], [(0, 1), (2, 1)]])
