@@ -335,15 +335,20 @@ class While(Op):
             first = values[: len(lead)]
             conditions = values[len(lead) : len(lead) + m]
             constants = values[len(lead) + m : len(lead) + n]
-            now = values[len(lead) + n :]
-            new = engine.called(builder, step, [*first, *constants, *now])
+            now = entered = values[len(lead) + n :]
+            left = engine.called(builder, ask, [*first, *conditions, *now])[0] if is_own else None
+            if is_own and saved_states:  # derivatives of what is dropped must not reach what is kept
+                entered = [gated(builder, left, x) for x in now]
+                constants = [
+                    gated(builder, left, x) if has else x for x, has in zip(constants, bd, strict=True)
+                ]
+            new = engine.called(builder, step, [*first, *constants, *entered])
             new = [
                 repeated(builder, x, first[0] if first else size) if f and not has else x
                 for x, f, has in zip(new, flags, after, strict=True)
             ]
             if not is_own:
                 return new
-            (left,) = engine.called(builder, ask, [*first, *conditions, *now])
             return [choose(builder, left, x, y) for x, y in zip(new, now, strict=True)]
 
         constant_types = [b.type_of(v) for v in c]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ...dialects.errors import AdzeError
 from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
@@ -14,6 +15,7 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
+from ..tracing.trace import trace_program
 
 _KINDS = "biufVc"  # bool, integers, floats (bfloat16 is V), complex: a number yields to a later one
 
@@ -90,6 +92,24 @@ def widened(value: Any, wanted: TensorType) -> Any:
     if value.weak_type and value.dtype != wanted.dtype and value.ndim == wanted.rank:
         return as_value(value, wanted.dtype)
     return value
+
+
+def settled_start(init: Any, step: Callable[..., Any], others: Sequence[Any] = ()) -> Any:
+    """An initial carry outside a trace, its Python numbers in the dtypes that they have inside one.
+
+    A step that cannot be traced (it reads a NumPy array at a position) has no other dtypes to agree with.
+    """
+    start = tree.map(as_value, init)
+    leaves, structure = tree.flatten(start)
+    if not any(v.weak_type for v in leaves):
+        return start
+    try:
+        found = trace_program(step, (init, *others), {}).result_types[: len(leaves)]
+    except AdzeError:
+        return start
+    if len(found) < len(leaves):
+        return start
+    return tree.unflatten(structure, [widened(v, t) for v, t in zip(leaves, found, strict=True)])
 
 
 def check_carry(

@@ -11,8 +11,10 @@ from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.nested import keep_dimensions
 from ..tracing.trace import function_name
 from .carries import typed_tree
+from .while_loops import while_loop
 
 _INT32 = np.dtype(np.int32)
 
@@ -20,8 +22,9 @@ _INT32 = np.dtype(np.int32)
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
     """All prefix combinations of `elems` along `axis` under the associative `fn`, in logarithmic depth.
 
-    The recursion of Blelloch (1990): combine neighbours, scan the half, fill in between. `fn` maps two
-    trees of slices to one and must work on many slices at once.
+    The recursion of Blelloch (1990): combine neighbours, scan the half, fill in between. Along an axis of
+    dynamic size it is Hillis and Steele's loop (1986), which combines each slice with the one 1, 2, 4, ...
+    before it. `fn` maps two trees of slices to one and must work on many slices at once.
     """
     leaves, structure = tree.flatten(elems)
     arrays = [as_value(leaf) for leaf in leaves]
@@ -62,10 +65,45 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         )
         return [_interleaved(e, o, axis, n) for e, o in zip(evens, odd, strict=True)]
 
-    found = prefix(arrays)
+    size = arrays[0].shape[axis]
+    found = prefix(arrays) if isinstance(size, int) else _by_doubling(combine, arrays, axis)
     if reverse:
         found = [ops.reverse(x, axes=(axis,)) for x in found]
     return tree.unflatten(structure, found)
+
+
+def _by_doubling(
+    combine: Callable[[Sequence[Any], Sequence[Any]], list[Any]], arrays: Sequence[Any], axis: int
+) -> list[Any]:
+    """Prefixes of a number of slices that is known only when the program runs."""
+    size = arrays[0].shape[axis]
+    count = as_value(size, _INT32)
+    position = ops.iota(shape=(size,), axis=0, dtype=_INT32)
+
+    def step(state: Any) -> Any:
+        distance, xs = state
+        far = ops.broadcast_in_dim(distance, shape=(size,), dimensions=())
+        combined = combine([_rolled(x, ops.sub(count, distance), axis) for x in xs], xs)
+        is_far = ops.compare(position, far, direction="GE")
+        chosen = [
+            ops.select(ops.broadcast_in_dim(is_far, shape=tuple(x.shape), dimensions=(axis,)), new, x)
+            for new, x in zip(combined, xs, strict=True)
+        ]
+        return distance * 2, [keep_dimensions(new, x.shape) for new, x in zip(chosen, xs, strict=True)]
+
+    # At most 31 steps, so that few states are enough to reverse them.
+    return list(
+        while_loop(lambda state: state[0] < count, step, (as_value(1, _INT32), list(arrays)), saved_states=5)[
+            1
+        ]
+    )
+
+
+def _rolled(x: Any, start: Any, axis: int) -> Any:
+    """`x` from `start` on, then what was before it."""
+    starts = [start if i == axis else as_value(0, _INT32) for i in range(x.ndim)]
+    twice = ops.concatenate(x, x, axis=axis)
+    return keep_dimensions(ops.dynamic_slice(twice, *starts, slice_sizes=tuple(x.shape)), x.shape)
 
 
 def _common_axis(arrays: Sequence[Any], paths: Sequence[str], axis: int) -> int:
@@ -79,7 +117,7 @@ def _common_axis(arrays: Sequence[Any], paths: Sequence[str], axis: int) -> int:
                 where=user_location_text(),
             )
     sizes = [x.shape[axis] for x in arrays]
-    if len(set(sizes)) > 1:
+    if len({str(n) for n in sizes}) > 1:
         listed = ", ".join(f"elems{path} has {n}" for path, n in zip(paths, sizes, strict=True))
         raise ShapeError(
             f"associative_scan: sizes of axis {axis} differ: {listed}", where=user_location_text()

@@ -28,6 +28,7 @@ from .carries import (
     integer,
     sequence,
     settled_result,
+    settled_start,
     slice_argument,
     widened,
 )
@@ -65,6 +66,11 @@ def scan(
     arrays = [as_value(leaf) for leaf in leaves]
     steps = _scan_length(arrays, tree.paths(xs_structure), length)
     width = integer(unroll, "scan: unroll", 1)
+    if not isinstance(reverse, (bool, np.bool_)):
+        raise ArgumentError(
+            f"scan: reverse is {reverse!r}, expected True or False, known while tracing",
+            where=user_location_text(),
+        )
     saving = Saving("scan", checkpoint_every, memory_budget, saved_states)
     if current_frame() is None:
         return _eager_scan(f, init, arrays, xs_structure, int(steps), reverse)
@@ -85,17 +91,17 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
 
     width = integer(batch_size, "map: batch_size", 1)
     arrays = [as_value(leaf) for leaf in leaves]
-    steps = integer(_scan_length(arrays, tree.paths(structure), None), "map: the number of slices", 0)
-    whole = steps - steps % width
+    steps = _scan_length(arrays, tree.paths(structure), None)
+    whole = steps // width * width
     parts = []
-    if whole:
+    if not isinstance(whole, int) or whole:
         grouped = [_grouped(_rows(x, 0, whole), width) for x in arrays]
         found = scan(lambda _, x: (None, vmap(f)(x)), None, tree.unflatten(structure, grouped))[1]
         parts.append(tree.map(_flat, found))
-    if whole != steps or not whole:
+    if not isinstance(whole, int) or whole != steps or not whole:
         rest = [_rows(x, whole, steps) for x in arrays]
         parts.append(vmap(f)(tree.unflatten(structure, rest)))
-    return parts[0] if len(parts) == 1 else tree.map(lambda a, b: xp.concatenate([a, b]), *parts)
+    return parts[0] if len(parts) == 1 else tree.map(lambda a, b: _joined(a, b, steps), *parts)
 
 
 def _checkpointed(
@@ -201,7 +207,8 @@ def _scan_length(arrays: Sequence[Any], paths: Sequence[str], length: Any) -> An
 def _eager_scan(
     f: Step, init: Any, arrays: Sequence[Any], structure: Any, steps: int, reverse: bool
 ) -> tuple[Any, Any]:
-    carry = tree.map(as_value, init)
+    slices = [xp.zeros(x.shape[1:], dtype=x.dtype) for x in arrays]
+    carry = settled_start(init, f, (tree.unflatten(structure, slices),))
     rows = []
     for count, t in enumerate(reversed(range(steps)) if reverse else range(steps)):
         found, y = _pair(f, f(carry, tree.unflatten(structure, [x[t] for x in arrays])))
@@ -214,8 +221,7 @@ def _eager_scan(
         rows.reverse()
     if rows:
         return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
-    slices = [xp.zeros(x.shape[1:], dtype=x.dtype) for x in arrays]
-    traced = trace_program(f, (init, tree.unflatten(structure, slices)), {})
+    traced = trace_program(f, (carry, tree.unflatten(structure, slices)), {})
     kinds = traced.result_types[len(tree.leaves(init)) :]
     pair = tree.unflatten(traced.result_tree, range(len(traced.result_types)))
     empty = [as_value(np.zeros((0, *t.shape), t.dtype)) for t in kinds]
@@ -287,16 +293,18 @@ class _Grouped:
         else:
             carry, early = main(init)
             carry, late = tail(carry)
-        return carry, tree.map(self._joined, early, late)
-
-    def _joined(self, early: Any, late: Any) -> Any:
-        joined = ops.concatenate(early, late, axis=0)
-        return keep_dimensions(joined, (self.steps, *joined.shape[1:]))
+        return carry, tree.map(lambda a, b: _joined(a, b, self.steps), early, late)
 
 
 def _rows(x: Any, start: int, stop: int) -> Any:
     starts, limits = [start, *[0] * (x.ndim - 1)], [stop, *x.shape[1:]]
     return ops.slice(x, start=tuple(starts), limit=tuple(limits), strides=(1,) * x.ndim)
+
+
+def _joined(early: Any, late: Any, steps: Any) -> Any:
+    """Rows of `steps` steps, of which some came from whole groups."""
+    joined = ops.concatenate(early, late, axis=0)
+    return keep_dimensions(joined, (steps, *joined.shape[1:]))
 
 
 def _grouped(x: Any, width: int) -> Any:

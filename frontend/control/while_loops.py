@@ -32,6 +32,7 @@ from .carries import (
     scalar,
     sequence,
     settled_result,
+    settled_start,
     typed_tree,
     widened,
 )
@@ -171,7 +172,7 @@ def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 def _eager_while(
     cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, bound: int | None
 ) -> Any:
-    val, steps = tree.map(as_value, init_val), 0
+    val, steps = settled_start(init_val, body_fun), 0
     structure = tree.structure(val)
     while left := bool(_truth(cond_fun(val))):
         if steps == bound:

@@ -17,6 +17,7 @@ from ...dialects.dialect import OPS
 from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
+from .bounded import bound_sizes
 from .configuration import ModuleHints, Survey, plan, settle, survey
 from .fusion import fuse
 from .hazards import guarded
@@ -78,6 +79,7 @@ class _Conversion:
             manager.enable_verifier(False)  # half the time of lowering, and IREE verifies what it reads
             manager.run(self.module.operation)
             read_all(self.module)
+            bound_sizes(self.module)
             keep_lifetimes(self.module)
 
     def _plan(self) -> None:

@@ -565,6 +565,30 @@ def test_python_numbers_take_the_dtype_of_the_carry_and_of_other_branches() -> N
     assert adze.jit(lambda x: lax.fori_loop(0, 3, lambda i, c: c + x, 0))(one).dtype == np.float32
 
 
+NUMBERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "fori": lambda x: lax.fori_loop(0, 3, lambda i, c: c + x, 0),
+    "fori of a traced bound": lambda x: lax.fori_loop(0, xp.asarray(np.int32(3)), lambda i, c: c * x, 1),
+    "scan": lambda x: lax.scan(lambda c, v: (c + v, c), 0, x * np.ones(2, np.float32)),
+    "scan of no steps": lambda x: lax.scan(lambda c, v: (c + v, c), 0, x * np.ones(0, np.float32)),
+    "while": lambda x: lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x), (0, 1)),
+    "bounded while": lambda x: lax.while_loop(lambda c: c < 3, lambda c: c + x, 0, max_steps=5),
+    "numbers alone": lambda x: lax.while_loop(lambda c: c < 3, lambda c: c + 1, 0),
+}
+
+
+@pytest.mark.parametrize("name", sorted(NUMBERS))
+def test_a_carry_that_starts_as_a_number_has_one_dtype_evaluated_and_compiled(name: str) -> None:
+    found, expected = NUMBERS[name](xp.asarray(np.float32(1.5))), adze.jit(NUMBERS[name])(np.float32(1.5))
+    pairs = list(zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True))
+    assert [a.dtype for a, _ in pairs] == [b.dtype for _, b in pairs]
+    close(found, expected, 1e-6)
+
+
+def test_a_step_that_only_evaluates_may_start_at_a_number() -> None:
+    table = np.array([3, 1, 2])
+    assert int(lax.fori_loop(0, 3, lambda i, c: c + int(table[int(i)]), 0)) == 6
+
+
 def test_a_value_that_is_captured_twice_is_one_operand() -> None:
     def f(x: Any, w: Any) -> Any:
         return lax.cond(x > 0, lambda d: lax.fori_loop(0, 2, lambda i, c: c * w + w, d), lambda d: d * w, x)
