@@ -174,6 +174,8 @@ def test_what_a_loop_carries_may_have_several_dynamic_sizes(function: Callable[.
 
 
 def test_a_size_beyond_what_offsets_can_be_computed_of_is_an_error() -> None:
-    program = compiled(lambda xs: lax.scan(lambda c, x: (c + x, None), xs[:, :1].sum(axis=0), xs)[0], "n", "m")
+    program = compiled(
+        lambda xs: lax.scan(lambda c, x: (c + x, None), xs[:, :1].sum(axis=0), xs)[0], "n", "m"
+    )
     with pytest.raises(CallError, match="a dynamic size is above 67108864, the most for loops over arrays"):
         np.asarray(program(np.zeros((0, 2**29))))
