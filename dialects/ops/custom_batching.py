@@ -4,7 +4,8 @@
 Python function, which IR cannot hold: `rule` is the name under which the frontend announced it. Derivatives
 of such a call are such calls again, with rules that are derived: `jvp[110](f#0)` is the rule that pushes
 tangents of the first two operands through what `f#0` gives, `push[110](f#0)` gives the tangents only, and
-`transpose[01](...)` is the rule of a call that was reversed in its second operand.
+`transpose[01](...)` is the rule of a call that was reversed in its second operand. The rule `one_by_one`
+is no function: it is the loop over the elements, and that of its derivatives is the same.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ module that takes them (after the size, where it is dynamic), and which of its r
 
 ANNOUNCED: Final[WeakValueDictionary[str, Any]] = WeakValueDictionary()
 """The rules by name; whoever announces one keeps it alive as long as a program may refer to it."""
+
+ONE_BY_ONE: Final = "one_by_one"
+"""The rule of calls that stay calls for one element, in a loop."""
 
 _announcing: Final = Lock()
 _DERIVED: Final = re.compile(r"(jvp|push|transpose)\[([01]*)\]\((.*)\)")
@@ -71,7 +75,7 @@ class CustomBatchCall(CallLike):
                 *primals,
                 *pick(tangents, active),
                 callee=engine.differentiate(callee, active, wanted).symbol,
-                rule=f"jvp[{_bits(active)}]({rule})",
+                rule=_derived(f"jvp[{_bits(active)}]", rule),
                 results=(*results, *pick(results, wanted)),
             )
         )
@@ -81,7 +85,15 @@ class CustomBatchCall(CallLike):
     def linearize(
         b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, rule: str, results: Any
     ) -> Any:
-        """The call as it is, and a linear one that computes it again: residuals of rules differ from its."""
+        """The call as it is, and a linear one that computes it again: residuals of rules differ from its.
+
+        Those of a loop do not: it keeps them.
+        """
+        if rule == ONE_BY_ONE:
+            part = engine.linearize(callee, _set(tangents))
+            kinds = engine.types_of(part.primal)
+            if all(isinstance(t, TensorType) for t in kinds):
+                return _linearized_loop(b, engine, part, primals, pick(tangents, _set(tangents)), results)
         values = as_list(b.custom_batch_call(*primals, callee=callee, rule=rule, results=results))
         active, wanted = _set(tangents), carrying(results)
         if not any(wanted):
@@ -92,7 +104,7 @@ class CustomBatchCall(CallLike):
             *primals,
             *moving,
             callee=engine.function(f"{callee}_push", types, _pushing(engine, callee, active, wanted)),
-            rule=f"push[{_bits(active)}]({rule})",
+            rule=_derived(f"push[{_bits(active)}]", rule),
             results=pick(results, wanted),
         )
         return values, spread(as_list(pushed), wanted)
@@ -114,7 +126,7 @@ class CustomBatchCall(CallLike):
             *other,
             *given,
             callee=engine.function(f"{callee}_reversed", types, _reversing(engine, callee, linear, kinds)),
-            rule=f"transpose[{_bits(linear)}]({attributes['rule']})",
+            rule=_derived(f"transpose[{_bits(linear)}]", attributes["rule"]),
             results=kinds,
         )
         return spread(as_list(found), linear)
@@ -127,8 +139,63 @@ class CustomBatchCall(CallLike):
             b.tensor_type(x).with_shape(b.tensor_type(x).shape[1:]) if has else b.type_of(x)
             for x, has in zip(operands, batched, strict=True)
         ]
+        if rule == ONE_BY_ONE:
+            return _looped(b, engine, size, callee, operands, types, tuple(batched), results)
         made, flags = batched_by(engine, rule, types, tuple(results), tuple(batched))
         return engine.called(b, made, [*engine.leading(size), *operands]), list(flags)
+
+
+def _looped(
+    b: Any,
+    engine: Any,
+    size: Any,
+    callee: str,
+    operands: Sequence[Any],
+    types: Sequence[ValueType],
+    batched: Flags,
+    results: Any,
+) -> tuple[list[Any], list[bool]]:
+    """A scan that makes the call for each element; in a batch around it, too."""
+    shared = tuple(not has for has in batched)
+
+    def build(c: Any, values: Any) -> list[Any]:
+        count = shared.count(True)
+        whole, slices = spread(values[:count], shared), spread(values[count:], batched)
+        own = [s if has else w for w, s, has in zip(whole, slices, batched, strict=True)]
+        return as_list(c.custom_batch_call(*own, callee=callee, rule=ONE_BY_ONE, results=results))
+
+    given = [*pick(types, shared), *pick(types, batched)]
+    found = b.scan(
+        *pick(operands, shared),
+        *pick(operands, batched),
+        body=engine.function(f"{callee}_one", given, build),
+        constant_count=shared.count(True),
+        carry_count=0,
+        length=(size,),
+        reverse=False,
+        results=tuple(_with_axis(engine, t) for t in results),
+    )
+    return as_list(found), [True] * len(results)
+
+
+def _linearized_loop(
+    b: Any, engine: Any, part: Any, primals: Any, moving: Sequence[Any], results: Any
+) -> tuple[list[Any], list[Any]]:
+    """The two parts of a linearized function, each called for one element after the other."""
+    kinds = engine.types_of(part.primal)
+    outputs = as_list(b.custom_batch_call(*primals, callee=part.primal, rule=ONE_BY_ONE, results=kinds))
+    kinds = engine.types_of(part.linear)
+    pushed: list[Any] = []
+    if kinds:
+        residuals = part.residual_values(primals, outputs)
+        given = [*residuals, *moving]
+        pushed = as_list(b.custom_batch_call(*given, callee=part.linear, rule=ONE_BY_ONE, results=kinds))
+    return outputs[: len(results)], spread(pushed, part.active_results)
+
+
+def _derived(how: str, rule: str) -> str:
+    """The rule of a derivative of a call."""
+    return rule if rule == ONE_BY_ONE else f"{how}({rule})"
 
 
 def batched_by(

@@ -1,6 +1,6 @@
 """Functions that say themselves what `vmap` makes of them."""
 
-from .frontend.control.sequential import sequential_vmap as sequential_vmap
 from .frontend.transforms.custom_batching import custom_vmap as custom_vmap
+from .frontend.transforms.custom_batching import sequential_vmap as sequential_vmap
 
 __all__ = ["custom_vmap", "sequential_vmap"]

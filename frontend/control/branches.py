@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dialects.ops.custom_batching import ONE_BY_ONE
 from ...dialects.types import INT32, INTEGERS
 from .. import tree
 from ..errors import ArgumentError, TraceError
@@ -21,22 +22,38 @@ from ..tracing.trace import function_name
 from .carries import is_true, scalar, sequence, typed_tree, yields_to
 
 
-def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any) -> Any:
+def cond(
+    pred: Any,
+    true_fun: Callable[..., Any],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+    batching: str = "select",
+) -> Any:
     """`true_fun(*operands)` where the 0-d `pred` is true, else `false_fun(*operands)`.
 
     Only the chosen branch runs. Both must give the same tree, shapes and dtypes; a Python number takes the
-    dtype of the other branch. Under `vmap` with a batched `pred` both run and results are selected; where
-    one branch is costly, `adze.map` in place of `vmap` keeps the choice.
+    dtype of the other branch. Under `vmap` with a batched `pred` both run and results are selected; with
+    `batching="map"` elements go one by one through the branch that they chose, which is better where one is
+    costly and seldom.
     """
+    _check_batching(batching)
     predicate = scalar(pred, "the predicate of cond")
     if current_frame() is None:
         return (true_fun if bool(predicate) else false_fun)(*operands)
     index = ops.convert(is_true(predicate), dtype=INT32)
-    return _Branches("cond", (false_fun, true_fun), ("false_fun", "true_fun"), operands).record(index)
+    return _Branches("cond", (false_fun, true_fun), ("false_fun", "true_fun"), operands).record(
+        index, batching
+    )
 
 
-def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """`branches[index](*operands)`, the 0-d integer `index` clamped to the branches there are."""
+def switch(
+    index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, batching: str = "select"
+) -> Any:
+    """`branches[index](*operands)`, the 0-d integer `index` clamped to the branches there are.
+
+    `batching` is that of `cond`.
+    """
+    _check_batching(batching)
     if not branches:
         raise ArgumentError("switch needs at least one branch", where=user_location_text())
     value = scalar(index, "the index of switch")
@@ -52,7 +69,18 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     # Clamped before it is narrowed: a large int64 must not wrap around.
     last = as_value(len(branches) - 1, value.dtype)
     clamped = ops.clamp(as_value(0, value.dtype), value, last)
-    return _Branches("switch", tuple(branches), roles, operands).record(ops.convert(clamped, dtype=INT32))
+    return _Branches("switch", tuple(branches), roles, operands).record(
+        ops.convert(clamped, dtype=INT32), batching
+    )
+
+
+def _check_batching(batching: str) -> None:
+    if batching not in ("select", "map"):
+        raise ArgumentError(
+            f"batching is {batching!r}, expected 'select' (every branch for all, then a choice) or 'map' "
+            "(one element after the other)",
+            where=user_location_text(),
+        )
 
 
 class _Branches:
@@ -75,7 +103,7 @@ class _Branches:
         self.leaves: list[list[Any]] = [[] for _ in functions]
         self.shop = Workshop()
 
-    def record(self, index: Any) -> Any:
+    def record(self, index: Any, batching: str) -> Any:
         """The results of the branch that `index` chooses."""
         made = self._traced([])
         if self._must_settle(made):
@@ -84,13 +112,17 @@ class _Branches:
         captured = list({capture_key(v): v for m in made for v in m.captured}.values())
         if captured:
             made = self._traced(captured)
-        results = ops.cond(
-            index,
-            *self.values,
-            *captured,
-            branches=[m.symbol for m in made],
-            results=made[0].result_types,
-        )
+        symbols, kinds = [m.symbol for m in made], made[0].result_types
+        given = [index, *self.values, *captured]
+
+        def choose(leaves: Sequence[Any]) -> Any:
+            return ops.cond(*leaves, branches=symbols, results=kinds)
+
+        if batching == "map":
+            whole = self.shop.nested(self.name, choose, [argument_of(v) for v in given])
+            results = ops.custom_batch_call(*given, callee=whole.symbol, rule=ONE_BY_ONE, results=kinds)
+        else:
+            results = choose(given)
         return tree.unflatten(made[0].result_tree, sequence(results))
 
     def _traced(self, captured: Sequence[Any]) -> list[Nested]:

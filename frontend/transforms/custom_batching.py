@@ -2,7 +2,7 @@
 
 `custom_vmap` wraps a function with a rule that says what `vmap` makes of it. A call inside a trace is an op
 that the batch engine hands back to the rule here: it is traced when, and only when, the function is batched,
-once it is known which arguments are.
+once it is known which arguments are. The rule of `sequential_vmap` is a loop, which the engine writes itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dialects.ops.custom_batching import announce, gone
+from ...dialects.ops.custom_batching import ONE_BY_ONE, announce, gone
 from ...dialects.types import SIZE, TensorType, ValueType
 from .. import tree
 from ..errors import TraceError
@@ -66,10 +66,29 @@ class custom_vmap:  # a decorator, named as JAX has it
         return _Call(self._function, self._rule, args).record()
 
 
-class _Call:
-    """One call of a wrapped function inside a trace."""
+def sequential_vmap(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that `vmap` applies to one element after the other, in a loop.
 
-    def __init__(self, function: Callable[..., Any], rule: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    For a body that takes much memory, whose effects must keep their order, or whose branches should stay
+    branches. Its derivatives run one after the other as well. It may use outer values, mapped or not.
+    """
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        given = positional(function, args, kwargs)
+        if current_frame() is None:
+            return function(*given)
+        return _Call(function, None, given).record()
+
+    return wrapped
+
+
+class _Call:
+    """One call of a wrapped function inside a trace; one without a rule is mapped by a loop."""
+
+    def __init__(
+        self, function: Callable[..., Any], rule: Callable[..., Any] | None, args: tuple[Any, ...]
+    ) -> None:
         self.function = function
         self.rule = rule
         self.name = function_name(function)
@@ -81,12 +100,15 @@ class _Call:
     def record(self) -> Any:
         count = len(self.values)
         body = self._body([])
-        captured = list({capture_key(v): v for v in (*body.captured, *_closed_over(self.rule))}.values())
+        outer = [] if self.rule is None else _closed_over(self.rule)
+        captured = list({capture_key(v): v for v in (*body.captured, *outer)}.values())
         if captured:
             body = self._body(captured)
-        traced = _TracedRule(self, body, captured)
-        name = announce(self.name, traced)
-        self.shop.program.memo["batching rule", name] = traced  # which keeps it as long as the program is
+        name = ONE_BY_ONE
+        if self.rule is not None:
+            traced = _TracedRule(self, self.rule, body, captured)
+            name = announce(self.name, traced)
+            self.shop.program.memo["batching rule", name] = traced  # kept as long as the program is
         results = ops.custom_batch_call(
             *self.values[:count], *captured, callee=body.symbol, rule=name, results=body.result_types
         )
@@ -105,8 +127,8 @@ class _Call:
 class _TracedRule:
     """The rule of one call as the batch engine asks for it."""
 
-    def __init__(self, call: _Call, body: Nested, captured: Sequence[Any]) -> None:
-        self.rule = call.rule
+    def __init__(self, call: _Call, rule: Callable[..., Any], body: Nested, captured: Sequence[Any]) -> None:
+        self.rule = rule
         self.name = call.name
         self.structure = call.structure
         self.arguments = call.arguments

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from adze.dialects.ops.custom_batching import announce
+from adze.dialects.ops.custom_batching import ONE_BY_ONE, announce
 from adze.dialects.types import SIZE, TensorType
 
 from .cases import Callee, Row, array, case, elementwise, given, row
@@ -118,6 +118,14 @@ DERIVATIVES: Final[tuple[Row, ...]] = (
             array(4, dtype=np.float32, domain=normal),
             callee="square",
             rule=announce("square", squares),
+            results=(VECTOR,),
+            static_only=STATED,
+            functions={"square": SQUARE},
+        ),
+        case(
+            array(4, dtype=np.float32, domain=normal),
+            callee="square",
+            rule=ONE_BY_ONE,
             results=(VECTOR,),
             static_only=STATED,
             functions={"square": SQUARE},

@@ -270,27 +270,54 @@ def test_error_of_an_outer_value_that_is_mapped() -> None:
 # -- sequential_vmap -----------------------------------------------------------------------------------
 
 
+def lines(function: Callable[..., Any], *arguments: Any) -> str:
+    return adze.trace(function, *arguments).mlir("simplified")
+
+
 def test_sequential_map_is_a_loop_with_the_values_of_a_map() -> None:
     f = sequential_vmap(lambda x, y: {"product": xp.sum(x) * y, "sin": [xp.sin(x)]})
     found = adze.vmap(f)(A, B)
     same(found["product"], A.sum(1)[:, None] * B)
     same(found["sin"][0], np.sin(A))
     same(adze.jit(adze.vmap(f, (0, None)))(A, B[0])["product"], A.sum(1)[:, None] * B[0])
-    assert "adze.scan" in adze.trace(adze.vmap(f), A, B).mlir("simplified")
+    same(adze.vmap(f, (None, 0))(A[0], B)["sin"][0], [np.sin(A[0])] * 3)
+    text = lines(adze.vmap(f), A, B)
+    assert "adze.scan" in text and "tensor<4xf64>" in text and "tensor<3x4xf64>, tensor<3x4xf64>) ->" in text
 
 
 def test_sequential_maps_nest_and_are_differentiated() -> None:
-    f = sequential_vmap(lambda x, y: xp.sum(x) * y)
-    grid = adze.vmap(adze.vmap(f, (None, 0)), (0, None))(A, B)
-    same(grid, A.sum(1)[:, None, None] * B)
-    slopes = np.repeat(B.sum(1)[:, None], 4, 1)
-    same(adze.vmap(adze.grad(total(f)))(A, B), slopes)
-    same(adze.grad(lambda a, b: xp.sum(adze.vmap(f)(a, b)))(A, B), slopes)
+    f = sequential_vmap(lambda x, y: xp.sum(xp.sin(x)) * y)
+    grid = adze.vmap(adze.vmap(f, (None, 0)), (0, None))
+    same(grid(A, B), np.sin(A).sum(1)[:, None, None] * B)
+    slopes = np.cos(A) * B.sum(1)[:, None]
+    inside, outside = (
+        adze.vmap(adze.grad(total(f))),
+        adze.grad(lambda a, b: xp.sum(adze.vmap(f)(a, b))),
+    )
+    for derivative in (inside, outside):
+        same(derivative(A, B), slopes)
+        same(adze.jit(derivative)(A, B), slopes)
+        assert "adze.scan" in lines(derivative, A, B)
+    tangents = np.cos(A).sum(1)[:, None] * B
+    same(adze.vmap(lambda x, y: adze.jvp(lambda x: f(x, y), (x,), (x * 0 + 1,))[1])(A, B), tangents)
+    same(adze.vmap(adze.hessian(total(f)))(A, B)[1], np.diag(-np.sin(A[1]) * B[1].sum()))
 
 
-def test_sequential_map_of_a_dynamic_batch() -> None:
-    f = sequential_vmap(lambda x, y: xp.sum(x) * y)
-    same(adze.trace(adze.vmap(f), ROWS, ROWS).lower().compile()(A, B), A.sum(1)[:, None] * B)
+def test_sequential_map_keeps_what_its_derivative_needs() -> None:
+    f = sequential_vmap(lambda x: xp.sum(xp.exp(x)))
+    assert lines(adze.grad(lambda a: xp.sum(adze.vmap(f)(a))), A).count("adze.exp") == 1
+    assert lines(adze.vmap(adze.grad(f)), A).count("adze.exp") == 1
+
+
+@pytest.mark.parametrize("derive", [lambda f: f, lambda f: adze.grad(total(f))])
+def test_sequential_map_of_a_dynamic_batch(derive: Any) -> None:
+    f = adze.vmap(derive(sequential_vmap(lambda x, y: xp.sum(x) * xp.sin(y))))
+    same(adze.trace(f, ROWS, ROWS).lower().compile()(A, B), f(A, B))
+
+
+def test_sequential_map_uses_outer_values_that_are_mapped() -> None:
+    found = adze.vmap(lambda w, x: sequential_vmap(lambda x: x * w)(x))(np.arange(3.0), A)
+    same(found, np.arange(3.0)[:, None] * A)
 
 
 def test_sequential_map_shows_one_element_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
@@ -301,6 +328,43 @@ def test_sequential_map_shows_one_element_after_the_other(capsys: pytest.Capture
 
     same(adze.vmap(f)(np.arange(3.0)), [1, 2, 3])
     assert capsys.readouterr().out.split() == ["0.0", "1.0", "2.0"]
+
+
+def test_sequential_map_survives_printing() -> None:
+    text = adze.trace(lambda x: sequential_vmap(xp.sin)(x), A).mlir("traced")
+    name = re.search(r"func.func @(\w+)", text)
+    assert name is not None
+    assert "adze.scan" in after(text, f"batch{{function={name[1]} size=2}}")
+
+
+def costly_where(flag: Any, x: Any, **options: Any) -> Any:
+    return adze.cond(flag, lambda: xp.sin(x), lambda: x * 2, **options)
+
+
+def test_branches_stay_branches_on_demand() -> None:
+    flags = np.array([True, False, True])
+    chosen = adze.vmap(lambda p, x: costly_where(p, x, batching="map"))
+    expected = np.where(flags[:, None], np.sin(A), 2 * A)
+    same(chosen(flags, A), expected)
+    same(adze.jit(chosen)(flags, A), expected)
+    text = lines(chosen, flags, A)
+    assert "adze.scan" in text and "adze.cond" in text and "adze.select" not in text
+    assert "adze.scan" not in lines(adze.vmap(costly_where), flags, A)
+    same(costly_where(True, A, batching="map"), np.sin(A))
+    slopes = adze.grad(lambda a: xp.sum(chosen(flags, a)))
+    same(slopes(A), np.where(flags[:, None], np.cos(A), 2.0))
+    assert "adze.cond" in lines(slopes, A)
+    found = adze.vmap(lambda i, x: adze.switch(i, [xp.sin, xp.cos, xp.exp], x, batching="map"))
+    same(found(np.array([2, 0, 1]), A), [np.exp(A[0]), np.sin(A[1]), np.cos(A[2])])
+
+
+def test_error_of_another_batching() -> None:
+    message = (
+        "batching is 'loop', expected 'select' (every branch for all, then a choice) or 'map' (one element "
+        "after the other)"
+    )
+    check(lambda: costly_where(True, A, batching="loop"), message)
+    check(lambda: adze.switch(0, [xp.sin], A, batching="loop"), message)
 
 
 # -- errors --------------------------------------------------------------------------------------------
