@@ -25,7 +25,7 @@ def may_branch(module: bytes) -> bool:
 
 def told_apart(program: bytes) -> bytes:
     """`program`, bytecode of the virtual machine's phase, with no reference twice in one branch."""
-    from iree.compiler import ir
+    from ..dialects.mlir import ir
 
     with ir.Context() as context, ir.Location.unknown():
         module = ir.Module.parse(program, context)

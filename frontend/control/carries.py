@@ -87,11 +87,15 @@ def settled_result(found: Any, structure: Any, state: Sequence[Any]) -> Any:
     return tree.unflatten(structure, settled)
 
 
-def widened(value: Any, wanted: TensorType) -> Any:
-    """An initial value that was a Python number, in the dtype that the body gives."""
-    if value.weak_type and value.dtype != wanted.dtype and value.ndim == wanted.rank:
-        return as_value(value, wanted.dtype)
-    return value
+def widened(state: Sequence[Any], types: Sequence[TensorType]) -> list[Any] | None:
+    """A carry with its Python numbers in the dtypes that a step gives; None where they have them."""
+    if not any(v.weak_type for v in state):
+        return None
+    after = [
+        as_value(v, t.dtype) if v.dtype != t.dtype and v.ndim == t.rank and yields_to(v, t.dtype) else v
+        for v, t in zip(state, types, strict=True)
+    ]
+    return None if all(w is v for w, v in zip(after, state, strict=True)) else after
 
 
 def settled_start(init: Any, step: Callable[..., Any], others: Sequence[Any] = ()) -> Any:
@@ -99,17 +103,18 @@ def settled_start(init: Any, step: Callable[..., Any], others: Sequence[Any] = (
 
     A step that cannot be traced (it reads a NumPy array at a position) has no other dtypes to agree with.
     """
-    start = tree.map(as_value, init)
-    leaves, structure = tree.flatten(start)
-    if not any(v.weak_type for v in leaves):
-        return start
-    try:
-        found = trace_program(step, (init, *others), {}).result_types[: len(leaves)]
-    except AdzeError:
-        return start
-    if len(found) < len(leaves):
-        return start
-    return tree.unflatten(structure, [widened(v, t) for v, t in zip(leaves, found, strict=True)])
+    numbers, structure = tree.flatten(init)
+    state: list[Any] | None = [as_value(n) for n in numbers]
+    start = state
+    while state is not None and any(v.weak_type for v in state):
+        start = state
+        given = [n if v.weak_type else v for n, v in zip(numbers, state, strict=True)]
+        try:
+            found = trace_program(step, (tree.unflatten(structure, given), *others), {}).result_types
+        except AdzeError:
+            break
+        state = widened(state, found[: len(state)]) if len(found) >= len(state) else None
+    return tree.unflatten(structure, start if state is None else state)
 
 
 def check_carry(
@@ -133,7 +138,7 @@ def check_carry(
         )
     for path, value, found in zip(tree.paths(structure), state, found_types, strict=True):
         kind = ops.tensor_type(value)
-        if kind == found or (numbers_yield and value.weak_type and kind.shape == found.shape):
+        if kind == found or (numbers_yield and kind.shape == found.shape and yields_to(value, found.dtype)):
             continue
         hint = "give the carry one shape"
         if kind.shape == found.shape:

@@ -140,11 +140,9 @@ def _recorded_scan(
         return body, *_pair_trees(body)
 
     body, carry_tree, y_tree, count = traced()
-    if carry_tree == structure:
-        settled = [widened(v, t) for v, t in zip(state, body.result_types, strict=False)]
-        if any(w is not v for w, v in zip(settled, state, strict=True)):
-            state = settled
-            body, carry_tree, y_tree, count = traced()
+    while carry_tree == structure and (wider := widened(state, body.result_types[:count])):
+        state = wider
+        body, carry_tree, y_tree, count = traced()
     carry_types = body.result_types[:count]
     check_carry("scan", function_name(f), structure, state, carry_tree, carry_types)
     first = constants_first(shop, body, [*(argument_of(v) for v in state), *slices])

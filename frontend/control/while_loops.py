@@ -73,8 +73,6 @@ def while_loop(
         )
     if current_frame() is None:
         return _eager_while(cond_fun, body_fun, init_val, bound)
-    if bound is not None:
-        return _bounded_loop(cond_fun, body_fun, init_val, bound, saving)
     leaves, structure = tree.flatten(init_val)
     state = [as_value(leaf) for leaf in leaves]
     shop = Workshop()
@@ -86,12 +84,12 @@ def while_loop(
         return shop.nested(function_name(body_fun), step, [argument_of(v) for v in state])
 
     body = traced()
-    if body.result_tree == structure and any(v.weak_type for v in state):
-        settled = [widened(v, t) for v, t in zip(state, body.result_types, strict=True)]
-        if any(w is not v for w, v in zip(settled, state, strict=True)):
-            state = settled
-            body = traced()
+    while body.result_tree == structure and (wider := widened(state, body.result_types)):
+        state = wider
+        body = traced()
     check_carry("while_loop", "body_fun", structure, state, body.result_tree, body.result_types)
+    if bound is not None:
+        return _bounded_loop(cond_fun, body_fun, tree.unflatten(structure, state), bound, saving)
     arguments = [argument_of(v) for v in state]
     ask = shop.nested("condition", lambda xs: _truth(cond_fun(tree.unflatten(structure, xs))), arguments)
     ask_first, body_first = constants_first(shop, ask, arguments), constants_first(shop, body, arguments)
@@ -189,7 +187,7 @@ def _eager_while(
 def _bounded_loop(
     cond_fun: Callable[[Any], Any],
     body_fun: Callable[[Any], Any],
-    init_val: Any,
+    start: Any,
     max_steps: int,
     saving: Saving,
 ) -> Any:
@@ -205,7 +203,6 @@ def _bounded_loop(
         live = tree.map(lambda v, other: xp.where(left, v, stop_gradient(other)), val, live)
         return (cond(left, body_fun, lambda _: val, live), live), None
 
-    start = tree.map(as_value, init_val)
     val = scan(step, (start, start), None, length=max_steps, **saving.options)[0][0]
     _check_done(_truth(cond_fun(val)), max_steps)
     return val

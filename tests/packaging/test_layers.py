@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "cli": {"dialects", "runtime", "passes", "frontend"},
 }
 # The runtime needs only what an error, a dtype and a type are: loading a program loads no op.
-OF_DIALECTS_FOR_RUNTIME = {"adze.dialects.errors", "adze.dialects.types"}
+OF_DIALECTS_FOR_RUNTIME = {"adze.dialects.errors", "adze.dialects.mlir", "adze.dialects.types"}
 
 
 class WithoutTypeChecking(ast.NodeTransformer):

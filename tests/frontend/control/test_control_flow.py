@@ -572,6 +572,7 @@ NUMBERS: Final[dict[str, Callable[[Any], Any]]] = {
     "scan of no steps": lambda x: lax.scan(lambda c, v: (c + v, c), 0, x * np.ones(0, np.float32)),
     "while": lambda x: lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * x), (0, 1)),
     "bounded while": lambda x: lax.while_loop(lambda c: c < 3, lambda c: c + x, 0, max_steps=5),
+    "one after the other": lambda x: lax.fori_loop(0, 4, lambda i, s: (s[1], s[2], s[2] + x), (0, 0, 0)),
     "numbers alone": lambda x: lax.while_loop(lambda c: c < 3, lambda c: c + 1, 0),
 }
 
@@ -708,6 +709,14 @@ ERRORS: Final = {
         "the carry of while_loop changes its tree:\n    before a step: f32[3]\n"
         "    after a step:  (f32[3],)\n",
     ),
+    "carry of a bounded loop": (
+        lambda x: lax.while_loop(lambda c: c.sum() < 9, lambda c: c[:2], x, max_steps=3),
+        "the carry of while_loop changes its type: carry is f32[3], body_fun gives f32[2]\n",
+    ),
+    "number that does not fit": (
+        lambda x: lax.fori_loop(0, 3, lambda i, c: i, 0.5),
+        "the carry of scan changes its type: carry is f32[], lambda gives i64[]\n",
+    ),
     "condition": (
         lambda x: lax.while_loop(lambda c: c < 3, lambda c: c, x),
         "cond_fun of while_loop gives i1[3], expected one 0-d bool\n",
@@ -781,5 +790,7 @@ def test_reversing_an_unbounded_loop_names_the_ways_out() -> None:
 def test_eager_loops_refuse_what_compiled_ones_would() -> None:
     with pytest.raises(AdzeError, match="the carry of scan changes its tree"):
         lax.scan(lambda c, v: ((c, c), v), V, V)
+    with pytest.raises(AdzeError, match=r"carry is f32\[\], lambda gives i64\[\]"):
+        lax.fori_loop(0, 3, lambda i, c: i, 0.5)
     with pytest.raises(AdzeError, match="the carry of while_loop changes its type"):
         lax.while_loop(lambda c: c.sum() < 5, lambda c: c.astype("float64") * 2, V)
