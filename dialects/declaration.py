@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -258,6 +259,14 @@ class Op:
         cls, operand_types: Sequence[ValueType], attributes: Mapping[str, Any]
     ) -> tuple[ValueType, ...]:
         """Checked result types of an application; `sizes` attributes may hold values or None."""
+        if not cls.attributes and not attributes:
+            return _known_result_types(cls, tuple(operand_types))
+        return cls._result_types(operand_types, attributes)
+
+    @classmethod
+    def _result_types(
+        cls, operand_types: Sequence[ValueType], attributes: Mapping[str, Any]
+    ) -> tuple[ValueType, ...]:
         cls.check(operand_types, attributes)
         static = {
             name: static_sizes(value) if cls.attributes[name].kind == "sizes" else value
@@ -265,6 +274,12 @@ class Op:
         }
         inferred = cls.infer(*operand_types, **static)
         return inferred if isinstance(inferred, tuple) else (inferred,)
+
+
+@lru_cache(maxsize=4096)
+def _known_result_types(op: type[Op], operand_types: tuple[ValueType, ...]) -> tuple[ValueType, ...]:
+    """The result types of an op without attributes, which programs apply to the same types many times."""
+    return op._result_types(operand_types, {})
 
 
 def require(condition: bool, message: str) -> None:

@@ -114,8 +114,7 @@ class ForwardMode(FunctionMaker):
             b.location = derived
             results, outgoing = self._through_functions(application, incoming, b)
         else:
-            b.location = operation.location
-            results = list(_sequence(b.apply(application.op, application.operands, application.attributes)))
+            results = list(clone_operation(operation, primals, b.point).results)
             b.location = derived
             outgoing = [None] * len(results)
             if is_active and any(carries_tangent(self.codec.read_type(r.type)) for r in operation.results):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..declaration import Linear, Operand
 from ..types import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
-from .elementwise import Binary, LinearUnary, Unary, indicator, inverse_of, is_constant, is_same, part_dtype
+from .elementwise import Binary, LinearUnary, Unary, inverse_of, is_constant, is_same, part_dtype
 
 
 class Neg(LinearUnary):
@@ -261,7 +261,7 @@ class Max(Binary):
 
     partials = (
         lambda b, z, x, y: share(b, x, y, "GT"),
-        lambda b, z, x, y: share(b, y, x, "GT"),
+        lambda b, z, x, y: share(b, x, y, "LT"),
     )
 
 
@@ -284,7 +284,7 @@ class Min(Binary):
 
     partials = (
         lambda b, z, x, y: share(b, x, y, "LT"),
-        lambda b, z, x, y: share(b, y, x, "LT"),
+        lambda b, z, x, y: share(b, x, y, "GT"),
     )
 
 
@@ -312,8 +312,7 @@ class Round(Unary):
     function = np.rint
 
 
-def share(b: Any, mine: Any, other: Any, direction: str) -> Any:
-    """The part of the tangent that goes to one operand of an extremum: 1, 0, or 1/2 at a tie."""
-    wins = indicator(b, b.compare(mine, other, direction=direction), mine)
-    half = b.mul(indicator(b, b.compare(mine, other, direction="EQ"), mine), b.full_like(mine, 0.5))
-    return b.add(wins, half)
+def share(b: Any, x: Any, y: Any, wins: str) -> Any:
+    """The part of the tangent that one operand of an extremum gets: 1 where it wins, 1/2 at a tie, or 0."""
+    at_tie = b.select(b.compare(x, y, direction="EQ"), b.full_like(x, 0.5), b.zeros_like(x))
+    return b.select(b.compare(x, y, direction=wins), b.full_like(x, 1), at_tie)

@@ -153,12 +153,17 @@ class LoweringCore:
 
     def bind_shape(self, value: mlir.ir.Value, shape: Sequence[Size]) -> mlir.ir.Value:
         """Remember the sizes of `value`'s axes, so that equal ones are seen to be equal."""
-        self._shapes[value] = tuple(self.size(n) for n in shape)
+        self._shapes[value] = self._sizes(shape)
         return value
+
+    def _sizes(self, shape: Sequence[Size]) -> tuple[Size, ...]:
+        return tuple([n if type(n) is int else self.size(n) for n in shape])
 
     def merged_shape(self, *values: mlir.ir.Value) -> tuple[Size, ...]:
         """The common shape of tensors that must agree; static sizes win, the rest is checked at run time."""
         shapes = [self.shape(v) for v in values]
+        if all(shape == shapes[0] for shape in shapes):
+            return shapes[0]
         merged = list(shapes[0])
         for shape in shapes[1:]:
             for axis, n in enumerate(shape):
@@ -177,11 +182,12 @@ class LoweringCore:
 
     def empty(self, shape: Sequence[Size], dtype: np.dtype) -> mlir.ir.Value:
         """An uninitialised tensor."""
-        shape = [self.size(n) for n in shape]
+        shape = self._sizes(shape)
         dynamic = [n for n in shape if not isinstance(n, int)]
         type_ = self.tensor(shape, dtype)
         op = mlir.ir.Operation.create("tensor.empty", results=[type_], operands=dynamic)
-        return self.bind_shape(op.result, shape)
+        self._shapes[op.result] = shape
+        return op.result
 
     def fill(self, scalar: mlir.ir.Value, shape: Sequence[Size], dtype: np.dtype) -> mlir.ir.Value:
         """A tensor all of whose elements are the scalar value."""
@@ -284,7 +290,7 @@ class LoweringCore:
             attributes=attributes,
             regions=1,
         )
-        elements = [ir.RankedTensorType(v.type).element_type for v in (*inputs, *inits)]
+        elements = [v.type.element_type for v in (*inputs, *inits)]
         location = ir.Location.current
         block = op.regions[0].blocks.append(*elements, arg_locs=[location] * len(elements))
         with ir.InsertionPoint(block):
@@ -292,7 +298,7 @@ class LoweringCore:
             values = [yielded] if isinstance(yielded, ir.Value) else list(yielded)
             ir.Operation.create("linalg.yield", operands=values)
         for result, init in zip(op.results, inits, strict=True):
-            self.bind_shape(result, self.shape(init))
+            self._shapes[result] = self.shape(init)
         return op.results[0] if len(inits) == 1 else tuple(op.results)
 
     def elementwise(self, rule: ScalarRule, *operands: mlir.ir.Value, **attributes: Any) -> Any:
@@ -313,7 +319,9 @@ class LoweringCore:
         attributes: dict[str, Any],
     ) -> mlir.ir.Value:
         shape = self.merged_shape(*operands)
-        operands = [self.retype(v, shape) for v in operands]
+        static = [n if isinstance(n, int) else DYNAMIC for n in shape]
+        if any(v.type.shape != static for v in operands):
+            operands = [self.retype(v, shape) for v in operands]
         rank = len(shape)
 
         def body(*scalars: mlir.ir.Value) -> mlir.ir.Value:
