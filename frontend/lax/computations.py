@@ -217,3 +217,22 @@ def top_k(operand: Any, k: int) -> tuple[Any, Any]:
 def random_bits(key: Any, bit_width: int, shape: Sequence[Any]) -> Any:
     """Random bits by Threefry-2x32 from a key of two uint32: unsigned integers of `bit_width`."""
     return ops.random_bits(as_value(key, np.uint32), shape=tuple(shape), width=bit_width)
+
+
+def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
+    """Products of matrices in the last two axes, all axes before them equal."""
+    left, right = as_value(lhs), as_value(rhs)
+    if left.ndim < 2 or left.ndim != right.ndim:
+        raise ShapeError(
+            f"batch_matmul takes arrays of one rank, at least 2, got {ops.type_of(left)} and "
+            f"{ops.type_of(right)}",
+            where=user_location_text(),
+        )
+    batch = tuple(range(left.ndim - 2))
+    return dot_general(left, right, (((left.ndim - 1,), (right.ndim - 2,)), (batch, batch)), precision)
+
+
+def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
+    """`keys` sorted along an axis, and `values` in the same order."""
+    found = sort((keys, values), dimension, is_stable, num_keys=1)
+    return found[0], found[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -154,3 +155,31 @@ def dtype(x: Any) -> np.dtype:
     """The dtype of an array-like."""
     found: np.dtype = as_value(x).dtype
     return found
+
+
+def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
+    """The slice at a static `index` along `axis`; negative ones count from the end."""
+    value = as_value(operand)
+    place = axis_of(axis, value.ndim)
+    n = value.shape[place]
+    if not isinstance(index, int) or (isinstance(n, int) and not -n <= index < n):
+        raise ShapeError(
+            f"index_in_dim: index {index!r} is out of range for axis {place} of {ops.type_of(value)}",
+            where=user_location_text(),
+        )
+    start = index % n if isinstance(n, int) else index
+    found = slice_in_dim(value, start, start + 1, axis=place)
+    return found if keepdims else squeeze(found, (place,))
+
+
+def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
+    """Pieces of the given sizes along `axis`, which they must fill."""
+    value = as_value(operand)
+    place = axis_of(axis, value.ndim)
+    if any(n < 0 for n in sizes) or sum(sizes) != value.shape[place]:
+        raise ShapeError(
+            f"split: the sizes {tuple(sizes)} do not add up to axis {place} of {ops.type_of(value)}",
+            where=user_location_text(),
+        )
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [slice_in_dim(value, start, end, axis=place) for start, end in pairwise(ends)]

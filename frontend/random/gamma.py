@@ -3,7 +3,7 @@
 Gamma samples are drawn by the method of Marsaglia and Tsang (2000, A simple method for generating gamma
 variables): a normal and a uniform number propose a sample, which is taken with a probability of at least
 0.95. Each sample has a key of its own, as in JAX, and one loop asks again for those that are not taken yet.
-Samples are differentiable in the parameter, see `gamma_slope.py`.
+Samples are differentiable in the parameter, see `special/gamma_slope.py`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from .. import namespace as xp
 from ..control.control_flow import while_loop
 from ..errors import ShapeError
 from ..nn import softmax
+from ..special.gamma_slope import following
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..transforms.checkpoints import stop_gradient
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
-from .gamma_slope import following
 from .keys import key_parts, parts, split_keys
 from .transformed import exponential_floats, normal_floats
 from .uniform import signs, uniform_floats

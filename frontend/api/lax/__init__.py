@@ -10,6 +10,7 @@ from ..frontend.control.control_flow import while_loop as while_loop
 from ..frontend.lax.computations import ConvDimensionNumbers as ConvDimensionNumbers
 from ..frontend.lax.computations import argmax as argmax
 from ..frontend.lax.computations import argmin as argmin
+from ..frontend.lax.computations import batch_matmul as batch_matmul
 from ..frontend.lax.computations import conv as conv
 from ..frontend.lax.computations import conv_dimension_numbers as conv_dimension_numbers
 from ..frontend.lax.computations import conv_general_dilated as conv_general_dilated
@@ -27,6 +28,7 @@ from ..frontend.lax.computations import reduce_or as reduce_or
 from ..frontend.lax.computations import reduce_prod as reduce_prod
 from ..frontend.lax.computations import reduce_sum as reduce_sum
 from ..frontend.lax.computations import sort as sort
+from ..frontend.lax.computations import sort_key_val as sort_key_val
 from ..frontend.lax.computations import top_k as top_k
 from ..frontend.lax.elementwise import abs as abs
 from ..frontend.lax.elementwise import acos as acos
@@ -121,14 +123,29 @@ from ..frontend.lax.shapes import concatenate as concatenate
 from ..frontend.lax.shapes import expand_dims as expand_dims
 from ..frontend.lax.shapes import full as full
 from ..frontend.lax.shapes import full_like as full_like
+from ..frontend.lax.shapes import index_in_dim as index_in_dim
 from ..frontend.lax.shapes import iota as iota
 from ..frontend.lax.shapes import pad as pad
 from ..frontend.lax.shapes import reshape as reshape
 from ..frontend.lax.shapes import rev as rev
 from ..frontend.lax.shapes import slice as slice
 from ..frontend.lax.shapes import slice_in_dim as slice_in_dim
+from ..frontend.lax.shapes import split as split
 from ..frontend.lax.shapes import squeeze as squeeze
 from ..frontend.lax.shapes import transpose as transpose
+from ..frontend.lax.windows import conv_transpose as conv_transpose
+from ..frontend.lax.windows import reduce as reduce
+from ..frontend.lax.windows import reduce_precision as reduce_precision
+from ..frontend.lax.windows import reduce_window as reduce_window
+from ..frontend.special.functions import i0e as bessel_i0e
+from ..frontend.special.functions import i1e as bessel_i1e
+from ..frontend.special.incomplete import betainc as betainc
+from ..frontend.special.incomplete import gamma_sample_slope as random_gamma_grad
+from ..frontend.special.incomplete import gammainc as igamma
+from ..frontend.special.incomplete import gammainc_slope as igamma_grad_a
+from ..frontend.special.incomplete import gammaincc as igammac
+from ..frontend.special.sums import polygamma as polygamma
+from ..frontend.special.sums import zeta as zeta
 from ..frontend.transforms.checkpoints import stop_gradient as stop_gradient
 from ..frontend.transforms.collectives import all_gather as all_gather
 from ..frontend.transforms.collectives import axis_index as axis_index
@@ -160,6 +177,10 @@ __all__ = [
     "atanh",
     "axis_index",
     "axis_size",
+    "batch_matmul",
+    "bessel_i0e",
+    "bessel_i1e",
+    "betainc",
     "bitcast_convert_type",
     "bitwise_and",
     "bitwise_not",
@@ -180,6 +201,7 @@ __all__ = [
     "conv",
     "conv_dimension_numbers",
     "conv_general_dilated",
+    "conv_transpose",
     "convert_element_type",
     "cos",
     "cosh",
@@ -212,7 +234,11 @@ __all__ = [
     "gather",
     "ge",
     "gt",
+    "igamma",
+    "igamma_grad_a",
+    "igammac",
     "imag",
+    "index_in_dim",
     "integer_pow",
     "iota",
     "is_finite",
@@ -234,19 +260,24 @@ __all__ = [
     "pmax",
     "pmean",
     "pmin",
+    "polygamma",
     "population_count",
     "pow",
     "ppermute",
     "psum",
     "random_bits",
+    "random_gamma_grad",
     "real",
     "reciprocal",
+    "reduce",
     "reduce_and",
     "reduce_max",
     "reduce_min",
     "reduce_or",
+    "reduce_precision",
     "reduce_prod",
     "reduce_sum",
+    "reduce_window",
     "rem",
     "reshape",
     "rev",
@@ -269,6 +300,8 @@ __all__ = [
     "slice",
     "slice_in_dim",
     "sort",
+    "sort_key_val",
+    "split",
     "sqrt",
     "square",
     "squeeze",
@@ -280,4 +313,5 @@ __all__ = [
     "top_k",
     "transpose",
     "while_loop",
+    "zeta",
 ]

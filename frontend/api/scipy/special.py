@@ -1,51 +1,77 @@
 """Special functions under SciPy's names."""
 
-from ..frontend.special import beta as beta
-from ..frontend.special import betaln as betaln
-from ..frontend.special import digamma as digamma
-from ..frontend.special import entr as entr
-from ..frontend.special import erf as erf
-from ..frontend.special import erfc as erfc
-from ..frontend.special import erfinv as erfinv
-from ..frontend.special import expit as expit
-from ..frontend.special import gamma as gamma
-from ..frontend.special import gammaln as gammaln
-from ..frontend.special import gammasgn as gammasgn
-from ..frontend.special import i0 as i0
-from ..frontend.special import i0e as i0e
-from ..frontend.special import i1 as i1
-from ..frontend.special import i1e as i1e
-from ..frontend.special import log_ndtr as log_ndtr
-from ..frontend.special import logit as logit
-from ..frontend.special import logsumexp as logsumexp
-from ..frontend.special import ndtr as ndtr
-from ..frontend.special import ndtri as ndtri
-from ..frontend.special import rel_entr as rel_entr
-from ..frontend.special import xlog1py as xlog1py
-from ..frontend.special import xlogy as xlogy
+from ..frontend.special.functions import beta as beta
+from ..frontend.special.functions import betaln as betaln
+from ..frontend.special.functions import boxcox as boxcox
+from ..frontend.special.functions import boxcox1p as boxcox1p
+from ..frontend.special.functions import digamma as digamma
+from ..frontend.special.functions import entr as entr
+from ..frontend.special.functions import erf as erf
+from ..frontend.special.functions import erfc as erfc
+from ..frontend.special.functions import erfinv as erfinv
+from ..frontend.special.functions import expit as expit
+from ..frontend.special.functions import factorial as factorial
+from ..frontend.special.functions import gamma as gamma
+from ..frontend.special.functions import gammaln as gammaln
+from ..frontend.special.functions import gammasgn as gammasgn
+from ..frontend.special.functions import i0 as i0
+from ..frontend.special.functions import i0e as i0e
+from ..frontend.special.functions import i1 as i1
+from ..frontend.special.functions import i1e as i1e
+from ..frontend.special.functions import kl_div as kl_div
+from ..frontend.special.functions import log_ndtr as log_ndtr
+from ..frontend.special.functions import log_softmax as log_softmax
+from ..frontend.special.functions import logit as logit
+from ..frontend.special.functions import logsumexp as logsumexp
+from ..frontend.special.functions import multigammaln as multigammaln
+from ..frontend.special.functions import ndtr as ndtr
+from ..frontend.special.functions import ndtri as ndtri
+from ..frontend.special.functions import poch as poch
+from ..frontend.special.functions import rel_entr as rel_entr
+from ..frontend.special.functions import softmax as softmax
+from ..frontend.special.functions import xlog1py as xlog1py
+from ..frontend.special.functions import xlogy as xlogy
+from ..frontend.special.incomplete import betainc as betainc
+from ..frontend.special.incomplete import gammainc as gammainc
+from ..frontend.special.incomplete import gammaincc as gammaincc
+from ..frontend.special.sums import polygamma as polygamma
+from ..frontend.special.sums import zeta as zeta
 
 __all__ = [
     "beta",
+    "betainc",
     "betaln",
+    "boxcox",
+    "boxcox1p",
     "digamma",
     "entr",
     "erf",
     "erfc",
     "erfinv",
     "expit",
+    "factorial",
     "gamma",
+    "gammainc",
+    "gammaincc",
     "gammaln",
     "gammasgn",
     "i0",
     "i0e",
     "i1",
     "i1e",
+    "kl_div",
     "log_ndtr",
+    "log_softmax",
     "logit",
     "logsumexp",
+    "multigammaln",
     "ndtr",
     "ndtri",
+    "poch",
+    "polygamma",
     "rel_entr",
+    "softmax",
     "xlog1py",
     "xlogy",
+    "zeta",
 ]

@@ -7,15 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from . import namespace as xp
-from .nn import logsumexp as _logsumexp
-from .tracing.interpreter import ops
+from .. import namespace as xp
+from ..nn import log_softmax as _log_softmax
+from ..nn import logsumexp as _logsumexp
+from ..nn import softmax as _softmax
+from ..tracing.interpreter import ops
 
 _SQRT_HALF: Final = math.sqrt(0.5)
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
 
 
-def _floats(*xs: Any) -> list[Any]:
+def floats(*xs: Any) -> list[Any]:
     """The arguments as arrays of one float dtype and one shape; integers become float64 as in SciPy."""
     values = xp.broadcast_arrays(*(xp.asarray(x) for x in xs))
     dtype = xp.result_type(*values)
@@ -26,27 +28,27 @@ def _floats(*xs: Any) -> list[Any]:
 
 def erf(x: Any) -> Any:
     """The error function, `2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to `x`."""
-    return ops.erf(*_floats(x))
+    return ops.erf(*floats(x))
 
 
 def erfc(x: Any) -> Any:
     """`1 - erf(x)`, accurate where it is small."""
-    return ops.erfc(*_floats(x))
+    return ops.erfc(*floats(x))
 
 
 def erfinv(x: Any) -> Any:
     """The inverse of `erf` on `[-1, 1]`."""
-    return ops.erf_inv(*_floats(x))
+    return ops.erf_inv(*floats(x))
 
 
 def gammaln(x: Any) -> Any:
     """The logarithm of the absolute value of the gamma function."""
-    return ops.lgamma(*_floats(x))
+    return ops.lgamma(*floats(x))
 
 
 def gammasgn(x: Any) -> Any:
     """The sign of the gamma function."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     whole = xp.floor(value)
     is_odd = xp.remainder(whole, 2) != 0
     sign = xp.where((value < 0) & is_odd, -1.0, 1.0).astype(value.dtype)
@@ -55,18 +57,18 @@ def gammasgn(x: Any) -> Any:
 
 def gamma(x: Any) -> Any:
     """The gamma function, by its logarithm."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     return gammasgn(value) * xp.exp(ops.lgamma(value))
 
 
 def digamma(x: Any) -> Any:
     """The derivative of `gammaln`."""
-    return ops.digamma(*_floats(x))
+    return ops.digamma(*floats(x))
 
 
 def betaln(a: Any, b: Any) -> Any:
     """The logarithm of the absolute value of the beta function."""
-    left, right = _floats(a, b)
+    left, right = floats(a, b)
     return ops.lgamma(left) + ops.lgamma(right) - ops.lgamma(left + right)
 
 
@@ -77,12 +79,12 @@ def beta(a: Any, b: Any) -> Any:
 
 def expit(x: Any) -> Any:
     """The logistic sigmoid `1 / (1 + exp(-x))`."""
-    return ops.logistic(*_floats(x))
+    return ops.logistic(*floats(x))
 
 
 def logit(x: Any) -> Any:
     """The inverse of `expit`: `log(x / (1 - x))`."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     return xp.log(value) - xp.log1p(-value)
 
 
@@ -93,7 +95,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
 
 def xlogy(x: Any, y: Any) -> Any:
     """`x * log(y)`, 0 where `x` is 0 and `y` is not NaN."""
-    left, right = _floats(x, y)
+    left, right = floats(x, y)
     is_zero = (left == 0) & ~xp.isnan(right)
     safe = xp.where(is_zero, 1.0, right)
     return xp.where(is_zero, 0.0, left * xp.log(safe))
@@ -101,7 +103,7 @@ def xlogy(x: Any, y: Any) -> Any:
 
 def xlog1py(x: Any, y: Any) -> Any:
     """`x * log1p(y)`, 0 where `x` is 0 and `y` is not NaN."""
-    left, right = _floats(x, y)
+    left, right = floats(x, y)
     is_zero = (left == 0) & ~xp.isnan(right)
     safe = xp.where(is_zero, 0.0, right)
     return xp.where(is_zero, 0.0, left * xp.log1p(safe))
@@ -109,7 +111,7 @@ def xlog1py(x: Any, y: Any) -> Any:
 
 def entr(x: Any) -> Any:
     """`-x * log(x)` for positive `x`, 0 at 0, `-inf` below."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     is_positive = value > 0
     safe = xp.where(is_positive, value, 1.0)
     inside = -value * xp.log(safe)
@@ -120,7 +122,7 @@ def entr(x: Any) -> Any:
 
 def rel_entr(x: Any, y: Any) -> Any:
     """`x * log(x / y)` for positive arguments, 0 where `x` is 0 and `y >= 0`, else infinite."""
-    left, right = _floats(x, y)
+    left, right = floats(x, y)
     both = (left > 0) & (right > 0)
     ratio = xp.where(both, left, 1.0) / xp.where(both, right, 1.0)
     outside = xp.where((left == 0) & (right >= 0), 0.0, xp.inf)
@@ -129,7 +131,7 @@ def rel_entr(x: Any, y: Any) -> Any:
 
 def ndtr(x: Any) -> Any:
     """The cumulative distribution of the standard normal."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     return 0.5 * ops.erfc(-value * _SQRT_HALF)
 
 
@@ -138,7 +140,7 @@ def log_ndtr(x: Any) -> Any:
 
     Far below by the asymptotic series of Mills' ratio (Abramowitz and Stegun 26.2.12).
     """
-    (value,) = _floats(x)
+    (value,) = floats(x)
     cutoff = -20.0 if value.dtype == np.float64 else -10.0  # where the series is exact, and erfc normal
     far = value < cutoff
     near = xp.log(0.5 * ops.erfc(-xp.where(far, 0.0, value) * _SQRT_HALF))
@@ -154,7 +156,7 @@ def log_ndtr(x: Any) -> Any:
 
 def ndtri(p: Any) -> Any:
     """The inverse of `ndtr`: the quantile of the standard normal."""
-    (value,) = _floats(p)
+    (value,) = floats(p)
     is_low = value < 0.25
     middle = ops.erf_inv(xp.where(is_low, 0.0, 2 * value - 1))
     return xp.where(is_low, _low_quantile(value), math.sqrt(2) * middle)
@@ -177,25 +179,25 @@ def _low_quantile(p: Any) -> Any:
 
 def i0(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 0."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     return i0e(value) * xp.exp(xp.abs(value))
 
 
 def i1(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 1."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     return i1e(value) * xp.exp(xp.abs(value))
 
 
 def i0e(x: Any) -> Any:
     """`exp(-|x|) * i0(x)`."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     return _bessel(value, 0)
 
 
 def i1e(x: Any) -> Any:
     """`exp(-|x|) * i1(x)`."""
-    (value,) = _floats(x)
+    (value,) = floats(x)
     return xp.sign(value) * _bessel(value, 1)
 
 
@@ -220,3 +222,59 @@ def _bessel(value: Any, order: int) -> Any:
     asymptotic = expansion / xp.sqrt(2 * math.pi * large)
     result = xp.where(magnitude < _SERIES_UNTIL, series, asymptotic)
     return xp.where(xp.isnan(value), value, result)
+
+
+def kl_div(x: Any, y: Any) -> Any:
+    """`x * log(x / y) - x + y` for positive arguments, `y` where `x` is 0 and `y >= 0`, else infinite."""
+    left, right = floats(x, y)
+    return rel_entr(left, right) - left + right
+
+
+def boxcox(x: Any, lmbda: Any) -> Any:
+    """The transform of Box and Cox, `(x^lmbda - 1) / lmbda`, and `log(x)` where `lmbda` is 0."""
+    value, power = floats(x, lmbda)
+    return _boxcox(xp.log(value), power)
+
+
+def boxcox1p(x: Any, lmbda: Any) -> Any:
+    """`boxcox(1 + x, lmbda)`, accurate for small `x`."""
+    value, power = floats(x, lmbda)
+    return _boxcox(xp.log1p(value), power)
+
+
+def _boxcox(logarithm: Any, power: Any) -> Any:
+    safe = xp.where(power == 0, 1.0, power)
+    return xp.where(power == 0, logarithm, xp.expm1(power * logarithm) / safe)
+
+
+def factorial(n: Any) -> Any:
+    """`gamma(n + 1)`, 0 for negative `n`, as SciPy's without `exact`."""
+    (value,) = floats(n)
+    safe = xp.where(value < 0, 0.0, value)
+    return xp.where(value < 0, 0.0, xp.exp(ops.lgamma(safe + 1)))
+
+
+def poch(z: Any, m: Any) -> Any:
+    """Pochhammer's symbol, `gamma(z + m) / gamma(z)`, for `z` and `z + m` that are no poles."""
+    start, count = floats(z, m)
+    sign = gammasgn(start) * gammasgn(start + count)
+    return sign * xp.exp(ops.lgamma(start + count) - ops.lgamma(start))
+
+
+def multigammaln(a: Any, d: int) -> Any:
+    """The logarithm of the gamma function of `d` dimensions, for `a > (d - 1) / 2`."""
+    (value,) = floats(a)
+    total = 0.25 * d * (d - 1) * math.log(math.pi) + xp.zeros_like(value)
+    for i in range(d):
+        total = total + ops.lgamma(value - 0.5 * i)
+    return total
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """`exp(x) / sum(exp(x))` along `axis` (all axes if None)."""
+    return _softmax(x, axis=axis)
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """The logarithm of `softmax`, without underflow."""
+    return _log_softmax(x, axis=axis)

@@ -1,0 +1,1 @@
+"""Special functions: of the primitives alone, by series and continued fractions, by sums."""
