@@ -260,7 +260,7 @@ class Op:
     ) -> tuple[ValueType, ...]:
         """Checked result types of an application; `sizes` attributes may hold values or None."""
         if not cls.attributes and not attributes:
-            return _known_result_types(cls, tuple(operand_types))
+            return _known_result_types(cls._result_types, tuple(operand_types))
         return cls._result_types(operand_types, attributes)
 
     @classmethod
@@ -277,9 +277,9 @@ class Op:
 
 
 @lru_cache(maxsize=4096)
-def _known_result_types(op: type[Op], operand_types: tuple[ValueType, ...]) -> tuple[ValueType, ...]:
+def _known_result_types(rule: Callable[..., Any], operand_types: tuple[ValueType, ...]) -> Any:
     """The result types of an op without attributes, which programs apply to the same types many times."""
-    return op._result_types(operand_types, {})
+    return rule(operand_types, {})
 
 
 def require(condition: bool, message: str) -> None:

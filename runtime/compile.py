@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .errors import CompileError
+from .kernels import fault_of_kernels
 from .references import may_branch, told_apart
 from .targets import Target
 
@@ -39,6 +40,7 @@ _ALWAYS: Final = (
 )
 # The stem of the source's name enters the bytes (as the name of linked executables), so it is always this.
 _SOURCE_NAME: Final = "module.mlir"
+_KERNEL_PHASE: Final = "flow"
 _MACHINE_PHASE: Final = "vm"
 
 
@@ -108,11 +110,15 @@ class CompiledModule:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A form of a module: `produce` makes its bytes when its turn comes; `options` replace the common."""
+    """A form of a module: `produce` makes its bytes when its turn comes; `options` replace the common.
+
+    With `is_checked`, a fault of its kernels is found before IREE makes them (`kernels.py`).
+    """
 
     name: str
     produce: Callable[[], bytes]
     options: CompileOptions | None = None
+    is_checked: bool = False
 
 
 def compile_bytecode(
@@ -121,16 +127,18 @@ def compile_bytecode(
     options: CompileOptions | None = None,
     *,
     reproducer_dir: Path | None = None,
+    is_checked: bool = False,
 ) -> CompiledModule:
     """Compile `module` (MLIR bytecode or text) in this process.
 
     A failure is a CompileError; with `reproducer_dir` it leaves a folder there with the module and the
-    one-line command that shows the failure again.
+    one-line command that shows the failure again. With `is_checked` a kernel that IREE would compute wrongly
+    is a failure too.
     """
     options = options or CompileOptions()
     started = time.perf_counter()
     diagnostics: list[Diagnostic] = []
-    vmfb = _compile_in_process(module, (*target.flags, *options.flags()), diagnostics)
+    vmfb = _compile_in_process(module, (*target.flags, *options.flags()), diagnostics, is_checked)
     if vmfb is None:
         raise _compile_error(module, target, options, diagnostics, reproducer_dir)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
@@ -191,6 +199,7 @@ def compile_with_fallback(
                 target,
                 variant.options or options,
                 reproducer_dir=reproducer_dir if is_last else None,
+                is_checked=variant.is_checked,
             )
         except CompileError as error:
             if is_last:
@@ -242,14 +251,26 @@ _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
 )
 
 
-def _compile_in_process(module: bytes, flags: tuple[str, ...], diagnostics: list[Diagnostic]) -> bytes | None:
+def _compile_in_process(
+    module: bytes, flags: tuple[str, ...], diagnostics: list[Diagnostic], is_checked: bool
+) -> bytes | None:
     if not module.strip():
         diagnostics.append(Diagnostic("error", "the module is empty", None))
         return None
-    if not may_branch(module):
-        return _run_phases(module, flags, diagnostics)
-    program = _run_phases(module, flags, diagnostics, last=_MACHINE_PHASE)
-    return program and _run_phases(told_apart(program), flags, diagnostics, first=_MACHINE_PHASE)
+    branches = may_branch(module)
+    first: str | None = None
+    program: bytes | None = module
+    if is_checked:
+        program = _run_phases(module, flags, diagnostics, last=_KERNEL_PHASE)
+        fault = program and fault_of_kernels(program)
+        if fault:
+            diagnostics.append(Diagnostic("error", fault, None))
+            return None
+        first = _KERNEL_PHASE
+    if program and branches:
+        program = _run_phases(program, flags, diagnostics, first=first, last=_MACHINE_PHASE)
+        program, first = program and told_apart(program), _MACHINE_PHASE
+    return program and _run_phases(program, flags, diagnostics, first=first)
 
 
 def _run_phases(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .frontend.control.control_flow import while_loop as while_loop
     from .frontend.programs.artifacts import LoadedProgram as LoadedProgram
     from .frontend.programs.artifacts import load as load
+    from .frontend.programs.jit import eval_shape as eval_shape
     from .frontend.programs.jit import explain_retrace as explain_retrace
     from .frontend.programs.jit import jit as jit
     from .frontend.programs.jit import trace as trace
@@ -62,6 +63,7 @@ _WHERE = {
     "Array": ".frontend.tracing.array",
     "LoadedProgram": ".frontend.programs.artifacts",
     "ShapeDtype": ".frontend.tracing.specs",
+    "eval_shape": ".frontend.programs.jit",
     "explain_retrace": ".frontend.programs.jit",
     "jit": ".frontend.programs.jit",
     "load": ".frontend.programs.artifacts",

@@ -104,8 +104,8 @@ def settled_start(init: Any, step: Callable[..., Any], others: Sequence[Any] = (
     A step that cannot be traced (it reads a NumPy array at a position) has no other dtypes to agree with.
     """
     numbers, structure = tree.flatten(init)
-    state: list[Any] | None = [as_value(n) for n in numbers]
-    start = state
+    start = [as_value(n) for n in numbers]
+    state: list[Any] | None = start
     while state is not None and any(v.weak_type for v in state):
         start = state
         given = [n if v.weak_type else v for n, v in zip(numbers, state, strict=True)]

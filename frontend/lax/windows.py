@@ -131,7 +131,8 @@ def _along(combine: Combine, x: Any, axis: int, window: int, stride: int, dilati
 
     if count <= 0:
         return part(x, 0, 0)
-    found, done, power, width = None, 0, x, 1
+    found: Any = None
+    done, power, width = 0, x, 1
     while True:
         if window & width:
             piece = part(power, done * dilation, count)

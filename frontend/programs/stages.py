@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ...dialects.errors import AdzeError
 from ...passes.cost import Cost, cost
 from ...passes.functions import function
 from ...passes.lower.apart import has_nested_loops, keep_apart
+from ...passes.lower.chains import has_chains, keep_folds_apart
 from ...passes.lower.configuration import strip_configuration
 from ...passes.lower.conversion import lower as lower_pass
 from ...passes.pipeline import TO_SIMPLIFIED, Observer, run_pipeline
@@ -38,6 +39,7 @@ from .. import tree
 from ..errors import ArgumentError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
+from ..tracing.specs import ShapeDtype
 from ..tracing.trace import Parameter, TracedProgram
 from .host import runtime_argument
 
@@ -54,6 +56,7 @@ def module_text(module: Any, *, locations: bool = False) -> str:
     return str(module.operation.get_asm(enable_debug_info=locations, large_elements_limit=None))
 
 
+_CONSTANTS_LATER = "--iree-opt-const-eval=false"
 _FUSE_LESS = "--iree-dispatch-creation-enable-aggressive-fusion=false"
 
 
@@ -162,8 +165,10 @@ class Lowered:
         program = self.program
         inputs = tuple(ArraySpec(p.name, p.type.dtype, _named_shape(p)) for p in program.parameters)
         outputs = tuple(
-            ArraySpec(name, t.dtype, t.shape)
-            for name, t in zip(program.result_names, program.result_types, strict=True)
+            ArraySpec(name, t.dtype, shape)
+            for name, t, shape in zip(
+                program.result_names, program.result_types, program.result_shapes, strict=True
+            )
         )
         function = ExportedFunction(
             FunctionSignature(program.symbol, inputs, outputs),
@@ -201,9 +206,10 @@ class Lowered:
         options = options or self.options()
         settings = read_settings()
         self._attach_manifest()
-        key = cache_key(self.canonical(), self.target, options)
+        text = self.canonical()
+        key = cache_key(text, self.target, options)
         store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
-        entry, record = store.get_or_compile(key, lambda: self._build(options, settings.dump_dir))
+        entry, record = store.get_or_compile(key, lambda: self._build(text, options, settings.dump_dir))
         return Compiled(
             self.program, self.manifest, entry.payload, self.target, CompileReport(key, record), device
         )
@@ -214,30 +220,41 @@ class Lowered:
         with self.module.context:
             main.attributes["iree.reflection"] = mlir.ir.Attribute.parse(reflection_text(self.manifest))
 
-    def _build(self, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
+    def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
         # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
         fused_less = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))
-        apart = [Variant("loops apart", self._apart, options)] if has_nested_loops(self.module) else []
+        # Observed: the real part of a complex constant is computed in advance before the constant is.
+        later = replace(options, extra_flags=(*options.extra_flags, _CONSTANTS_LATER))
+        chains = has_chains(self.module)
+        is_checked = chains or not self.hints.is_static
         variants = [
-            Variant("tuned", self.bytecode, options),
-            *apart,
-            Variant("fused less", self.bytecode, fused_less),
+            Variant("tuned", self.bytecode, options, is_checked),
+            *([Variant("constants later", self.bytecode, later, is_checked)] if b"complex<" in text else []),
+            *([Variant("folds apart", self._folds_apart, options, is_checked)] if chains else []),
+            *([Variant("loops apart", self._loops_apart, options)] if has_nested_loops(self.module) else []),
+            Variant("fused less", self._folds_apart, fused_less, is_checked),
             Variant("untuned", self._untuned, options),
             Variant("plain", self._untuned, CompileOptions()),
         ]
         built = compile_with_fallback(variants, self.target, options, reproducer_dir=dump)
         return built.vmfb, {"variant": built.variant, "rejected": [name for name, _ in built.rejected]}
 
-    def _apart(self) -> bytes:
-        module = clone_module(self.module)
-        keep_apart(module)
-        return _bytecode(module)
+    def _folds_apart(self) -> bytes:
+        return _bytecode(self._safer(lambda module: None))
+
+    def _loops_apart(self) -> bytes:
+        return _bytecode(self._safer(keep_apart))
 
     def _untuned(self) -> bytes:
+        return _bytecode(self._safer(strip_configuration))
+
+    def _safer(self, change: Callable[[Any], Any]) -> Any:
+        """A copy of the module, changed, in which no fold is in a kernel with one that it depends on."""
         module = clone_module(self.module)
-        strip_configuration(module)
-        return _bytecode(module)
+        keep_folds_apart(module)
+        change(module)
+        return module
 
     def __str__(self) -> str:
         return self.mlir()
@@ -361,5 +378,6 @@ def _named_shape(parameter: Parameter) -> tuple[int | str | None, ...]:
 
 def _signature_text(program: TracedProgram) -> str:
     arguments = ", ".join(f"{p.name}: {p}" for p in program.parameters)
-    results = ", ".join(map(str, program.result_types))
+    kinds = zip(program.result_shapes, program.result_types, strict=True)
+    results = ", ".join(str(ShapeDtype(shape, t.dtype)) for shape, t in kinds)
     return f"{program.symbol}({arguments}) -> ({results})"

@@ -20,6 +20,7 @@ from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, SIZE, Ten
 from ...passes.evaluate import WATCH
 from ..errors import ArgumentError
 from .array import Array
+from .dimensions import handed_on
 from .frames import Frame, Tracer, current_frame, leaked
 from .locations import user_location_text
 from .sizes import Dim
@@ -82,13 +83,19 @@ class Interpreter(Builder[Any]):
         self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any], results: Sequence[Any]
     ) -> None:
         """Keep the identity of dynamic dimensions where the op plainly preserves it."""
-        for result in results:
-            if not isinstance(result, Tracer) or result._shape is not None:
-                continue
-            if "shape" in op.attributes and op.attributes["shape"].kind == "sizes":
+        unknown = [r for r in results if isinstance(r, Tracer) and r._shape is None]
+        if not unknown:
+            return
+        if "shape" in op.attributes and op.attributes["shape"].kind == "sizes":
+            for result in unknown:
                 result._shape = tuple(attributes["shape"])
-            elif issubclass(op, Elementwise):
+        elif issubclass(op, Elementwise):
+            for result in unknown:
                 result._shape = _elementwise_shape(operands, result.type)
+        else:
+            for result, shape in zip(results, handed_on(op, operands, attributes, results), strict=True):
+                if isinstance(result, Tracer) and result._shape is None and shape is not None:
+                    result._shape = shape
 
     def _evaluate(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
         if isinstance(op.evaluate, Undefined):

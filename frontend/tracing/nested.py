@@ -110,6 +110,10 @@ class Workshop:
         """A symbol for a function that is traced later."""
         return self.program.unique_symbol(name)
 
+    def drop(self, symbol: str) -> None:
+        """Remove a function that was traced in vain."""
+        find_function(self.program.module, symbol).operation.erase()
+
     def call(self, symbol: str, operands: Sequence[Any]) -> list[Any]:
         """The results of a function of the program."""
         frame = current_frame()

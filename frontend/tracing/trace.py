@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +57,7 @@ class TracedProgram:
     result_tree: tree.Structure
     result_types: list[TensorType]
     result_names: list[str] = field(default_factory=list)
+    result_shapes: list[tuple[int | str | None, ...]] = field(default_factory=list)
 
     @property
     def module(self) -> Any:
@@ -146,7 +147,19 @@ def trace_program(
         results = [narrowed(r) for r in results]
         frame.finish(results)
     types = [TensorType(_static(r), r.dtype) for r in results]
-    return TracedProgram(program, frame.symbol, parameters, structure, result_tree, types, result_names)
+    given = {name for p in parameters for name in p.dimensions}
+    shapes = [_named(r, given) for r in results]
+    return TracedProgram(
+        program, frame.symbol, parameters, structure, result_tree, types, result_names, shapes
+    )
+
+
+def _named(value: Any, given: Collection[str | None]) -> tuple[int | str | None, ...]:
+    """The shape of a result; a dynamic dimension has the name that an argument gave it, or None."""
+    if not isinstance(value, Tracer) or value._shape is None:
+        return _static(value)
+    names = (n.text if isinstance(n, Dim) else n for n in value._shape)
+    return tuple(n if isinstance(n, int) or n in given else None for n in names)
 
 
 def _static(value: Any) -> tuple[int | None, ...]:

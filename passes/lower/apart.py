@@ -43,12 +43,24 @@ def keep_apart(module: Any) -> None:
 def _bodies_with_loops(module: Any) -> Iterator[Any]:
     """The blocks of loops and branches that have loops or branches of their own."""
     for function in module.body.operations:
-        for operation in _within(function.operation):
-            if operation.name in _STRUCTURED:
-                for region in operation.regions:
-                    for block in region.blocks:
-                        if any(o.operation.name in _STRUCTURED for o in block.operations):
-                            yield block
+        for block in _blocks(function.operation):
+            for operation in block.operations:
+                yield from _inner_bodies(operation.operation)
+
+
+def _inner_bodies(operation: Any) -> Iterator[Any]:
+    if operation.name in _STRUCTURED:
+        for block in _blocks(operation):
+            inner = [o.operation for o in block.operations if o.operation.name in _STRUCTURED]
+            if inner:
+                yield block
+            for each in inner:
+                yield from _inner_bodies(each)
+
+
+def _blocks(operation: Any) -> Iterator[Any]:
+    for region in operation.regions:
+        yield from region.blocks
 
 
 def _hide(loop: Any, before: set[Any], after: list[Any]) -> None:
@@ -63,16 +75,15 @@ def _hide(loop: Any, before: set[Any], after: list[Any]) -> None:
             if value not in before or value in written or not isinstance(value.type, tensor):
                 continue
             if value not in hidden:
-                hidden[value] = _barrier(loop, value)
+                hidden[value] = barrier(loop, value)
             reader.operands[number] = hidden[value]
 
 
 def _within(operation: Any) -> Iterator[Any]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield inner.operation
-                yield from _within(inner.operation)
+    for block in _blocks(operation):
+        for inner in block.operations:
+            yield inner.operation
+            yield from _within(inner.operation)
 
 
 def _written(operation: Any) -> list[Any]:
@@ -88,11 +99,11 @@ def _written(operation: Any) -> list[Any]:
     return []
 
 
-def _barrier(loop: Any, value: Any) -> Any:
-    """A barrier on `value` right after the loop; IREE cannot find dynamic sizes behind it by itself."""
+def barrier(operation: Any, value: Any) -> Any:
+    """A barrier on `value` right after `operation`; IREE cannot find dynamic sizes behind it by itself."""
     ir = mlir.ir
     type_ = ir.RankedTensorType(value.type)
-    with ir.InsertionPoint.after(loop), loop.location:
+    with ir.InsertionPoint.after(operation), operation.location:
         hidden = mlir.util.OptimizationBarrierOp([type_], [value]).results[0]
         dynamic = [axis for axis in range(type_.rank) if type_.is_dynamic_dim(axis)]
         if not dynamic:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +22,7 @@ from .ownership import OwnershipForms
 
 UNROLLED_STEPS: Final = 8
 SMALL_BODY: Final = 30
+MOST_REPEATED: Final = 6  # loops of a module whose bodies are repeated: more take minutes to compile
 NOT_REPEATED: Final = frozenset({"adze.cond", "adze.while", "adze.scan", "scf.if", "scf.while", "scf.for"})
 
 
@@ -130,7 +132,7 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         stacks = [self._stack_for(t, steps, shape) for t, shape in zip(columns, known, strict=True)]
         carried = [*state, *stacks]
         whole: Size = 0
-        if isinstance(steps, int) and steps >= 2 * UNROLLED_STEPS and self._is_small(body):
+        if isinstance(steps, int) and steps >= 2 * UNROLLED_STEPS and self._is_repeated(body):
             # IREE copies what a loop carries once a turn, so a turn does several steps.
             whole = steps - steps % UNROLLED_STEPS
             carried = self._repeat(call, carried, types, 0, whole, UNROLLED_STEPS)
@@ -189,14 +191,22 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         written = [self._write(y, whole, time) for y, whole in zip(found[n:], carried[n:], strict=True)]
         return [*found[:n], *written]
 
-    def _is_small(self, symbol: str) -> bool:
-        """Whether a body is worth repeating: few ops and no loops or branches of its own."""
+    def _is_repeated(self, symbol: str) -> bool:
+        """Whether a body is worth repeating: few ops, no loops or branches inside, few loops in all."""
+        if self._scan_count > MOST_REPEATED:
+            return False
         for operation in self.module.body.operations:
             if operation.attributes["sym_name"].value == symbol:
                 inside = list(operation.regions[0].blocks[0].operations)
                 names = {str(o.operation.name) for o in inside}
                 return len(inside) <= SMALL_BODY and names.isdisjoint(NOT_REPEATED)
         raise AssertionError(f"no function @{symbol}")
+
+    @cached_property
+    def _scan_count(self) -> int:
+        """How many loops of known length the module has."""
+        blocks = [f.regions[0].blocks[0] for f in self.module.body.operations]
+        return sum(o.operation.name == "adze.scan" for block in blocks for o in block.operations)
 
     def _of_shapes(self, results: Sequence[Any], starts: Sequence[Any]) -> tuple[Any, ...]:
         """What a loop carries, of the shapes that it started with: IREE cannot find them out by itself."""

@@ -1,0 +1,64 @@
+"""Dimensions keep their names through ops that hand them on, and in the shapes of results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import ShapeDtype, lax, nn
+from adze import numpy as xp
+
+X = ShapeDtype(("n", 3))
+Y = ShapeDtype((3, "m"))
+
+CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = {
+    "product": (lambda x, y: x @ y, (X, Y), ("n", "m")),
+    "einsum": (lambda x, y: xp.einsum("ni,im->mn", x, y), (X, Y), ("m", "n")),
+    "sum": (lambda x: xp.sum(x, axis=1), (X,), ("n",)),
+    "softmax": (nn.softmax, (X,), ("n", 3)),
+    "transpose": (lambda x: x.T, (X,), (3, "n")),
+    "row": (lambda x: x[:, 1], (X,), ("n",)),
+    "concatenation of columns": (lambda x: xp.concatenate([x, x], axis=1), (X,), ("n", 6)),
+    "concatenation of rows": (lambda x: xp.concatenate([x, x]), (X,), (None, 3)),
+    "rows but the first": (lambda x: x[1:], (X,), (None, 3)),
+    "sort": (lambda x: xp.sort(x, axis=0), (X,), ("n", 3)),
+    "running sum": (lambda x: xp.cumsum(x, axis=0), (X,), ("n", 3)),
+    "chosen rows": (lambda x, i: x[i], (X, ShapeDtype(("k",), "int32")), ("k", 3)),
+    "reshape": (lambda x: xp.reshape(x, (3, x.shape[0])), (X,), (3, "n")),
+    "ravel": (xp.ravel, (X,), (None,)),
+    "convolution": (
+        lambda x, w: lax.conv_general_dilated(x, w, (1,), "SAME"),
+        (ShapeDtype(("b", 3, 8)), ShapeDtype((4, 3, 3))),
+        ("b", 4, 8),
+    ),
+    "sizes without names": (xp.exp, (ShapeDtype((None, 3)),), (None, 3)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_names_of_results(name: str) -> None:
+    function, specs, shape = CASES[name]
+    assert adze.eval_shape(function, *specs).shape == shape
+
+
+def test_sizes_that_are_equal_by_name_meet() -> None:
+    def f(x: Any, w: Any) -> Any:
+        return x @ w + xp.sum(x, axis=1)[:, None] * xp.ones((x.shape[0], 2))
+
+    compiled = adze.trace(f, X, ShapeDtype((3, 2))).lower().compile()
+    x, w = np.ones((5, 3), np.float32), np.ones((3, 2), np.float32)
+    np.testing.assert_array_equal(np.asarray(compiled(x, w)), np.full((5, 2), 6))
+    assert "-> (f32[n,2])" in repr(compiled)
+
+
+def test_eval_shape_gives_the_tree_and_computes_nothing() -> None:
+    def f(x: Any, n: int) -> Any:
+        return {"wide": x @ x.T, "rows": [x[0], xp.argmax(x, axis=1)]}, None
+
+    found = adze.eval_shape(adze.jit(f, static_argnums=1), np.ones((2, 3), np.float64), 4)
+    rows = [ShapeDtype((3,), "float64"), ShapeDtype((2,), "int64")]
+    assert found == ({"wide": ShapeDtype((2, 2), "float64"), "rows": rows}, None)

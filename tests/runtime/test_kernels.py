@@ -1,0 +1,105 @@
+"""Kernels that IREE would compute wrongly are found and then compiled right; others are let be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import nn
+from adze import numpy as xp
+from adze.frontend.programs.stages import Lowered
+from adze.runtime.compile import compile_bytecode
+from adze.runtime.errors import CompileError
+from adze.runtime.execute import Executable
+
+
+def rows(y: Any) -> Any:
+    """Sums of squares, which a second sum depends on and another result reads too."""
+    t = xp.sum(y * y, axis=-1)
+    w = y * t[:, None]
+    return w * t[:, None] + y * xp.sum(w * y, axis=-1)[:, None], xp.sum(w)
+
+
+def columns(y: Any) -> Any:
+    t = xp.sum(y, axis=0)
+    w = y * t
+    u = xp.sum(w * y, axis=0)
+    return w * u, w, t, u
+
+
+def planes(x: Any) -> Any:
+    """The same over two axes at once."""
+    s = xp.sum(x, axis=1)
+    y = s[None, :, None] * x[:, None, :]
+    t = xp.sum(y * y, axis=(1, 2))
+    w = y * t[:, None, None]
+    g = w * t[:, None, None] + y * xp.sum(w * y, axis=(1, 2))[:, None, None]
+    return xp.sum(g * s[None, :, None], axis=1)
+
+
+def variant(lowered: Lowered) -> tuple[str, list[str]]:
+    """The form of the module that was compiled in the end, and why others were not."""
+    options = lowered.options()
+    _, record = lowered._build(lowered.canonical(), options, None)
+    return record["variant"], record["rejected"]
+
+
+CASES: tuple[tuple[Callable[..., Any], tuple[Any, ...], tuple[int, ...]], ...] = (
+    (rows, (65, 129), (65, 129)),
+    (columns, (65, 129), (65, 129)),
+    (columns, ("n", "m"), (70, 3)),
+    (planes, ("n", 3), (7, 3)),
+    (planes, ("n", "m"), (7, 3)),
+)
+
+
+@pytest.mark.parametrize(("function", "spec", "shape"), CASES)
+def test_folds_that_depend_on_folds(
+    function: Callable[..., Any], spec: tuple[Any, ...], shape: tuple[int, ...]
+) -> None:
+    lowered = adze.trace(function, adze.ShapeDtype(spec, np.float64)).lower()
+    x = np.random.default_rng(0).standard_normal(shape)
+    found, expected = lowered.compile(cache=False)(x), function(x)
+    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    for have, want in pairs:
+        np.testing.assert_allclose(np.asarray(have), np.asarray(want), rtol=1e-11, atol=1e-10)
+
+
+def test_a_fold_that_would_be_computed_again_is_named() -> None:
+    lowered = adze.trace(rows, adze.ShapeDtype((65, 129), np.float64)).lower()
+    with pytest.raises(CompileError, match="would compute one fold again in each step of another"):
+        compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), is_checked=True)
+    assert variant(lowered)[0] == "folds apart"
+
+
+def test_wrong_sizes_of_joined_axes_are_named() -> None:
+    lowered = adze.trace(planes, adze.ShapeDtype(("n", "m"), np.float64)).lower()
+    with pytest.raises(CompileError, match=r"would give tensor<\?x\?xf64> other sizes than those of tensor"):
+        compile_bytecode(lowered._folds_apart(), lowered.target, lowered.options(), is_checked=True)
+    assert variant(lowered)[0] == "fused less"
+
+
+def test_unchecked_they_are_wrong() -> None:
+    """When this fails, IREE computes them right and needs no watching."""
+    x = np.random.default_rng(0).standard_normal((65, 129))
+    lowered = adze.trace(rows, x).lower()
+    vmfb = compile_bytecode(lowered.bytecode(), lowered.target, lowered.options()).vmfb
+    found = Executable(vmfb).call("rows", [x])
+    assert not np.allclose(np.asarray(found[0]), np.asarray(rows(x)[0]))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: nn.softmax(x, axis=-1),
+        nn.layer_norm,
+        adze.grad(lambda x: xp.sum(nn.softmax(x, axis=-1) ** 2)),
+    ],
+)
+def test_what_is_done_in_one_step_is_let_be(function: Callable[..., Any]) -> None:
+    lowered = adze.trace(function, adze.ShapeDtype((64, 256), np.float32)).lower()
+    assert variant(lowered) == ("tuned", [])
