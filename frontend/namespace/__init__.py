@@ -317,6 +317,7 @@ from .signal import (
     hamming,
     hanning,
     interp,
+    kaiser,
     polyval,
 )
 from .sorting import argpartition, argsort, lexsort, partition, sort, top_k
@@ -569,6 +570,7 @@ __all__ = [
     "issubdtype",
     "iterable",
     "ix_",
+    "kaiser",
     "kron",
     "ldexp",
     "left_shift",

@@ -101,6 +101,11 @@ def hanning(M: int) -> Any:
     return Array(np.hanning(M).astype(FLOAT32))
 
 
+def kaiser(M: int, beta: float) -> Any:
+    """Kaiser's window of `M` points, float32; `beta` is a number."""
+    return Array(np.kaiser(M, beta).astype(FLOAT32))
+
+
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Values at `x` of the line through the points `(xp, fp)`, `xp` ascending; `left` and `right` outside."""
     wanted, places, values = asarray_of(x), asarray_of(xp), asarray_of(fp)
@@ -151,10 +156,13 @@ def _is_equal(x: Any, y: Any) -> Any:
 
 
 def polyval(p: Any, x: Any) -> Any:
-    """The polynomial with coefficients `p`, highest power first, at `x` (Horner's rule)."""
-    coefficients, value = asarray_of(p), asarray_of(x)
-    if coefficients.ndim != 1 or not isinstance(coefficients.shape[0], int):
-        raise shape_error(f"polyval: expected a vector of coefficients, got {type_text(coefficients)}")
+    """The polynomial with coefficients `p`, highest power first, at `x` (Horner's rule).
+
+    Further axes of `p` broadcast against `x`.
+    """
+    coefficients, value = promote(p, x)
+    if coefficients.ndim == 0 or not isinstance(coefficients.shape[0], int):
+        raise shape_error(f"polyval: expected coefficients of static number, got {type_text(coefficients)}")
     result: Any = full_like(value, 0)
     for k in range(coefficients.shape[0]):
         result = add(multiply(result, value), coefficients[k])

@@ -5,11 +5,28 @@ arrays are clamped when read and dropped when written; integers known while trac
 """
 
 from ..frontend import namespace
+from ..frontend.linalg.polynomials import poly as poly
+from ..frontend.linalg.polynomials import polyadd as polyadd
+from ..frontend.linalg.polynomials import polyder as polyder
+from ..frontend.linalg.polynomials import polyfit as polyfit
+from ..frontend.linalg.polynomials import polyint as polyint
+from ..frontend.linalg.polynomials import polymul as polymul
+from ..frontend.linalg.polynomials import polysub as polysub
 from ..frontend.namespace import *  # noqa: F403
+from ..frontend.namespace.grids import index_exp as index_exp
+from ..frontend.namespace.grids import mgrid as mgrid
+from ..frontend.namespace.grids import ogrid as ogrid
+from ..frontend.namespace.grids import s_ as s_
+from ..frontend.special.divisors import gcd as gcd
+from ..frontend.special.divisors import lcm as lcm
+from ..frontend.special.functions import i0 as i0
+from ..frontend.transforms.vectorizing import vectorize as vectorize
 from . import fft as fft
 from . import linalg as linalg
 
 __array_api_version__ = "2024.12"
 
 __all__ = ["__array_api_version__", "fft", "linalg"]
+__all__ += ["poly", "polyadd", "polyder", "polyfit", "polyint", "polymul", "polysub"]
+__all__ += ["gcd", "i0", "index_exp", "lcm", "mgrid", "ogrid", "s_", "vectorize"]
 __all__ += namespace.__all__

@@ -128,6 +128,10 @@ def test_windows_are_float32(name: str) -> None:
     assert_same(getattr(anp, name)(7), getattr(np, name)(7).astype(np.float32))
 
 
+def test_kaiser_window() -> None:
+    assert_same(anp.kaiser(9, 5.0), np.kaiser(9, 5.0).astype(np.float32))
+
+
 def test_astype_and_view() -> None:
     x = np.array([1.9, -1.9, 300.0, np.nan], np.float32)
     assert_same(anp.astype(x, anp.int32), np.array([1, -1, 300, 0], np.int32))
