@@ -21,6 +21,7 @@ from ..dialects.ops.elementwise import repeated
 from ..dialects.types import SIZE, TensorType, ValueType
 from .construction import Activity, FunctionMaker, NewFunction, call_function, derived_location, result_types
 from .functions import body, function, split_body
+from .guard import Guard
 from .simplify import simplify_function
 from .verify import location_text
 
@@ -50,6 +51,7 @@ class Batcher(FunctionMaker):
         self.axis_name = axis_name
         self.codec = Codec(module.context)
         self.reader = Reader(self.codec)
+        self._guard = Guard(module)
         self._made: dict[tuple[str, Activity, bool], Batched] = {}
 
     def batch(self, symbol: str, batched: Activity, all_results: bool = False) -> Batched:
@@ -83,6 +85,14 @@ class Batcher(FunctionMaker):
         made = self.batch(symbol, tuple(batched))
         values = call_function(b, self.module, made.symbol, [*self.leading(size), *operands])
         return values, made.batched_results
+
+    def needs_guard(self, symbol: str) -> bool:
+        """Whether elements that did not ask for a function must not go through it unguarded."""
+        return self._guard.is_needed(symbol)
+
+    def guarded(self, symbol: str) -> str:
+        """A function that takes first, for each element, whether it asked for `symbol`."""
+        return self._guard.guarded(symbol)
 
     def _batch(self, symbol: str, batched: Activity, all_results: bool) -> Batched:
         source = function(self.module, symbol)

@@ -9,7 +9,7 @@ from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.emission import Emitter, Reader
 from ..dialects.ops.control import Call
-from ..dialects.types import ValueType
+from ..dialects.types import TensorType, ValueType
 from .functions import body, function, functions, rename_references, split_body
 from .simplify import referenced
 
@@ -152,6 +152,16 @@ class FunctionMaker:
     def forward(self) -> Any:
         """The engine of plain forward mode."""
         return self.linearizer.forward
+
+    def lend_shapes(self, symbol: str, places: Sequence[int]) -> None:
+        """For each argument of a linear function say which argument has its shape; -1: none need have it."""
+        if not all(isinstance(t, TensorType) and t.is_static for t in self.arguments_of(symbol)):
+            attribute = mlir.ir.DenseI64ArrayAttr.get(list(places), self.module.context)
+            function(self.module, symbol).attributes[SHAPE_DONORS] = attribute
+
+    def arguments_of(self, symbol: str) -> tuple[ValueType, ...]:
+        """The types of what a function takes."""
+        return tuple(self.codec.read_type(a.type) for a in body(function(self.module, symbol)).arguments)
 
     def silenced(self, symbol: str) -> str:
         """A function like `symbol` without effects, for what is computed again."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..declaration import Attribute, Op, Operand, symbol
 from ..types import ANY, INEXACT, SizeType, TensorType, ValueType
+from .guarding import GuardedCall
 
 Flags = tuple[bool, ...]
 
@@ -27,7 +28,7 @@ class Passed(Operand):
             Operand.check(self, op, actual)
 
 
-class Call(Op):
+class Call(GuardedCall, Op):
     """``y... = callee(x...)``, the results of another function of the module.
 
     Their types are stated by `results`, so that inference stays local; the verifier of the module compares

@@ -28,6 +28,7 @@ from ..errors import MissingRuleError
 from ..types import ANY, INEXACT, SIZE, TensorType
 from .control import Passed
 from .elementwise import Unary, repeated
+from .guarding import GuardedCall
 
 RESULTS = Attribute("types", "the types of the results")
 
@@ -151,7 +152,7 @@ class CallLike(Op):
         return engine.call(b, callee, operands, cotangents)
 
 
-class CheckpointCall(CallLike):
+class CheckpointCall(GuardedCall, CallLike):
     """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass.
 
     `nothing`: inputs only; `dots`: results of contractions and convolutions too; `named`: values that

@@ -2,7 +2,7 @@
 
 They are kept though nothing uses them, in the order in which the function states them. They have no results,
 so nothing to differentiate: a differentiated function shows and checks its primals, once. In a batch, `print`
-shows all of it at once and `check` holds if it holds for every element.
+shows all of it at once and `check` holds if it holds for every element that reaches it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from ..declaration import Op, Operand, require, text, undefined
 from ..errors import AdzeError
 from ..types import ANY, BOOLS, TensorType
+from .guarding import Guardable
 
 
 class CheckFailedError(AdzeError):
@@ -67,12 +68,13 @@ class Print(Effect):
         return [], []
 
 
-class Check(Effect):
+class Check(Effect, Guardable):
     """Stop the program with the error `message` unless `predicate` holds; it survives into the artifact."""
 
     name = "check"
     operands = (Operand("predicate", BOOLS),)
     attributes = {"message": text("what the error says")}
+    always_guarded = True
     transpose = undefined("check has no result, so no cotangent reaches it")
 
     @staticmethod
@@ -94,3 +96,8 @@ class Check(Effect):
     def batch(b: Any, size: Any, operands: Any, batched: Any, *, message: str) -> Any:
         b.check(b.reduce_and(operands[0], axes=(0,)), message=message)
         return [], []
+
+    @classmethod
+    def guarded(cls, b: Any, flag: Any, operands: Any, engine: Any, **attributes: Any) -> tuple[()]:
+        b.check(b.or_(operands[0], b.not_(flag)), message=attributes["message"])
+        return ()

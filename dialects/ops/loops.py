@@ -26,12 +26,13 @@ from ..errors import MissingRuleError
 from ..types import ANY, INEXACT, INT32, TensorType, ValueType
 from .control import Flags, Passed, as_list, choose, gated, pick, spread
 from .elementwise import repeated
+from .guarding import GuardedBranches, GuardedWhile
 from .reversal import Steps, linearize_counted, tangent_loop
 
 RESULTS = Attribute("types", "the types of the results")
 
 
-class Cond(Op):
+class Cond(GuardedBranches, Op):
     """``y... = branches[index](x...)``, with `index` clamped to the branches there are."""
 
     name = "cond"
@@ -63,7 +64,10 @@ class Cond(Op):
 
     @staticmethod
     def linearize(b: Any, primals: Any, tangents: Any, engine: Any, *, branches: Any, results: Any) -> Any:
-        """Each branch saves its residuals in slots of its own; the others fill them with zeros."""
+        """Each branch saves its residuals in slots of its own; the others fill them with zeros.
+
+        Where the sizes of a slot are dynamic, they are those that its branch would have given it.
+        """
         active = tuple(t is not None for t in tangents[1:])
         parts = [engine.linearize(s, active) for s in branches]
         arguments = [b.type_of(x) for x in primals[1:]]
@@ -71,12 +75,18 @@ class Cond(Op):
         firsts = [sum(map(len, slots[:i])) for i in range(len(slots))]
         flat = [t for part in slots for t in part]
 
+        def empty(c: Any, values: Any, position: int) -> list[Any]:
+            if all(t.is_static for t in slots[position]):
+                return [zeros_of(c, t) for t in slots[position]]
+            again = engine.called(c, engine.silenced(parts[position].primal), values)
+            return [c.zeros_like(x) for x in again[len(results) :]]
+
         def primal(position: int) -> str:
             def build(c: Any, values: Any) -> Any:
                 outputs = engine.called(c, parts[position].primal, values)
-                filled = [zeros_of(c, t) for t in flat]
-                first = firsts[position]
-                filled[first : first + len(slots[position])] = outputs[len(results) :]
+                filled: list[Any] = []
+                for i in range(len(branches)):
+                    filled += outputs[len(results) :] if i == position else empty(c, values, i)
                 return [*outputs[: len(results)], *filled]
 
             return str(engine.function(f"{branches[position]}_branch", arguments, build))
@@ -86,6 +96,7 @@ class Cond(Op):
         outputs = as_list(b.cond(*primals, branches=chosen, results=kinds))
         union = tuple(any(p.active_results[i] for p in parts) for i in range(len(results)))
         moving = [t for t in tangents[1:] if t is not None]
+        donors = [i for i, is_active in enumerate(active) if is_active]
         given = [*primals[1:], *outputs]
         linear_types = [b.type_of(v) for v in (*given, *moving)]
 
@@ -101,12 +112,14 @@ class Cond(Op):
                 found = iter(engine.called(c, part.linear, [*residuals, *values[len(given) :]]))
                 pushed = [next(found) if has else None for has in part.active_results]
                 return [
-                    zeros_of(c, results[i]) if pushed[i] is None else pushed[i]
+                    c.zeros_like(saved[i]) if pushed[i] is None else pushed[i]
                     for i, is_active in enumerate(union)
                     if is_active
                 ]
 
-            return str(engine.function(f"{branches[position]}_branch_linear", linear_types, build))
+            made = engine.function(f"{branches[position]}_branch_linear", linear_types, build)
+            engine.lend_shapes(made, [*(-1 for _ in given), *donors])
+            return str(made)
 
         chosen = [linear(i) for i in range(len(branches))]
         pushed = b.cond(primals[0], *given, *moving, branches=chosen, results=pick(results, union))
@@ -117,24 +130,32 @@ class Cond(Op):
         index, xs = operands[0], operands[1:]
         linear = tuple(isinstance(x, Linear) for x in xs)
         given = tuple(c is not None for c in cotangents)
-        kinds = [x.type for x in xs if isinstance(x, Linear)]
+        kinds: list[Any] = [x.type for x in xs if isinstance(x, Linear)]
         other = [x for x in xs if not isinstance(x, Linear)]
         incoming = [c for c in cotangents if c is not None]
-        types = [b.type_of(v) for v in (*other, *incoming)]
+        reversed_ = [engine.transpose(name, linear, given) for name in branches]
+        shapes = [kind.shape for kind in kinds]
+        for i, x in enumerate(x for x in xs if isinstance(x, Linear)):
+            if not all(made.nonzero[i] for made in reversed_):
+                shapes[i] = x.sizes
+        sizes = [n for shape in shapes for n in shape if n is not None and not isinstance(n, int)]
+        count = len(other) + len(incoming)
+        types = [b.type_of(v) for v in (*other, *incoming, *sizes)]
 
-        def reverse(name: str) -> str:
-            made = engine.transpose(name, linear, given)
-
+        def reverse(name: str, made: Any) -> str:
             def build(c: Any, values: Any) -> Any:
-                found = iter(engine.called(c, made.symbol, values))
-                return [
-                    next(found) if has else zeros_of(c, t) for has, t in zip(made.nonzero, kinds, strict=True)
-                ]
+                found = iter(engine.called(c, made.symbol, values[:count]))
+                known = iter(values[count:])
+                out = []
+                for has, kind, shape in zip(made.nonzero, kinds, shapes, strict=True):
+                    own = [n if n is None or isinstance(n, int) else next(known) for n in shape]
+                    out.append(next(found) if has else c.full(0, tuple(own), kind.dtype))
+                return out
 
             return str(engine.function(f"{name}_branch_transpose", types, build))
 
-        chosen = [reverse(name) for name in branches]
-        found = as_list(b.cond(index, *other, *incoming, branches=chosen, results=tuple(kinds)))
+        chosen = [reverse(name, made) for name, made in zip(branches, reversed_, strict=True)]
+        found = as_list(b.cond(index, *other, *incoming, *sizes, branches=chosen, results=tuple(kinds)))
         return [None, *spread(found, linear)]
 
     @staticmethod
@@ -142,8 +163,8 @@ class Cond(Op):
         b: Any, size: Any, operands: Any, batched: Any, engine: Any, *, branches: Any, results: Any
     ) -> Any:
         """One index for all: one cond of batched branches. One for each: all branches, then select."""
-        made = [engine.batched_callee(b, s, batched[1:], all_results=True) for s in branches]
         if not batched[0]:
+            made = [engine.batched_callee(b, s, batched[1:], all_results=True) for s in branches]
             found = b.cond(
                 operands[0],
                 *engine.leading(size),
@@ -154,12 +175,16 @@ class Cond(Op):
             return as_list(found), [True] * len(results)
         lead = engine.leading(size)
         outcomes = []
-        for position, (symbol_, _, _) in enumerate(made):
-            is_this = _is_branch(b, operands[0], position, len(made))
+        for position, branch in enumerate(branches):
+            is_this = _is_branch(b, operands[0], position, len(branches))
+            guard = [is_this] if engine.needs_guard(branch) else []
+            branch = engine.guarded(branch) if guard else branch
+            flags = (*(True for _ in guard), *batched[1:])
+            symbol_, _, _ = engine.batched_callee(b, branch, flags, all_results=True)
             inputs = [
                 gated(b, is_this, x) if has else x for x, has in zip(operands[1:], batched[1:], strict=True)
             ]
-            outcomes.append(engine.called(b, symbol_, [*lead, *inputs]))
+            outcomes.append(engine.called(b, symbol_, [*lead, *guard, *inputs]))
         chosen = outcomes[-1]
         for position in range(len(outcomes) - 2, -1, -1):
             limit = b.full_like(operands[0], position)
@@ -172,7 +197,7 @@ class Cond(Op):
         return l.cond(index, xs, branches)
 
 
-class While(Op):
+class While(GuardedWhile, Op):
     """``while condition(c..., state...): state = body(d..., state...)``; the final state.
 
     The operands are the constants `c` of the condition, the constants `d` of the body, and the state.
@@ -311,8 +336,10 @@ class While(Op):
         c, d, state = operands[:m], operands[m:n], operands[n:]
         bc, bd, flags = tuple(batched[:m]), tuple(batched[m:n]), tuple(batched[n:])
         while True:
-            _, (is_own,), _ = engine.batched_callee(b, condition, (*bc, *flags))
-            _, after, _ = engine.batched_callee(b, body, (*bd, *flags))
+            ask, (is_own,), _ = engine.batched_callee(b, condition, (*bc, *flags))
+            is_guarded = is_own and engine.needs_guard(body)
+            run = engine.guarded(body) if is_guarded else body
+            step, after, _ = engine.batched_callee(b, run, (*([True] * is_guarded), *bd, *flags))
             grown = tuple(f or r or is_own for f, r in zip(flags, after, strict=True))
             if grown == flags:
                 break
@@ -321,8 +348,6 @@ class While(Op):
             repeated(b, x, size) if f and not was else x
             for x, f, was in zip(state, flags, batched[n:], strict=True)
         ]
-        ask, _, _ = engine.batched_callee(b, condition, (*bc, *flags))
-        step, after, _ = engine.batched_callee(b, body, (*bd, *flags))
         lead = engine.leading(size)
         types = [b.type_of(v) for v in spread_state]
         lead_types = [b.type_of(v) for v in lead]
@@ -342,7 +367,8 @@ class While(Op):
                 constants = [
                     gated(builder, left, x) if has else x for x, has in zip(constants, bd, strict=True)
                 ]
-            new = engine.called(builder, step, [*first, *constants, *entered])
+            guard = [left] if is_guarded else []
+            new = engine.called(builder, step, [*first, *guard, *constants, *entered])
             new = [
                 repeated(builder, x, first[0] if first else size) if f and not has else x
                 for x, f, has in zip(new, flags, after, strict=True)

@@ -16,10 +16,11 @@ from ..declaration import Linear, Op, boolean, integer, require, sizes, symbol
 from ..types import ANY, INEXACT, TensorType, same_dimension
 from .control import Passed, as_list, pick, spread
 from .elementwise import repeated
+from .guarding import GuardedScan
 from .loops import RESULTS
 
 
-class Scan(Op):
+class Scan(GuardedScan, Op):
     """``carry, y[t] = body(constants, carry, x[t])`` for ``t = 0, 1, ..., length - 1``; carry, then ``y``.
 
     With `reverse`, `t` runs from the end; positions of `x` and `y` stay what they are. `results` states the
