@@ -16,10 +16,11 @@ from typing import Any
 from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import ArgumentError, TraceError
-from ..tracing.frames import current_frame
+from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
+from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
 
 
@@ -29,8 +30,38 @@ class _Made:
 
     body: Nested
     rules: tuple[str, ...]
-    captured: list[Any]
+    captured: Captured
     missing: list[Any] = field(default_factory=list)
+
+    def forget(self, shop: Workshop) -> None:
+        """Drop the functions, which call each other without what they turned out to need."""
+        for symbol in (self.body.symbol, *self.rules):
+            shop.drop(symbol)
+
+
+class Captured:
+    """Outer values that a custom function and its rules use: sizes are arguments before, arrays after."""
+
+    def __init__(self, values: Sequence[Any] = ()) -> None:
+        self.sizes = [v for v in values if isinstance(v, Dim)]
+        self.arrays = [v for v in values if not isinstance(v, Dim)]
+
+    def around(self, values: Sequence[Any]) -> list[Any]:
+        """`values` as a custom function takes them."""
+        return [*self.sizes, *values, *self.arrays]
+
+    def arguments(self, own: Sequence[Argument]) -> list[Argument]:
+        """What a function that takes `own` arguments is traced at."""
+        return [*map(argument_of, self.sizes), *own, *map(argument_of, self.arrays)]
+
+    def bound(self, count: int) -> dict[int, Any]:
+        """Which arguments they are, around `count` others."""
+        first = len(self.sizes) + count
+        return dict(enumerate(self.sizes)) | {first + i: v for i, v in enumerate(self.arrays)}
+
+    def without(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """The others among the arguments."""
+        return leaves[len(self.sizes) : len(leaves) - len(self.arrays)]
 
 
 class _Call:
@@ -66,10 +97,6 @@ class _Call:
             raise
         del self.memo[self.key(owner)]
 
-    def given(self, captured: Sequence[Any]) -> tuple[list[Argument], dict[int, Any]]:
-        """The arguments of a function that takes `captured` too, and which of them those are."""
-        return [*self.arguments, *map(argument_of, captured)], _bound(len(self.values), captured)
-
     @property
     def fixed_values(self) -> list[Any]:
         """The arguments that are not differentiated, in order."""
@@ -88,11 +115,7 @@ class _Call:
 
 def _union(*functions: Nested) -> list[Any]:
     """The values that any of these functions captures, each once."""
-    return list({id(v): v for nested in functions for v in nested.captured}.values())
-
-
-def _bound(first: int, captured: Sequence[Any]) -> dict[int, Any]:
-    return {first + i: outer for i, outer in enumerate(captured)}
+    return list({capture_key(v): v for nested in functions for v in nested.captured}.values())
 
 
 class custom_jvp:  # a decorator, named as JAX has it
@@ -139,30 +162,31 @@ class custom_jvp:  # a decorator, named as JAX has it
         call = _Call(self._function, args, self._nondiff)
         made = call.memo.get(call.key(self))
         if made is None:
-            made = self._trace(call, [])
+            made = self._trace(call, Captured())
             if made.missing:
-                made = self._trace(call, made.missing)
+                made.forget(call.shop)
+                made = self._trace(call, Captured(made.missing))
         results = ops.custom_jvp_call(
-            *call.values,
-            *made.captured,
+            *made.captured.around(call.values),
             callee=made.body.symbol,
             rule=made.rules[0],
             results=made.body.result_types,
         )
         return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
 
-    def _trace(self, call: _Call, captured: list[Any]) -> _Made:
-        """The body and the rule, both taking `captured` after the arguments."""
+    def _trace(self, call: _Call, captured: Captured) -> _Made:
+        """The body and the rule, both taking what is captured around the arguments."""
         name, shop, n = function_name(self._function), call.shop, len(call.values)
+        given, bound = captured.arguments(call.arguments), captured.bound(n)
+        count = len(given)
 
         def rule(leaves: Sequence[Any]) -> Any:
-            half = len(leaves) // 2
-            return self._apply_rule(call, leaves[:n], leaves[half : half + n])
+            return self._apply_rule(call, captured.without(leaves[:count]), leaves[count : count + n])
 
-        given, bound = call.given(captured)
-        body = shop.nested(name, lambda leaves: call.main(leaves[:n]), given, bound)
+        body = shop.nested(name, lambda leaves: call.main(captured.without(leaves)), given, bound)
+        moving = given[len(captured.sizes) :]  # sizes have no tangents
         with call.remembered(self, _Made(body, (shop.reserve(f"{name}_rule"),), captured)) as made:
-            rule_made = shop.nested(made.rules[0], rule, [*given, *given], bound, made.rules[0])
+            rule_made = shop.nested(made.rules[0], rule, [*given, *moving], bound, made.rules[0])
         self._check_types(body, rule_made)
         made.missing = _union(body, rule_made)
         return made
@@ -234,12 +258,12 @@ class custom_vjp:  # a decorator, named as JAX has it
         call = _Call(self._function, args, self._nondiff)
         made = call.memo.get(call.key(self))
         if made is None:
-            made = self._trace(call, [])
+            made = self._trace(call, Captured())
             if made.missing:
-                made = self._trace(call, made.missing)
+                made.forget(call.shop)
+                made = self._trace(call, Captured(made.missing))
         results = ops.custom_vjp_call(
-            *call.values,
-            *made.captured,
+            *made.captured.around(call.values),
             callee=made.body.symbol,
             fwd=made.rules[0],
             bwd=made.rules[1],
@@ -247,20 +271,19 @@ class custom_vjp:  # a decorator, named as JAX has it
         )
         return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
 
-    def _trace(self, call: _Call, captured: list[Any]) -> _Made:
-        """The body and both rules; `captured` are arguments after the others, and residuals."""
+    def _trace(self, call: _Call, captured: Captured) -> _Made:
+        """The body and both rules; what is captured is around their arguments, and residuals."""
         assert self._rules is not None
         name, shop, n = function_name(self._function), call.shop, len(call.values)
         pullback = _Pullback(call, *self._rules, captured)
-        given, bound = call.given(captured)
-        body = shop.nested(name, lambda leaves: call.main(leaves[:n]), given, bound)
+        given, bound = captured.arguments(call.arguments), captured.bound(n)
+        body = shop.nested(name, lambda leaves: call.main(captured.without(leaves)), given, bound)
         symbols = (shop.reserve(f"{name}_fwd"), shop.reserve(f"{name}_bwd"))
         with call.remembered(self, _Made(body, symbols, captured)) as made:
             fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0])
             self._check_types(body, fwd)
-            residuals = len(fwd.result_types) - len(body.result_types)
             backward = pullback.arguments(fwd, body)
-            at = _bound(residuals - len(captured), captured)
+            at = captured.bound(pullback.residual_tree.num_leaves)
             bwd = shop.nested(symbols[1], pullback.backward, backward, at, symbols[1])
         made.missing = _union(body, fwd, bwd)
         return made
@@ -279,7 +302,7 @@ class _Pullback:
     """The two rules of a `custom_vjp` call as functions of flat leaves; captured values are residuals."""
 
     def __init__(
-        self, call: _Call, fwd: Callable[..., Any], bwd: Callable[..., Any], captured: list[Any]
+        self, call: _Call, fwd: Callable[..., Any], bwd: Callable[..., Any], captured: Captured
     ) -> None:
         self.call = call
         self.fwd = fwd
@@ -289,10 +312,9 @@ class _Pullback:
         self.result_tree: Any = None
 
     def forward(self, leaves: Sequence[Any]) -> list[Any]:
-        """Results, the user's residuals, then the captured values."""
+        """Results, the user's residuals, then the captured arrays."""
         call = self.call
-        n = len(call.values)
-        arrays = iter(call.trees(leaves[:n]))
+        arrays = iter(call.trees(self.captured.without(leaves)))
         full = [call.fixed[i] if i in call.fixed else next(arrays) for i in range(call.count)]
         found = self.fwd(*full)
         if not isinstance(found, (tuple, list)) or len(found) != 2:
@@ -303,19 +325,21 @@ class _Pullback:
             )
         results, self.result_tree = tree.flatten(found[0])
         residuals, self.residual_tree = tree.flatten(found[1])
-        return [*results, *residuals, *leaves[n:]]
+        return [*results, *residuals, *leaves[len(leaves) - len(self.captured.arrays) :]]
 
     def arguments(self, fwd: Nested, body: Nested) -> list[Argument]:
-        """What the bwd rule is traced at: residuals, captured values, then a cotangent of each result."""
-        types = [*fwd.result_types[len(body.result_types) :], *body.result_types]
-        return [Argument(t, (None,) * t.rank, False) for t in types]
+        """What the bwd rule is traced at: residuals amid what is captured, then cotangents of the results."""
+        count = len(body.result_types)
+        kinds = [Argument(t, (None,) * t.rank, False) for t in fwd.result_types]
+        residuals = kinds[count : count + self.residual_tree.num_leaves]
+        return [*self.captured.arguments(residuals), *kinds[:count]]
 
     def backward(self, leaves: Sequence[Any]) -> list[Any]:
-        """Cotangents of the float leaves of the arguments, then zeros for the captured values."""
-        call, count = self.call, self.residual_tree.num_leaves
-        residuals = tree.unflatten(self.residual_tree, leaves[:count])
-        captured = leaves[count : count + len(self.captured)]
-        cotangent = tree.unflatten(self.result_tree, leaves[count + len(self.captured) :])
+        """Cotangents of the float leaves of the arguments, then zeros for the captured arrays."""
+        call, count = self.call, len(leaves) - self.result_tree.num_leaves
+        captured = leaves[count - len(self.captured.arrays) : count]
+        residuals = tree.unflatten(self.residual_tree, self.captured.without(leaves[:count]))
+        cotangent = tree.unflatten(self.result_tree, leaves[count:])
         found = self.bwd(*call.fixed_values, residuals, cotangent)
         name = function_name(call.function)
         arguments = call.trees(call.values)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import adze
-from adze import lax, nn
+from adze import lax, nn, tree
 from adze import numpy as xp
 
 W = np.random.default_rng(0).standard_normal((3, 3))
@@ -60,12 +60,60 @@ def running(x: Any) -> Any:
             return xp.sum(xp.sin(lax.cumprod(x, axis=0, reverse=reverse)) * x)
 
         slope = adze.grad(total)
-        found += [slope(x), *adze.jvp(slope, (x,), (x + 1,)), adze.vmap(slope, 1)(x)]
+        found += [*adze.jvp(slope, (x,), (x + 1,)), adze.vmap(slope, 1)(x)]
     return xp.concatenate([xp.reshape(g, (-1,)) for g in found])
 
 
+def branching(x: Any) -> Any:
+    """Each branch keeps residuals of other sizes, one has no derivative; all are chosen in the batch."""
+
+    def f(v: Any) -> Any:
+        rows = xp.outer(xp.sum(x, axis=1), v)
+        index = xp.sum((v > 0).astype(np.int32))
+        branches = [xp.ones_like, lambda y: xp.exp(y) * xp.sin(y), longer]
+        return xp.sum(lax.switch(index, branches, rows) ** 2)
+
+    def longer(y: Any) -> Any:
+        return y * xp.sum(xp.sin(xp.concatenate([y, y[1:]])) ** 2)
+
+    return adze.vmap(adze.grad(f))(x), adze.grad(f)(x[0])
+
+
+def stated(x: Any) -> Any:
+    """Rules that close over sizes and arrays, and call their own function."""
+    n = x.shape[0]
+
+    @adze.custom_jvp
+    def f(v: Any) -> Any:
+        return xp.sum(xp.sin(v)) * n + xp.sum(x)
+
+    @f.defjvp
+    def f_rule(primals: Any, tangents: Any) -> Any:
+        (v,), (dv,) = primals, tangents
+        return f(v), 3 * n * xp.sum(xp.cos(v) * dv) * xp.sum(xp.ones((n, 3)) * x)
+
+    @adze.custom_vjp
+    def g(v: Any) -> Any:
+        return xp.sum(xp.cos(v)) * n
+
+    def forward(v: Any) -> Any:
+        return g(v), (v, xp.full((n,), 2.0))
+
+    def backward(residuals: Any, cotangent: Any) -> Any:
+        v, twos = residuals
+        return (cotangent * xp.sin(v) * xp.sum(twos) * xp.sum(x, axis=0),)
+
+    g.defvjp(forward, backward)
+
+    def both(v: Any) -> Any:
+        return f(v) * g(v)
+
+    again = adze.grad(lambda v: xp.sum(adze.grad(both)(v) ** 2))
+    return again(x[0]), adze.jvp(both, (x[0],), (x[1],))[1], adze.vmap(adze.grad(both))(x)
+
+
 FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
-    *(descent, parameters, per_example, softmax, pushed, moved, again, chosen, running),
+    *(descent, parameters, per_example, softmax, pushed, moved, again, chosen, running, branching, stated),
 )
 
 
@@ -81,10 +129,10 @@ def test_compiled_derivatives_of_any_size_are_the_evaluated_ones(compiled: Any, 
     x = np.random.default_rng(rows).standard_normal((rows, 3))
     x[1, 0] = x[-1, 0] = x[0, 1] = 0
     for function, found in zip(FUNCTIONS, compiled(x), strict=True):
-        expected = np.asarray(function(x))
-        np.testing.assert_allclose(
-            np.asarray(found), expected, rtol=1e-10, atol=1e-11, err_msg=function.__name__
-        )
+        for have, want in zip(tree.leaves(found), tree.leaves(function(x)), strict=True):
+            np.testing.assert_allclose(
+                np.asarray(have), np.asarray(want), rtol=1e-10, atol=1e-11, err_msg=function.__name__
+            )
 
 
 KERNEL = np.random.default_rng(1).standard_normal((4, 2, 3, 2))
