@@ -203,6 +203,8 @@ class Op:
     has_effect: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
     is_contraction: ClassVar[bool] = False
+    is_aligned: ClassVar[bool] = False
+    """Whether axes of operands at one place have one size, but for an `axis` that the op names."""
     callee_attribute: ClassVar[str | None] = None
     simplify: ClassVar[Callable[..., Any] | None] = None
     permuted: ClassVar[Callable[..., Any] | None] = None

@@ -7,8 +7,8 @@ fault, or None. There are two:
   also read elsewhere: by an op that the later fold does not depend on, or from memory. IREE walks the later
   fold in steps, computes the earlier one in each step anew, and, as it is to keep that one's result, adds to
   what it kept in the step before. A fold that is done in one step is safe, which its configuration tells.
-- The result of a kernel that was computed over joined axes has sizes that multiply to another number than
-  those it is given afterwards: IREE takes the wrong ones where several are dynamic.
+- A result of a kernel that is computed over joined axes is stored with other sizes than it has: IREE takes
+  the dynamic sizes of the first result for those of each.
 
 Both are silent: sums come out several times too large, memory is read that nothing was written to.
 """
@@ -16,7 +16,6 @@ Both are silent: sums come out several times too large, memory is read that noth
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -30,14 +29,25 @@ def fault_of_kernels(program: bytes) -> str | None:
 
     with ir.Context() as context, ir.Location.unknown():
         module = ir.Module.parse(program, context)
-        for operation in module.body.operations:
-            if operation.operation.name == "flow.executable":
-                found = _fault_of_executable(ir, operation.operation)
-            else:
-                found = _fault_of_reshapes(ir, operation.operation)
-            if found is not None:
-                return found
+        for function in _kernels(module):
+            name = ir.StringAttr(function.attributes["sym_name"]).value
+            for block in function.regions[0].blocks:
+                operations = list(block.operations)
+                if _computes_a_fold_again(ir, operations):
+                    return f"the kernel {name} would compute one fold again in each step of another"
+                if _gives_a_wrong_size(operations):
+                    return f"the kernel {name} would store a result with other sizes than it has"
     return None
+
+
+def _kernels(module: Any) -> Iterator[Any]:
+    """The functions of the kernels."""
+    for executable in module.body.operations:
+        if executable.operation.name == "flow.executable":
+            for inner in executable.operation.regions[0].blocks[0].operations:
+                if inner.operation.name == "builtin.module":
+                    for function in inner.operation.regions[0].blocks[0].operations:
+                        yield function.operation
 
 
 def is_fold(operation: Any) -> bool:
@@ -48,18 +58,6 @@ def is_fold(operation: Any) -> bool:
 
 
 # --- folds that are computed again -------------------------------------------------------------------------
-
-
-def _fault_of_executable(ir: Any, executable: Any) -> str | None:
-    for inner in executable.regions[0].blocks[0].operations:
-        if inner.operation.name != "builtin.module":
-            continue
-        for function in inner.operation.regions[0].blocks[0].operations:
-            for block in function.operation.regions[0].blocks:
-                if _computes_a_fold_again(ir, list(block.operations)):
-                    name = ir.StringAttr(function.attributes["sym_name"]).value
-                    return f"the kernel {name} would compute one fold again in each step of another"
-    return None
 
 
 def _computes_a_fold_again(ir: Any, operations: list[Any]) -> bool:
@@ -103,55 +101,31 @@ def _is_one_step(ir: Any, fold: Any) -> bool:
     )
 
 
-# --- sizes of joined axes ----------------------------------------------------------------------------------
+# --- results of wrong sizes --------------------------------------------------------------------------------
 
 
-def _fault_of_reshapes(ir: Any, operation: Any) -> str | None:
-    for inner in _within(operation):
-        if inner.name == "flow.tensor.reshape" and _is_of_kernel(ir, inner.operands[0]):
-            before, after = _sizes(ir, inner)
-            if before is not None and after is not None and before != after:
-                result, given = inner.operands[0].type, inner.results[0].type
-                return f"a kernel would give {result} other sizes than those of {given}, which it is read as"
-    return None
+def _gives_a_wrong_size(operations: list[Any]) -> bool:
+    """Whether a result that a kernel computes is stored with other sizes than it has."""
+    for child in operations:
+        operation = child.operation
+        if operation.name == "iree_tensor_ext.dispatch.tensor.store":
+            has = _dynamic_sizes(operation.operands[0])
+            if has is not None and has != _stored_sizes(operation):
+                return True
+    return False
 
 
-def _is_of_kernel(ir: Any, value: Any) -> bool:
-    return not isinstance(value.owner, ir.Block) and value.owner.name == "flow.dispatch"
+def _stored_sizes(store: Any) -> list[Any]:
+    """The dynamic ones of the sizes: its operands are value, target, sizes of the target, offsets, sizes."""
+    counts = list(store.attributes["operandSegmentSizes"])
+    first = sum(counts[:4])
+    return list(store.operands)[first : first + counts[4]]
 
 
-def _within(operation: Any) -> Iterator[Any]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for child in block.operations:
-                yield child.operation
-                yield from _within(child.operation)
-
-
-def _sizes(ir: Any, reshape: Any) -> tuple[Counter[Any] | None, Counter[Any] | None]:
-    """The factors of the number of elements before and after; None where they are no plain product."""
-    source, result = reshape.operands[0].type, reshape.results[0].type
-    count = sum(source.is_dynamic_dim(axis) for axis in range(source.rank))
-    values = list(reshape.operands)[1:]
-    return _factors(ir, source, values[:count]), _factors(ir, result, values[count:])
-
-
-def _factors(ir: Any, type_: Any, dynamic: list[Any]) -> Counter[Any] | None:
-    found: Counter[Any] = Counter()
-    number = 1
-    for axis in range(type_.rank):
-        number *= 1 if type_.is_dynamic_dim(axis) else type_.get_dim_size(axis)
-    pending = list(dynamic)
-    while pending:
-        value = pending.pop()
-        name = "" if isinstance(value.owner, ir.Block) else value.owner.name
-        if name == "arith.muli":
-            pending += value.owner.operands
-        elif name == "arith.constant":
-            number *= ir.IntegerAttr(value.owner.attributes["value"]).value
-        elif name.startswith(("arith.", "affine.")):
-            return None
-        else:
-            found[value] += 1
-    found[number] += 1
-    return found
+def _dynamic_sizes(value: Any) -> list[Any] | None:
+    """The dynamic sizes of what linalg computes, as the `tensor.empty` that it is written to has them."""
+    while getattr(value.owner, "name", "").startswith("linalg."):
+        operation = value.owner
+        results = list(operation.results)
+        value = list(operation.operands)[len(operation.operands) - len(results) + results.index(value)]
+    return list(value.owner.operands) if getattr(value.owner, "name", "") == "tensor.empty" else None

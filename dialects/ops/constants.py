@@ -25,6 +25,7 @@ from ..declaration import (
     undefined,
 )
 from ..errors import RunTimeCheckError
+from ..extents import size_handed_on
 from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, SizeType, TensorType, from_storage
 
 
@@ -107,6 +108,12 @@ class Dim(Op):
     @staticmethod
     def lower(l: Any, x: Any, *, axis: int) -> Any:
         return l.size_value(l.shape(x)[axis])
+
+    @staticmethod
+    def simplify(b: Any, x: Any, *, axis: int) -> Any:
+        """The size that the op of `x` took from an operand or was told."""
+        made = b.defining(x)
+        return None if made is None else size_handed_on(b, made, axis)
 
     jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")

@@ -29,6 +29,7 @@ INTEGERS_ARE_DISCRETE = undefined("its result is discrete and carries no tangent
 class Elementwise(Op):
     """Family of `y[i] = f(x[i], ...)`; operands have equal dtypes and shapes, and so has the result."""
 
+    is_aligned = True
     function: ClassVar[Any]
     result_rule: ClassVar[str] = "an array of the operands' common shape and dtype"
 

@@ -218,6 +218,7 @@ class Concatenate(Movement):
     """``y = x0, x1, ...`` one after the other along `axis`."""
 
     name = "concatenate"
+    is_aligned = True
     operands = (Operand("xs", ANY, variadic=True),)
     attributes = {"axis": integer("the axis along which the operands follow each other")}
 

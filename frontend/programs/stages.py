@@ -58,6 +58,7 @@ def module_text(module: Any, *, locations: bool = False) -> str:
 
 _CONSTANTS_LATER = "--iree-opt-const-eval=false"
 _FUSE_LESS = "--iree-dispatch-creation-enable-aggressive-fusion=false"
+_ONE_RESULT = "--iree-dispatch-creation-fuse-multi-use=false"
 
 
 class StageDumps:
@@ -224,18 +225,25 @@ class Lowered:
         self.module.operation.verify()
         # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
         fused_less = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))
+        fused_least = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS, _ONE_RESULT))
         # Observed: the real part of a complex constant is computed in advance before the constant is.
         later = replace(options, extra_flags=(*options.extra_flags, _CONSTANTS_LATER))
         chains = has_chains(self.module)
         is_checked = chains or not self.hints.is_static
+        nested = has_nested_loops(self.module)
+        forms = [
+            ("tuned", self.bytecode, options, True),
+            ("constants later", self.bytecode, later, b"complex<" in text),
+            ("folds apart", self._folds_apart, options, chains),
+            ("loops apart", self._loops_apart, options, nested),
+            ("fused less", self._folds_apart, fused_less, True),
+            ("loops apart, fused less", self._loops_apart, fused_less, nested),
+            ("fused least", self._folds_apart, fused_least, True),
+        ]
         variants = [
-            Variant("tuned", self.bytecode, options, is_checked),
-            *([Variant("constants later", self.bytecode, later, is_checked)] if b"complex<" in text else []),
-            *([Variant("folds apart", self._folds_apart, options, is_checked)] if chains else []),
-            *([Variant("loops apart", self._loops_apart, options)] if has_nested_loops(self.module) else []),
-            Variant("fused less", self._folds_apart, fused_less, is_checked),
-            Variant("untuned", self._untuned, options),
-            Variant("plain", self._untuned, CompileOptions()),
+            *(Variant(name, made, how, is_checked) for name, made, how, is_tried in forms if is_tried),
+            Variant("untuned", self._untuned, fused_least),
+            Variant("plain", self._untuned, CompileOptions(extra_flags=(_FUSE_LESS, _ONE_RESULT))),
         ]
         built = compile_with_fallback(variants, self.target, options, reproducer_dir=dump)
         return built.vmfb, {"variant": built.variant, "rejected": [name for name, _ in built.rejected]}

@@ -20,7 +20,7 @@ from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, SIZE, Ten
 from ...passes.evaluate import WATCH
 from ..errors import ArgumentError
 from .array import Array
-from .dimensions import handed_on
+from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
 from .locations import user_location_text
 from .sizes import Dim
@@ -93,7 +93,8 @@ class Interpreter(Builder[Any]):
             for result in unknown:
                 result._shape = _elementwise_shape(operands, result.type)
         else:
-            for result, shape in zip(results, handed_on(op, operands, attributes, results), strict=True):
+            shapes = result_shapes(op, operands, attributes, len(results))
+            for result, shape in zip(results, shapes, strict=True):
                 if isinstance(result, Tracer) and result._shape is None and shape is not None:
                     result._shape = shape
 

@@ -138,3 +138,27 @@ func.func @f() -> f64[4] {
     verify(parsed)
     assert ops(parsed, "f") == ["constant", "broadcast_in_dim"]
     np.testing.assert_array_equal(run(parsed, "f")[0], np.ones(4))
+
+
+def test_sizes_are_asked_of_what_they_come_from() -> None:
+    pairs = "contracting = [array<i64: 1>, array<i64: 0>], batch = [array<i64>, array<i64>], dtype = f64"
+    shape = "dimensions = array<i64: 1>, shape = array<i64: 4, -9223372036854775808>"
+    parsed = module(f"""
+func.func @f(%x: f64[?,3], %y: f64[?,3], %w: f64[3,?], %n: index) -> (index, index, index, index, index) {{
+  %0 = add(%x, %y) : (f64[?,3], f64[?,3]) -> f64[?,3]
+  %1 = reduce_sum(%0) {{axes = array<i64: 1>}} : (f64[?,3]) -> f64[?]
+  %2 = dim(%1) {{axis = 0 : i64}} : (f64[?]) -> index
+  %3 = dot_general(%0, %w) {{{pairs}}} : (f64[?,3], f64[3,?]) -> f64[?,?]
+  %4 = dim(%3) {{axis = 1 : i64}} : (f64[?,?]) -> index
+  %5 = broadcast_in_dim(%1, %n) {{{shape}}} : (f64[?], index) -> f64[4,?]
+  %6 = dim(%5) {{axis = 1 : i64}} : (f64[4,?]) -> index
+  %7 = concatenate(%x, %y) {{axis = 0 : i64}} : (f64[?,3], f64[?,3]) -> f64[?,3]
+  %8 = dim(%7) {{axis = 0 : i64}} : (f64[?,3]) -> index
+  %9 = dim(%7) {{axis = 1 : i64}} : (f64[?,3]) -> index
+  return %2, %4, %6, %8, %9 : index, index, index, index, index
+}}
+""")
+    simplify(parsed)
+    assert ops(parsed, "f") == ["dim", "dim", "concatenate", "dim", "size_constant"]
+    x, y = np.ones((5, 3)), np.ones((5, 3))
+    assert run(parsed, "f", x, y, np.ones((3, 2)), 7) == [5, 2, 7, 10, 3]
