@@ -1,12 +1,13 @@
 """Timing shared by the benchmark scripts: interleaved rounds, and what this machine can do at best.
 
 In: functions of no arguments that return when their work is done. Out: seconds per call.
-Machines are shared and clocks move, so the candidates take turns within every round, the minimum over
-the rounds counts, and peaks are measured in the same run as everything else.
+Machines are shared and clocks move, so the candidates take turns within every round, the best burst of calls
+counts, and peaks are measured in the same run as everything else.
 """
 
 import os
 import platform
+import random
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,25 +18,38 @@ import numpy as np
 
 Call = Callable[[], object]
 
+BURST_SECONDS = 0.001  # short enough to fit between two disturbances by other programs
+SETTLE_SECONDS = 0.03  # after so long, no thread of an idle library looks for work
+
 
 def interleaved(calls: Mapping[str, Call], rounds: int, slice_seconds: float = 0.02) -> dict[str, float]:
-    """Seconds per call of each candidate: the best of `rounds` slices taken in turns."""
-    repeats = {name: repeats_for(call, slice_seconds) for name, call in calls.items()}
+    """Seconds per call of each candidate: the best burst of `rounds` slices taken in turns.
+
+    The order is drawn anew in each round, and each slice begins with a pause and an untimed call: worker
+    threads of the candidate before (OpenBLAS's look for work for some 25 ms) would take part of the machine.
+    """
+    repeats = {name: repeats_for(call, BURST_SECONDS) for name, call in calls.items()}
     best = dict.fromkeys(calls, float("inf"))
+    order, shuffled = list(calls.items()), random.Random(0)
     for _ in range(rounds):
-        for name, call in calls.items():
-            best[name] = min(best[name], seconds_per_call(call, repeats[name]))
+        shuffled.shuffle(order)
+        for name, call in order:
+            time.sleep(SETTLE_SECONDS)
+            call()
+            end = time.perf_counter() + slice_seconds
+            while time.perf_counter() < end:
+                best[name] = min(best[name], seconds_per_call(call, repeats[name]))
     return best
 
 
-def repeats_for(call: Call, slice_seconds: float) -> int:
-    """How many calls fill a slice; the two calls made here also warm the candidate up."""
+def repeats_for(call: Call, seconds: float) -> int:
+    """How many calls fill so many seconds; the two calls made here also warm the candidate up."""
     call()
-    return max(1, min(100_000, int(slice_seconds / max(seconds_per_call(call, 1), 1e-7))))
+    return max(1, min(100_000, int(seconds / max(seconds_per_call(call, 1), 1e-7))))
 
 
 def seconds_per_call(call: Call, repeats: int) -> float:
-    """The mean over one slice."""
+    """The mean over so many calls in a row."""
     began = time.perf_counter()
     for _ in range(repeats):
         call()

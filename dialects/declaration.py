@@ -186,8 +186,9 @@ class Op:
 
     `has_effect`: it does something besides giving results. `is_cheap`: computing it again costs no more
     than saving its result, so that linearization saves its operands instead. `is_contraction`: a sum of
-    products, what the checkpoint policy `dots` saves. `callee_attribute`: the attribute that names the
-    function whose results are the op's, for the inliner.
+    products, what the checkpoint policy `dots` saves. `element_cost`: about how many multiplications one
+    element of the result costs; it decides with others whether threads pay. `callee_attribute`: the
+    attribute that names the function whose results are the op's, for the inliner.
 
     An op that refers to functions (a `symbol` attribute) gets the engine in place of `results`, and maps
     its bodies through it: `jvp(b, primals, tangents, engine, **attributes)` -> (results, tangents),
@@ -203,6 +204,7 @@ class Op:
     has_effect: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
     is_contraction: ClassVar[bool] = False
+    element_cost: ClassVar[int] = 1
     is_aligned: ClassVar[bool] = False
     """Whether axes of operands at one place have one size, but for an `axis` that the op names."""
     callee_attribute: ClassVar[str | None] = None

@@ -20,9 +20,9 @@ from .errors import DeviceError
 if TYPE_CHECKING:
     import numpy as np
 
-# Work (floating point operations of the largest kernel of a call) from which the thread pool pays. Measured
-# on two cores that others use as well: below it a kernel does not gain what its barriers cost.
-PARALLEL_WORK: Final = 6e7
+# Work (floating point operations of the largest kernel of a call) from which the thread pool pays: about
+# 0.1 ms of one core. Measured on two cores: below it a kernel does not gain what its barriers cost.
+PARALLEL_WORK: Final = 2e7
 
 _DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
 
@@ -54,6 +54,7 @@ class Device:
         "hal",
         "is_cpu",
         "kind",
+        "memory",
         "name",
     )
 
@@ -64,6 +65,8 @@ class Device:
         self.hal = hal
         self.allocator = hal.allocator
         self.is_cpu = kind is DeviceKind.CPU
+        # Programs of devices with one memory take each other's buffers; both CPU drivers have the process's.
+        self.memory = "host" if self.is_cpu else name
         self._process = os.getpid()
         from iree import runtime as iree_runtime
 

@@ -121,14 +121,14 @@ class Function:
         if len(arguments) != self._arity:
             return self._run(self._explained_inputs(arguments))
         inputs = self._new_list(self._arity)
-        device = self.device
+        memory = self.device.memory
         for argument, (shape, dtype, _) in zip(arguments, self._inputs, strict=True):
             # identity first: it holds for nearly every call, and `==` of dtypes is slow
             if (
                 not isinstance(argument, DeviceArray)
                 or argument.shape != shape
                 or (argument.dtype is not dtype and argument.dtype != dtype)
-                or argument.device is not device
+                or argument.device.memory != memory
             ):
                 return self._run(self._explained_inputs(arguments))
             inputs.push_ref(argument.view)
@@ -140,6 +140,7 @@ class Function:
             return self._call_converted(arguments)
         inputs = self._new_list(self._arity)
         device = self.device
+        memory = device.memory
         for argument, (shape, dtype, element_type) in zip(arguments, self._inputs, strict=True):
             if type(argument) is np.ndarray:
                 if (
@@ -155,7 +156,7 @@ class Function:
                 isinstance(argument, DeviceArray)
                 and argument.shape == shape
                 and (argument.dtype is dtype or argument.dtype == dtype)
-                and argument.device is device
+                and argument.device.memory == memory
             ):
                 inputs.push_ref(argument.view)
             else:
@@ -221,8 +222,8 @@ class Function:
         return inputs
 
     def _on_this_device(self, argument: DeviceArray, spec: ArraySpec) -> DeviceArray:
-        if argument.device is self.device or (argument.device.is_cpu and self.device.is_cpu):
-            return argument.to(self.device)
+        if argument.device.memory == self.device.memory:
+            return argument
         raise DeviceError(
             f"{self.signature.name}(): argument {spec.name!r} is on {argument.device.name} and the program "
             f"on {self.device.name}",

@@ -200,6 +200,7 @@ class Pow(Binary):
     """
 
     name = "pow"
+    element_cost = 64
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
 
     @staticmethod

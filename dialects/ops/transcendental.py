@@ -19,18 +19,21 @@ class OfFloat(Unary):
     """Family of functions of a real number."""
 
     operands = (Operand("x", FLOATS),)
+    element_cost = 64
 
 
 class OfInexact(Unary):
     """Family of functions of a real or complex number."""
 
     operands = (Operand("x", INEXACT),)
+    element_cost = 64
 
 
 class Sqrt(OfInexact):
     """``y = sqrt x;  dy = dx / (2 y)``."""
 
     name = "sqrt"
+    element_cost = 8
     function = np.sqrt
     partials = (lambda b, y, x: over(b, 0.5, y),)
 
@@ -39,6 +42,7 @@ class Rsqrt(OfInexact):
     """``y = 1 / sqrt x;  dy = -y^3 / 2 * dx``."""
 
     name = "rsqrt"
+    element_cost = 8
 
     @staticmethod
     def function(x: np.ndarray) -> np.ndarray:
@@ -235,6 +239,7 @@ class Atan2(Binary):
     """
 
     name = "atan2"
+    element_cost = 64
     operands = (Operand("x", FLOATS), Operand("y", FLOATS))
     function = np.arctan2
     partials = (

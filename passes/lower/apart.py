@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ...dialects import mlir
+from .barriers import compute_barrier
 from .ownership import VIEWS
 
 _STRUCTURED: Final = frozenset({"scf.for", "scf.while", "scf.if"})
@@ -100,13 +101,6 @@ def _written(operation: Any) -> list[Any]:
 
 
 def barrier(operation: Any, value: Any) -> Any:
-    """A barrier on `value` right after `operation`; IREE cannot find dynamic sizes behind it by itself."""
-    ir = mlir.ir
-    type_ = ir.RankedTensorType(value.type)
-    with ir.InsertionPoint.after(operation), operation.location:
-        hidden = mlir.util.OptimizationBarrierOp([type_], [value]).results[0]
-        dynamic = [axis for axis in range(type_.rank) if type_.is_dynamic_dim(axis)]
-        if not dynamic:
-            return hidden
-        sizes = [mlir.tensor.dim(value, mlir.arith.constant(ir.IndexType.get(), axis)) for axis in dynamic]
-        return mlir.flow.TensorTieShapeOp(hidden, sizes).result
+    """A barrier on `value` right after `operation`."""
+    with mlir.ir.InsertionPoint.after(operation), operation.location:
+        return compute_barrier(value)

@@ -12,6 +12,7 @@ from typing import Any
 from ...dialects import mlir
 from ...runtime.kernels import is_fold
 from .apart import barrier
+from .barriers import BARRIER
 
 
 def has_chains(module: Any) -> bool:
@@ -52,7 +53,7 @@ def _followed(block: Any) -> list[Any]:
     for child in block.operations:
         operation = child.operation
         before: frozenset[Any] = frozenset()
-        if operation.name != "util.optimization_barrier":
+        if operation.name != BARRIER:
             before = before.union(*(upstream.get(v, before) for v in operation.operands))
         if is_fold(operation):
             found.update(dict.fromkeys(before))

@@ -35,7 +35,7 @@ UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read witho
 MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
 ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operands to sizes that tiles divide
 PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
-FLOPS_A_BYTE: Final = 10  # operations that one core does in the time in which it moves a byte
+FLOPS_A_BYTE: Final = 2  # operations that one core does in the time in which it moves a byte
 
 
 # -- what is decided once for a module ---------------------------------------------------------
@@ -47,8 +47,10 @@ class ModuleHints:
 
     `data_tiling`: pack the operands of matrix products (IREE's option of that name). `flops` and
     `bytes_moved` estimate the work of one call, dynamic sizes counted as 1; `is_static` says whether there
-    were none. `largest_work` is that of its largest op in operations, a byte that it moves counted as
-    `FLOPS_A_BYTE`. Threads pay by the op, each of which ends with all of them waiting for the last.
+    were none. `largest_work` is that of its largest kernel in operations, as far as it can be told before
+    there are kernels: of its largest op, a byte that it moves counted as `FLOPS_A_BYTE`, or of a chain of
+    elementwise functions between two products. Threads pay by the kernel, which ends with all of them waiting
+    for the last.
     """
 
     data_tiling: bool = False
@@ -67,6 +69,7 @@ class Survey:
     is_static: bool
     is_matrix_product: bool
     dtype: np.dtype
+    element_work: int = 0  # of a function of single elements that is more than a multiplication
 
 
 def survey(
@@ -98,6 +101,7 @@ def survey(
         all(t.is_static for t in arrays),
         is_matrix_product,
         arrays[0].dtype if arrays else FLOAT32,
+        op.element_cost * max(counts, default=0) if op.element_cost > 1 else 0,
     )
 
 
@@ -107,14 +111,17 @@ def plan(target: Any, ops: Iterable[Survey]) -> ModuleHints:
     Data tiling packs both operands of every product of the module: right where sizes are not known, and for
     bf16. Beside it products carry no tiles of their own, since IREE refuses some mixtures.
     """
-    flops = moved = largest = 0
+    flops = moved = largest = products = chained = 0
     is_static, data_tiling = True, False
     for each in ops:
         flops += each.flops
         largest = max(largest, each.flops, FLOPS_A_BYTE * each.bytes_moved)
+        products += each.is_matrix_product
+        chained += each.element_work
         moved += each.bytes_moved
         is_static &= each.is_static
         data_tiling |= each.is_matrix_product and (not each.is_static or each.dtype == BFLOAT16)
+    largest = max(largest, chained // (1 + products))
     return ModuleHints(data_tiling and kind_of(target) == "cpu", flops, moved, is_static, largest)
 
 

@@ -164,7 +164,7 @@ class _Conversion:
             values = list(lowered) if isinstance(lowered, tuple) else [] if lowered is None else [lowered]
             values = [self._as_declared(v, t) for v, t in zip(values, lowering.result_types, strict=True)]
             if any(r in self.guarded for r in operation.results):
-                values = list(lowering.optimization_barrier(values))
+                values = [lowering.materialise(v) for v in values]
         readers = lowering.readers
         for result, value in zip(operation.results, values, strict=True):
             # A value that stands for two results, one no more than the other, has the readers of both.

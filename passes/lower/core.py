@@ -16,6 +16,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.types import BFLOAT16, BOOL, COMPLEX, TensorType, ValueType, storage
 from ...runtime.targets import TargetKind
+from .barriers import compute_barrier, opaque
 from .configuration import ModuleHints
 from .scalars import Scalars
 
@@ -218,18 +219,14 @@ class LoweringCore:
             array.dtype, lambda s, dtypes, re, im: s.complex(dtypes[0], re, im), real, imag
         )
 
-    def optimization_barrier(self, values: Sequence[mlir.ir.Value]) -> tuple[mlir.ir.Value, ...]:
-        """The values, behind which IREE does not look either."""
-        # One barrier each: IREE rejects one whose operands it retypes one by one.
-        hidden = [mlir.util.OptimizationBarrierOp([v.type], [v]).results[0] for v in values]
-        return tuple(self._tied(r, self.shape(v)) for v, r in zip(values, hidden, strict=True))
+    def materialise(self, x: Any) -> Any:
+        """`x`, written to memory before it is used: IREE does not fuse through this."""
+        return self.bind_shape(compute_barrier(x), self.shape(x))
 
-    def _tied(self, value: mlir.ir.Value, shape: Sequence[Size]) -> mlir.ir.Value:
-        """`value`, whose dynamic sizes IREE cannot find by itself, with its shape stated."""
-        dynamic = [n for n in shape if not isinstance(n, int)]
-        if dynamic:
-            value = mlir.flow.TensorTieShapeOp(value, dynamic).result
-        return self.bind_shape(value, shape)
+    def hidden(self, x: Any) -> Any:
+        """`x`, written to memory before, with what IREE knows of its sizes forgotten."""
+        shape = self.shape(x)
+        return self.bind_shape(opaque(x, [n for n in shape if not isinstance(n, int)]), shape)
 
     # -- linalg --------------------------------------------------------------------------------
 

@@ -302,8 +302,11 @@ class IndexingForms(MovementForms, OwnershipForms):
         if drop:
             operands.append(self.reshape(inside, [count]))
         # Observed: IREE fuses what computes indices or updates into the scatter, keeps its whole result on
-        # the stack there, and then refuses it for dynamic sizes ("unbounded stack allocations").
-        operands = [self.materialise(self.retype(v, self.shape(v))) for v in operands]
+        # the stack there, and then refuses it for dynamic sizes ("unbounded stack allocations"). And where it
+        # learns a size of one of them it refuses the scatter ("mismatch in shape of indices and update").
+        operands = [self.retype(v, self.shape(v)) for v in operands]
+        is_static = all(isinstance(n, int) for v in operands for n in self.shape(v))
+        operands = [self.materialise(v) if is_static else self.hidden(v) for v in operands]
         x = self.owned(x, self.result_type.dtype)
         target = self.reshape(x, [self.product(shape[:indexed]), *row])
         return self.reshape(self._scatter(kind, operands, target, unique), shape)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.types import BOOL, INT32
+from .barriers import BARRIER
 from .core import LoweringCore
 
 VIEWS: Final = frozenset(
@@ -25,7 +26,7 @@ VIEWS: Final = frozenset(
         "tensor.collapse_shape",
         "tensor.expand_shape",
         "tensor.extract_slice",
-        "util.optimization_barrier",
+        BARRIER,
         "flow.tensor.tie_shape",
     }
 )

@@ -59,15 +59,6 @@ class RearrangementForms(LoweringCore):
         maps = [self.axes_map(rank, inverse), self.identity_map(rank)]
         return self.generic([x], [init], maps, ["parallel"] * rank, lambda value, _: value)
 
-    def materialise(self, x: Any) -> Any:
-        """`x`, written to memory before it is used: IREE does not fuse through this."""
-        shape = self.shape(x)
-        value = mlir.util.OptimizationBarrierOp([x.type], [x]).results[0]
-        dynamic = [n for n in shape if not isinstance(n, int)]
-        if dynamic:  # IREE cannot see sizes through the barrier by itself
-            value = mlir.flow.TensorTieShapeOp(value, dynamic).result
-        return self.bind_shape(value, shape)
-
     def readable(self, x: Any) -> Any:
         """`x` as `tensor.extract` may read it: written to memory before.
 

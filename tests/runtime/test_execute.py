@@ -58,6 +58,16 @@ def test_arrays_of_the_other_cpu_driver_are_taken(program: Executable) -> None:
         assert program.function("add")(array, array)[0].tolist() == [2, 2, 2, 2]
 
 
+def test_a_result_of_one_cpu_driver_is_read_by_the_other_where_it_lies(compiled: CompiledModule) -> None:
+    """And outlives the array that the first program was given."""
+    pooled, plain = (Executable(compiled.vmfb, d, [ADD, BOTH]) for d in ("local-task", "local-sync"))
+    value = from_host(ONES, "local-task")
+    for program in (plain, pooled) * 20:
+        [value] = program.function("add")(value, from_host(np.zeros(4, np.float32), "local-sync"))
+    assert value.device is pooled.device
+    assert value.tolist() == [1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_every_dtype_is_computed_and_comes_back(dtype: np.dtype, dtype_program: bytes) -> None:
     """The signature says which integers are unsigned: the program has forgotten."""

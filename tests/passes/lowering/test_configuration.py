@@ -10,6 +10,7 @@ import pytest
 
 from adze.dialects.ops.contraction import DotGeneral
 from adze.dialects.ops.shape import Transpose
+from adze.dialects.ops.transcendental import Exp
 from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower import configuration
 from adze.passes.lower.conversion import lower
@@ -116,11 +117,26 @@ def test_a_large_move_is_work_for_threads() -> None:
         assert cpu_driver_for(moved(2048)) == "local-task"
 
 
+def test_functions_of_elements_are_work_that_adds_up_between_products() -> None:
+    """They are one kernel: none of them is worth a thread pool here, a chain of them is."""
+    exp = configuration.survey(Exp, (f32(256, 256),), (f32(256, 256),), {})
+    product = {"contracting": ((1,), (0,)), "batch": ((), ())}
+    dot = configuration.survey(DotGeneral, (f32(64, 64), f32(64, 64)), (f32(64, 64),), product)
+
+    def driver(*ops: configuration.Survey) -> str:
+        return cpu_driver_for(configuration.plan(AVX512, ops).largest_work)
+
+    assert driver(exp) == "local-sync"
+    if (os.cpu_count() or 1) > 1:
+        assert driver(*[exp] * 8) == "local-task"
+    assert driver(*[exp, dot] * 8) == "local-sync"
+
+
 def test_hints_count_the_work_of_a_product() -> None:
     attributes = {"contracting": ((1,), (0,)), "batch": ((), ())}
     seen = configuration.survey(DotGeneral, (f32(4, 5), f32(5, 6)), (f32(4, 6),), attributes)
     hints = configuration.plan(AVX512, [seen, seen])
-    assert (hints.flops, hints.largest_work) == (480, 10 * 4 * (20 + 30 + 24))  # it waits for memory
+    assert (hints.flops, hints.largest_work) == (480, 2 * 4 * (20 + 30 + 24))  # it waits for memory
     hints = configuration.plan(AVX512, [seen])
     assert (hints.flops, hints.bytes_moved, hints.is_static) == (240, 4 * (20 + 30 + 24), True)
 

@@ -176,7 +176,7 @@ def test_the_form_fits_the_window(
 def test_a_kernel_that_lies_otherwise_is_copied_first() -> None:
     """As in the gradient of an image: IREE read it column by column, at 40 times the cost."""
     text = lowered_text(convolution(rhs_spec=(2, 3, 0, 1)), f32(2, 16, 16, 32), f32(3, 3, 64, 32))
-    (copied,) = re.findall(r"(%\w+) = util.optimization_barrier %\w+ : tensor<3x3x32x64xf32>", text)
+    (copied,) = re.findall(r"(%\w+) = \S+barrier.start %\w+ : tensor<3x3x32x64xf32>", text)
     assert re.search(rf"linalg.conv_2d_nhwc_hwcf .*ins\(%\w+, {copied} :", text)
 
 

@@ -120,7 +120,7 @@ def large_elementwise(text: str) -> int:
 def test_what_only_folds_read_is_not_written() -> None:
     text = lowered_text(centred, f32(*WIDE), f32(WIDE[1]))
     assert large_elementwise(text) == 0
-    assert "optimization_barrier" not in text
+    assert "compute_barrier" not in text
 
 
 def test_folds_of_one_array_are_one_op_unless_one_needs_the_other() -> None:
@@ -142,7 +142,7 @@ def test_an_exponential_is_computed_once() -> None:
 def test_a_column_fold_reads_what_is_written_anyway() -> None:
     text = lowered_text(returned, f32(*WIDE))
     assert text.count("arith.mulf") == 1
-    assert text.count("optimization_barrier") == 1
+    assert text.count("compute_barrier") == 1
 
 
 def test_tiles_stay_with_the_fold() -> None:

@@ -86,7 +86,7 @@ def test_softmax_needs_no_barrier() -> None:
     from adze import nn
 
     text = adze.jit(nn.softmax).trace(X.astype(np.float32)).mlir("linalg")
-    assert "optimization_barrier" not in text
+    assert "compute_barrier" not in text
 
 
 def test_iree_still_needs_the_barrier() -> None:
