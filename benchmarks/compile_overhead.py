@@ -100,7 +100,7 @@ def stage_seconds(function: Any) -> dict[str, float]:
     timed("verify", lambda: verify(module))
     for step in TO_SIMPLIFIED:
         timed(step.name, lambda step=step: step.run(module))
-        timed(f"verify after {step.name}", lambda: verify(module))
+    timed("verify simplified", lambda: verify(module))
     timed("lower", lambda: Lower().run(module))
     return seconds
 
@@ -129,7 +129,7 @@ def gradient_seconds(function: Any) -> dict[str, float]:
     del seconds["trace of the gradient"]  # the engines above, and the trace, once more
     for step in TO_SIMPLIFIED:
         timed(step.name, lambda step=step: step.run(whole))
-        timed(f"verify after {step.name}", lambda: verify(whole))
+    timed("verify simplified", lambda: verify(whole))
     timed("lower", lambda: Lower().run(whole))
     return seconds
 

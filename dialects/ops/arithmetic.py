@@ -79,6 +79,10 @@ class Add(Binary):
 
     @staticmethod
     def simplify(b: Any, x: Any, y: Any) -> Any:
+        for one, other in ((x, y), (y, x)):
+            subtracted = inverse_of(b, "neg", other)
+            if subtracted is not None:
+                return b.sub(one, subtracted)
         zero = 0 if b.tensor_type(x).dtype in INTEGERS else -0.0
         if b.tensor_type(x).dtype in COMPLEX:
             return None

@@ -123,7 +123,8 @@ class Traced:
     def simplified(self, observer: Observer | None = None) -> Any:
         """A simplified copy of the module."""
         module = clone_module(self.program.module)
-        run_pipeline(module, TO_SIMPLIFIED, observer=observer)
+        run_pipeline(module, TO_SIMPLIFIED, check=False, observer=observer)
+        verify(module)
         return module
 
     def lower(self, target: str | Target = "cpu", observer: Observer | None = None) -> Lowered:

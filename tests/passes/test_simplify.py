@@ -52,6 +52,25 @@ func.func @f(%x: f64[]) -> f64[] {{
     np.testing.assert_array_equal(np.signbit(before), np.signbit(after))
 
 
+@pytest.mark.parametrize(("left", "right"), [("%x", "%n"), ("%n", "%x")])
+def test_adding_a_negative_is_a_difference(left: str, right: str) -> None:
+    parsed = module(f"""
+func.func @f(%x: f64[], %y: f64[]) -> f64[] {{
+  %n = neg(%y) : (f64[]) -> f64[]
+  %0 = add({left}, {right}) : (f64[], f64[]) -> f64[]
+  return %0 : f64[]
+}}
+""")
+    pairs = [(0.0, 0.0), (-0.0, 0.0), (0.0, -0.0), (-0.0, -0.0), (np.inf, np.inf), (3.0, 5.0)]
+    before = np.array([run(parsed, "f", *map(np.float64, pair))[0] for pair in pairs])
+    simplify(parsed)
+    verify(parsed)
+    assert ops(parsed, "f") == ["sub"]
+    after = np.array([run(parsed, "f", *map(np.float64, pair))[0] for pair in pairs])
+    np.testing.assert_array_equal(before, after)
+    np.testing.assert_array_equal(np.signbit(before), np.signbit(after))
+
+
 @pytest.mark.parametrize(("count", "folded"), [(FOLD_LIMIT, True), (FOLD_LIMIT + 1, False)])
 def test_large_results_are_not_stored_in_the_program(count: int, folded: bool) -> None:
     values = ", ".join(f"{n}.0" for n in range(count))

@@ -155,6 +155,7 @@ from ..frontend.transforms.collectives import pmean as pmean
 from ..frontend.transforms.collectives import pmin as pmin
 from ..frontend.transforms.collectives import ppermute as ppermute
 from ..frontend.transforms.collectives import psum as psum
+from ..frontend.transforms.implicit import custom_root as custom_root
 from . import linalg as linalg
 
 __all__ = [
@@ -209,6 +210,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "custom_root",
     "digamma",
     "div",
     "dot",

@@ -10,7 +10,6 @@ func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: func.func @f_transpose(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %0 = "adze.exp"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT: %1 = "adze.neg"(%arg1) : (tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT: %2 = "adze.mul"(%arg1, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT: %3 = "adze.add"(%1, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-// CHECK-NEXT: return %3 : tensor<4xf32>
+// CHECK-NEXT: %1 = "adze.mul"(%arg1, %0) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: %2 = "adze.sub"(%1, %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: return %2 : tensor<4xf32>

@@ -29,6 +29,11 @@ DTYPES: Final = tuple(
 WEIGHTS: Final = (10, 8, 4, 5, 2, 2, 6, 4, 3, 2, 2, 4)
 SHAPES: Final = ((4, 6), (6,), (6, 4), (3, 1, 5), (), (0, 3), (4, 4), (2, 3, 4), (12,), (1, 6), (1,), (9, 16))
 MOST_ELEMENTS: Final = 500
+# Sizes that no tile divides and rows longer than a tile: where IREE cuts loops and recomputes in pieces.
+LARGE_SHAPES: Final = (
+    *((65, 129), (5, 300), (33, 65), (130, 17), (300,), (129,), (65, 1), (1, 129), (2, 65, 33), (129, 65)),
+)
+MOST_LARGE_ELEMENTS: Final = 50_000
 
 
 class SizeOf:
@@ -137,8 +142,10 @@ Proposal = tuple[str, tuple[int, ...], dict[str, Any]]
 class Author:
     """Draws one program. Each `_family` method proposes an application on values there are, or None."""
 
-    def __init__(self, source: random.Random, most_steps: int = 12) -> None:
+    def __init__(self, source: random.Random, most_steps: int = 12, is_large: bool = False) -> None:
         self.random = source
+        self.shapes = LARGE_SHAPES if is_large else SHAPES
+        self.most_elements = MOST_LARGE_ELEMENTS if is_large else MOST_ELEMENTS
         self.values: list[Known] = []
         self.steps: list[Step] = []
         self.dynamic = source.random() < 0.3
@@ -179,7 +186,7 @@ class Author:
     # -- values --------------------------------------------------------------------------------
 
     def _add_input(self, dtype: np.dtype) -> None:
-        shape = self.random.choice(SHAPES)
+        shape = self.random.choice(self.shapes)
         static = tuple(None if self.dynamic and self.random.random() < 0.5 else n for n in shape)
         self.values.append(
             Known(TensorType(static, dtype), (self._array(shape, dtype), self._array(shape, dtype)))
@@ -207,7 +214,7 @@ class Author:
             with np.errstate(all="ignore"):
                 result = op.evaluate(*(v.arrays[which] for v in chosen), **concrete)
             both.append(result if isinstance(result, tuple) else (result,))
-        if not all(_is_exact(a) for results in both for a in results):
+        if not all(_is_exact(a, self.most_elements) for results in both for a in results):
             return
         assert SIZE not in types
         self.steps.append(Step(name, operands, attributes, len(self.values)))
@@ -600,9 +607,9 @@ class Author:
         )
 
 
-def _is_exact(array: np.ndarray) -> bool:
+def _is_exact(array: np.ndarray, most_elements: int) -> bool:
     """Whether the elements are few, and small integers where rounding could make a difference."""
-    if array.size > MOST_ELEMENTS or array.ndim > 4:
+    if array.size > most_elements or array.ndim > 4:
         return False
     if array.dtype.kind in "biu":
         return True
@@ -615,6 +622,6 @@ def _is_exact(array: np.ndarray) -> bool:
     return True
 
 
-def program(source: random.Random, most_steps: int = 12) -> Program:
-    """A random program."""
-    return Author(source, most_steps).program()
+def program(source: random.Random, most_steps: int = 12, *, is_large: bool = False) -> Program:
+    """A random program; of arrays with up to some thousands of elements where `is_large`."""
+    return Author(source, most_steps, is_large).program()
