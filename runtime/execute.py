@@ -121,14 +121,14 @@ class Function:
         if len(arguments) != self._arity:
             return self._run(self._explained_inputs(arguments))
         inputs = self._new_list(self._arity)
-        memory = self.device.memory
+        device = self.device
         for argument, (shape, dtype, _) in zip(arguments, self._inputs, strict=True):
             # identity first: it holds for nearly every call, and `==` of dtypes is slow
             if (
                 not isinstance(argument, DeviceArray)
                 or argument.shape != shape
                 or (argument.dtype is not dtype and argument.dtype != dtype)
-                or argument.device.memory != memory
+                or (argument.device is not device and argument.device.memory != device.memory)
             ):
                 return self._run(self._explained_inputs(arguments))
             inputs.push_ref(argument.view)
@@ -140,7 +140,6 @@ class Function:
             return self._call_converted(arguments)
         inputs = self._new_list(self._arity)
         device = self.device
-        memory = device.memory
         for argument, (shape, dtype, element_type) in zip(arguments, self._inputs, strict=True):
             if type(argument) is np.ndarray:
                 if (
@@ -156,7 +155,7 @@ class Function:
                 isinstance(argument, DeviceArray)
                 and argument.shape == shape
                 and (argument.dtype is dtype or argument.dtype == dtype)
-                and argument.device.memory == memory
+                and (argument.device is device or argument.device.memory == device.memory)
             ):
                 inputs.push_ref(argument.view)
             else:
