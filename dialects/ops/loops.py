@@ -96,26 +96,43 @@ class Cond(GuardedBranches, Op):
         outputs = as_list(b.cond(*primals, branches=chosen, results=kinds))
         union = tuple(any(p.active_results[i] for p in parts) for i in range(len(results)))
         moving = [t for t in tangents[1:] if t is not None]
-        donors = [i for i, is_active in enumerate(active) if is_active]
-        given = [*primals[1:], *outputs]
+        everything = [*primals[1:], *outputs]
+        first_result = len(arguments)
+        first_slot = first_result + len(results)
+
+        def residuals_of(position: int, values: Sequence[Any]) -> list[Any]:
+            """What the linear part of one branch takes, picked from inputs, results and slots."""
+            first = first_slot + firsts[position]
+            own = [*values[first_result:first_slot], *values[first : first + len(slots[position])]]
+            picked: list[Any] = parts[position].residual_values(values[:first_result], own)
+            return picked
+
+        # Of these the linear parts are given what some branch needs, and what tells dynamic shapes.
+        places = list(range(len(everything)))
+        needed = {i for position in range(len(parts)) for i in residuals_of(position, places)}
+        needed |= {i for i, on in enumerate(active) if on and not arguments[i].is_static}
+        needed |= {first_result + i for i, on in enumerate(union) if on and not results[i].is_static}
+        kept = sorted(needed)
+        given = [everything[i] for i in kept]
+        donors = [kept.index(i) if i in needed else -1 for i, on in enumerate(active) if on]
         linear_types = [b.type_of(v) for v in (*given, *moving)]
 
         def linear(position: int) -> str:
             part = parts[position]
 
             def build(c: Any, values: Any) -> Any:
-                inputs = values[: len(arguments)]
-                saved = values[len(arguments) : len(given)]
-                first = len(results) + firsts[position]
-                own = [*saved[: len(results)], *saved[first : first + len(slots[position])]]
-                residuals = part.residual_values(inputs, own)
+                known = dict(zip(kept, values[: len(given)], strict=True))
+                residuals = residuals_of(position, [known.get(i) for i in places])
                 found = iter(engine.called(c, part.linear, [*residuals, *values[len(given) :]]))
                 pushed = [next(found) if has else None for has in part.active_results]
-                return [
-                    c.zeros_like(saved[i]) if pushed[i] is None else pushed[i]
-                    for i, is_active in enumerate(union)
-                    if is_active
-                ]
+                filled = []
+                for i, is_active in enumerate(union):
+                    if is_active and pushed[i] is None:
+                        shaped = known.get(first_result + i)
+                        filled.append(zeros_of(c, results[i]) if shaped is None else c.zeros_like(shaped))
+                    elif is_active:
+                        filled.append(pushed[i])
+                return filled
 
             made = engine.function(f"{branches[position]}_branch_linear", linear_types, build)
             engine.lend_shapes(made, [*(-1 for _ in given), *donors])

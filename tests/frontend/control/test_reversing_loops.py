@@ -444,3 +444,18 @@ def test_a_loop_in_the_body_must_be_reversible_too() -> None:
 
     with pytest.raises(AdzeError, match=r"give it a memory_budget \(bytes\) or saved_states, or max_steps"):
         adze.grad(f)(np.float64(0.5))
+
+
+def test_a_bounded_loop_saves_only_what_its_backward_pass_reads() -> None:
+    """The slope of the sine, for each step; not what goes into and comes out of the branch that makes a step."""
+
+    def loss(x: Any, n: Any) -> Any:
+        start = (x, np.int32(0))
+        return xp.sum(
+            lax.while_loop(lambda s: s[1] < n, lambda s: (xp.sin(s[0]), s[1] + 1), start, max_steps=100)[0]
+        )
+
+    text = str(adze.trace(adze.grad(loss), np.ones(7), np.int32(3)).simplified())
+    forward = next(line for line in text.splitlines() if '"adze.scan"' in line)
+    _, results = forward.rsplit("->", 1)
+    assert results.count("tensor<100x7xf64>") == 1
