@@ -447,7 +447,7 @@ def test_a_loop_in_the_body_must_be_reversible_too() -> None:
 
 
 def test_a_bounded_loop_saves_only_what_its_backward_pass_reads() -> None:
-    """The slope of the sine, for each step; not what goes into and comes out of the branch that makes a step."""
+    """The slope of the sine, for each step; not what goes into and comes out of the branch of a step."""
 
     def loss(x: Any, n: Any) -> Any:
         start = (x, np.int32(0))
