@@ -201,6 +201,7 @@ class Op:
     operands: ClassVar[tuple[Operand, ...]] = ()
     attributes: ClassVar[Mapping[str, Attribute]] = {}
     size_attributes: ClassVar[tuple[str, ...]] = ()
+    refers_to_functions: ClassVar[bool] = False
     has_effect: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
     is_contraction: ClassVar[bool] = False
@@ -223,7 +224,9 @@ class Op:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
-        cls.size_attributes = tuple(n for n, a in cls.attributes.items() if a.kind == "sizes")
+        kinds = {n: a.kind for n, a in cls.attributes.items()}
+        cls.size_attributes = tuple(n for n, kind in kinds.items() if kind == "sizes")
+        cls.refers_to_functions = not {"symbol", "symbols"}.isdisjoint(kinds.values())
         if "name" not in cls.__dict__:
             return  # a family
         missing = [rule for rule in RULES if not hasattr(cls, rule)]

@@ -61,7 +61,7 @@ def _agreed(first: Extent, second: Extent) -> Extent:
 
 def size_handed_on(b: Any, made: Any, axis: int) -> Any:
     """The size of an axis of what the application `made` gives, in terms of its operands; None if new."""
-    if any(attribute.kind in ("symbol", "symbols") for attribute in made.op.attributes.values()):
+    if made.op.refers_to_functions:
         return None
     stated = made.op.attributes.get("shape")
     if stated is not None and stated.kind == "sizes":

@@ -151,7 +151,7 @@ class Batcher(FunctionMaker):
             raise MissingRuleError(
                 f"'{op.name}' cannot be batched: {op.batch.reason}", where=location_text(operation.location)
             )
-        engine = [self] if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()) else []
+        engine = [self] if op.refers_to_functions else []
         try:
             results, flags = op.batch(b, size, operands, batched, *engine, **attributes)
         except MissingRuleError as error:

@@ -113,12 +113,7 @@ def _origin(location: Any) -> Origin:
 
 def computes(op: type[Op]) -> bool:
     """Whether an op computes, as opposed to moving elements, stating constants or calling functions."""
-    return bool(op.operands) and not issubclass(op, Movement) and not calls(op)
-
-
-def calls(op: type[Op]) -> bool:
-    """Whether an op refers to functions, whose ops are looked at themselves."""
-    return any(a.kind in ("symbol", "symbols") for a in op.attributes.values())
+    return bool(op.operands) and not issubclass(op, Movement) and not op.refers_to_functions
 
 
 def _is_inexact(value: Any) -> bool:
@@ -205,9 +200,11 @@ class _Flags:
 
     def _after(self, operation: Any, following: Any) -> None:
         application = self.reader.read(operation)
-        if application is None or not (computes(application.op) or calls(application.op)):
+        if application is None or not (computes(application.op) or application.op.refers_to_functions):
             return
-        message = None if calls(application.op) else self._message(application, operation.location)
+        message = (
+            None if application.op.refers_to_functions else self._message(application, operation.location)
+        )
         for result in operation.results:
             self._watch(result, following, operation.location, message)
 

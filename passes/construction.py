@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.emission import Emitter, Reader
@@ -20,6 +22,30 @@ SHAPE_DONORS: Final = "adze.shape_donors"
 """On a linear function: for each argument the argument that has its shape, -1 where none need have it."""
 
 
+class AppendingEmitter(Emitter):
+    """An emitter that only appends to one block: a constant that was made once is there for what follows."""
+
+    def __init__(self, codec: Codec, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
+        super().__init__(codec, point, location)
+        self._made: dict[Any, Any] = {}
+
+    def scalar(self, value: Any, dtype: np.dtype) -> Any:
+        return self._once((value, dtype), lambda: Emitter.scalar(self, value, dtype))
+
+    def full(self, value: Any, shape: Sequence[Any], dtype: np.dtype) -> Any:
+        return self._once((value, dtype, *shape), lambda: Emitter.full(self, value, shape, dtype))
+
+    def _once(self, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        value, *rest = key
+        if not isinstance(value, (int, float, complex, np.generic)):
+            return make()
+        exact = (repr(value), *rest)  # `-0.0` is not `0.0`, and NaN is NaN
+        found = self._made.get(exact)
+        if found is None:
+            found = self._made[exact] = make()
+        return found
+
+
 class NewFunction:
     """A private function under construction; `emitter` appends to it, `finish` returns from it."""
 
@@ -30,7 +56,7 @@ class NewFunction:
         name: str,
         arguments: Sequence[ValueType],
         location: mlir.ir.Location,
-        emitter: type[Emitter] = Emitter,
+        emitter: type[Emitter] = AppendingEmitter,
     ) -> None:
         ir = mlir.ir
         self.module = module
@@ -93,10 +119,22 @@ def result_types(b: Emitter, module: mlir.ir.Module, symbol: str) -> tuple[Value
 def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> Any:
     """Append a copy of an op with its operands mapped, and map its results; the copy."""
     clone = operation.clone(ip=point)
-    for position, operand in enumerate(operation.operands):
-        clone.operands[position] = values[operand]
+    operands = clone.operands
+    for position, operand in enumerate(operands):
+        operands[position] = values[operand]
     values.update(zip(operation.results, clone.results, strict=True))
     return clone
+
+
+def move_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> None:
+    """Append an op itself, out of the function where it was; operands that are not mapped stay."""
+    operation.detach_from_parent()
+    point.insert(operation)
+    operands = operation.operands
+    for position, operand in enumerate(operands):
+        mapped = values.get(operand)
+        if mapped is not None:
+            operands[position] = mapped
 
 
 def silenced(module: mlir.ir.Module, symbol: str, reader: Reader) -> str:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from typing import Any
 
 from ..dialects import mlir
 from ..dialects.attributes import Codec
 from ..dialects.declaration import Op
 from ..dialects.emission import Reader
-from .functions import body, functions, split_body
+from .construction import clone_operation
+from .functions import body, functions, is_private, split_body, walk
+from .simplify import referenced
 
 
 def inline(module: mlir.ir.Module) -> None:
     """Replace every call in `module` by the callee's body, in place. Functions are not recursive."""
-    found = functions(module)
-    reader = Reader(Codec(module.context))
-    done: set[str] = set()
-    for symbol in found:
-        _inline_into(symbol, found, reader, done)
+    _Inliner(module).run()
 
 
 def inline_rule(module: mlir.ir.Module, symbol: str, reader: Reader, count: int) -> None:
@@ -49,18 +47,56 @@ def _has_rules(op: type[Op]) -> bool:
     return "rule" in op.attributes or sum(a.kind == "symbol" for a in op.attributes.values()) > 1
 
 
-def _inline_into(symbol: str, found: dict[str, Any], reader: Reader, done: set[str]) -> None:
-    if symbol in done:
-        return
-    done.add(symbol)
-    operations, _ = split_body(found[symbol])
+class _Inliner:
+    """The calls of one module, replaced from the innermost out. The last call of a function takes its ops."""
+
+    def __init__(self, module: mlir.ir.Module) -> None:
+        self.found = functions(module)
+        self.reader = Reader(Codec(module.context))
+        self.done: set[str] = set()
+        self.references: Counter[str] = Counter()
+        for _, child in walk(module):
+            op = self.reader.declaration(child.operation.name)
+            if op is not None and op.refers_to_functions:
+                application = self.reader.read(child.operation)
+                assert application is not None
+                self.references.update(referenced(application))
+
+    def run(self) -> None:
+        for symbol in self.found:
+            self._into(symbol)
+
+    def _into(self, symbol: str) -> None:
+        if symbol in self.done:
+            return
+        self.done.add(symbol)
+        operations, _ = split_body(self.found[symbol])
+        for child in operations:
+            op = self.reader.declaration(child.operation.name)
+            if op is None or op.callee_attribute is None:
+                continue
+            application = self.reader.read(child.operation)
+            assert application is not None
+            callee = application.attributes[op.callee_attribute]
+            self._into(callee)
+            function = self.found[callee]
+            if is_private(function) and self.references[callee] == 1:
+                _move_body(child.operation, function, application.operands)
+            else:
+                _replace_call(child.operation, function, application.operands)
+
+
+def _move_body(call: Any, callee: Any, operands: tuple[Any, ...]) -> None:
+    """Put the ops of `callee` themselves in place of its only call, and erase it."""
+    for argument, operand in zip(body(callee).arguments, operands, strict=True):
+        argument.replace_all_uses_with(operand)
+    operations, terminator = split_body(callee)
     for child in operations:
-        application = reader.read(child.operation)
-        if application is None or application.op.callee_attribute is None:
-            continue
-        callee = application.attributes[application.op.callee_attribute]
-        _inline_into(callee, found, reader, done)
-        _replace_call(child.operation, found[callee], application.operands)
+        child.operation.move_before(call)
+    for old, new in zip(list(call.results), terminator.operands, strict=True):
+        old.replace_all_uses_with(new)
+    call.erase()
+    callee.operation.erase()
 
 
 def _replace_call(call: Any, callee: Any, operands: tuple[Any, ...]) -> list[Any]:
@@ -70,11 +106,7 @@ def _replace_call(call: Any, callee: Any, operands: tuple[Any, ...]) -> list[Any
     point = mlir.ir.InsertionPoint(call)
     clones = []
     for child in operations:
-        clone = child.operation.clone(ip=point)
-        clones.append(clone)
-        for position, operand in enumerate(child.operands):
-            clone.operands[position] = values[operand]
-        values.update(zip(child.results, clone.results, strict=True))
+        clones.append(clone_operation(child.operation, values, point))
     for old, new in zip(list(call.results), terminator.operands, strict=True):
         old.replace_all_uses_with(values[new])
     call.erase()

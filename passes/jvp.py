@@ -110,7 +110,7 @@ class ForwardMode(FunctionMaker):
         derived = derived_location(operation.location, self.transform)
         incoming = [tangents.get(v) for v in list(operation.operands)[: len(application.operands)]]
         is_active = any(t is not None for t in incoming)
-        if is_active and _refers_to_functions(application):
+        if is_active and application.op.refers_to_functions:
             b.location = derived
             results, outgoing = self._through_functions(application, incoming, b)
         else:
@@ -213,10 +213,6 @@ def donors(b: Emitter, results: Sequence[Any]) -> list[Any]:
 def carries_tangent(type_: ValueType) -> bool:
     """Whether values of this type have a tangent: floats and complex numbers do."""
     return isinstance(type_, TensorType) and type_.dtype in INEXACT
-
-
-def _refers_to_functions(application: Application) -> bool:
-    return any(a.kind in ("symbol", "symbols") for a in application.op.attributes.values())
 
 
 def _sequence(value: Any) -> tuple[Any, ...]:

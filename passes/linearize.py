@@ -24,6 +24,7 @@ from .construction import (
     call_function,
     clone_operation,
     derived_location,
+    move_operation,
 )
 from .functions import body, function, rename_references, split_body
 from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, donors
@@ -181,12 +182,16 @@ class _Split:
         returned = list(self.terminator.operands)
         results, tangents = returned[:count], returned[count:]
         recomputed, sources = self._residuals(tangents)
+        primal_operations = [o for o in self.operations if not self._is_linear(o)]
+        linear_operations = [o for o in self.operations if self._is_linear(o) or o in recomputed]
         donors = self._donors()
         sources += [donor for donor in donors.values() if donor not in sources]
         residuals, saved = self._places(sources, results)
-        primal = self._function("primal", self.inputs, self._primal_operations(), [*results, *saved])
-        linear_operations = [o for o in self.operations if self._is_linear(o) or o in recomputed]
+        # The linear part first: what it computes again is copied, the primal part takes the ops themselves.
         linear = self._function("linear", [*sources, *self.tangents], linear_operations, tangents)
+        primal = self._function("primal", self.inputs, primal_operations, [*results, *saved])
+        later, earlier = (function(self.engine.module, symbol).operation for symbol in (linear, primal))
+        later.move_after(earlier)
         self._attach_donors(linear, [*sources, *self.tangents], donors)
         self.source.operation.erase()
         return Linearized(primal, linear, tuple(residuals), active_results)
@@ -209,9 +214,6 @@ class _Split:
 
     def _is_linear(self, operation: Any) -> bool:
         return operation in self.linear_operations
-
-    def _primal_operations(self) -> list[Any]:
-        return [o for o in self.operations if not self._is_linear(o)]
 
     def _residuals(self, tangents: Sequence[Any]) -> tuple[set[Any], list[Any]]:
         """Ops to compute again in the linear part, and the values to pass to it."""
@@ -288,9 +290,10 @@ class _Split:
         if part == "linear" and any(not self._is_linear(o) for o in operations) and self._recomputes():
             self._hide(arguments, values, new.emitter)
         for operation in operations:
-            clone = clone_operation(operation, values, new.emitter.point)
             if part == "linear" and not self._is_linear(operation):
-                self._silence(clone)
-        symbol = new.finish([values[r] for r in results])
+                self._silence(clone_operation(operation, values, new.emitter.point))
+            else:
+                move_operation(operation, values, new.emitter.point)
+        symbol = new.finish([values.get(r, r) for r in results])
         drop_unused(engine.module, symbol, engine.reader)  # it was simplified before it was split
         return symbol

@@ -66,8 +66,9 @@ class _Effects:
         self._known: dict[str, bool] = {}
 
     def of(self, application: Application) -> bool:
-        if application.op.has_effect:
-            return True
+        op = application.op
+        if op.has_effect or not op.refers_to_functions:
+            return op.has_effect
         return any(self._of_function(symbol) for symbol in referenced(application))
 
     def _of_function(self, symbol: str) -> bool:
@@ -164,9 +165,7 @@ class _Run:
         op, operands, attributes = application
         if op is Constant or not operands or not all(v in self.constants for v in operands):
             return None
-        if isinstance(op.evaluate, Undefined) or any(
-            a.kind in ("sizes", "symbol", "symbols") for a in op.attributes.values()
-        ):
+        if isinstance(op.evaluate, Undefined) or op.size_attributes or op.refers_to_functions:
             return None
         declared = [self.reader.codec.read_type(r.type) for r in operation.results]
         if not all(isinstance(t, TensorType) and _is_small(t) for t in declared):
@@ -261,13 +260,12 @@ def referenced(application: Application) -> list[str]:
 
 
 def _key(operation: Any, application: Application) -> Any:
-    attributes = tuple((named.name, named.attr) for named in _named_attributes(operation))
-    return (application.op, tuple(operation.operands), attributes, tuple(r.type for r in operation.results))
-
-
-def _named_attributes(operation: Any) -> list[Any]:
-    attributes = operation.attributes
-    return [attributes[i] for i in range(len(attributes))]
+    """What two equal ops have in common. Their result types follow from it."""
+    op = application.op
+    if not op.attributes:
+        return (op, *application.operands)
+    raw = operation.attributes
+    return (op, *operation.operands, *(raw[name] for name in op.attributes))
 
 
 def _is_small(type_: TensorType) -> bool:
@@ -286,8 +284,12 @@ def _drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:
     while pending:
         operations, _ = split_body(found[pending.pop()])
         for child in operations:
+            op = reader.declaration(child.operation.name)
+            if op is None or not op.refers_to_functions:
+                continue
             application = reader.read(child.operation)
-            for symbol in referenced(application) if application is not None else ():
+            assert application is not None
+            for symbol in referenced(application):
                 if symbol not in reached:
                     reached.add(symbol)
                     pending.append(symbol)

@@ -22,6 +22,7 @@ from ..dialects.types import SIZE, TensorType, ValueType
 from .construction import (
     SHAPE_DONORS,
     Activity,
+    AppendingEmitter,
     FunctionMaker,
     NewFunction,
     call_function,
@@ -39,7 +40,7 @@ class _NotLinearError(Exception):
     """A transpose rule asked for the value of a linear operand."""
 
 
-class _LinearEmitter(Emitter):
+class _LinearEmitter(AppendingEmitter):
     """An emitter for transpose rules, which never have the value of a linear operand."""
 
     def type_of(self, value: Any) -> ValueType:
@@ -298,7 +299,7 @@ class _Reversal:
                 where=location_text(operation.location),
             )
         try:
-            if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
+            if op.refers_to_functions:
                 result = op.transpose(b, tuple(incoming), operands, self.engine, **attributes)
             else:
                 cotangent = incoming[0] if len(incoming) == 1 else tuple(incoming)

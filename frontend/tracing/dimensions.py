@@ -17,7 +17,7 @@ def result_shapes(
 ) -> list[tuple[Any, ...] | None]:
     """The shapes of the `count` results, None for one of which a dimension is new."""
     nothing: list[tuple[Any, ...] | None] = [None] * count
-    if any(a.kind in ("symbol", "symbols") for a in op.attributes.values()):
+    if op.refers_to_functions:
         return nothing
     known: dict[str, Dim] = {}
 

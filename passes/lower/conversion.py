@@ -17,12 +17,14 @@ from ...dialects.dialect import OPS
 from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
+from ..functions import is_private
 from .bounded import bound_sizes
 from .configuration import ModuleHints, Survey, plan, settle, survey
 from .fusion import fuse
 from .hazards import guarded
 from .lifetimes import keep_lifetimes
 from .lowering import Lowering
+from .scalars import NO_INLINE
 from .whiles import read_all
 
 
@@ -71,13 +73,11 @@ class _Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
+            self.lowering.copied.clear()  # ops may be erased from here on
             fuse(self.lowering, self.module)
             if self.lowering.is_configured:
                 settle(self.module)
-            tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"
-            manager = mlir.passmanager.PassManager.parse(tidy)
-            manager.enable_verifier(False)  # half the time of lowering, and IREE verifies what it reads
-            manager.run(self.module.operation)
+            self._put_bodies_in_place()
             read_all(self.module)
             bound_sizes(self.module)
             keep_lifetimes(self.module)
@@ -103,6 +103,18 @@ class _Conversion:
                     seen = known[op, types, results] = survey(op, types, results, {})
                 surveyed.append(seen)
         self.lowering.hints = plan(self.lowering.target, surveyed)
+
+    def _put_bodies_in_place(self) -> None:
+        """Inline the bodies of loops and branches. Scalar functions stay: IREE inlines them first of all."""
+        functions = self.module.body.operations
+        if any(is_private(f) and NO_INLINE not in f.attributes for f in functions):
+            tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"
+            manager = mlir.passmanager.PassManager.parse(tidy)
+            manager.enable_verifier(False)  # half the time of lowering, and IREE verifies what it reads
+            manager.run(self.module.operation)
+        for function in functions:
+            if NO_INLINE in function.attributes:
+                del function.attributes[NO_INLINE]
 
     def _erase_signedness(self) -> None:
         """Give every unsigned value its signless type, remembering what it was declared to be."""

@@ -52,15 +52,17 @@ class _Followed:
     joined: set[Any] = field(default_factory=set)
 
     def read(self, operation: Any) -> None:
-        application = self.reader.read(operation)
-        if application is None:
-            return
+        op = self.reader.declaration(operation.name)
         operands = list(operation.operands)
-        if not issubclass(application.op, (Elementwise, Movement)):
+        if op is None or (issubclass(op, Elementwise) and not any(v in self.ways for v in operands)):
+            return
+        application = self.reader.read(operation)
+        assert application is not None
+        if not issubclass(op, (Elementwise, Movement)):
             if not operands:
                 return
             self.end(operands, application)
-            if _has_bodies(application):
+            if op.refers_to_functions:
                 # What a loop or a branch gives is never fused with its readers, and IREE 3.13 loses buffers
                 # (a call fails: "binding capacity of the command buffer") where it is behind barriers.
                 return
@@ -112,10 +114,6 @@ class _Followed:
 def _distinct(ways: Ways) -> set[Any]:
     """The different ways: paths that put the axes of a value in the same places are one."""
     return {path if image is None else image for path, image in ways.items()}
-
-
-def _has_bodies(application: Application) -> bool:
-    return any(a.kind in ("symbol", "symbols") for a in application.op.attributes.values())
 
 
 def _moved(application: Application, before: Any, after: Any) -> Image:

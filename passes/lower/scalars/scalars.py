@@ -9,7 +9,7 @@ are faster and within 4 ulp everywhere (`NATIVE`), our own code elsewhere and fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .terms import Term, constant, guarded
 
 if TYPE_CHECKING:
     from iree.compiler import ir
+
+NO_INLINE: Final = "no_inline"
+"""On a shared scalar function while the module is being lowered."""
 
 TargetKind = Literal["cpu", "vulkan", "cuda"]
 Direction = Literal["EQ", "NE", "LT", "LE", "GT", "GE"]
@@ -40,7 +43,7 @@ class Scalars:
         """Emit the code of each long function once, as a private function of `module` that is then called.
 
         The code of a sine is a hundred ops: emitted at every use it would take most of the time of lowering.
-        MLIR's inliner puts it back where it is called.
+        IREE's inliner, which is among its first passes, puts it back where it is called.
         """
         self._module = module
 
@@ -381,6 +384,7 @@ class Scalars:
         if symbol not in self._functions:
             with mlir.ir.InsertionPoint(module.body), mlir.ir.Location.unknown():
                 function = mlir.func.FuncOp(symbol, (types, types[:1]), visibility="private")
+                function.attributes[NO_INLINE] = mlir.ir.UnitAttr.get()
                 block = function.add_entry_block()
                 with mlir.ir.InsertionPoint(block):
                     result = self._float_code(name, dtype, *block.arguments)
