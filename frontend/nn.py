@@ -16,6 +16,7 @@ from . import namespace as xp
 from .errors import ArgumentError, ShapeError
 from .lax.computations import conv_general_dilated
 from .lax.operands import axes_of, axis_of
+from .lax.padding import window_padding
 from .tracing.interpreter import as_value, ops
 from .tracing.locations import user_location_text
 
@@ -46,6 +47,13 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return xp.where(value > 0, value, alpha * xp.expm1(negative))
 
 
+def celu(x: Any, alpha: float = 1.0) -> Any:
+    """`x` where positive, else `alpha * (exp(x / alpha) - 1)` (Barron 2017): smooth for every `alpha`."""
+    value = xp.asarray(x)
+    negative = xp.where(value > 0, 0.0, value)
+    return xp.where(value > 0, value, alpha * xp.expm1(negative / alpha))
+
+
 def selu(x: Any) -> Any:
     """Scaled `elu` (Klambauer et al. 2017)."""
     return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
@@ -66,10 +74,45 @@ def softplus(x: Any) -> Any:
     return xp.logaddexp(x, 0.0)
 
 
+def squareplus(x: Any, b: float = 4.0) -> Any:
+    """`(x + sqrt(x**2 + b)) / 2` (Barron 2021): like `softplus`, of algebraic functions only."""
+    value = _inexact(x)
+    return 0.5 * (value + xp.sqrt(value * value + b))
+
+
+def sparse_plus(x: Any) -> Any:
+    """0 up to -1, `x` from 1 on, `(x + 1)**2 / 4` between them."""
+    value = _inexact(x)
+    return xp.where(value <= -1, 0.0, xp.where(value >= 1, value, (value + 1) ** 2 / 4))
+
+
+def sparse_sigmoid(x: Any) -> Any:
+    """`(x + 1) / 2` limited to `[0, 1]`: the derivative of `sparse_plus`."""
+    return 0.5 * xp.clip(_inexact(x) + 1.0, 0.0, 2.0)
+
+
+def soft_sign(x: Any) -> Any:
+    """`x / (1 + |x|)`."""
+    value = _inexact(x)
+    return value / (1 + xp.abs(value))
+
+
+def log1mexp(x: Any) -> Any:
+    """`log(1 - exp(-x))` for positive `x`, accurate for small and large ones (Maechler 2012)."""
+    value = _inexact(x)
+    is_small = value < math.log(2.0)
+    small = xp.where(is_small, value, 1.0)
+    large = xp.where(is_small, 1.0, value)
+    return xp.where(is_small, xp.log(-xp.expm1(-small)), xp.log1p(-xp.exp(-large)))
+
+
 def silu(x: Any) -> Any:
     """`x * sigmoid(x)`, also called swish."""
     value = _inexact(x)
     return value * sigmoid(value)
+
+
+swish = silu
 
 
 def gelu(x: Any, approximate: bool = True) -> Any:
@@ -95,6 +138,9 @@ def hard_sigmoid(x: Any) -> Any:
 def hard_swish(x: Any) -> Any:
     """`x * hard_sigmoid(x)`."""
     return xp.asarray(x) * hard_sigmoid(x)
+
+
+hard_silu = hard_swish
 
 
 def hard_tanh(x: Any) -> Any:
@@ -262,7 +308,7 @@ def _pool(x: Any, window: Any, strides: Any, padding: Any, fill: float, combine:
         )
     sizes = _per_axis(window, spatial, "window")
     steps = sizes if strides is None else _per_axis(strides, spatial, "strides")
-    pads = _pool_padding(padding, value.shape[1:-1], sizes, steps)
+    pads = window_padding("pooling", padding, value.shape[1:-1], sizes, steps)
     if any(low or high for low, high in pads):
         edge = fill
         if value.dtype.kind in "iu" and fill != 0:
@@ -287,28 +333,6 @@ def _pool(x: Any, window: Any, strides: Any, padding: Any, fill: float, combine:
         )
         result = part if result is None else combine(result, part)
     return result
-
-
-def _pool_padding(
-    padding: str | Sequence[tuple[int, int]],
-    shape: Sequence[int],
-    window: Sequence[int],
-    strides: Sequence[int],
-) -> list[tuple[int, int]]:
-    if not isinstance(padding, str):
-        return [(int(low), int(high)) for low, high in padding]
-    if padding.upper() == "VALID":
-        return [(0, 0)] * len(window)
-    if padding.upper() != "SAME":
-        raise ArgumentError(
-            f"padding is {padding!r}, expected 'SAME', 'VALID' or pairs of integers",
-            where=user_location_text(),
-        )
-    pads = []
-    for n, k, s in zip(shape, window, strides, strict=True):
-        total = max((-(-n // s) - 1) * s + k - n, 0)
-        pads.append((total // 2, total - total // 2))
-    return pads
 
 
 def cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .frontend.transforms.checkpoints import checkpoint as checkpoint
     from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
     from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies
+    from .frontend.transforms.checkpoints import remat as remat
     from .frontend.transforms.checkpoints import stop_gradient as stop_gradient
     from .frontend.transforms.custom_derivatives import custom_jvp as custom_jvp
     from .frontend.transforms.custom_derivatives import custom_vjp as custom_vjp
@@ -95,6 +96,7 @@ _WHERE = {
     "checkpoint_policies": ".frontend.transforms.checkpoints",
     "custom_jvp": ".frontend.transforms.custom_derivatives",
     "custom_vjp": ".frontend.transforms.custom_derivatives",
+    "remat": ".frontend.transforms.checkpoints",
     "stop_gradient": ".frontend.transforms.checkpoints",
 }
 _MODULES = ("custom_batching", "debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")

@@ -2,6 +2,7 @@
 
 from .frontend.nn import avg_pool as avg_pool
 from .frontend.nn import batch_norm as batch_norm
+from .frontend.nn import celu as celu
 from .frontend.nn import conv as conv
 from .frontend.nn import cross_entropy as cross_entropy
 from .frontend.nn import dot_product_attention as dot_product_attention
@@ -9,10 +10,12 @@ from .frontend.nn import elu as elu
 from .frontend.nn import gelu as gelu
 from .frontend.nn import glu as glu
 from .frontend.nn import hard_sigmoid as hard_sigmoid
+from .frontend.nn import hard_silu as hard_silu
 from .frontend.nn import hard_swish as hard_swish
 from .frontend.nn import hard_tanh as hard_tanh
 from .frontend.nn import layer_norm as layer_norm
 from .frontend.nn import leaky_relu as leaky_relu
+from .frontend.nn import log1mexp as log1mexp
 from .frontend.nn import log_sigmoid as log_sigmoid
 from .frontend.nn import log_softmax as log_softmax
 from .frontend.nn import logsumexp as logsumexp
@@ -27,13 +30,19 @@ from .frontend.nn import selu as selu
 from .frontend.nn import sigmoid as sigmoid
 from .frontend.nn import sigmoid_cross_entropy as sigmoid_cross_entropy
 from .frontend.nn import silu as silu
+from .frontend.nn import soft_sign as soft_sign
 from .frontend.nn import softmax as softmax
 from .frontend.nn import softplus as softplus
+from .frontend.nn import sparse_plus as sparse_plus
+from .frontend.nn import sparse_sigmoid as sparse_sigmoid
+from .frontend.nn import squareplus as squareplus
 from .frontend.nn import standardize as standardize
+from .frontend.nn import swish as swish
 
 __all__ = [
     "avg_pool",
     "batch_norm",
+    "celu",
     "conv",
     "cross_entropy",
     "dot_product_attention",
@@ -41,10 +50,12 @@ __all__ = [
     "gelu",
     "glu",
     "hard_sigmoid",
+    "hard_silu",
     "hard_swish",
     "hard_tanh",
     "layer_norm",
     "leaky_relu",
+    "log1mexp",
     "log_sigmoid",
     "log_softmax",
     "logsumexp",
@@ -59,7 +70,12 @@ __all__ = [
     "sigmoid",
     "sigmoid_cross_entropy",
     "silu",
+    "soft_sign",
     "softmax",
     "softplus",
+    "sparse_plus",
+    "sparse_sigmoid",
+    "squareplus",
     "standardize",
+    "swish",
 ]

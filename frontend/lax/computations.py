@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import as_dtype
+from .. import namespace as xp
+from ..control.prefix_scan import associative_scan
 from ..errors import ArgumentError, ShapeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from .operands import axes_of, axis_of
+from .padding import dilated, window_padding
 
 
 def _reduction(name: str) -> Any:
@@ -45,6 +48,12 @@ cumsum = _running("cumsum")
 cumprod = _running("cumprod")
 cummax = _running("cummax")
 cummin = _running("cummin")
+
+
+def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """`log(exp(x[0]) + ... + exp(x[i]))` along `axis`, from its end with `reverse`, without overflow."""
+    value = as_value(operand)
+    return associative_scan(xp.logaddexp, value, reverse, axis_of(axis, value.ndim))
 
 
 def argmax(operand: Any, axis: int, index_dtype: Any = np.int32) -> Any:
@@ -148,7 +157,9 @@ def conv_general_dilated(
     strides = tuple(window_strides)
     in_dilation = tuple(lhs_dilation) if lhs_dilation is not None else (1,) * spatial
     window_dilation = tuple(rhs_dilation) if rhs_dilation is not None else (1,) * spatial
-    pads = _padding(padding, left, right, numbers, strides, in_dilation, window_dilation)
+    sizes = [dilated(left.shape[a], d) for a, d in zip(numbers.lhs_spec[2:], in_dilation, strict=True)]
+    reaches = [dilated(right.shape[a], d) for a, d in zip(numbers.rhs_spec[2:], window_dilation, strict=True)]
+    pads = window_padding("conv_general_dilated", padding, sizes, reaches, strides)
     return ops.conv_general(
         left,
         right,
@@ -162,35 +173,6 @@ def conv_general_dilated(
         feature_group_count=feature_group_count,
         batch_group_count=batch_group_count,
     )
-
-
-def _padding(
-    padding: str | Sequence[tuple[int, int]],
-    lhs: Any,
-    rhs: Any,
-    numbers: ConvDimensionNumbers,
-    strides: Sequence[int],
-    lhs_dilation: Sequence[int],
-    rhs_dilation: Sequence[int],
-) -> tuple[tuple[int, int], ...]:
-    if not isinstance(padding, str):
-        return tuple((int(low), int(high)) for low, high in padding)
-    if padding.upper() == "VALID":
-        return ((0, 0),) * len(strides)
-    if padding.upper() not in ("SAME", "SAME_LOWER"):
-        raise ArgumentError(
-            f"padding is {padding!r}, expected 'SAME', 'SAME_LOWER', 'VALID' or pairs of integers",
-            where=user_location_text(),
-        )
-    pads = []
-    for k, stride in enumerate(strides):
-        n, window = lhs.shape[numbers.lhs_spec[2 + k]], rhs.shape[numbers.rhs_spec[2 + k]]
-        size = (n - 1) * lhs_dilation[k] + 1
-        reach = (window - 1) * rhs_dilation[k] + 1
-        total = max((-(-size // stride) - 1) * stride + reach - size, 0)
-        small, large = total // 2, total - total // 2
-        pads.append((small, large) if padding.upper() == "SAME" else (large, small))
-    return tuple(pads)
 
 
 def conv(lhs: Any, rhs: Any, window_strides: Sequence[int], padding: str | Sequence[tuple[int, int]]) -> Any:

@@ -21,6 +21,7 @@ from ..transforms.custom_derivatives import custom_jvp
 from . import elementwise
 from .computations import conv_general_dilated
 from .operands import axes_of
+from .padding import dilated, window_padding
 
 Combine = Callable[[Any, Any], Any]
 
@@ -86,8 +87,8 @@ def reduce_window(
 ) -> Any:
     """The elements of each window combined by an associative function of two scalars.
 
-    One entry an axis in all sequences; `padding` is `SAME`, `VALID` or pairs. Padding, and the gaps that
-    `base_dilation` opens, have `init_value`, which must be the identity of the function.
+    One entry an axis in all sequences; `padding` is `SAME`, `SAME_LOWER`, `VALID` or pairs. Padding, and
+    the gaps that `base_dilation` opens, have `init_value`, which must be the identity of the function.
     """
     value = _single("reduce_window", operand)
     start = as_value(init_value, value.dtype)
@@ -106,9 +107,12 @@ def reduce_window(
                 f"{ops.type_of(value)}",
                 where=user_location_text(),
             )
-    reaches = [(n - 1) * d + 1 for n, d in zip(windows, dilations, strict=True)]
-    sizes = [(_static("reduce_window", n) - 1) * b + 1 for n, b in zip(value.shape, bases, strict=True)]
-    pads = _window_padding(padding, sizes, reaches, strides)
+    reaches = [dilated(n, d) for n, d in zip(windows, dilations, strict=True)]
+    walked = [axis for axis in range(value.ndim) if (windows[axis], strides[axis], bases[axis]) != (1, 1, 1)]
+    for axis in walked:
+        _static("reduce_window", value.shape[axis])
+    sizes = [dilated(n, b) for n, b in zip(value.shape, bases, strict=True)]
+    pads = window_padding("reduce_window", padding, sizes, reaches, strides)
     value = ops.pad(
         value,
         start,
@@ -117,7 +121,7 @@ def reduce_window(
         interior=tuple(b - 1 for b in bases),
     )
     combine = _mapped(computation)
-    for axis in reversed(range(value.ndim)):
+    for axis in reversed(walked):
         value = _along(combine, value, axis, windows[axis], strides[axis], dilations[axis])
     return combine(xp.broadcast_to(start, value.shape), value)
 
@@ -144,25 +148,6 @@ def _along(combine: Combine, x: Any, axis: int, window: int, stride: int, dilati
         power = combine(part(power, 0, length), part(power, width * dilation, length))
         width *= 2
     return found[(*(slice(None),) * axis, slice(None, None, stride))]
-
-
-def _window_padding(
-    padding: str | Sequence[tuple[int, int]],
-    sizes: Sequence[int],
-    reaches: Sequence[int],
-    strides: Sequence[int],
-) -> list[tuple[int, int]]:
-    if not isinstance(padding, str):
-        return [(int(low), int(high)) for low, high in padding]
-    if padding.upper() == "VALID":
-        return [(0, 0)] * len(sizes)
-    if padding.upper() != "SAME":
-        raise ArgumentError(
-            f"reduce_window: padding is {padding!r}, expected 'SAME', 'VALID' or pairs of integers",
-            where=user_location_text(),
-        )
-    totals = [max((-(-n // s) - 1) * s + k - n, 0) for n, k, s in zip(sizes, reaches, strides, strict=True)]
-    return [(total // 2, total - total // 2) for total in totals]
 
 
 def _single(function: str, operand: Any) -> Any:

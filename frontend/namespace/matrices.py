@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from .axes import (
 from .creation import arange
 from .promotion import asarray_of, broadcast, broadcast_shapes, convert, type_text
 from .reductions import sum as sum_of
+from .reshaping import ravel, reshape
 
 
 def _beside(rows: Any, columns: Any, k: int, direction: str) -> Any:
@@ -171,6 +173,33 @@ def diagflat(v: Any, k: int = 0) -> Any:
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     """The indices of the main diagonal of an array of `ndim` axes."""
     return (arange(n),) * ndim
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False) -> Any:
+    """`a` with its main diagonal replaced by `val`, whose elements are taken in turn: a new array.
+
+    With `wrap` the diagonal of a tall matrix begins again below each square, after a row that is left out.
+    Of an array of more than two axes, which must be equal, `a[i, i, ..., i]`.
+    """
+    value = asarray_of(a)
+    require_rank("fill_diagonal", value, 2)
+    if inplace:
+        raise argument_error("fill_diagonal: arrays of adze do not change", "use the array that it gives")
+    if not _static(*value.shape):
+        raise argument_error(f"fill_diagonal: the axes of {type_text(value)} must have static sizes")
+    shape = value.shape
+    if value.ndim > 2 and len(set(shape)) > 1:
+        raise argument_error(
+            f"fill_diagonal: the axes of an array of more than two must be equal, got {type_text(value)}"
+        )
+    step = sum(math.prod(shape[k:]) for k in range(1, len(shape) + 1))
+    end = math.prod(shape) if wrap or value.ndim > 2 else shape[1] * min(shape)
+    places = np.arange(0, end, step) if step else np.arange(0)
+    given = ravel(asarray_of(val))
+    if given.shape[0] == 0 or not len(places):
+        return value
+    chosen = given[np.arange(len(places)) % given.shape[0]]
+    return reshape(reshape(value, -1).at[places].set(chosen.astype(value.dtype)), shape)
 
 
 def trace(

@@ -69,6 +69,9 @@ def checkpoint(
     return checkpointed
 
 
+remat = checkpoint
+
+
 def checkpoint_name(x: Any, name: str) -> Any:
     """`x`, under a name that `checkpoint_policies.save_only_these_names` can refer to; maps over trees."""
     return tree.map(lambda leaf: ops.checkpoint_name(as_value(leaf), label=name), x)

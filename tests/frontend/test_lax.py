@@ -139,6 +139,8 @@ OTHER: dict[str, Row] = {
         lax.cumprod(F, 1),
         lax.cummax(F, 1),
         lax.cummin(F, 0, reverse=True),
+        lax.cumlogsumexp(F * 100, 1),
+        lax.cumlogsumexp(F, 0, reverse=True),
     ),
     "dot": lambda lax: (lax.dot(F, G.T), lax.dot(F[0], G[0]), lax.dot(F, G[0])),
     "dot_general": lambda lax: lax.dot_general(IMAGE, IMAGE, (((3,), (3,)), ((0, 1), (0, 1)))),

@@ -162,7 +162,7 @@ def test_compiled_with_gradients() -> None:
         ),
         (
             lambda: lax.reduce_window(X, 0.0, lax.add, (1, 2, 2), (1, 1, 1), "FULL"),
-            "reduce_window: padding is 'FULL', expected 'SAME', 'VALID' or pairs of integers",
+            "reduce_window: padding is 'FULL', expected 'SAME', 'SAME_LOWER', 'VALID' or pairs of integers",
         ),
         (
             lambda: lax.conv_transpose(X, X, (2,), "LOW"),
@@ -183,9 +183,32 @@ def test_compiled_with_gradients() -> None:
             ),
             "reduce: the size n must be known while tracing",
         ),
+        (
+            lambda: adze.trace(
+                lambda x: lax.conv(x, np.ones((2, 1, 3), np.float32), (2,), "SAME"),
+                adze.ShapeDtype((4, 1, "n"), np.float32),
+            ),
+            "conv_general_dilated: how much padding 'SAME' is depends on the dynamic size n, since",
+        ),
     ],
 )
 def test_misuse_says_what_was_expected(call: Any, text: str) -> None:
     with pytest.raises(AdzeError) as raised:
         call()
     assert text in str(raised.value)
+
+
+def test_padding_that_keeps_the_size_needs_not_know_it() -> None:
+    """With stride 1: a convolution and its gradient, and a maximum of windows over the other axes."""
+    image = np.linspace(-1, 1, 2 * 3 * 7, dtype=np.float32).reshape(2, 3, 7)
+    kernel = np.linspace(1, -1, 4 * 3 * 3, dtype=np.float32).reshape(4, 3, 3)
+
+    def loss(x: Any) -> Any:
+        return (lax.conv(x, kernel, (1,), "SAME_LOWER") ** 3).sum()
+
+    def highest(x: Any) -> Any:
+        return lax.reduce_window(x, np.float32(-np.inf), lax.max, (1, 2, 1), (1, 2, 1), "SAME")
+
+    for function, shape in ((adze.grad(loss), (2, 3, "n")), (highest, ("n", 3, "m"))):
+        compiled = adze.trace(function, adze.ShapeDtype(shape, np.float32)).lower().compile()
+        np.testing.assert_allclose(compiled(image), function(image), rtol=1e-5, atol=1e-5)

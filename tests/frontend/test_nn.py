@@ -38,7 +38,17 @@ def pooled(x: Any, kind: str, window: Any, strides: Any, padding: Any) -> Any:
 
 ACTIVATIONS = (
     *("relu", "relu6", "leaky_relu", "elu", "selu", "sigmoid", "log_sigmoid", "softplus", "silu", "gelu"),
-    *("mish", "hard_sigmoid", "hard_tanh"),
+    *(
+        "mish",
+        "hard_sigmoid",
+        "hard_tanh",
+        "celu",
+        "squareplus",
+        "sparse_plus",
+        "sparse_sigmoid",
+        "soft_sign",
+    ),
+    *("soft_sign", "swish", "hard_silu"),
 )
 
 
@@ -53,6 +63,8 @@ ROWS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "hard_swish": (lambda: nn.hard_swish(WIDE), lambda: jax.nn.hard_swish(WIDE)),
     "leaky_relu slope": (lambda: nn.leaky_relu(WIDE, 0.3), lambda: jax.nn.leaky_relu(WIDE, 0.3)),
     "elu alpha": (lambda: nn.elu(WIDE, 2.0), lambda: jax.nn.elu(WIDE, 2.0)),
+    "celu alpha": (lambda: nn.celu(WIDE, 2.0), lambda: jax.nn.celu(WIDE, 2.0)),
+    "log1mexp": (lambda: nn.log1mexp(WIDE[5:]), lambda: np.log(-np.expm1(-WIDE[5:].astype(np.float64)))),
     "gelu exact": (lambda: nn.gelu(WIDE, approximate=False), lambda: jax.nn.gelu(WIDE, approximate=False)),
     "glu": (lambda: nn.glu(X), lambda: jax.nn.glu(X)),
     "softmax": (lambda: nn.softmax(X * 100), lambda: jax.nn.softmax(X * 100)),

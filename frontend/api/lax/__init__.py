@@ -14,6 +14,7 @@ from ..frontend.lax.computations import batch_matmul as batch_matmul
 from ..frontend.lax.computations import conv as conv
 from ..frontend.lax.computations import conv_dimension_numbers as conv_dimension_numbers
 from ..frontend.lax.computations import conv_general_dilated as conv_general_dilated
+from ..frontend.lax.computations import cumlogsumexp as cumlogsumexp
 from ..frontend.lax.computations import cummax as cummax
 from ..frontend.lax.computations import cummin as cummin
 from ..frontend.lax.computations import cumprod as cumprod
@@ -206,6 +207,7 @@ __all__ = [
     "convert_element_type",
     "cos",
     "cosh",
+    "cumlogsumexp",
     "cummax",
     "cummin",
     "cumprod",

@@ -1,5 +1,6 @@
 """Indexing follows NumPy: random indices and updates, eager and traced; bounds, masks, dynamic sizes."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -295,3 +296,24 @@ def test_update_of_dynamic_size_gives_what_numpy_gives(index: Any) -> None:
 def test_errors_of_indexing_are_errors_of_adze() -> None:
     with pytest.raises(AdzeError):
         anp.take(X, [9], axis=0)
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 7), (4, 4, 4), (0, 3), (1, 1)])
+@pytest.mark.parametrize("value", [5, [1.5, -2.0], np.arange(24.0)])
+def test_fill_diagonal_gives_what_numpy_writes(shape: tuple[int, ...], wrap: bool, value: Any) -> None:
+    array = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    found = anp.fill_diagonal(array, value, wrap)
+    np.fill_diagonal(array, value, wrap)
+    np.testing.assert_array_equal(found, array)
+    assert found.dtype == array.dtype
+
+
+def test_fill_diagonal_refuses_what_it_cannot_do() -> None:
+    for call, text in (
+        (lambda: anp.fill_diagonal(np.ones((2, 2)), 0, inplace=True), "arrays of adze do not change"),
+        (lambda: anp.fill_diagonal(np.ones((2, 3, 2)), 0), "must be equal, got f64[2,3,2]"),
+        (lambda: anp.fill_diagonal(np.ones(3), 0), "fill_diagonal"),
+    ):
+        with pytest.raises(AdzeError, match=re.escape(text)):
+            call()
