@@ -19,6 +19,7 @@ from ..runtime.targets import parse_target
 from .check_nans import CheckNans
 from .inline import inline
 from .lower.conversion import lower
+from .narrow import narrow
 from .passes import Pass
 from .simplify import simplify
 from .transforms import TRANSFORMS
@@ -49,6 +50,7 @@ class Simplify(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         simplify(module)
+        narrow(module)
 
 
 @dataclass(frozen=True)

@@ -33,17 +33,17 @@ _DEPTH: Final = 8
 def simplify(module: mlir.ir.Module) -> None:
     """Drop private functions of `module` that nothing refers to, and simplify the others."""
     reader = Reader(Codec(module.context))
-    _drop_unreferenced(module, reader)
+    drop_unreferenced(module, reader)
     for symbol in functions(module):
         simplify_function(module, symbol, reader)
-    _drop_unreferenced(module, reader)
+    drop_unreferenced(module, reader)
 
 
 def simplify_function(module: mlir.ir.Module, symbol: str, reader: Reader | None = None) -> None:
     """Simplify one function of `module`, in place."""
     reader = reader or Reader(Codec(module.context))
     operation = function(module, symbol)
-    effects = _Effects(module, reader)
+    effects = Effects(module, reader)
     for _ in range(_ROUNDS):
         run = _Run(module, operation, reader, effects)
         run.forward()
@@ -54,13 +54,14 @@ def simplify_function(module: mlir.ir.Module, symbol: str, reader: Reader | None
 
 def drop_unused(module: mlir.ir.Module, symbol: str, reader: Reader) -> None:
     """Drop the ops of one function whose results nothing uses."""
-    _Run(module, function(module, symbol), reader, _Effects(module, reader)).drop_unused()
+    _Run(module, function(module, symbol), reader, Effects(module, reader)).drop_unused()
 
 
-class _Effects:
+class Effects:
     """Which functions do something besides giving results."""
 
     def __init__(self, module: mlir.ir.Module, reader: Reader) -> None:
+        self._module = module
         self._functions = functions(module)
         self._reader = reader
         self._known: dict[str, bool] = {}
@@ -74,6 +75,8 @@ class _Effects:
     def _of_function(self, symbol: str) -> bool:
         if symbol not in self._known:
             self._known[symbol] = False  # recursion adds no effect of its own
+            if symbol not in self._functions:
+                self._functions = functions(self._module)  # it was made since
             operations, _ = split_body(self._functions[symbol])
             applications = (self._reader.read(o.operation) for o in operations)
             self._known[symbol] = any(a is None or self.of(a) for a in applications)
@@ -83,7 +86,7 @@ class _Effects:
 class _Run:
     """One forward and one backward sweep over one function."""
 
-    def __init__(self, module: mlir.ir.Module, operation: Any, reader: Reader, effects: _Effects) -> None:
+    def __init__(self, module: mlir.ir.Module, operation: Any, reader: Reader, effects: Effects) -> None:
         self.operation = operation
         self.reader = reader
         self.effects = effects
@@ -277,7 +280,8 @@ def _is_small(type_: TensorType) -> bool:
     return total <= FOLD_LIMIT
 
 
-def _drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:
+def drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:
+    """Drop the private functions that nothing refers to."""
     found = functions(module)
     reached = {symbol for symbol, operation in found.items() if not is_private(operation)}
     pending = list(reached)

@@ -27,12 +27,13 @@ from ..types import ANY, INEXACT, INT32, TensorType, ValueType
 from .control import Flags, Passed, as_list, choose, gated, pick, spread
 from .elementwise import repeated
 from .guarding import GuardedBranches, GuardedWhile
+from .narrowing import NarrowedBranches, NarrowedWhile
 from .reversal import Steps, linearize_counted, tangent_loop
 
 RESULTS = Attribute("types", "the types of the results")
 
 
-class Cond(GuardedBranches, Op):
+class Cond(GuardedBranches, NarrowedBranches, Op):
     """``y... = branches[index](x...)``, with `index` clamped to the branches there are."""
 
     name = "cond"
@@ -214,7 +215,7 @@ class Cond(GuardedBranches, Op):
         return l.cond(index, xs, branches)
 
 
-class While(GuardedWhile, Op):
+class While(GuardedWhile, NarrowedWhile, Op):
     """``while condition(c..., state...): state = body(d..., state...)``; the final state.
 
     The operands are the constants `c` of the condition, the constants `d` of the body, and the state.

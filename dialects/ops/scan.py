@@ -18,9 +18,10 @@ from .control import Passed, as_list, pick, spread
 from .elementwise import repeated
 from .guarding import GuardedScan
 from .loops import RESULTS
+from .narrowing import NarrowedScan
 
 
-class Scan(GuardedScan, Op):
+class Scan(GuardedScan, NarrowedScan, Op):
     """``carry, y[t] = body(constants, carry, x[t])`` for ``t = 0, 1, ..., length - 1``; carry, then ``y``.
 
     With `reverse`, `t` runs from the end; positions of `x` and `y` stay what they are. `results` states the

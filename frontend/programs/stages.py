@@ -18,7 +18,6 @@ from ...dialects import mlir
 from ...dialects.errors import AdzeError
 from ...passes.cost import Cost, cost
 from ...passes.functions import function
-from ...passes.lower.apart import has_nested_loops, keep_apart
 from ...passes.lower.chains import has_chains, keep_folds_apart
 from ...passes.lower.configuration import strip_configuration
 from ...passes.lower.conversion import lower as lower_pass
@@ -231,14 +230,11 @@ class Lowered:
         later = replace(options, extra_flags=(*options.extra_flags, _CONSTANTS_LATER))
         chains = has_chains(self.module)
         is_checked = chains or not self.hints.is_static
-        nested = has_nested_loops(self.module)
         forms = [
             ("tuned", self.bytecode, options, True),
             ("constants later", self.bytecode, later, b"complex<" in text),
             ("folds apart", self._folds_apart, options, chains),
-            ("loops apart", self._loops_apart, options, nested),
             ("fused less", self._folds_apart, fused_less, True),
-            ("loops apart, fused less", self._loops_apart, fused_less, nested),
             ("fused least", self._folds_apart, fused_least, True),
         ]
         variants = [
@@ -251,9 +247,6 @@ class Lowered:
 
     def _folds_apart(self) -> bytes:
         return _bytecode(self._safer(lambda module: None))
-
-    def _loops_apart(self) -> bytes:
-        return _bytecode(self._safer(keep_apart))
 
     def _untuned(self) -> bytes:
         return _bytecode(self._safer(strip_configuration))

@@ -11,8 +11,7 @@ from typing import Any
 
 from ...dialects import mlir
 from ...runtime.kernels import is_fold
-from .apart import barrier
-from .barriers import BARRIER
+from .barriers import BARRIER, compute_barrier
 
 
 def has_chains(module: Any) -> bool:
@@ -26,7 +25,7 @@ def keep_folds_apart(module: Any) -> None:
         for result in fold.results:
             readers = [(use.owner, use.operand_number) for use in result.uses]
             if isinstance(result.type, mlir.ir.RankedTensorType) and readers:
-                hidden = barrier(fold, result)
+                hidden = _barrier(fold, result)
                 for reader, number in readers:
                     reader.operation.operands[number] = hidden
 
@@ -61,3 +60,9 @@ def _followed(block: Any) -> list[Any]:
         if before:
             upstream.update(dict.fromkeys(operation.results, before))
     return list(found)
+
+
+def _barrier(operation: Any, value: Any) -> Any:
+    """A barrier on `value` right after `operation`."""
+    with mlir.ir.InsertionPoint.after(operation), operation.location:
+        return compute_barrier(value)

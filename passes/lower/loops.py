@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any, Final
 
 import numpy as np
 
 from ...dialects import mlir
 from ...dialects.types import TensorType
+from .barriers import resident
 from .control import ControlForms
 from .core import DYNAMIC, Size
 from .movement import MovementForms
@@ -23,6 +25,7 @@ from .ownership import OwnershipForms
 UNROLLED_STEPS: Final = 8
 SMALL_BODY: Final = 30
 MOST_REPEATED: Final = 6  # loops of a module whose bodies are repeated: more take minutes to compile
+AHEAD: Final = 1 << 20  # bytes that inner loops give in a turn: with more, the host waits for each turn
 NOT_REPEATED: Final = frozenset({"adze.cond", "adze.while", "adze.scan", "scf.if", "scf.while", "scf.for"})
 
 
@@ -96,12 +99,12 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         before = mlir.ir.Block.create_at_start(loop.before, types)
         with mlir.ir.InsertionPoint(before):
             flag = self.tensor((), np.dtype(np.bool_))
-            known = self._of_shapes(before.arguments, state)
+            known = self._resident(before.arguments, state)
             (left,) = self._called(condition, [*ask, *known], [flag])
             mlir.scf.ConditionOp(mlir.tensor.extract(left, []), list(before.arguments))
         after = mlir.ir.Block.create_at_start(loop.after, types)
         with mlir.ir.InsertionPoint(after):
-            known = self._of_shapes(after.arguments, state)
+            known = self._resident(after.arguments, state)
             mlir.scf.YieldOp(list(self._called(body, [*constants, *known], types)))
         return self._of_shapes(loop.results, state)
 
@@ -172,12 +175,31 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         start, stop, step = (self.size_value(v) for v in (first, last, width))
         loop = mlir.scf.ForOp(start, stop, step, list(carried))
         with mlir.ir.InsertionPoint(loop.body):
-            inner = list(loop.inner_iter_args)
+            inner = self._resident(loop.inner_iter_args, carried)
+            if self._bytes_inside(call.body) >= AHEAD:
+                self._wait_for(inner[: call.carry_count])
             for offset in range(width):
                 time = self.size_arithmetic("size_add", loop.induction_variable, offset)
                 inner = self._one_step(call, inner, types, time)
             mlir.scf.YieldOp(inner)
         return list(self._of_shapes(loop.results, carried))
+
+    def _wait_for(self, carry: Sequence[Any]) -> None:
+        """Let the host read a number of the carry: then it starts no turn before the one before is done."""
+        for value in carry:
+            shape, element = self.shape(value), mlir.ir.RankedTensorType(value.type).element_type
+            if all(isinstance(n, int) and n for n in shape) and str(element) in ("f32", "f64", "i32", "i64"):
+                number = mlir.tensor.extract(value, [self.size_value(0)] * len(shape))
+                mlir.util.OptimizationBarrierOp([element], [number])
+                return
+
+    def _bytes_inside(self, symbol: str) -> int:
+        """What the loops and branches in a body give, in bytes."""
+        results = [r for o in self._body(symbol) if o.operation.name in NOT_REPEATED for r in o.results]
+        types = [
+            mlir.ir.RankedTensorType(r.type) for r in results if isinstance(r.type, mlir.ir.RankedTensorType)
+        ]
+        return sum(prod(t.shape) * _width(t.element_type) for t in types if DYNAMIC not in t.shape)
 
     def _one_step(self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], step: Size) -> list[Any]:
         n = call.carry_count
@@ -195,11 +217,15 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         """Whether a body is worth repeating: few ops, no loops or branches inside, few loops in all."""
         if self._scan_count > MOST_REPEATED:
             return False
+        inside = self._body(symbol)
+        names = {str(o.operation.name) for o in inside}
+        return len(inside) <= SMALL_BODY and names.isdisjoint(NOT_REPEATED)
+
+    def _body(self, symbol: str) -> list[Any]:
+        """The ops of a function of the module."""
         for operation in self.module.body.operations:
             if operation.attributes["sym_name"].value == symbol:
-                inside = list(operation.regions[0].blocks[0].operations)
-                names = {str(o.operation.name) for o in inside}
-                return len(inside) <= SMALL_BODY and names.isdisjoint(NOT_REPEATED)
+                return list(operation.regions[0].blocks[0].operations)
         raise AssertionError(f"no function @{symbol}")
 
     @cached_property
@@ -211,6 +237,11 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
     def _of_shapes(self, results: Sequence[Any], starts: Sequence[Any]) -> tuple[Any, ...]:
         """What a loop carries, of the shapes that it started with: IREE cannot find them out by itself."""
         return tuple(self._shaped(r, self.shape(v)) for r, v in zip(results, starts, strict=True))
+
+    def _resident(self, arguments: Sequence[Any], starts: Sequence[Any]) -> list[Any]:
+        """The arguments of the block of a loop, of the shapes that it started with, not to be copied."""
+        shaped = self._of_shapes(arguments, starts)
+        return [self.bind_shape(resident(v, self._dynamic(v, self.shape(v))), self.shape(v)) for v in shaped]
 
     def _shaped(self, value: Any, shape: Sequence[Size]) -> Any:
         """`value` of this shape."""
@@ -261,8 +292,12 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         return [self.shape(row) for row in found[n:]]
 
     def _stack_for(self, declared: Any, steps: Size, row: Sequence[Size]) -> Any:
-        """Where the rows of a result are written."""
-        whole = self.empty((steps, *row), declared.dtype)
+        """Where the rows of a result are written: an array of its own, where equal empty ones become one."""
+        shape = (steps, *row)
+        type_ = self.tensor(shape, declared.dtype)
+        dynamic = [n for n in shape if not isinstance(n, int)]
+        whole = mlir.ir.Operation.create("flow.tensor.alloca", results=[type_], operands=dynamic).result
+        self.bind_shape(whole, shape)
         wanted = self.tensor(declared.shape, declared.dtype)
         return whole if whole.type == wanted else mlir.tensor.cast(wanted, whole)
 
@@ -285,3 +320,10 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
             return whole
         part = self.reshape(row, (1, *shape))
         return self.insert(part, whole, [time, *[0] * len(shape)], [1] * (len(shape) + 1))
+
+
+def _width(element: Any) -> int:
+    """The bytes of an element."""
+    if isinstance(element, mlir.ir.ComplexType):
+        return 2 * _width(element.element_type)
+    return max(int(element.width) // 8, 1)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.types import BOOL, INT32
-from .barriers import BARRIER
+from .barriers import BARRIER, RESIDENT
 from .core import LoweringCore
 
 VIEWS: Final = frozenset(
@@ -27,6 +27,7 @@ VIEWS: Final = frozenset(
         "tensor.expand_shape",
         "tensor.extract_slice",
         BARRIER,
+        RESIDENT,
         "flow.tensor.tie_shape",
     }
 )
