@@ -6,6 +6,7 @@ that may be a caller's array or a constant are copied first.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.types import TensorType
+from ...dialects.types import BOOL, TensorType
 from .barriers import resident
 from .control import ControlForms
 from .core import DYNAMIC, Size
@@ -90,23 +91,39 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         condition_constants: int,
         body_constants: int,
     ) -> tuple[Any, ...]:
-        """`scf.while` on the state; the constants are read from outside."""
+        """`scf.while` on the state and whether to go on; the constants are read from outside.
+
+        A turn computes the next state and its condition together, so that it is one list of commands. What
+        only the condition reads is not carried.
+        """
         n = condition_constants + body_constants
         ask, constants = operands[:condition_constants], operands[condition_constants:n]
+        flag = self.tensor((), BOOL)
         types = self._result_tensors()
         state = [self._state(v, t) for v, t in zip(operands[n:], self.result_types, strict=True)]
-        loop = mlir.scf.WhileOp(types, state)
-        before = mlir.ir.Block.create_at_start(loop.before, types)
+        uses = zip(self.operation.results, self._arguments(body)[body_constants:], strict=True)
+        is_carried = [_is_used(result) or _is_used(argument) for result, argument in uses]
+        (first,) = self._called(condition, [*ask, *state], [flag])
+        carried = [*itertools.compress(state, is_carried), first]
+        carried_types = [*itertools.compress(types, is_carried), flag]
+        loop = mlir.scf.WhileOp(carried_types, carried)
+        before = mlir.ir.Block.create_at_start(loop.before, carried_types)
         with mlir.ir.InsertionPoint(before):
-            flag = self.tensor((), np.dtype(np.bool_))
-            known = self._resident(before.arguments, state)
-            (left,) = self._called(condition, [*ask, *known], [flag])
-            mlir.scf.ConditionOp(mlir.tensor.extract(left, []), list(before.arguments))
-        after = mlir.ir.Block.create_at_start(loop.after, types)
+            # Not `_resident`: "streamable op expected to be in an execution region" where it alone is read.
+            mlir.scf.ConditionOp(mlir.tensor.extract(before.arguments[-1], []), list(before.arguments))
+        after = mlir.ir.Block.create_at_start(loop.after, carried_types)
         with mlir.ir.InsertionPoint(after):
-            known = self._resident(after.arguments, state)
-            mlir.scf.YieldOp(list(self._called(body, [*constants, *known], types)))
-        return self._of_shapes(loop.results, state)
+            (*known, went_on) = self._resident(after.arguments, carried)
+            remaining = iter(known)
+            given = [next(remaining) if is_ else v for v, is_ in zip(state, is_carried, strict=True)]
+            new = self._called(body, [*constants, *given], types)
+            (left,) = self._called(condition, [*ask, *new], [flag])
+            # IREE wants the body to read all that is carried (`whiles.py`): the flag is true in it.
+            go_on = self.elementwise_as(BOOL, lambda s, _, a, b: s.and_(BOOL, a, b), left, went_on)
+            mlir.scf.YieldOp([*itertools.compress(new, is_carried), go_on])
+        (*found, _) = self._of_shapes(loop.results, carried)
+        remaining = iter(found)
+        return tuple(next(remaining) if is_ else v for v, is_ in zip(state, is_carried, strict=True))
 
     def scan(
         self,
@@ -223,9 +240,16 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
 
     def _body(self, symbol: str) -> list[Any]:
         """The ops of a function of the module."""
+        return list(self._block(symbol).operations)
+
+    def _arguments(self, symbol: str) -> list[Any]:
+        """The arguments of a function of the module."""
+        return list(self._block(symbol).arguments)
+
+    def _block(self, symbol: str) -> Any:
         for operation in self.module.body.operations:
             if operation.attributes["sym_name"].value == symbol:
-                return list(operation.regions[0].blocks[0].operations)
+                return operation.regions[0].blocks[0]
         raise AssertionError(f"no function @{symbol}")
 
     @cached_property
@@ -320,6 +344,10 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
             return whole
         part = self.reshape(row, (1, *shape))
         return self.insert(part, whole, [time, *[0] * len(shape)], [1] * (len(shape) + 1))
+
+
+def _is_used(value: Any) -> bool:
+    return next(iter(value.uses), None) is not None
 
 
 def _width(element: Any) -> int:

@@ -201,6 +201,24 @@ def test_loops_copy_rows_and_not_what_they_carry() -> None:
         equal(adze.jit(f)(X), f(X))
 
 
+def test_what_only_the_condition_reads_is_not_carried() -> None:
+    def f(x: Any) -> Any:
+        def step(s: Any) -> Any:
+            x, _ = s
+            return x * 0.5, xp.max(x)
+
+        return lax.while_loop(lambda s: s[1] > 0.1, step, (x, np.float32(1)))
+
+    def first(x: Any) -> Any:
+        return f(x)[0]
+
+    for function, carried in ((first, 2), (f, 3)):  # with whether to go on
+        text = str(adze.trace(function, X).lower().mlir())
+        (types,) = re.findall(r"= scf\.while \(.*\) : \((.*)\) -> ", text)
+        assert types.count("tensor<") == carried
+        equal(adze.jit(function)(X), function(X))
+
+
 def test_stacks_of_equal_shape_are_arrays_of_their_own() -> None:
     def f(x: Any) -> Any:
         def outer(c: Any, _: Any) -> Any:
