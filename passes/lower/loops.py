@@ -91,17 +91,41 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         condition_constants: int,
         body_constants: int,
     ) -> tuple[Any, ...]:
-        """`scf.while` on the state and whether to go on; the constants are read from outside.
+        """`scf.while` on the state; the constants are read from outside."""
+        n = condition_constants + body_constants
+        ask, constants = operands[:condition_constants], operands[condition_constants:n]
+        state = [self._state(v, t) for v, t in zip(operands[n:], self.result_types, strict=True)]
+        # Observed: IREE crashes on some of these loops where what they carry has dynamic sizes.
+        if all(isinstance(t, TensorType) and t.is_static for t in self.result_types):
+            return self._loop_on_a_flag(condition, ask, body, constants, state)
+        types = self._result_tensors()
+        loop = mlir.scf.WhileOp(types, state)
+        before = mlir.ir.Block.create_at_start(loop.before, types)
+        with mlir.ir.InsertionPoint(before):
+            known = self._resident(before.arguments, state)
+            (left,) = self._called(condition, [*ask, *known], [self.tensor((), BOOL)])
+            mlir.scf.ConditionOp(mlir.tensor.extract(left, []), list(before.arguments))
+        after = mlir.ir.Block.create_at_start(loop.after, types)
+        with mlir.ir.InsertionPoint(after):
+            known = self._resident(after.arguments, state)
+            mlir.scf.YieldOp(list(self._called(body, [*constants, *known], types)))
+        return self._of_shapes(loop.results, state)
+
+    def _loop_on_a_flag(
+        self,
+        condition: str,
+        ask: Sequence[Any],
+        body: str,
+        constants: Sequence[Any],
+        state: Sequence[Any],
+    ) -> tuple[Any, ...]:
+        """`scf.while` on the state and whether to go on.
 
         A turn computes the next state and its condition together, so that it is one list of commands. What
         only the condition reads is not carried.
         """
-        n = condition_constants + body_constants
-        ask, constants = operands[:condition_constants], operands[condition_constants:n]
-        flag = self.tensor((), BOOL)
-        types = self._result_tensors()
-        state = [self._state(v, t) for v, t in zip(operands[n:], self.result_types, strict=True)]
-        uses = zip(self.operation.results, self._arguments(body)[body_constants:], strict=True)
+        flag, types = self.tensor((), BOOL), self._result_tensors()
+        uses = zip(self.operation.results, self._arguments(body)[len(constants) :], strict=True)
         is_carried = [_is_used(result) or _is_used(argument) for result, argument in uses]
         (first,) = self._called(condition, [*ask, *state], [flag])
         carried = [*itertools.compress(state, is_carried), first]
@@ -114,16 +138,14 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
         after = mlir.ir.Block.create_at_start(loop.after, carried_types)
         with mlir.ir.InsertionPoint(after):
             (*known, went_on) = self._resident(after.arguments, carried)
-            remaining = iter(known)
-            given = [next(remaining) if is_ else v for v, is_ in zip(state, is_carried, strict=True)]
+            given = _filled(state, known, is_carried)
             new = self._called(body, [*constants, *given], types)
             (left,) = self._called(condition, [*ask, *new], [flag])
             # IREE wants the body to read all that is carried (`whiles.py`): the flag is true in it.
             go_on = self.elementwise_as(BOOL, lambda s, _, a, b: s.and_(BOOL, a, b), left, went_on)
             mlir.scf.YieldOp([*itertools.compress(new, is_carried), go_on])
         (*found, _) = self._of_shapes(loop.results, carried)
-        remaining = iter(found)
-        return tuple(next(remaining) if is_ else v for v, is_ in zip(state, is_carried, strict=True))
+        return tuple(_filled(state, found, is_carried))
 
     def scan(
         self,
@@ -344,6 +366,12 @@ class LoopForms(MovementForms, OwnershipForms, ControlForms):
             return whole
         part = self.reshape(row, (1, *shape))
         return self.insert(part, whole, [time, *[0] * len(shape)], [1] * (len(shape) + 1))
+
+
+def _filled(values: Sequence[Any], changed: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+    """`values`, those whose flag is set replaced in order by `changed`."""
+    remaining = iter(changed)
+    return [next(remaining) if flag else v for v, flag in zip(values, flags, strict=True)]
 
 
 def _is_used(value: Any) -> bool:

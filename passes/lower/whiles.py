@@ -39,38 +39,44 @@ def _loops(operation: Any) -> Iterator[Any]:
 
 
 def _read(block: Any) -> set[Any]:
-    """The values whose elements the results of `block` follow from; the whole of inner loops counts."""
+    """The values whose elements the results of `block` follow from."""
     *steps, end = [o.operation for o in block.operations]
     found = set(end.operands)
     for step in reversed(steps):
-        if step.name == "tensor.dim" or not (
-            step.regions or any(r in found for r in step.results) or not step.results
-        ):
-            continue
-        found.update(step.operands)
         if step.name.startswith("scf."):
-            found.update(v for inner in _inside(step) for v in inner.operands if inner.name != "tensor.dim")
+            found |= _read_by_loop(step)
+        elif not step.results or any(r in found for r in step.results):
+            is_empty = any(_is_empty(v) for v in (*step.operands, *step.results))
+            if step.name != "tensor.dim" and not is_empty:
+                found.update(step.operands)
     return found
 
 
-def _inside(operation: Any) -> Iterator[Any]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield inner.operation
-                if inner.operation.name.startswith("scf."):
-                    yield from _inside(inner.operation)
+def _read_by_loop(operation: Any) -> set[Any]:
+    """What an inner loop or branch reads: of what a loop of known length starts with, what its body reads."""
+    blocks = [block for region in operation.regions for block in region.blocks]
+    found = set().union(*(_read(block) for block in blocks))
+    operands = list(operation.operands)
+    if operation.name == "scf.for":
+        _, *carried = blocks[0].arguments
+        first = len(operands) - len(carried)
+        starts = zip(operands[first:], carried, strict=True)
+        return found.union(operands[:first], (start for start, inner in starts if inner in found))
+    return found.union(operands)
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a value is an array without elements, from which nothing can follow."""
+    return isinstance(value.type, mlir.ir.RankedTensorType) and 0 in value.type.shape
 
 
 def _chosen(new: Any, old: Any) -> Any:
     """Elementwise `new if true else old`, which nobody can fold."""
     ir = mlir.ir
     type_ = ir.RankedTensorType(new.type)
-    dynamic = [
-        mlir.tensor.dim(new, mlir.arith.constant(ir.IndexType.get(), axis))
-        for axis in range(type_.rank)
-        if type_.is_dynamic_dim(axis)
-    ]
+    # The sizes that the loop states of what it carries: IREE does not find out those of what a branch gives.
+    owners = [use.owner.operation for use in old.uses]
+    dynamic = next((list(o.operands)[1:] for o in owners if o.name == "flow.tensor.tie_shape"), [])
     flag = mlir.arith.constant(ir.IntegerType.get_signless(1), 1)
     always = mlir.util.OptimizationBarrierOp([flag.type], [flag]).results[0]
     empty = ir.Operation.create("tensor.empty", results=[type_], operands=dynamic).result
