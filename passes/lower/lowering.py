@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from .branches import BranchForms
 from .convolution import ConvolutionForms
 from .cumulative import CumulativeForms
 from .effects import EffectForms
 from .indexing import IndexingForms
-from .loops import LoopForms
 from .ordering import OrderingForms
 from .randomness import RandomnessForms
+from .scans import ScanForms
+from .while_loops import WhileForms
 
 
 class Lowering(
     IndexingForms,
     RandomnessForms,
-    LoopForms,
+    BranchForms,
+    WhileForms,
+    ScanForms,
     EffectForms,
     CumulativeForms,
     ConvolutionForms,

@@ -169,6 +169,61 @@ def test_loops_in_loops_of_a_dynamic_size() -> None:
         equal(compiled(rows), f(rows))
 
 
+# -- loops that count
+
+
+def repeated(x: Any, n: Any) -> Any:
+    return lax.fori_loop(0, n, lambda i, v: xp.sin(v) + i.astype(np.float32), x)
+
+
+def until_a_flag(x: Any, n: Any) -> Any:
+    def step(s: Any) -> Any:
+        i, j, _, v = s
+        return i + 1, xp.maximum(j - 2, -5), (i < n) & ~(j == -3), v * 0.5
+
+    return lax.while_loop(lambda s: s[2], step, (np.int32(0), np.int64(9), n > 0, x))
+
+
+def counted_twice(x: Any, n: Any) -> Any:
+    def outer(s: Any) -> Any:
+        i, v = s
+        return i + 1, lax.while_loop(lambda t: t[0] < i, lambda t: (t[0] + 1, t[1] * 1.5), (0 * i, v))[1]
+
+    return lax.while_loop(lambda s: s[0] < n, outer, (0 * n, x))
+
+
+def wrapping(x: Any, n: Any) -> Any:
+    start = np.int32(2**31 - 2) + 0 * n
+    return lax.while_loop(lambda s: s[0] > 0, lambda s: (s[0] + 1, s[1] + 1), (start, x))
+
+
+def from_a_wider(x: Any, n: Any) -> Any:
+    wide = n.astype(np.int64) * 3
+    return lax.while_loop(lambda s: s[0].astype(np.int32) > 1, lambda s: (s[0] - 2, s[1] * 2), (wide, x))
+
+
+def unsigned(x: Any, n: Any) -> Any:
+    return lax.while_loop(lambda s: s[0] > 2**31, lambda s: (s[0] - 1, s[1] + 1), (np.uint32(2**31 + 3), x))
+
+
+def asks_the_device(x: Any, n: Any) -> Any:
+    return lax.while_loop(
+        lambda s: (s[0] < n) & (xp.sum(s[1]) < 20), lambda s: (s[0] + 1, s[1] * 1.5), (0 * n, x)
+    )
+
+
+COUNTING = (repeated, until_a_flag, counted_twice, wrapping, from_a_wider, unsigned, asks_the_device)
+
+
+def test_loops_that_count() -> None:
+    def everything(x: Any, n: Any) -> Any:
+        return [f(x, n) for f in COUNTING]
+
+    compiled = adze.jit(everything)
+    for n in (-1, 0, 1, 7):
+        equal(compiled(A, np.int32(n)), everything(A, xp.asarray(np.int32(n))))
+
+
 # -- what a loop carries stays where it is: IREE would copy it once a turn
 
 
