@@ -71,6 +71,9 @@ def target_names() -> list[str]:
     return names
 
 
+DEVICE_NAME: Final = "__device_0"
+"""What IREE calls the device of a program; where one is described by an attribute, it must be told so."""
+
 # --- CPU ---------------------------------------------------------------------------------------------------
 
 _LLVM_CPU: Final = (
@@ -176,7 +179,7 @@ def _vulkan_target(detail: str) -> Target:
     flags: tuple[str, ...]
     if architecture in _LAVAPIPE_SUBGROUPS:
         attribute = _LAVAPIPE.format(subgroup=_LAVAPIPE_SUBGROUPS[architecture])
-        flags = (f"--iree-hal-target-device={attribute}",)
+        flags = (f"--iree-hal-target-device={DEVICE_NAME}={attribute}",)
     elif architecture in _VULKAN_ARCHITECTURES:
         flags = ("--iree-hal-target-device=vulkan", f"--iree-vulkan-target={architecture}")
     else:
@@ -235,7 +238,7 @@ def _cuda_target(detail: str) -> Target:
             hint="PTX for sm_80 also runs on every newer GPU",
         )
     if architecture == "sm_90":
-        flags: tuple[str, ...] = (f"--iree-hal-target-device={_HOPPER}",)
+        flags: tuple[str, ...] = (f"--iree-hal-target-device={DEVICE_NAME}={_HOPPER}",)
     else:
         flags = ("--iree-hal-target-device=cuda", f"--iree-cuda-target={architecture}")
     return Target(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ...dialects import mlir
+from ...runtime.targets import DEVICE_NAME
 
 BARRIER: Final = "iree_tensor_ext.compute_barrier.start"
 
@@ -34,7 +35,7 @@ def resident(value: Any, sizes: Sequence[Any]) -> Any:
     streams, and transfers them to where they are: each turn of a loop copies all that it carries. `sizes` are
     the dynamic ones. What is behind this may be written in place: only its owner may do so.
     """
-    device = mlir.ir.Attribute.parse("#hal.device.promise<@__device_0>", value.context)
+    device = mlir.ir.Attribute.parse(f"#hal.device.promise<@{DEVICE_NAME}>", value.context)
     return mlir.ir.Operation.create(
         RESIDENT, results=[value.type], operands=[value, *sizes], attributes={"target": device}
     ).results[0]

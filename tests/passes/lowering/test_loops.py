@@ -256,6 +256,14 @@ def test_loops_copy_rows_and_not_what_they_carry() -> None:
         equal(adze.jit(f)(X), f(X))
 
 
+@pytest.mark.parametrize("target", ["vulkan:lavapipe", "vulkan:ampere", "cuda:sm_80", "cuda:sm_90"])
+def test_loops_compile_where_the_device_is_described_by_name_or_attribute(target: str) -> None:
+    def everything(x: Any) -> Any:
+        return stacked(x), until_done(x), adze.grad(in_groups)(x)
+
+    assert adze.trace(everything, X).lower(target).compile().vmfb
+
+
 def test_what_only_the_condition_reads_is_not_carried() -> None:
     def f(x: Any) -> Any:
         def step(s: Any) -> Any:
