@@ -379,7 +379,7 @@ class Scalars:
         self, module: ir.Module, name: str, dtype: np.dtype, operands: tuple[ir.Value, ...]
     ) -> ir.Value:
         """A call of the function that holds the code, made when it is first needed."""
-        symbol = f"adze.{name}.{dtype.name}"
+        symbol = f"scalar.{name}.{dtype.name}"
         types = [x.type for x in operands]
         if symbol not in self._functions:
             with mlir.ir.InsertionPoint(module.body), mlir.ir.Location.unknown():
