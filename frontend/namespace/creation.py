@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS
+from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS, as_dtype
 from ..tracing.array import Array
 from ..tracing.interpreter import as_value, ops
 from ..tracing.sizes import Dim
@@ -30,15 +30,30 @@ def asarray(
 ) -> Any:
     """`obj` (array, scalar, nested list, traced values among them) as an array.
 
-    Lists of Python floats become float32, as new arrays do; NumPy arrays keep their dtype.
+    Lists of Python floats become float32, as new arrays do; NumPy arrays keep their dtype. A NumPy array that
+    can be written to is copied, as an array of adze never changes; with `copy=False` its memory is shared,
+    and the caller sees to it that nobody writes to it. Raises `ArgumentError` where that is not possible.
     """
     wanted = None if dtype is None else dtype_of("asarray", dtype)
     if type(obj) in PYTHON_SCALARS:
         return convert(obj, wanted or _DEFAULTS[type(obj)])
     if isinstance(obj, (list, tuple)):
         return _from_sequence(obj, wanted)
+    if copy is False and isinstance(obj, np.ndarray):
+        return _shared(obj, wanted)
     value = asarray_of(obj)
     return value if wanted is None else convert(value, wanted)
+
+
+def _shared(obj: np.ndarray, wanted: np.dtype | None) -> Array:
+    """An array in the memory of `obj`."""
+    have = as_dtype(obj.dtype)
+    if obj.dtype == have and wanted in (None, have):
+        return Array(obj)
+    raise argument_error(
+        f"asarray(copy=False): an array of dtype {obj.dtype} cannot become {wanted or have} without a copy",
+        hint="leave copy out",
+    )
 
 
 def array(obj: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, order: Any = None) -> Any:
