@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, INEXACT, INT32, INT64, INTEGERS, storage
+from ..errors import IndexBoundsError, IndexingError
 from ..tracing.array import Array
 from ..tracing.interpreter import ops
+from ..tracing.locations import user_location_text
 from .arithmetic import add, clip, floor_divide, multiply, remainder
-from .axes import argument_error, count_array, count_of, dtype_error, normalize_axis, shape_error
+from .axes import argument_error, concretization_error, count_array, count_of, normalize_axis, shape_error
 from .positions import wrapped
 from .promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
 
@@ -92,8 +94,13 @@ def _require_integers(function: str, indices: Any) -> Any:
     if isinstance(indices, (list, tuple)) and not len(indices):
         value = Array(np.zeros(0, np.int64))
     if value.dtype not in INTEGERS:
-        raise dtype_error(f"{function}: indices must be integers, got {type_text(value)}")
+        message = f"{function}: indices must be integers, got {type_text(value)}"
+        raise IndexingError(message, where=user_location_text())
     return value
+
+
+def _bounds_error(message: str) -> IndexBoundsError:
+    return IndexBoundsError(message, where=user_location_text())
 
 
 def take(
@@ -109,7 +116,7 @@ def take(
         known = positions.numpy()
         outside = known[(known < -size) | (known >= size)] if known.size else known
         if outside.size:
-            raise shape_error(
+            raise _bounds_error(
                 f"take: index {int(outside.flat[0])} is out of bounds for axis {place} of {type_text(value)}"
             )
     if positions.ndim == 0:
@@ -201,7 +208,7 @@ def ix_(*vectors: Any) -> tuple[Any, ...]:
             raise shape_error(f"ix_: expected vectors, got {type_text(value)}")
         if value.dtype == BOOL:
             if not isinstance(value, Array):
-                raise argument_error("ix_: masks must be known while tracing", "use integer positions")
+                raise concretization_error("ix_: masks must be known while tracing", "use integer positions")
             value = Array(value.numpy().nonzero()[0])
         shape = tuple(value.shape[0] if a == k else 1 for a in range(len(vectors)))
         grids.append(ops.reshape(value, shape=shape))
