@@ -16,6 +16,7 @@ from ..errors import IndexBoundsError, IndexingError
 from ..tracing.array import Array
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim
 from .arithmetic import add, clip, floor_divide, multiply, remainder
 from .axes import argument_error, concretization_error, count_array, count_of, normalize_axis, shape_error
 from .positions import wrapped
@@ -54,6 +55,7 @@ def gather_at(
     The axes are replaced by those of the positions, which come at `place` among the remaining ones.
     """
     count = positions[0].ndim
+    require_elements(x, axes, positions[0].shape, mode)
     rest = x.ndim - len(axes)
     fill = default_fill(x.dtype) if fill_value is None else fill_value
     with np.errstate(all="ignore"):
@@ -70,6 +72,16 @@ def gather_at(
         slice_sizes=tuple(1 if a in axes else n for a, n in enumerate(x.shape)),
         mode="fill" if mode == "fill" else "clip",
         fill_value=bits,
+    )
+
+
+def require_elements(x: Any, axes: Sequence[int], wanted: Sequence[Any], mode: str | None) -> None:
+    """Raise `IndexBoundsError` where elements are wanted of an empty axis: none is there to clip to."""
+    empty = [a for a in axes if not isinstance(x.shape[a], Dim) and x.shape[a] == 0]
+    if not empty or mode == "fill" or any(isinstance(n, Dim) or n == 0 for n in wanted):
+        return
+    raise _bounds_error(
+        f"indices of shape {tuple(wanted)} take elements of {type_text(x)}, whose axis {empty[0]} has none"
     )
 
 
@@ -139,6 +151,7 @@ def take_along_axis(
     if axis is None:
         value, axis = ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0
     value, positions, place = _aligned("take_along_axis", value, positions, axis)
+    require_elements(value, (place,), positions.shape, mode)
     chosen = normalized(positions, value.shape[place], mode)
     others = tuple(a for a in range(value.ndim) if a != place)
     fill = default_fill(value.dtype) if fill_value is None else fill_value

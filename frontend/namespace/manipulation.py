@@ -242,6 +242,8 @@ def _index(function: str, obj: Any, count: int) -> Any:
         return obj
     positions = obj if isinstance(obj, int) else concrete(function, obj, "the positions")
     known = np.asarray(positions)
+    if not known.size and known.dtype != np.bool_:
+        return known.astype(np.int64)  # NumPy makes an empty list one of floats
     if known.dtype != np.bool_ and known.size and (known.min() < -count or known.max() >= count):
         message = f"{function}: position {positions} is out of range, there are {count}"
         raise IndexBoundsError(message, where=user_location_text())
