@@ -16,7 +16,7 @@ from ..dialects.errors import AdzeError
 _PLACE: Final = re.compile(r'"[^"]*":(\d+):(\d+)')
 
 
-class IRTextError(AdzeError):
+class IRTextError(AdzeError, ValueError):
     """A text is not MLIR."""
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
-from .errors import ArtifactError, CallError, DeviceError
+from .errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
 from .signature import ArraySpec, FunctionSignature, check_arguments, signature_from_declaration
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Function:
         try:
             self._invoke(self._vm_function, inputs, results)
         except Exception as error:
-            raise CallError(_explain_call(error, self.signature)) from error
+            raise FailedCallError(_explain_call(error, self.signature)) from error
         view_class = self._view_class
         made = []
         for position, dtype, shape in self._outputs:
@@ -217,7 +217,7 @@ class Function:
         """The input list for arguments that the quick comparison did not settle, or the error for them."""
         for position, argument in enumerate(arguments):
             if not isinstance(argument, DeviceArray):
-                raise CallError(
+                raise CallTypeError(
                     f"{self.signature.name}(): argument {position} is {type(argument).__name__}: "
                     "expected DeviceArray",
                     hint="Function.call() converts other arrays",

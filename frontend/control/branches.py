@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects.ops.custom_batching import ONE_BY_ONE
 from ...dialects.types import INT32, INTEGERS
 from .. import tree
-from ..errors import ArgumentError, TraceError
+from ..errors import ArgumentError, ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -58,7 +58,7 @@ def switch(
         raise ArgumentError("switch needs at least one branch", where=user_location_text())
     value = scalar(index, "the index of switch")
     if value.dtype not in INTEGERS:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"the index of switch is {ops.type_of(value)}, expected a 0-d integer",
             where=user_location_text(),
             hint="give an integer array, or .astype('int32')",

@@ -10,7 +10,7 @@ import numpy as np
 from ...dialects.errors import AdzeError
 from ...dialects.types import BOOL, TensorType
 from .. import tree
-from ..errors import ArgumentError, ShapeError, TraceError
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TraceError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
@@ -45,7 +45,7 @@ def is_true(value: Any) -> Any:
 def integer(value: Any, what: str, least: int) -> int:
     """`value` as an integer that is known now and not below `least`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{what} is {value!r}, expected an integer that is known while tracing",
             where=user_location_text(),
             hint="for a number of steps that is computed, use adze.fori_loop or adze.while_loop",

@@ -15,7 +15,7 @@ import numpy as np
 from ...dialects.types import INTEGERS
 from .. import namespace as xp
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location, user_location_text
@@ -135,7 +135,7 @@ def fori_loop(
     first, last = scalar(lower, "the lower bound of fori_loop"), scalar(upper, "the upper bound of fori_loop")
     for value, what in ((first, "lower"), (last, "upper")):
         if value.dtype not in INTEGERS:
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"the {what} bound of fori_loop is {ops.type_of(value)}, expected a 0-d integer",
                 where=user_location_text(),
             )
@@ -225,7 +225,7 @@ def _truth(found: Any) -> Any:
     leaves = [as_value(leaf) for leaf in tree.leaves(found)]
     if len(leaves) != 1 or leaves[0].ndim != 0 or tree.structure(found) != tree.structure(0):
         types = [ops.type_of(v) for v in leaves]
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"cond_fun of while_loop gives {typed_tree(tree.structure(found), types)}, expected one 0-d bool",
             where=user_location_text(),
             hint="reduce it (.all(), .any()), or map over the loop with adze.vmap",

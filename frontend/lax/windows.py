@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, FLOAT32
 from .. import namespace as xp
-from ..errors import ArgumentError, DtypeError, ShapeError
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..transforms.batching import vmap
@@ -152,7 +152,7 @@ def _along(combine: Combine, x: Any, axis: int, window: int, stride: int, dilati
 
 def _single(function: str, operand: Any) -> Any:
     if isinstance(operand, (tuple, list, dict)):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{function} takes one array, got a {type(operand).__name__}",
             where=user_location_text(),
             hint="adze.lax.associative_scan combines trees of arrays; its last element is the reduction",

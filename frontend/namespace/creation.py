@@ -6,18 +6,28 @@ Floats default to float32 and integers to int64; everything else keeps the dtype
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS, as_dtype
+from ..errors import ZeroStepError
 from ..tracing.array import Array
+from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from .arithmetic import add, divide, multiply, power, subtract
-from .axes import argument_error, dtype_of, normalize_axis, shape_of
+from .axes import (
+    argument_error,
+    concretization_error,
+    dtype_of,
+    integer,
+    normalize_axis,
+    shape_of,
+    type_error,
+)
 from .axes import full_like as constant_like
 from .promotion import PYTHON_SCALARS, asarray_of, broadcast, coerce, convert, is_weak, promote
 from .transcendental import exp, log
@@ -176,6 +186,8 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
         counted = ops.iota(shape=(length,), axis=0, dtype=wanted or INT64)
         return counted if start == 0 else add(counted, start)
     numbers = [_number("arange", v) for v in (start, stop, step)]
+    if numbers[2] == 0:
+        raise ZeroStepError("arange: the step must not be 0", where=user_location_text())
     if wanted is None:
         strong = [n for n in numbers if isinstance(n, np.generic)]
         wanted = (
@@ -196,7 +208,8 @@ def _number(function: str, value: Any) -> Any:
         return value
     if isinstance(value, (Array, np.ndarray)) and value.ndim == 0:
         return np.asarray(value)[()]
-    raise argument_error(
+    mistake = concretization_error if isinstance(value, (Tracer, Dim)) else type_error
+    raise mistake(
         f"{function}: bounds and step must be numbers known while tracing, got {value!r}",
         "the length of the result must not depend on traced values; use static_argnums",
     )
@@ -214,7 +227,7 @@ def linspace(
     axis: int = 0,
 ) -> Any:
     """`num` numbers evenly spaced from `start` to `stop` (both may be traced arrays)."""
-    num = operator.index(num)
+    num = integer("linspace", num, "num")
     if num < 0:
         raise argument_error(f"linspace: num must not be negative, got {num}")
     first, last = promote(start, stop)

@@ -10,7 +10,7 @@ from ...dialects.types import BOOL, FLOAT64, INEXACT, INT64, INTEGERS
 from ..tracing.array import Array
 from ..tracing.interpreter import ops
 from .arithmetic import add, divide, subtract
-from .axes import argument_error, dtype_error, full_like, scalar, shape_error
+from .axes import argument_error, concretization_error, dtype_error, full_like, scalar, shape_error
 from .creation import linspace
 from .gathering import join_positions
 from .promotion import asarray_of, convert, operands, type_text
@@ -46,10 +46,11 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
     """How often each of 0, 1, ... occurs, or the sum of its weights. Traced arrays need `length`."""
     value = asarray_of(x)
     if value.ndim != 1 or value.dtype not in INTEGERS:
-        raise dtype_error(f"bincount: expected a vector of integers, got {type_text(value)}")
+        mistake = shape_error if value.ndim != 1 else dtype_error
+        raise mistake(f"bincount: expected a vector of integers, got {type_text(value)}")
     if length is None:
         if not isinstance(value, Array):
-            raise argument_error(
+            raise concretization_error(
                 f"bincount of a traced array {type_text(value)} has a length that depends on values",
                 "state it: bincount(x, length=n)",
             )

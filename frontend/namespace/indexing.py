@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dialects.types import INT32, INT64
-from ..errors import ShapeError
+from ..errors import IndexBoundsError, ShapeError
 from ..tracing.interpreter import ops
-from .axes import scalar, shape_error
+from ..tracing.locations import user_location_text
+from .axes import scalar
 from .gathering import gather_at, normalized
 from .positions import Bounds, Item, bounds, is_full, parse, require_no_mask
 from .promotion import asarray_of, broadcast, broadcast_shapes, same_size
@@ -112,8 +113,10 @@ def batch_shape(items: Sequence[Item]) -> tuple[Any, ...]:
     try:
         return broadcast_shapes(*shapes)
     except ShapeError:
-        raise shape_error(
-            f"index arrays could not be broadcast together: shapes {', '.join(str(tuple(s)) for s in shapes)}"
+        raise IndexBoundsError(
+            "index arrays could not be broadcast together: "
+            f"shapes {', '.join(str(tuple(s)) for s in shapes)}",
+            where=user_location_text(),
         ) from None
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects.types import BOOL, INT64
 from ..tracing.array import Array
 from ..tracing.interpreter import ops
-from .axes import argument_error, count_array, full_like
+from .axes import concretization_error, count_array, full_like
 from .gathering import take
 from .logic import logical_not
 from .manipulation import concat
@@ -95,7 +95,7 @@ def count_vector(count: Any) -> Any:
 def _concrete(function: str, value: Any) -> np.ndarray:
     if isinstance(value, Array):
         return value.numpy()
-    raise argument_error(
+    raise concretization_error(
         f"{function} of a traced array {type_text(value)} has a shape that depends on values",
         f"state how many distinct values there are at most: {function}(x, size=n)",
     )

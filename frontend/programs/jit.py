@@ -22,7 +22,7 @@ from ...runtime.devices import get_device
 from ...runtime.execute import Function
 from ...runtime.settings import read_settings
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.frames import Frame, Tracer, current_frame, leaked, recording
 from ..tracing.interpreter import argument_value, is_python_scalar, ops, scalar_value
@@ -138,7 +138,7 @@ class Jitted:
         leaves, structure = tree.flatten((args, kwargs))
         try:
             kinds = tuple([_kind(leaf) for leaf in leaves])
-        except ArgumentError:
+        except AdzeError:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
             raise
@@ -327,7 +327,7 @@ def jit(
             jit, static_argnums=static_argnums, static_argnames=static_argnames, target=target, device=device
         )
     if not callable(function):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"jit expects a function, got {type(function).__name__}", where=user_location_text()
         )
     nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
@@ -357,7 +357,7 @@ def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def explain_retrace(function: Jitted) -> str:
     """Why a jitted function was traced, one line a trace."""
     if not isinstance(function, Jitted):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"explain_retrace expects a function made by adze.jit, got {type(function).__name__}",
             where=user_location_text(),
         )
@@ -377,7 +377,7 @@ def _kind(leaf: Any) -> Any:
         scalar_value(leaf, None)  # an integer beyond 64 bits is an error
         return cls
     if isinstance(leaf, ShapeDtype):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"a compiled function was called with a spec, {leaf}",
             where=user_location_text(),
             hint="specs are for .trace(); call with arrays",

@@ -18,7 +18,7 @@ from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.ops.elementwise import Elementwise
 from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, SIZE, TensorType, ValueType, as_dtype
 from ...passes.evaluate import WATCH
-from ..errors import ArgumentError
+from ..errors import ArgumentTypeError, IntegerRangeError
 from .array import Array, is_frozen
 from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
@@ -187,6 +187,8 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         raise _not_an_array(x)
     try:
         array = np.asarray(x)
+    except AdzeError:  # of an array among the items, which has its own text
+        raise
     except (ValueError, TypeError):
         raise _not_an_array(x) from None
     if array.dtype.kind in "OSUVMm" and array.dtype.name != "bfloat16":
@@ -204,7 +206,7 @@ def is_python_scalar(x: Any) -> bool:
 def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None, *, wide: bool = False) -> Array:
     """A Python scalar as a 0-d array; weakly typed unless `dtype` is given, `wide` with all of its bits."""
     if isinstance(x, int) and not isinstance(x, bool) and not -(1 << 63) <= x < 1 << 63:
-        raise ArgumentError(
+        raise IntegerRangeError(
             f"Python integer {x} does not fit in 64 bits",
             where=user_location_text(),
             hint="give it a dtype: numpy.uint64(...) or a float",
@@ -249,8 +251,8 @@ def _holds_tracer(items: Any) -> bool:
     )
 
 
-def _not_an_array(x: Any) -> ArgumentError:
-    return ArgumentError(
+def _not_an_array(x: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
         f"expected an array or a number, got {type(x).__name__}: {str(x)[:60]!r}",
         where=user_location_text(),
     )

@@ -15,7 +15,7 @@ import numpy as np
 from ...dialects.types import TensorType
 from ...passes.batch import Batcher
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value, ops
@@ -50,12 +50,12 @@ def vmap(
             vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size, axis_name=axis_name
         )
     if not callable(function):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"vmap expects a function, got {type(function).__name__}: {function!r}",
             where=user_location_text(),
         )
     if axis_name is not None and not isinstance(axis_name, str):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"axis_name is {type(axis_name).__name__}: {axis_name!r}, expected a str",
             where=user_location_text(),
             hint="nest one vmap for each name",

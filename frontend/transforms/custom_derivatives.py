@@ -15,7 +15,7 @@ from typing import Any
 
 from ...dialects.types import INEXACT
 from .. import tree
-from ..errors import ArgumentError, TraceError
+from ..errors import ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -392,10 +392,10 @@ def positional(
     try:
         bound = inspect.signature(function).bind(*args, **kwargs)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{function_name(function)}(): {error}", where=user_location_text()) from None
+        raise ArgumentTypeError(f"{function_name(function)}(): {error}", where=user_location_text()) from None
     bound.apply_defaults()
     if bound.kwargs:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{function_name(function)}() has keyword-only arguments, which custom rules cannot take",
             where=user_location_text(),
         )

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...dialects.types import COMPLEX, FLOATS, INEXACT, TensorType
 from .. import tree
-from ..errors import ArgumentError, DtypeError
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError
 from ..tracing.interpreter import as_value, narrowed, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Workshop, argument_of, keep_dimensions
@@ -62,7 +62,7 @@ def jvp(
     With `has_aux`, f gives (result, aux) and so does the return value: (result, tangent, aux).
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"jvp takes tuples of primals and tangents, got {type(primals).__name__} and "
             f"{type(tangents).__name__}",
             where=user_location_text(),
@@ -71,7 +71,7 @@ def jvp(
     flat = _Flat(function, primals, {})
     given, structure = tree.flatten((tuple(tangents), {}))
     if structure != flat.structure:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"tangents have the tree {tree.describe(structure)}, primals {tree.describe(flat.structure)}",
             where=user_location_text(),
         )
@@ -197,7 +197,7 @@ def linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callabl
     def push(*tangents: Any) -> Any:
         leaves, structure = tree.flatten((tangents, {}))
         if structure != flat.structure:
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"tangents have the tree {tree.describe(structure)}, primals {tree.describe(flat.structure)}",
                 where=user_location_text(),
             )
@@ -349,14 +349,14 @@ def _scalar(function: Callable[..., Any], value: Any, holomorphic: bool, has_aux
         hint = "pass has_aux=True for (loss, extra results)"
         if isinstance(value, tuple) and len(value) == 2 and not has_aux:
             hint = "it gives a pair: pass has_aux=True for (loss, extra results)"
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"grad needs a function that gives one scalar, {function_name(function)} gives "
             f"{tree.describe(tree.structure(value))}",
             where=user_location_text(),
             hint=hint,
         )
     if value.ndim != 0:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"grad needs a scalar, {function_name(function)} gives {ops.type_of(value)}",
             where=user_location_text(),
             hint="reduce it (.sum(), .mean()), or use jacrev, jacfwd or vjp",
@@ -372,7 +372,7 @@ def _scalar(function: Callable[..., Any], value: Any, holomorphic: bool, has_aux
 
 def _pair(function: Callable[..., Any], value: Any) -> tuple[Any, Any]:
     if not isinstance(value, tuple) or len(value) != 2:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"with has_aux=True {function_name(function)} must give a pair (result, aux), it gives "
             f"{tree.describe(tree.structure(value))}",
             where=user_location_text(),
@@ -390,7 +390,7 @@ def _tangent_like(primal: Any, tangent: Any, name: str, what: str = "tangent") -
     expected = TensorType(_static_shape(primal), primal.dtype)
     actual = TensorType(_static_shape(value), value.dtype)
     if actual != expected:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"the {what} of '{name}' is {actual}, expected {expected}", where=user_location_text()
         )
     return value

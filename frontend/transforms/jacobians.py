@@ -14,7 +14,7 @@ import numpy as np
 from ...dialects.types import COMPLEX, INEXACT
 from .. import namespace as xp
 from .. import tree
-from ..errors import ArgumentError, DtypeError
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
@@ -258,7 +258,7 @@ def _basis(values: Sequence[Any], chosen: int) -> list[Any]:
 
 def _split_aux(function: Callable[..., Any], result: Any) -> tuple[Any, Any]:
     if not isinstance(result, tuple) or len(result) != 2:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"with has_aux=True {function_name(function)} must give a pair (result, aux)",
             where=user_location_text(),
         )
