@@ -15,7 +15,15 @@ from ...dialects.types import BOOL, INEXACT, INT32, INT64, INTEGERS, storage
 from ..tracing.array import Array
 from ..tracing.interpreter import ops
 from .arithmetic import add, clip, floor_divide, multiply, remainder
-from .axes import argument_error, count_array, count_of, dtype_error, normalize_axis, shape_error
+from .axes import (
+    argument_error,
+    concrete,
+    count_array,
+    count_of,
+    dtype_error,
+    normalize_axis,
+    shape_error,
+)
 from .positions import wrapped
 from .promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
 
@@ -200,9 +208,7 @@ def ix_(*vectors: Any) -> tuple[Any, ...]:
         if value.ndim != 1:
             raise shape_error(f"ix_: expected vectors, got {type_text(value)}")
         if value.dtype == BOOL:
-            if not isinstance(value, Array):
-                raise argument_error("ix_: masks must be known while tracing", "use integer positions")
-            value = Array(value.numpy().nonzero()[0])
+            value = Array(concrete("ix_", value, "a mask").nonzero()[0])
         shape = tuple(value.shape[0] if a == k else 1 for a in range(len(vectors)))
         grids.append(ops.reshape(value, shape=shape))
     return tuple(grids)
