@@ -109,8 +109,8 @@ class Workshop:
             results, result_tree, _ = result_values(call, call(inner), name)
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
-        given = {capture_key(outer) for outer in bound.values()}
-        found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in given)
+        known = {capture_key(outer) for outer in bound.values()}
+        found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
         return Nested(frame.symbol, result_tree, types, found, frame.asked)
 
     def reserve(self, name: str) -> str:

@@ -84,6 +84,7 @@ class _Mapping:
         kwargs: dict[str, Any],
     ) -> None:
         self.function = function
+        self.args = args
         self.out_axes = out_axes
         self.axis_name = axis_name
         leaves, self.structure = tree.flatten((args, kwargs))
@@ -139,10 +140,20 @@ class _Mapping:
             for leaf, is_mapped in zip(self.leaves, self.is_mapped, strict=True)
         ]
         args, kwargs = tree.unflatten(self.structure, full)
+        if not all(self.is_mapped):
+            args = self._shared(args)
         if self.axis_name is None:
             return self.function(*args, **kwargs)
         with bound_axis(self.axis_name, self.size, next(arrays)):
             return self.function(*args, **kwargs)
+
+    def _shared(self, args: Sequence[Any]) -> list[Any]:
+        """The arguments of a slice; one without a mapped leaf is the user's object, no copy."""
+        flags, found = iter(self.is_mapped), []
+        for original, arg in zip(self.args, args, strict=True):
+            mapped = [next(flags) for _ in range(tree.structure(original).num_leaves)]
+            found.append(arg if any(mapped) else original)
+        return found
 
     def _placed(self, result: Any, has_axis: bool, axis: int | None) -> Any:
         if axis is None:

@@ -42,6 +42,7 @@ def jacfwd(
         partial, chosen = _partial(function, argnums, args, kwargs)
         leaves, structure = tree.flatten(chosen)
         values = [_differentiable(function, leaf, holomorphic) for leaf in leaves]
+        _require_real("jacfwd", function, "arguments", values, holomorphic)
 
         def main(*flat: Any) -> Any:
             return partial(tree.unflatten(structure, flat))
@@ -86,6 +87,7 @@ def jacrev(
 
         value, pullback, *aux = vjp(main, *values, has_aux=has_aux)
         results, result_tree = tree.flatten(value)
+        _require_real("jacrev", function, "results", results, holomorphic)
         per_result: list[Any] = []
         for position, result in enumerate(results):
             _differentiable(function, result, holomorphic)
@@ -254,6 +256,19 @@ def _differentiable(function: Callable[..., Any], leaf: Any, holomorphic: bool) 
             where=user_location_text(),
         )
     return value
+
+
+def _require_real(
+    name: str, function: Callable[..., Any], what: str, values: Sequence[Any], holomorphic: bool
+) -> None:
+    """Raise where one complex number would not say how a function changes: it need not be holomorphic."""
+    for value in values:
+        if value.dtype in COMPLEX and not holomorphic:
+            raise DtypeError(
+                f"{name} of {function_name(function)} needs real {what}, got {ops.type_of(value)}",
+                where=user_location_text(),
+                hint="pass holomorphic=True for a holomorphic function, or take real and imaginary parts",
+            )
 
 
 def _basis(values: Sequence[Any], chosen: int) -> list[Any]:

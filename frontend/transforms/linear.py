@@ -136,8 +136,15 @@ class Pullback:
         self._residuals: Sequence[Any] = made.residuals
         self._static = (made.linear, made.result_tree, made.call.structure)
 
-    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+    def __call__(self, cotangent: Any, *more: Any) -> tuple[Any, ...]:
         linear, result_tree, argument_tree = self._static
+        if more:
+            raise ArgumentError(
+                f"a pullback takes one cotangent of the tree {tree.describe(result_tree)}, got "
+                f"{1 + len(more)} arguments",
+                where=user_location_text(),
+                hint="put them into one tree: pullback((a, b))",
+            )
         leaves = tree.leaves_along(result_tree, cotangent)
         if leaves is None:
             raise ArgumentError(
