@@ -16,7 +16,7 @@ from ...dialects.types import INTEGERS
 from .. import namespace as xp
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
-from ..tracing.frames import current_frame
+from ..tracing.frames import current_frame, known_value
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location, user_location_text
 from ..tracing.nested import Nested, Workshop, argument_of
@@ -124,6 +124,7 @@ def fori_loop(
     """
     saving = Saving("fori_loop", checkpoint_every, memory_budget, saved_states)
     options: dict[str, Any] = {"memory_budget": memory_budget, "saved_states": saved_states}
+    lower, upper = _known_bound(lower), _known_bound(upper)
     if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
         steps = max(int(upper) - int(lower), 0)
         indices = xp.arange(int(lower), int(lower) + steps)
@@ -157,6 +158,12 @@ def fori_loop(
         return i + 1, body_fun(i, val)
 
     return while_loop(keep_going, advance, (start, init_val), **options)[1]
+
+
+def _known_bound(bound: Any) -> Any:
+    """A traced bound as the integer that it is outside `jit`."""
+    known = known_value(bound)
+    return int(known) if known is not None and known.dtype in INTEGERS and known.ndim == 0 else bound
 
 
 def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

@@ -16,6 +16,7 @@ from ...dialects.errors import TypeCheckError
 from ...dialects.types import INEXACT, as_dtype
 from ..errors import ArgumentError, ArgumentTypeError, AxisError, ConcretizationError, DtypeError, ShapeError
 from ..tracing.array import Array
+from ..tracing.frames import known_value
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -185,8 +186,8 @@ def concrete(function: str, x: Any, what: str) -> np.ndarray:
 
 def _concrete_sequence(function: str, x: Any, what: str) -> np.ndarray:
     value = asarray_of(x)
-    if isinstance(value, Array):
-        return value.numpy()
+    if isinstance(value, Array) or known_value(value) is not None:
+        return np.asarray(value)
     raise concretization_error(
         f"{function}: {what} must be known while tracing, got a traced array {type_text(value)}",
         hint="pass it as a NumPy array made outside, or through static_argnums",

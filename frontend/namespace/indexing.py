@@ -16,14 +16,14 @@ from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from .axes import scalar
 from .gathering import gather_at, normalized
-from .positions import Bounds, Item, bounds, is_full, parse, require_no_mask
+from .positions import Bounds, Item, bounds, is_full, known_masks, parse, require_no_mask
 from .promotion import asarray_of, broadcast, broadcast_shapes, same_size
 
 
 def get_index(x: Any, index: Any, mode: str | None = None, fill_value: Any = None) -> Any:
     """`x[index]`; `mode` and `fill_value` say what array indices out of bounds give."""
     value = asarray_of(x)
-    items = parse(value, index)
+    items = parse(value, known_masks(index))
     require_no_mask(value, items)
     gathers = any(i.kind == "array" for i in items) or (mode in ("fill", "wrap") and _has_scalar(items))
     result = _advanced(value, items, mode, fill_value) if gathers else _basic(value, items)

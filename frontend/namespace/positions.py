@@ -16,7 +16,7 @@ import numpy as np
 from ...dialects.types import BOOL, INT32, INT64, INTEGERS, SIGNED
 from ..errors import IndexBoundsError, IndexingError
 from ..tracing.array import Array
-from ..tracing.frames import Tracer
+from ..tracing.frames import Tracer, known_value
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim, maximum, minimum
@@ -124,6 +124,17 @@ def _indexing_error(message: str, hint: str | None = None) -> IndexingError:
     return IndexingError(message, where=user_location_text(), hint=hint)
 
 
+def known_masks(index: Any) -> tuple[Any, ...]:
+    """The entries of an index, traced masks as NumPy arrays where they have elements: outside `jit`."""
+    entries = index if isinstance(index, tuple) else (index,)
+    return tuple(_known_mask(e) if isinstance(e, Tracer) and e.dtype == BOOL else e for e in entries)
+
+
+def _known_mask(mask: Tracer) -> Any:
+    known = known_value(mask)
+    return mask if known is None else known
+
+
 def _axes_used(item: Item) -> int:
     if item.kind in ("new", "ellipsis"):
         return 0
@@ -221,7 +232,7 @@ def _clamped(position: Any, size: Any, turned: bool) -> Any:
 def _bound(value: Any) -> Any:
     if value is None or isinstance(value, Dim):
         return value
-    if isinstance(value, Tracer):
+    if isinstance(value, Tracer) and known_value(value) is None:
         raise concretization_error(
             f"a slice bound must be known while tracing, got the traced {type_text(value)}",
             "use adze.lax.dynamic_slice for a window of fixed size, or a mask with adze.numpy.where",

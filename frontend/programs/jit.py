@@ -243,8 +243,8 @@ class Jitted:
         nested = memo.get(key)
         captured: list[Any] = []
         if nested is None:
-            nested, captured = self._trace_nested(frame, structure, values, static)
-            if not captured:
+            nested, captured, asked = self._trace_nested(frame, structure, values, static)
+            if not captured and not asked:
                 memo[key] = nested
         results = ops.call(*values, *captured, callee=nested.symbol, results=nested.result_types)
         results = results if isinstance(results, tuple) else (results,)
@@ -254,7 +254,8 @@ class Jitted:
 
     def _trace_nested(
         self, outer: Frame, structure: tree.Structure, values: Sequence[Any], static: tuple[Any, ...]
-    ) -> tuple[_Nested, list[Any]]:
+    ) -> tuple[_Nested, list[Any], bool]:
+        """The function, what it captures, and whether it holds for the present values of those alone."""
         frame = Frame(
             outer.program,
             function_name(self._function),
@@ -274,7 +275,8 @@ class Jitted:
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         weak = tuple(r.weak_type for r in results)
-        return _Nested(frame.symbol, result_tree, types, weak), [v for v, _ in frame.captured.values()]
+        captured = [v for v, _ in frame.captured.values()]
+        return _Nested(frame.symbol, result_tree, types, weak), captured, frame.asked
 
     # -- explaining ----------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from ...passes.linearize import Linearizer
 from ...passes.transpose import Transposer
 from .. import tree
 from .array import Array
+from .concrete import Given, Mapped
 from .frames import Frame, Program, Tracer, capture_key, current_frame, recording
 from .interpreter import ops
 from .sizes import Dim
@@ -38,6 +39,8 @@ class Nested:
     result_tree: tree.Structure
     result_types: tuple[TensorType, ...]
     captured: tuple[Any, ...]
+    asked: bool = False
+    """Whether it was traced for the values of one call alone."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +82,13 @@ class Workshop:
         arguments: Sequence[Argument],
         bound: Mapping[int, Any] | None = None,
         symbol: str | None = None,
+        given: Sequence[Given | Mapped | None] = (),
     ) -> Nested:
         """Trace `call`, which gets a tracer for each argument and gives a pytree of arrays.
 
         `bound` maps positions of arguments to outer values: where `call` uses such a value, it uses the
         argument instead of capturing it. `symbol` is one that `reserve` gave, for functions that refer to
-        themselves.
+        themselves. `given` says what arguments are in the only call of the function, where that is so.
         """
         frame = Frame(self.program, name, self.frame, private=True, symbol=symbol)
         bound = bound or {}
@@ -97,14 +101,17 @@ class Workshop:
                     inner.append(tracer)
                 else:
                     inner.append(frame.add_size(argument.dimensions[0]))
+                source = given[position] if position < len(given) else None
+                if source is not None:
+                    frame.given[inner[-1].value] = source
                 if position in bound:
                     frame.captured[capture_key(bound[position])] = (bound[position], inner[-1].value)
             results, result_tree, _ = result_values(call, call(inner), name)
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
-        given = {capture_key(outer) for outer in bound.values()}
-        found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in given)
-        return Nested(frame.symbol, result_tree, types, found)
+        known = {capture_key(outer) for outer in bound.values()}
+        found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
+        return Nested(frame.symbol, result_tree, types, found, frame.asked)
 
     def reserve(self, name: str) -> str:
         """A symbol for a function that is traced later."""

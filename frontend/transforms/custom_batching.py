@@ -16,6 +16,7 @@ from ...dialects.ops.custom_batching import ONE_BY_ONE, announce, gone
 from ...dialects.types import SIZE, TensorType, ValueType
 from .. import tree
 from ..errors import TraceError
+from ..tracing.concrete import Given
 from ..tracing.frames import Tracer, capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -121,7 +122,8 @@ class _Call:
         def call(leaves: Sequence[Any]) -> Any:
             return self.function(*tree.unflatten(self.structure, leaves[:count]))
 
-        return self.shop.nested(self.name, call, given, {count + i: v for i, v in enumerate(captured)})
+        bound = {count + i: v for i, v in enumerate(captured)}
+        return self.shop.nested(self.name, call, given, bound, given=[Given(v) for v in self.values[:count]])
 
 
 class _TracedRule:

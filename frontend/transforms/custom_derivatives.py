@@ -16,6 +16,7 @@ from typing import Any
 from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
+from ..tracing.concrete import Given, origin_of, results_of
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -31,12 +32,30 @@ class _Made:
     body: Nested
     rules: tuple[str, ...]
     captured: Captured
+    values: Sequence[Any]
     missing: list[Any] = field(default_factory=list)
+    is_used_elsewhere: bool = False
 
     def forget(self, shop: Workshop) -> None:
         """Drop the functions, which call each other without what they turned out to need."""
         for symbol in (self.body.symbol, *self.rules):
             shop.drop(symbol)
+
+    def note_use(self, values: Sequence[Any]) -> None:
+        """A rule calls its own function: is that at the values that the function itself was called with?"""
+        pairs = zip(self.values, values, strict=True)
+        same = all(capture_key(origin_of(v)) == capture_key(origin_of(w)) for v, w in pairs)
+        self.is_used_elsewhere |= not same
+
+    def check_uses(self, name: str, *made: Nested) -> None:
+        """Raise where a rule calls its function at other values than it has been traced for."""
+        if self.is_used_elsewhere and any(nested.asked for nested in (self.body, *made)):
+            raise TraceError(
+                f"a rule of {name} calls {name} at other values, and {name} or its rules ask for values "
+                "(`if x > 0`): one trace does not hold for both",
+                where=user_location_text(),
+                hint="use adze.numpy.where or adze.cond in it",
+            )
 
 
 class Captured:
@@ -58,6 +77,10 @@ class Captured:
         """Which arguments they are, around `count` others."""
         first = len(self.sizes) + count
         return dict(enumerate(self.sizes)) | {first + i: v for i, v in enumerate(self.arrays)}
+
+    def given(self, values: Sequence[Any]) -> list[Given | None]:
+        """What arguments are in the call; those that are captured are known to be bound."""
+        return [*(None for _ in self.sizes), *map(Given, values)]
 
     def without(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """The others among the arguments."""
@@ -85,6 +108,13 @@ class _Call:
         """What makes two calls of a wrapped function one and the same traced function."""
         fixed = tuple((i, id(v)) for i, v in sorted(self.fixed.items()))
         return (id(owner), self.structure, tuple(a.type for a in self.arguments), fixed)
+
+    def known(self, owner: object) -> _Made | None:
+        """The function as it has been traced already, where one of its own rules calls it."""
+        made: _Made | None = self.memo.get(self.key(owner))
+        if made is not None:
+            made.note_use(self.values)
+        return made
 
     @contextmanager
     def remembered(self, owner: object, made: _Made) -> Iterator[_Made]:
@@ -160,7 +190,7 @@ class custom_jvp:  # a decorator, named as JAX has it
                 hint="define one: @f.defjvp",
             )
         call = _Call(self._function, args, self._nondiff)
-        made = call.memo.get(call.key(self))
+        made = call.known(self)
         if made is None:
             made = self._trace(call, Captured())
             if made.missing:
@@ -183,10 +213,13 @@ class custom_jvp:  # a decorator, named as JAX has it
         def rule(leaves: Sequence[Any]) -> Any:
             return self._apply_rule(call, captured.without(leaves[:count]), leaves[count : count + n])
 
-        body = shop.nested(name, lambda leaves: call.main(captured.without(leaves)), given, bound)
+        at = captured.given(call.values)
+        body = shop.nested(name, lambda leaves: call.main(captured.without(leaves)), given, bound, given=at)
         moving = given[len(captured.sizes) :]  # sizes have no tangents
-        with call.remembered(self, _Made(body, (shop.reserve(f"{name}_rule"),), captured)) as made:
-            rule_made = shop.nested(made.rules[0], rule, [*given, *moving], bound, made.rules[0])
+        symbols = (shop.reserve(f"{name}_rule"),)
+        with call.remembered(self, _Made(body, symbols, captured, call.values)) as made:
+            rule_made = shop.nested(symbols[0], rule, [*given, *moving], bound, symbols[0], at)
+        made.check_uses(name, rule_made)
         self._check_types(body, rule_made)
         made.missing = _union(body, rule_made)
         return made
@@ -231,8 +264,8 @@ class custom_vjp:  # a decorator, named as JAX has it
     """A function with a pullback of its own: decorate it, then give the pair of rules to `.defvjp`.
 
     `fwd(*args)` gives (result, residuals), `bwd(residuals, cotangent)` a tuple with one cotangent for each
-    argument (None: zero). Arguments in `nondiff_argnums` are Python values; `bwd` gets them first. Under
-    forward mode the transpose of `bwd` is used, where its ops can be transposed.
+    argument (None: zero, also within its tree). Arguments in `nondiff_argnums` are Python values; `bwd` gets
+    them first. Under forward mode the transpose of `bwd` is used, where its ops can be transposed.
     """
 
     def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
@@ -256,7 +289,7 @@ class custom_vjp:  # a decorator, named as JAX has it
                 hint="define them: f.defvjp(fwd, bwd)",
             )
         call = _Call(self._function, args, self._nondiff)
-        made = call.memo.get(call.key(self))
+        made = call.known(self)
         if made is None:
             made = self._trace(call, Captured())
             if made.missing:
@@ -277,14 +310,21 @@ class custom_vjp:  # a decorator, named as JAX has it
         name, shop, n = function_name(self._function), call.shop, len(call.values)
         pullback = _Pullback(call, *self._rules, captured)
         given, bound = captured.arguments(call.arguments), captured.bound(n)
-        body = shop.nested(name, lambda leaves: call.main(captured.without(leaves)), given, bound)
+        at = captured.given(call.values)
+        body = shop.nested(name, lambda leaves: call.main(captured.without(leaves)), given, bound, given=at)
         symbols = (shop.reserve(f"{name}_fwd"), shop.reserve(f"{name}_bwd"))
-        with call.remembered(self, _Made(body, symbols, captured)) as made:
-            fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0])
+        with call.remembered(self, _Made(body, symbols, captured, call.values)) as made:
+            fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0], at)
             self._check_types(body, fwd)
             backward = pullback.arguments(fwd, body)
-            at = captured.bound(pullback.residual_tree.num_leaves)
-            bwd = shop.nested(symbols[1], pullback.backward, backward, at, symbols[1])
+            count = pullback.residual_tree.num_leaves
+            operands = [*captured.around(call.values), *fwd.captured]
+            found = results_of(shop.program, fwd.symbol, operands, len(fwd.result_types))
+            residuals = [*(None for _ in captured.sizes), *found[len(body.result_types) :][:count]]
+            bwd = shop.nested(
+                symbols[1], pullback.backward, backward, captured.bound(count), symbols[1], residuals
+            )
+        made.check_uses(name, fwd, bwd)
         made.missing = _union(body, fwd, bwd)
         return made
 
@@ -356,9 +396,8 @@ class _Pullback:
 
     def _cotangents(self, position: int, argument: Any, given: Any) -> list[Any]:
         leaves, structure = tree.flatten(argument)
-        if given is None:
-            given = tree.map(_zero_like, argument)
-        if tree.structure(given) != structure:
+        cotangents = tree.leaves_along(structure, given)
+        if cotangents is None:
             raise TraceError(
                 f"the bwd rule of {function_name(self.call.function)} gives for argument {position} "
                 f"a cotangent of tree {tree.describe(tree.structure(given))}, "
@@ -366,10 +405,10 @@ class _Pullback:
                 where=user_location_text(),
             )
         out = []
-        for value, cotangent in zip(leaves, tree.leaves(given), strict=True):
+        for value, cotangent in zip(leaves, cotangents, strict=True):
             if value.dtype not in INEXACT:
                 continue
-            found = as_value(cotangent)
+            found = _zero_like(value) if cotangent is None else as_value(cotangent)
             found = as_value(found, value.dtype) if found.weak_type else found
             if ops.type_of(found) != ops.type_of(value):
                 raise TraceError(
