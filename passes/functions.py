@@ -59,7 +59,7 @@ def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Any]]:
 
 
 def drop_unfinished(module: mlir.ir.Module, kept: Collection[str] = ()) -> None:
-    """Drop functions without an end, which an error left behind as they were made; but none of those `kept`."""
+    """Drop functions without an end, which an error left behind, except those `kept`."""
     for symbol, operation in functions(module).items():
         operations = list(body(operation).operations)
         if symbol not in kept and (not operations or operations[-1].operation.name != "func.return"):

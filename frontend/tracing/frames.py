@@ -298,7 +298,7 @@ class Frame:
         return value
 
     def _is_argument_above(self, key: Any) -> bool:
-        """Whether an enclosing function takes an outer value as an argument, of a trace that has ended since."""
+        """Whether an enclosing function takes an outer value, whose trace has ended since, as an argument."""
         ancestor = self.parent
         while ancestor is not None and not (ancestor.open and key in ancestor.captured):
             ancestor = ancestor.parent

@@ -26,7 +26,6 @@ from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
 
-
 _IN_RULES: Final = ContextVar("whether the rule of a custom derivative is being traced", default=False)
 
 
@@ -219,8 +218,8 @@ class _Custom:
 
     def _uses_outer_values(self) -> TraceError:
         return TraceError(
-            f"a rule of {function_name(self._function)}, which is called in a rule itself, uses a traced value "
-            "that is neither an argument nor in a closure of it",
+            f"a rule of {function_name(self._function)}, which is called in a rule itself, uses a traced "
+            "value that is neither an argument nor in a closure of it",
             where=user_location_text(),
             hint="make that value an argument of the function",
         )

@@ -1,4 +1,4 @@
-"""Custom rules that call for custom rules: they are traced when they are differentiated, so that tracing ends."""
+"""Custom rules within custom rules are traced when they are differentiated, so that tracing ends."""
 
 from __future__ import annotations
 
