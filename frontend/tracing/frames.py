@@ -357,14 +357,22 @@ class Frame:
         return self.size_value(size) if isinstance(size, Dim) else int(size)
 
     def _capture(self, outer: Tracer | Dim, type_: Any) -> Any:
-        known = self.captured.get(capture_key(outer))
+        key = capture_key(outer)
+        known = self.captured.get(key)
         if known is not None:
             return known[1]
-        if not outer.frame.open or not self._encloses(outer.frame):
+        if not (outer.frame.open and self._encloses(outer.frame)) and not self._is_argument_above(key):
             raise _leak(outer)
         value = self.block.add_argument(self.program.codec.write_type(type_), self.program.location())
-        self.captured[capture_key(outer)] = (outer, value)
+        self.captured[key] = (outer, value)
         return value
+
+    def _is_argument_above(self, key: Any) -> bool:
+        """Whether an enclosing function takes an outer value, whose trace has ended since, as an argument."""
+        ancestor = self.parent
+        while ancestor is not None and not (ancestor.open and key in ancestor.captured):
+            ancestor = ancestor.parent
+        return ancestor is not None
 
     def _encloses(self, frame: Frame) -> bool:
         ancestor = self.parent

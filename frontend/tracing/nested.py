@@ -16,6 +16,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.emission import Reader
 from ...dialects.types import SIZE, TensorType, ValueType
+from ...passes.deferred import Deferred, is_deferred, require
 from ...passes.evaluate import evaluate
 from ...passes.functions import function as find_function
 from ...passes.functions import functions, rename_references, split_body
@@ -177,6 +178,22 @@ def imported(target: Program, source: Program, symbol: str) -> str:
             operation.attributes["sym_visibility"] = mlir.ir.StringAttr.get("private", target.context)
         for operation in found.values():
             target.module.body.append(operation.operation.detach_from_parent())
-        target.memo[key] = (renamed[symbol], source)
+        kept = [
+            _deferred(target, source, name, renamed[name])
+            for name in found
+            if is_deferred(source.module, name)
+        ]
+        target.memo[key] = (renamed[symbol], source, kept)
     imported_symbol: str = target.memo[key][0]
     return imported_symbol
+
+
+def _deferred(target: Program, source: Program, symbol: str, copy: str) -> Deferred:
+    """Let the copy of a function that is still to be made be made, and copied, when it is asked for."""
+    find_function(target.module, copy).operation.erase()
+
+    def make() -> list[str]:
+        require(source.module, symbol)
+        return [imported(target, source, symbol)]
+
+    return Deferred(target.module, [copy], make)

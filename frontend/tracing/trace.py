@@ -19,6 +19,7 @@ import numpy as np
 from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
+from ...passes.functions import drop_unfinished
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .array import Array
@@ -146,6 +147,7 @@ def trace_program(
         results, result_tree, result_names = result_values(function, result)
         results = [narrowed(r) for r in results]
         frame.finish(results)
+    drop_unfinished(program.module)  # the function may have caught an error and gone on
     types = [TensorType(_static(r), r.dtype) for r in results]
     given = {name for p in parameters for name in p.dimensions}
     shapes = [_named(r, given) for r in results]
