@@ -29,5 +29,9 @@ class DtypeError(AdzeError):
     """A dtype does not fit the operation."""
 
 
+class OutOfRangeError(DtypeError, ArgumentError, OverflowError):
+    """A Python number cannot be represented in the dtype that it should take."""
+
+
 class UnsupportedError(AdzeError):
     """Something of NumPy or of the array API that adze does not have."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ShapeError
-from ..tracing.interpreter import ops
+from ..tracing.interpreter import as_weak, ops, wide_of
 from ..tracing.sizes import Dim, product
 from .axes import (
     argument_error,
@@ -43,9 +43,8 @@ def reshape(
         return ops.transpose(result, permutation=tuple(range(len(wanted)))[::-1])
     if order not in ("C", "A"):
         raise argument_error(f"reshape: order is {order!r}, expected 'C' or 'F'")
-    result = ops.reshape(value, shape=wanted)
-    result.weak_type = value.weak_type
-    return result
+    result = ops.reshape(wide_of(value), shape=wanted)
+    return as_weak(result) if value.weak_type else result
 
 
 def _given_sizes(function: str, value: Any, shape: Any) -> tuple[Any, ...]:
@@ -170,9 +169,8 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     """Axes of size 1 put in at the positions `axis`."""
     value = asarray_of(x)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    result = insert_unit_axes(value, normalize_axes("expand_dims", axis, value.ndim + count))
-    result.weak_type = value.weak_type
-    return result
+    result = insert_unit_axes(wide_of(value), normalize_axes("expand_dims", axis, value.ndim + count))
+    return as_weak(result) if value.weak_type else result
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:

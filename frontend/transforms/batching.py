@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from .. import tree
 from ..errors import ArgumentError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Workshop, argument_of, keep_dimensions
+from ..tracing.nested import Argument, Workshop, keep_dimensions, with_all_bits
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 from .axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
@@ -108,10 +109,10 @@ class _Mapping:
     def run(self) -> Any:
         shop = Workshop()
         arguments = [
-            argument_of(v) if axis is None else _slice_of(v)
+            with_all_bits(v)[1] if axis is None else replace(_slice_of(wide_of(v)), weak_type=v.weak_type)
             for v, axis in zip(self.values, self.axes, strict=True)
         ]
-        operands, mapped = list(self.values), [axis is not None for axis in self.axes]
+        operands, mapped = list(map(wide_of, self.values)), [axis is not None for axis in self.axes]
         if self.axis_name is not None:
             # The position along the axis is one more argument, which collectives know their axis by.
             operands.append(ops.iota(shape=(self.size,), axis=0, dtype=np.dtype(np.int32)))

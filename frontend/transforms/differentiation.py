@@ -17,7 +17,7 @@ import numpy as np
 from ...dialects.types import COMPLEX, FLOATS, INEXACT, TensorType
 from .. import tree
 from ..errors import ArgumentError, DtypeError
-from ..tracing.interpreter import as_value, narrowed, ops
+from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Workshop, argument_of, keep_dimensions
 from ..tracing.trace import argument_names, function_name
@@ -33,7 +33,7 @@ class _Flat:
         self.has_aux = has_aux
         leaves, self.structure = tree.flatten((tuple(args), kwargs))
         # A gradient of a Python float is of the default dtype, in a trace as outside.
-        self.values = [narrowed(as_value(leaf)) for leaf in leaves]
+        self.values = [as_value(leaf) for leaf in leaves]
         self.names = argument_names(function, args, kwargs)
 
     def call(self, leaves: Sequence[Any]) -> Any:
