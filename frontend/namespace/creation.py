@@ -193,9 +193,13 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
             else INT64
         )
     if wanted in INTEGERS and numbers[0] == 0 and numbers[2] == 1:
-        return ops.iota(shape=(max(0, math.ceil(numbers[1])),), axis=0, dtype=wanted)
-    plain = [n.item() if isinstance(n, np.generic) else n for n in numbers]
-    return Array(np.arange(*plain).astype(wanted))
+        length = max(0, math.ceil(numbers[1]))
+        convert(max(0, length - 1), wanted)  # raises where the last number does not fit
+        return ops.iota(shape=(length,), axis=0, dtype=wanted)
+    counted = np.arange(*(n.item() if isinstance(n, np.generic) else n for n in numbers))
+    for end in counted[[0, -1]].tolist() if counted.size else ():
+        convert(end, wanted)
+    return Array(counted.astype(wanted))
 
 
 def _number(function: str, value: Any) -> Any:
