@@ -137,3 +137,8 @@ def readable_bytes(count: int) -> str:
             return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:.1f} GiB"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 input`, `2 inputs`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
