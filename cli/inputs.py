@@ -175,7 +175,9 @@ class _Numbers:
                 raise self.problem(place, "is a list where others are numbers", "write lists of one shape")
             return
         if not isinstance(value, list):
-            raise self.problem(place, f"{_text(value)} stands where others are lists", "write lists of one shape")
+            raise self.problem(
+                place, f"{_text(value)} stands where others are lists", "write lists of one shape"
+            )
         if len(value) != shape[0]:
             raise self.problem(
                 place, f"has {len(value)} entries where others have {shape[0]}", "write lists of one shape"

@@ -40,6 +40,14 @@ class TypeCheckError(AdzeError):
     """An op was given operands or attributes that its declaration does not allow."""
 
 
+class SizeError(TypeCheckError, ValueError):
+    """An array or a number is larger than any machine can hold."""
+
+
+class OutOfMemoryError(AdzeError, MemoryError):
+    """An array is possible, and this machine has not the memory for it now."""
+
+
 class VerificationError(AdzeError):
     """A module of adze IR is not well formed."""
 

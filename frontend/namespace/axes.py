@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ...dialects.errors import TypeCheckError
-from ...dialects.types import INEXACT, as_dtype
+from ...dialects.types import INEXACT, TensorType, as_dtype, require_possible
 from ..errors import ArgumentError, DtypeError, ShapeError
 from ..tracing.array import Array
+from ..tracing.frames import Tracer
 from ..tracing.interpreter import ops
-from ..tracing.locations import user_location_text
+from ..tracing.locations import located, user_location_text
 from ..tracing.sizes import Dim
 from .promotion import WEAK_DTYPES, asarray_of, is_one, type_text
 
@@ -72,11 +73,23 @@ def size(function: str, n: Any) -> Any:
     """One size of a shape: an integer or a dynamic dimension."""
     if isinstance(n, Dim):
         return n
+    if isinstance(n, Tracer):
+        raise n.has_no_value(
+            f"a size for {function}()",
+            "sizes are part of types: take them from x.shape, or pass the number through static_argnums",
+        )
     try:
         result = operator.index(n)
     except TypeError:
         raise argument_error(f"{function}: a size must be an integer, got {n!r}") from None
     return result
+
+
+def possible(function: str, length: int, dtype: np.dtype) -> int:
+    """`length`, if an array of so many elements is possible: for what NumPy itself makes."""
+    with located():
+        require_possible(function, [TensorType((length,), dtype)])
+    return length
 
 
 def shape_of(function: str, shape: Any) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from ..tracing.array import Array
 from ..tracing.interpreter import as_value, ops
 from ..tracing.sizes import Dim
 from .arithmetic import add, divide, multiply, power, subtract
-from .axes import argument_error, dtype_of, normalize_axis, shape_of
+from .axes import argument_error, dtype_of, normalize_axis, possible, shape_of
 from .axes import full_like as constant_like
 from .promotion import PYTHON_SCALARS, asarray_of, broadcast, coerce, convert, is_weak, promote
 from .transcendental import exp, log
@@ -173,6 +173,9 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     if wanted in INTEGERS and numbers[0] == 0 and numbers[2] == 1:
         return ops.iota(shape=(max(0, math.ceil(numbers[1])),), axis=0, dtype=wanted)
     plain = [n.item() if isinstance(n, np.generic) else n for n in numbers]
+    length = (plain[1] - plain[0]) / plain[2] if plain[2] else 0
+    if math.isfinite(length):
+        possible("arange", max(0, math.ceil(length)), wanted)
     return Array(np.arange(*plain).astype(wanted))
 
 
@@ -208,7 +211,7 @@ def linspace(
     if first.dtype in COMPLEX:
         work = first.dtype
     wanted = work if dtype is None else dtype_of("linspace", dtype)
-    intervals = num - 1 if endpoint else num
+    intervals = possible("linspace", num, wanted) - 1 if endpoint else num
     if all(isinstance(v, Array) for v in (first, last)) and all(
         type(v) in PYTHON_SCALARS for v in (start, stop)
     ):

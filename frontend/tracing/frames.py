@@ -8,6 +8,7 @@ that tells where the value was made.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -112,7 +113,8 @@ class Tracer(ArrayMethods):
             return f"{file}:{rest.split(':')[0]}"
         return "an argument of the traced function"
 
-    def _no_value(self, wanted: str, hint: str, statement: str = "") -> ConcretizationError:
+    def has_no_value(self, wanted: str, hint: str, statement: str = "") -> ConcretizationError:
+        """The error for who asks this array for `wanted`."""
         shown = f", in `{statement}`" if statement else ""
         return ConcretizationError(
             f"{wanted} of a traced array: {self.type} has no value while tracing "
@@ -125,46 +127,49 @@ class Tracer(ArrayMethods):
         line = user_line()
         word = line.split(" ", 1)[0].split("(", 1)[0]
         hint = _INSTEAD_OF.get(word, "use adze.numpy.where for a choice of values, adze.cond for a branch")
-        raise self._no_value("bool()", f"{hint}, or static_argnums", line if word in _INSTEAD_OF else "")
+        raise self.has_no_value("bool()", f"{hint}, or static_argnums", line if word in _INSTEAD_OF else "")
 
     def __int__(self) -> int:
-        raise self._no_value("int()", "pass the value through static_argnums, or keep it an array (.astype)")
+        raise self.has_no_value(
+            "int()", "pass the value through static_argnums, or keep it an array (.astype)"
+        )
 
     def __float__(self) -> float:
-        raise self._no_value("float()", "keep it an array (.astype), or pass it through static_argnums")
+        raise self.has_no_value("float()", "keep it an array (.astype), or pass it through static_argnums")
 
     def __complex__(self) -> complex:
-        raise self._no_value("complex()", "keep it an array (.astype), or pass it through static_argnums")
+        raise self.has_no_value("complex()", "keep it an array (.astype), or pass it through static_argnums")
 
     def __index__(self) -> int:
         line = user_line()
-        if line.startswith("for ") and "range(" in line:
+        if re.search(r"\brange\(", line):
             hint = "use adze.fori_loop for a loop with traced bounds, or pass them through static_argnums"
-            raise self._no_value("an integer index", hint, line)
-        raise self._no_value(
-            "an integer index", "index with the array itself (x[i]), or pass the index through static_argnums"
+            raise self.has_no_value("range()", hint, line)
+        raise self.has_no_value(
+            "a Python integer",
+            "index with the array itself (x[i]), or pass the number through static_argnums",
         )
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise self._no_value(
+        raise self.has_no_value(
             "numpy.asarray()", "use adze.numpy instead of numpy on traced values, or compute it outside"
         )
 
     def __format__(self, specification: str) -> str:
         if not specification:
             return repr(self)
-        raise self._no_value(
+        raise self.has_no_value(
             f"formatting with {specification!r}", "return the array and format it outside the traced function"
         )
 
     def tolist(self) -> Any:
-        raise self._no_value("tolist()", "return the array and convert it outside the traced function")
+        raise self.has_no_value("tolist()", "return the array and convert it outside the traced function")
 
     def item(self, *index: Any) -> Any:
-        raise self._no_value("item()", "return the array and convert it outside the traced function")
+        raise self.has_no_value("item()", "return the array and convert it outside the traced function")
 
     def __dlpack__(self, **_: Any) -> Any:
-        raise self._no_value("__dlpack__()", "return the array and export it outside the traced function")
+        raise self.has_no_value("__dlpack__()", "return the array and export it outside the traced function")
 
 
 class Frame:

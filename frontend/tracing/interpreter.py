@@ -14,9 +14,19 @@ import numpy as np
 
 from ...dialects.builder import Builder
 from ...dialects.declaration import Op, Undefined
-from ...dialects.errors import AdzeError, MissingRuleError
+from ...dialects.errors import AdzeError, MissingRuleError, OutOfMemoryError
 from ...dialects.ops.elementwise import Elementwise
-from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, SIZE, TensorType, ValueType, as_dtype
+from ...dialects.types import (
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    SIZE,
+    TensorType,
+    ValueType,
+    as_dtype,
+    require_possible,
+)
 from ...passes.evaluate import WATCH
 from ..errors import ArgumentError
 from .array import Array
@@ -105,8 +115,11 @@ class Interpreter(Builder[Any]):
         types: list[ValueType] = [
             SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in arrays
         ]
-        op.result_types(types, attributes)
-        results = op.evaluate(*arrays, **attributes)
+        require_possible(op.name, op.result_types(types, attributes))
+        try:
+            results = op.evaluate(*arrays, **attributes)
+        except MemoryError as error:
+            raise OutOfMemoryError(f"{op.name}: there is not enough memory: {error}") from None
         several = isinstance(results, (tuple, list))
         watch = WATCH.get()
         if watch is not None and results is not None:

@@ -58,6 +58,7 @@ class ShapeDtype:
         dimensions = tuple(_dimension(size) for size in shape)
         object.__setattr__(self, "shape", dimensions)
         object.__setattr__(self, "dtype", types.as_dtype(dtype))
+        types.require_possible("spec", [self.type])
 
     @property
     def ndim(self) -> int:

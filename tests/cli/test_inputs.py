@@ -135,7 +135,9 @@ def test_file_is_never_converted(dtype: str, other: str, tmp_path: Path) -> None
         return
     with pytest.raises(BadUsage) as caught:
         read_array(str(path), wanted)
-    assert f"{path} holds {np.dtype(other).name}[2] for {wanted}: a file is never converted" in str(caught.value)
+    assert f"{path} holds {np.dtype(other).name}[2] for {wanted}: a file is never converted" in str(
+        caught.value
+    )
     assert f"hint: write one of that dtype: np.save(file, array.astype({dtype!r}))" in str(caught.value)
 
 

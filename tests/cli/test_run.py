@@ -189,7 +189,10 @@ def test_two_results_in_one_file_are_refused(
     Path("link.npy").symlink_to("same.npy")
     for same in ("same.npy", "./same.npy", tmp_path / "same.npy", "link.npy"):
         message = refuse(adze, program, "same.npy", same, inputs=(x_file, b_file))
-        assert message == f"error: --out: {str(Path(same))!r} is named twice, and would hold the last result only\n"
+        assert (
+            message
+            == f"error: --out: {str(Path(same))!r} is named twice, and would hold the last result only\n"
+        )
         assert not Path("same.npy").exists()
 
 
