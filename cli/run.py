@@ -14,7 +14,7 @@ import typer
 
 from .arguments import check_outputs, readable_file
 from .inputs import pair_inputs, read_inputs
-from .reporting import BadUsage, JsonOption, command, counted, print_json, print_note, usage
+from .reporting import BadUsage, JsonOption, command, counted, print_json, print_note, print_text, usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,8 +55,8 @@ def run(
     """Run a .vmfb on arrays and print the results, or write them to files.
 
     No input is changed silently: a .npy file of another dtype is refused, and so are numbers that the dtype
-    does not hold (1.7 or 300 for ui8, 1e300 or 16777217 for f32). Decimal fractions are rounded to the nearest
-    float; NaN, Infinity and -Infinity are floats; a complex number is a pair [real, imaginary].
+    does not hold (1.7 or 300 for ui8, 1e300 or 16777217 for f32). Decimal fractions are rounded to the
+    nearest float; NaN, Infinity and -Infinity are floats; a complex number is a pair [real, imaginary].
 
     Example: adze run predict.vmfb --in x.npy --out y.npy
     """
@@ -97,7 +97,7 @@ def run(
             print_note(f"{path}: {entry['type']}")
     else:
         for entry, result in zip(described, results, strict=True):
-            typer.echo(f"{entry['name']}: {entry['type']}\n{np.array2string(result, threshold=100)}")
+            print_text(f"{entry['name']}: {entry['type']}\n{np.array2string(result, threshold=100)}")
 
 
 def choose_function(manifest: Manifest, name: str | None) -> FunctionSignature:

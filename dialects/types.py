@@ -118,8 +118,8 @@ class TensorType:
 
 
 MAX_BYTES: Final = 2**56
-"""The most bytes of an array. No processor addresses more, and sums of such sizes fit in 64 bits: IREE computes
-them modulo 2^64, so that beyond 2^63 it crashes or allocates too little."""
+"""The most bytes of an array. No processor addresses more, and sums of such sizes fit in 64 bits: IREE
+computes them modulo 2^64, so that beyond 2^63 it crashes or allocates too little."""
 MAX_RANK: Final = 64
 """The most axes of an array, which is NumPy's limit."""
 
@@ -136,7 +136,8 @@ def require_possible(op: str, types: Iterable[ValueType]) -> None:
             count *= n or 1  # axes of size 0 do not make the others possible: NumPy counts like this too
         if count > MAX_BYTES:
             raise SizeError(
-                f"{op}: {t} is not possible: it would have {_readable(count)}, and an array has at most 64 PiB"
+                f"{op}: {t} is not possible: it would have {_readable(count)}, "
+                "and an array has at most 64 PiB"
             )
 
 

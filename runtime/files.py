@@ -26,7 +26,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the OSError that writing `path` would meet now: permissions, a read-only disk, a name too long."""
+    """Raise the OSError that writing `path` would meet now: rights, a read-only disk, a name too long."""
     temporary = _temporary(path)
     os.close(_create(temporary))
     temporary.unlink()

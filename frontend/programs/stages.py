@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ...dialects import mlir
+from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
+from ...dialects.ops.constants import SizeCheck
 from ...passes.cost import Cost, cost
 from ...passes.functions import function
 from ...passes.lower.chains import has_chains, keep_folds_apart
@@ -98,6 +100,24 @@ class Traced:
     def parameters(self) -> list[Parameter]:
         """The array arguments, in order."""
         return self.program.parameters
+
+    def does_anything(self) -> bool:
+        """Whether the program has a result or an effect, such as `print`, that a user asked for."""
+        found = False
+
+        def look(operation: Any) -> Any:
+            nonlocal found
+            op = BY_NAME.get(operation.name.removeprefix("adze."))
+            found = found or (op is not None and op.has_effect and op is not SizeCheck)
+            return mlir.ir.WalkResult.INTERRUPT if found else mlir.ir.WalkResult.ADVANCE
+
+        self.program.module.operation.walk(look)
+        return found or bool(self.program.result_types)
+
+    @property
+    def defined_at(self) -> str | None:
+        """File and line of the traced function."""
+        return self.program.defined_at
 
     def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
         """The IR as MLIR text: `stage` is `traced`, `simplified` or `linalg` (for the host's processor)."""

@@ -58,6 +58,7 @@ class TracedProgram:
     result_types: list[TensorType]
     result_names: list[str] = field(default_factory=list)
     result_shapes: list[tuple[int | str | None, ...]] = field(default_factory=list)
+    defined_at: str | None = None
 
     @property
     def module(self) -> Any:
@@ -150,7 +151,15 @@ def trace_program(
     given = {name for p in parameters for name in p.dimensions}
     shapes = [_named(r, given) for r in results]
     return TracedProgram(
-        program, frame.symbol, parameters, structure, result_tree, types, result_names, shapes
+        program,
+        frame.symbol,
+        parameters,
+        structure,
+        result_tree,
+        types,
+        result_names,
+        shapes,
+        _definition_text(function),
     )
 
 

@@ -133,7 +133,8 @@ def test_wrong_dtype_is_named_with_the_way_out(
     result = adze("run", program, "--in", tmp_path / "wide.npy", "--in", b_file)
     assert result.exit_code == 2
     assert result.stderr == (
-        f"error: --in: {tmp_path / 'wide.npy'} holds float64[2, 3] for x: f32[n,3]: a file is never converted\n"
+        f"error: --in: {tmp_path / 'wide.npy'} holds float64[2, 3] for x: f32[n,3]: "
+        "a file is never converted\n"
         "  hint: write one of that dtype: np.save(file, array.astype('float32'))\n"
     )
 

@@ -62,8 +62,8 @@ def test_error_says_how_large_it_would_be() -> None:
     with pytest.raises(SizeError) as caught:
         anp.zeros((HUGE, 3))
     assert caught.value.message == (
-        "broadcast_in_dim: f32[4611686018427387904,3] is not possible: it would have 48.00 EiB, and an array has "
-        "at most 64 PiB"
+        "broadcast_in_dim: f32[4611686018427387904,3] is not possible: it would have 48.00 EiB, "
+        "and an array has at most 64 PiB"
     )
 
 
