@@ -163,8 +163,11 @@ def from_bytes(content: bytes) -> tuple[bytes, Manifest]:
         )
     if module_length + manifest_length + _TRAILER_BYTES != len(content):
         raise ArtifactError("the file is damaged: its parts do not add up to its length")
-    vmfb = content[:module_length]
-    return vmfb, manifest_from_json(content[module_length : module_length + manifest_length].decode())
+    try:
+        text = content[module_length : module_length + manifest_length].decode()
+    except UnicodeDecodeError:
+        raise ArtifactError("its manifest cannot be read: it is not a text in UTF-8") from None
+    return content[:module_length], manifest_from_json(text)
 
 
 def _what_else(content: bytes) -> tuple[str]:

@@ -59,6 +59,8 @@ class TracedProgram:
     result_names: list[str] = field(default_factory=list)
     result_shapes: list[tuple[int | str | None, ...]] = field(default_factory=list)
     defined_at: str | None = None
+    argument_names: Sequence[str | None] = ()
+    """The names of the positional arguments; None for those that cannot be given by name."""
 
     @property
     def module(self) -> Any:
@@ -102,6 +104,16 @@ def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Ma
     for key in sorted(kwargs):
         names += [key + path for path in tree.paths(tree.structure(kwargs[key]))]
     return names
+
+
+def keyword_names(function: Callable[..., Any], args: Sequence[Any]) -> list[str | None]:
+    """For each of the positional arguments the name by which it could be given too, or None."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in parameters[: len(args)]]
+    return [*names, *[None] * (len(args) - len(names))]
 
 
 def _positional_names(bound: inspect.BoundArguments) -> list[str]:
