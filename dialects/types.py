@@ -13,7 +13,7 @@ from typing import Final
 import ml_dtypes
 import numpy as np
 
-from .errors import SizeError, TypeCheckError
+from .errors import MeaningLostError, SizeError, TypeCheckError
 
 Dimension = int | None
 
@@ -115,6 +115,29 @@ class TensorType:
     def __str__(self) -> str:
         name = dtype_name(self.dtype).replace("complex<f32>", "c64").replace("complex<f64>", "c128")
         return f"{name}[{','.join('?' if n is None else str(n) for n in self.shape)}]"
+
+
+def plain_array(array: np.ndarray) -> np.ndarray:
+    """`array`, unless it is of a class that means more than its elements: that would be lost silently."""
+    if type(array) is np.ndarray:
+        return array
+    if isinstance(array, np.ma.MaskedArray):
+        raise MeaningLostError(
+            "a masked array would lose its mask: adze has no masks",
+            hint="fill it (x.filled(0)), or pass x.data and x.mask as two arrays",
+        )
+    if isinstance(array, np.matrix):
+        raise MeaningLostError(
+            "a numpy.matrix would lose its meaning of *: adze has arrays only",
+            hint="pass numpy.asarray(x), and write x @ y for the matrix product",
+        )
+    if type(array).__array_ufunc__ is not np.ndarray.__array_ufunc__:
+        kind = type(array).__name__
+        raise MeaningLostError(
+            f"an array of class {kind} would lose what its class adds to its elements",
+            hint="pass numpy.asarray(x), if the elements alone are meant",
+        )
+    return array
 
 
 MAX_BYTES: Final = 2**56

@@ -6,9 +6,11 @@ import contextlib
 import hashlib
 import os
 import secrets
+import time
 from pathlib import Path
 
 TEMPORARY_SUFFIX = ".adze-tmp"
+_MINUTE, _HOUR = 60.0, 3600.0
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -32,6 +34,27 @@ def check_writable(path: Path) -> None:
     temporary.unlink()
     with contextlib.suppress(FileNotFoundError):
         path.lstat()  # a name that is too long
+
+
+def is_left_behind(temporary: Path) -> bool:
+    """Whether nobody is writing this temporary file any more: its process is gone, or must be.
+
+    A process that is not here may be on another machine, or in another container, that shares the folder: only
+    after a minute is it taken for dead.
+    """
+    age = time.time() - temporary.stat().st_mtime
+    return age > _HOUR or (age > _MINUTE and not _is_alive(temporary))
+
+
+def _is_alive(temporary: Path) -> bool:
+    writer = temporary.name.split(".")[2]
+    try:
+        os.kill(int(writer), 0)
+    except (ProcessLookupError, ValueError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _temporary(path: Path) -> Path:

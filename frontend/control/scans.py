@@ -144,7 +144,7 @@ def _recorded_scan(
         state = wider
         body, carry_tree, y_tree, count = traced()
     carry_types = body.result_types[:count]
-    check_carry("scan", function_name(f), structure, state, carry_tree, carry_types)
+    check_carry(loop_name(f), function_name(f), structure, state, carry_tree, carry_types)
     first = constants_first(shop, body, [*(argument_of(v) for v in state), *slices])
     static = steps if isinstance(steps, int) else None
     columns = [t.with_shape((static, *t.shape)) for t in body.result_types[count:]]
@@ -162,6 +162,11 @@ def _recorded_scan(
         )
     )
     return tree.unflatten(structure, results[:count]), tree.unflatten(y_tree, results[count:])
+
+
+def loop_name(f: Step) -> str:
+    """What the user called to have `f` scanned: `scan`, or a loop that is made of it."""
+    return str(getattr(f, "loop", "scan"))
 
 
 def _pair(f: Step, found: Any) -> tuple[Any, Any]:
@@ -212,7 +217,7 @@ def _eager_scan(
         found, y = _pair(f, f(carry, tree.unflatten(structure, [x[t] for x in arrays])))
         found = settled_result(found, tree.structure(carry), [as_value(v) for v in tree.leaves(carry)])
         if count == 0:
-            check_eager_carry("scan", function_name(f), carry, found)
+            check_eager_carry(loop_name(f), function_name(f), carry, found)
         carry = found
         rows.append(y)
     if reverse:

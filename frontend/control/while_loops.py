@@ -164,6 +164,7 @@ def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         return body_fun(i, val), None
 
     step.__name__ = function_name(body_fun)
+    step.loop = "fori_loop"  # type: ignore[attr-defined]  # what errors call it
     return step
 
 

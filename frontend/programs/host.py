@@ -6,10 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.types import plain_array
 from ...runtime.array import DeviceArray
 from ..errors import ArgumentError
 from ..tracing.array import Array
-from ..tracing.locations import user_location_text
+from ..tracing.locations import located, user_location_text
 
 _KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
 
@@ -24,7 +25,10 @@ def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
         return np.asarray(leaf)
     if isinstance(leaf, (bool, int, float, complex)):
         return _python_scalar(leaf, dtype)
-    if hasattr(leaf, "__dlpack__") and not isinstance(leaf, np.ndarray):
+    if isinstance(leaf, np.ndarray):
+        with located():
+            return np.asarray(plain_array(leaf))
+    if hasattr(leaf, "__dlpack__"):
         return np.from_dlpack(leaf)
     if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
         raise ArgumentError(

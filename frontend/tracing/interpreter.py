@@ -25,6 +25,7 @@ from ...dialects.types import (
     TensorType,
     ValueType,
     as_dtype,
+    plain_array,
     require_possible,
 )
 from ...passes.evaluate import WATCH
@@ -32,7 +33,7 @@ from ..errors import ArgumentError
 from .array import Array
 from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
-from .locations import user_location_text
+from .locations import located, user_location_text
 from .sizes import Dim
 
 
@@ -183,6 +184,10 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         return result
     if is_python_scalar(x):
         return scalar_value(x, wanted)
+    if isinstance(x, (list, tuple)):
+        _check_plain(x)
+    elif isinstance(x, np.ndarray) and type(x) is not np.ndarray:
+        _check_plain([x])
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
         from ..namespace.manipulation import (
             stack,  # lists of tracers are stacked, which is itself made of ops
@@ -248,6 +253,16 @@ def narrowed(value: Any) -> Any:
     result = ops.convert(value, dtype=FLOAT32 if value.dtype == FLOAT64 else COMPLEX64)
     result.weak_type = True
     return result
+
+
+def _check_plain(items: Any) -> None:
+    """Raise the error for arrays, in lists too, whose class says more than their elements."""
+    for item in items:
+        if isinstance(item, (list, tuple)):
+            _check_plain(item)
+        elif isinstance(item, np.ndarray) and type(item) is not np.ndarray:
+            with located():
+                plain_array(item)
 
 
 def _holds_tracer(items: Any) -> bool:

@@ -392,3 +392,19 @@ def test_range_of_a_traced_number_is_named() -> None:
     assert message.endswith(
         "hint: use adze.fori_loop for a loop with traced bounds, or pass them through static_argnums"
     )
+
+
+@pytest.mark.parametrize("name", ["unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"])
+def test_function_without_a_size_is_called_by_its_name(name: str) -> None:
+    message = text_of(lambda: adze.jit(getattr(anp, name))(X))
+    assert message.startswith(f"{name} of a traced array f32[2,3] has a shape that depends on values")
+    assert f"{name}(x, size=n)" in message
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_loop_is_called_by_its_name(traced: bool) -> None:
+    def loop(x: Any) -> Any:
+        return adze.fori_loop(0, 3, lambda i, c: (c, c), x)
+
+    message = text_of(lambda: adze.jit(loop)(X) if traced else loop(X))
+    assert message.startswith("the carry of fori_loop changes its tree:")
