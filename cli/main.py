@@ -60,7 +60,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files need not be text in the terminal's encoding
             stream.reconfigure(errors="backslashreplace")
-    code: object = 1
+    code: str | int | None = 1
     try:
         app()
     except SystemExit as end:

@@ -79,7 +79,11 @@ def describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     kind = type(error).__name__
-    lines = [f"{kind}: {error}" if str(error) else kind]
+    try:
+        text = str(error)
+    except Exception:  # an error of the user's own, whose text is an error itself
+        text = ""
+    lines = [f"{kind}: {text}" if text else kind]
     where = user_line_of(error)
     if where:
         lines.append(f"  at {where}")

@@ -39,8 +39,8 @@ def check_writable(path: Path) -> None:
 def is_left_behind(temporary: Path) -> bool:
     """Whether nobody is writing this temporary file any more: its process is gone, or must be.
 
-    A process that is not here may be on another machine, or in another container, that shares the folder: only
-    after a minute is it taken for dead.
+    A process that is not here may be on another machine, or in another container, that shares the folder:
+    only after a minute is it taken for dead.
     """
     age = time.time() - temporary.stat().st_mtime
     return age > _HOUR or (age > _MINUTE and not _is_alive(temporary))

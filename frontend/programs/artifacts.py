@@ -66,8 +66,9 @@ class LoadedProgram:
     def _names(self, count: int) -> list[str | None]:
         """The names of the positional arguments, where the program tells them."""
         names = self.manifest.extra.get("arguments")
-        is_known = isinstance(names, list) and len(names) == count
-        return [name if isinstance(name, str) else None for name in names] if is_known else [None] * count
+        if not isinstance(names, list) or len(names) != count:
+            return [None] * count
+        return [name if isinstance(name, str) else None for name in names]
 
     def _in_order(
         self,
