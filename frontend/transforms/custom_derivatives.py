@@ -122,14 +122,19 @@ class custom_jvp:  # a decorator, named as JAX has it
     """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
 
     The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
-    be linear in the tangents. Arguments in `nondiff_argnums` are Python values (functions, options) that
-    the rule gets first, in order. Reverse mode follows by transposing the rule.
+    be linear in the tangents. Arguments in `nondiff_argnums` or `nondiff_argnames` are Python values
+    (functions, options) that the rule gets first, in order. Reverse mode follows by transposing the rule.
     """
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._nondiff = tuple(nondiff_argnums)
+        self._nondiff = _positions(function, nondiff_argnums, nondiff_argnames)
         self._rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -235,10 +240,15 @@ class custom_vjp:  # a decorator, named as JAX has it
     forward mode the transpose of `bwd` is used, where its ops can be transposed.
     """
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._nondiff = tuple(nondiff_argnums)
+        self._nondiff = _positions(function, nondiff_argnums, nondiff_argnames)
         self._rules: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
@@ -383,6 +393,21 @@ class _Pullback:
 
 def _zero_like(value: Any) -> Any:
     return ops.full(0, tuple(value.shape), value.dtype)
+
+
+def _positions(
+    function: Callable[..., Any], argnums: Sequence[int], argnames: Sequence[str]
+) -> tuple[int, ...]:
+    """The positions of arguments given by position or by name, in order."""
+    names = list(inspect.signature(function).parameters) if argnames else []
+    for name in argnames:
+        if name not in names:
+            raise ArgumentError(
+                f"{function_name(function)}() has no argument {name!r} (nondiff_argnames)",
+                where=user_location_text(),
+                hint=f"its arguments are {', '.join(names)}",
+            )
+    return tuple(sorted({*argnums, *(names.index(name) for name in argnames)}))
 
 
 def positional(
