@@ -10,6 +10,7 @@ import numpy as np
 
 from ...dialects.types import as_dtype
 from .. import namespace as xp
+from .. import tree
 from ..errors import ShapeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -219,6 +220,14 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
             f"broadcast_to_rank: {ops.type_of(value)} has more than {rank} axes", where=user_location_text()
         )
     return expand_dims(value, tuple(range(rank - value.ndim)))
+
+
+def optimization_barrier(operand: Any) -> Any:
+    """`operand`, a tree of arrays, as it is.
+
+    In XLA nothing is moved across such a barrier; adze has none, and values do not depend on it.
+    """
+    return tree.map(as_value, operand)
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:

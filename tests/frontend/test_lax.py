@@ -149,6 +149,7 @@ OTHER: dict[str, Row] = {
         lax.index_take(F, (jnp.array([2, 0]), jnp.array([1, -1])), (0, 1)),
         lax.index_take(F, (jnp.array([5, -1, 2]),), (1,)),
     ),
+    "optimization_barrier": lambda lax: lax.optimization_barrier((F, [I])),
     "tile": lambda lax: lax.tile(F, (2, 3)),
     "stack": lambda lax: (lax.stack([F, G]), lax.stack([F, G], axis=-1), *lax.unstack(F, axis=1)),
     "shapes": lambda lax: (

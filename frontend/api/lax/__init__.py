@@ -136,6 +136,7 @@ from ..frontend.lax.shapes import full as full
 from ..frontend.lax.shapes import full_like as full_like
 from ..frontend.lax.shapes import index_in_dim as index_in_dim
 from ..frontend.lax.shapes import iota as iota
+from ..frontend.lax.shapes import optimization_barrier as optimization_barrier
 from ..frontend.lax.shapes import pad as pad
 from ..frontend.lax.shapes import reshape as reshape
 from ..frontend.lax.shapes import rev as rev
@@ -279,6 +280,7 @@ __all__ = [
     "ne",
     "neg",
     "nextafter",
+    "optimization_barrier",
     "pad",
     "padtype_to_pads",
     "pmax",

@@ -109,6 +109,22 @@ def test_arguments_are_left_out_of_rules_by_name() -> None:
     assert float(adze.grad(lambda x: pulled(x, anp.sin, n=3))(1.0)) == 30
 
 
+def test_a_result_that_a_rule_computes_from_the_tangent_is_an_error() -> None:
+    @adze.custom_jvp
+    def wrong(x: Any) -> Any:
+        return anp.cos(x)
+
+    @wrong.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        return anp.cos(primals[0] * tangents[0]), tangents[0]
+
+    for call in (adze.grad(wrong), adze.jit(adze.grad(wrong)), lambda x: adze.linearize(wrong, x)):
+        with pytest.raises(adze.AdzeError, match=r"a result of .* depends on a tangent") as caught:
+            call(1.0)
+        assert f"\n  at {__file__}:" in str(caught.value)
+    assert float(adze.jvp(wrong, (1.0,), (2.0,))[0]) == pytest.approx(np.cos(2))
+
+
 def test_a_name_that_is_no_argument_is_an_error() -> None:
     with pytest.raises(adze.AdzeError, match=r"has no argument 'g' \(nondiff_argnames\)"):
         adze.custom_jvp(lambda x, f: f(x), nondiff_argnames=("g",))

@@ -39,6 +39,8 @@ def jit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     def called(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs) if setting("disable_jit").value else compiled(*args, **kwargs)
 
+    for name in ("trace", "lower", "eval_shape"):
+        setattr(called, name, getattr(compiled, name, finder.Missing(f"jax.jit(f).{name}")))
     return called
 
 
