@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...dialects.types import INEXACT
@@ -319,6 +319,7 @@ class _Pullback:
         self.bwd = bwd
         self.captured = captured
         self.residual_tree: Any = None
+        self.weak_residuals: list[bool] = []
         self.result_tree: Any = None
 
     def forward(self, leaves: Sequence[Any]) -> list[Any]:
@@ -335,13 +336,23 @@ class _Pullback:
             )
         results, self.result_tree = tree.flatten(found[0])
         residuals, self.residual_tree = tree.flatten(found[1])
+        self.weak_residuals = [as_value(r).weak_type for r in residuals]
         return [*results, *residuals, *leaves[len(leaves) - len(self.captured.arrays) :]]
 
     def arguments(self, fwd: Nested, body: Nested) -> list[Argument]:
         """What the bwd rule is traced at: residuals amid what is captured, then cotangents of the results."""
         count = len(body.result_types)
+        if self.result_tree != body.result_tree:
+            raise TraceError(
+                f"the fwd rule of {function_name(self.call.function)} gives a result of tree "
+                f"{tree.describe(self.result_tree)}, the function {tree.describe(body.result_tree)}",
+                where=user_location_text(),
+            )
         kinds = [Argument(t, (None,) * t.rank, False) for t in fwd.result_types]
-        residuals = kinds[count : count + self.residual_tree.num_leaves]
+        residuals = [
+            replace(kind, weak_type=is_weak)
+            for kind, is_weak in zip(kinds[count:], self.weak_residuals, strict=False)
+        ]
         return [*self.captured.arguments(residuals), *kinds[:count]]
 
     def backward(self, leaves: Sequence[Any]) -> list[Any]:

@@ -125,6 +125,32 @@ def test_a_result_that_a_rule_computes_from_the_tangent_is_an_error() -> None:
     assert float(adze.jvp(wrong, (1.0,), (2.0,))[0]) == pytest.approx(np.cos(2))
 
 
+def test_a_residual_that_is_a_python_number_yields_to_the_dtypes_of_arrays() -> None:
+    @adze.custom_vjp
+    def sine(x: Any, scale: Any) -> Any:
+        return anp.sin(x) * scale
+
+    sine.defvjp(lambda x, s: (sine(x, s), (x, s)), lambda r, g: (anp.cos(r[0]) * r[1] * g, None))
+    x = np.ones(3, np.float16)
+    for scaled in (
+        adze.grad(lambda x: sine(x, 2.0).sum()),
+        adze.jit(adze.grad(lambda x: sine(x, 2.0).sum())),
+    ):
+        assert scaled(x).dtype == np.float16
+    assert adze.jit(lambda s: adze.grad(lambda x: sine(x, s).sum())(x))(2.0).dtype == np.float16
+
+
+def test_a_forward_rule_whose_result_has_another_tree_is_an_error() -> None:
+    @adze.custom_vjp
+    def pair(x: Any) -> Any:
+        return x, x
+
+    for result in (lambda x: [x, x], lambda x: ((x,), x)):
+        pair.defvjp(lambda x, result=result: (result(x), x), lambda x, g: (x,))
+        with pytest.raises(adze.AdzeError, match="the fwd rule of pair gives a result of tree"):
+            adze.grad(lambda x: pair(x)[1])(1.0)
+
+
 def test_a_name_that_is_no_argument_is_an_error() -> None:
     with pytest.raises(adze.AdzeError, match=r"has no argument 'g' \(nondiff_argnames\)"):
         adze.custom_jvp(lambda x, f: f(x), nondiff_argnames=("g",))
