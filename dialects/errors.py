@@ -2,7 +2,8 @@
 
 Every one is an `AdzeError`: a sentence that says what was wrong, what was seen and what was expected,
 where in the user's own code, and what to write instead. Errors that only one folder raises are declared
-in that folder; the ones shared by several are here.
+in that folder; the ones shared by several are here. Each also derives from the built-in class that fits
+(`ValueError`, `TypeError`, ...), so that code written for NumPy or JAX catches it.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ class AdzeError(Exception):
         return "\n".join(lines)
 
 
-class TypeCheckError(AdzeError):
+class TypeCheckError(AdzeError, TypeError):
     """An op was given operands or attributes that its declaration does not allow."""
 
 
-class VerificationError(AdzeError):
+class VerificationError(AdzeError, ValueError):
     """A module of adze IR is not well formed."""
 
 
-class MissingRuleError(AdzeError):
+class MissingRuleError(AdzeError, NotImplementedError):
     """A pass met an op whose rule for that pass is declared undefined."""
 
 
-class RunTimeCheckError(AdzeError):
+class RunTimeCheckError(AdzeError, RuntimeError, ValueError):
     """A check that the program itself states failed while it ran."""

@@ -1,11 +1,15 @@
-"""Errors of tracing and of the array namespace."""
+"""Errors of tracing and of the array namespace.
+
+Each derives from `AdzeError` and from the built-in class that NumPy (or JAX, where NumPy has no such mistake)
+raises, so that `except ValueError` of a program written for either works.
+"""
 
 from __future__ import annotations
 
 from ..dialects.errors import AdzeError
 
 
-class TraceError(AdzeError):
+class TraceError(AdzeError, TypeError):
     """The traced function did something that a traced program cannot do."""
 
 
@@ -17,17 +21,45 @@ class LeakedTracerError(TraceError):
     """A traced value was used after its trace had ended."""
 
 
-class ArgumentError(AdzeError):
+class ArgumentError(AdzeError, ValueError):
     """A function was called with an argument that it does not take."""
 
 
-class ShapeError(AdzeError):
+class ArgumentTypeError(ArgumentError, TypeError):
+    """An argument is of a type that the function does not take."""
+
+
+class ZeroStepError(ArgumentError, ZeroDivisionError):
+    """The step of a range is zero."""
+
+
+class AxisNameError(ArgumentError, NameError):
+    """No enclosing `vmap` has bound the axis name."""
+
+
+class IndexingError(ArgumentError, IndexError, TypeError):
+    """An index is of a kind that arrays do not take: an IndexError in NumPy, a TypeError in JAX."""
+
+
+class ShapeError(AdzeError, ValueError):
     """Shapes, axes or an equation string do not fit together."""
 
 
-class DtypeError(AdzeError):
+class AxisError(ShapeError, IndexError):
+    """An axis is out of range: the two built-in classes that `numpy.exceptions.AxisError` has."""
+
+
+class IndexBoundsError(ShapeError, IndexError):
+    """An index does not fit the array: it is known while tracing and lies outside, or is of another shape."""
+
+
+class DtypeError(AdzeError, TypeError):
     """A dtype does not fit the operation."""
 
 
-class UnsupportedError(AdzeError):
-    """Something of NumPy or of the array API that adze does not have."""
+class IntegerRangeError(DtypeError, OverflowError):
+    """A Python integer does not fit in the dtype that it meets."""
+
+
+class UnsupportedError(AdzeError, NotImplementedError, TypeError):
+    """Something of NumPy or of the array API that adze lacks; TypeError is what NumPy's protocols raise."""

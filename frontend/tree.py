@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import optree
@@ -84,6 +84,34 @@ def children(tree: Any) -> dict[Any, Any] | None:
         return None
     found, _, entries, _ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
     return dict(zip(entries, found, strict=True))
+
+
+def leaves_along(spec: Structure, tree: Any) -> list[Any] | None:
+    """The leaves of `tree` by the structure `spec`, None for each leaf that a None in `tree` stands for.
+
+    Gives None where `tree` does not fit the structure.
+    """
+    found, given = flatten(tree)
+    if given == spec:
+        return found
+    try:
+        return list(_along(unflatten(spec, range(spec.num_leaves)), tree))
+    except ValueError:
+        return None
+
+
+def _along(full: Any, tree: Any) -> Iterator[Any]:
+    if tree is None:
+        yield from (None for _ in leaves(full))
+        return
+    below, given = children(full), children(tree)
+    if below is None and given is None:
+        yield tree
+    elif below is None or given is None or type(full) is not type(tree) or below.keys() != given.keys():
+        raise ValueError
+    else:
+        for key in below:
+            yield from _along(below[key], given[key])
 
 
 def register(

@@ -29,7 +29,7 @@ from .passes import Pass
 from .verify import location_text
 
 
-class NanError(AdzeError):
+class NanError(AdzeError, FloatingPointError):
     """An op gave NaN while `adze.debug.nans()` was on; `where` is the user's line of the forward pass."""
 
 

@@ -27,6 +27,7 @@ from .construction import (
     derived_location,
     move_operation,
 )
+from .deferred import require
 from .functions import body, function, rename_references, split_body
 from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, donors
 from .simplify import drop_unused, referenced, simplify_function
@@ -99,6 +100,7 @@ class Linearizer(ForwardMode):
         self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
     ) -> tuple[list[Any], list[Any]]:
         """As forward mode has it, but in an op whose transpose is the user's pullback itself."""
+        require(self.module, bwd)
         results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = tuple(b.type_of(r) for r in results)
         forward = self.transposer.forward_of(bwd, len(residuals), linear)

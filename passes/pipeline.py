@@ -28,7 +28,7 @@ from .verify import verify
 Observer = Callable[["Pass", mlir.ir.Module, float], None]
 
 
-class PipelineError(AdzeError):
+class PipelineError(AdzeError, ValueError):
     """The text of a pass pipeline is not well formed."""
 
 

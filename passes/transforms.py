@@ -25,7 +25,7 @@ from .simplify import simplify
 from .transpose import Transposer
 
 
-class TransformError(AdzeError):
+class TransformError(AdzeError, ValueError):
     """A transform was asked of a function that it does not fit."""
 
 

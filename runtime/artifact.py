@@ -17,7 +17,7 @@ from typing import Final
 
 from .cpu import host_cpu
 from .devices import Device, DeviceKind, get_device, vulkan_architecture_of
-from .errors import ArtifactError
+from .errors import ArtifactError, MissingArtifactError, UnreadableArtifactError
 from .execute import Executable
 from .files import write_atomically
 from .manifest import Manifest, manifest_from_json, versions
@@ -68,7 +68,7 @@ def save(path: str | os.PathLike[str], vmfb: bytes, manifest: Manifest) -> Path:
     try:
         write_atomically(target, to_bytes(vmfb, manifest))
     except OSError as error:
-        raise ArtifactError(f"cannot write {target}: {error.strerror or error}") from error
+        raise UnreadableArtifactError(f"cannot write {target}: {error.strerror or error}") from error
     return target
 
 
@@ -124,11 +124,11 @@ def _read(path: str | os.PathLike[str]) -> tuple[Path, bytes, Manifest, bytes]:
     try:
         content = location.read_bytes()
     except FileNotFoundError:
-        raise ArtifactError(f"{location}: there is no such file") from None
+        raise MissingArtifactError(f"{location}: there is no such file") from None
     except IsADirectoryError:
         raise ArtifactError(f"{location}: a directory, expected a .vmfb file") from None
     except OSError as error:
-        raise ArtifactError(f"{location}: cannot be read: {error.strerror or error}") from None
+        raise UnreadableArtifactError(f"{location}: cannot be read: {error.strerror or error}") from None
     try:
         vmfb, manifest = from_bytes(content)
     except ArtifactError as error:

@@ -11,15 +11,15 @@ from pathlib import Path
 from ..dialects.errors import AdzeError
 
 
-class SettingError(AdzeError):
+class SettingError(AdzeError, ValueError):
     """An environment variable holds a value that it cannot have."""
 
 
-class TargetError(AdzeError):
+class TargetError(AdzeError, ValueError):
     """A compile target is unknown, or cannot be used on this machine."""
 
 
-class CompileError(AdzeError):
+class CompileError(AdzeError, RuntimeError):
     """IREE refused a module.
 
     `op` is the op it named (or None), `diagnostics` everything it said, `reproducer` the folder that was
@@ -42,7 +42,7 @@ class CompileError(AdzeError):
         self.reproducer = reproducer
 
 
-class DeviceError(AdzeError):
+class DeviceError(AdzeError, RuntimeError):
     """A device is missing, unknown, or not the one that an array or a program is on."""
 
 
@@ -50,9 +50,25 @@ class ExportError(DeviceError, BufferError):
     """An array cannot be handed to another library in the way that was asked for."""
 
 
-class ArtifactError(AdzeError):
+class ArtifactError(AdzeError, ValueError):
     """A file is not a program that this adze on this machine can run."""
 
 
-class CallError(AdzeError):
+class MissingArtifactError(ArtifactError, FileNotFoundError):
+    """There is no such file."""
+
+
+class UnreadableArtifactError(ArtifactError, OSError):
+    """A file cannot be read or written."""
+
+
+class CallError(AdzeError, ValueError):
     """A call was given wrong arguments, or a check inside the program failed."""
+
+
+class CallTypeError(CallError, TypeError):
+    """A call was given the wrong number of arguments, or one of the wrong kind or dtype."""
+
+
+class FailedCallError(CallError, RuntimeError):
+    """A program failed while it ran: a check that it states, or its device."""

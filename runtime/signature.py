@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from ..dialects.types import dtype_from_name, dtype_name
-from .errors import ArtifactError, CallError
+from .errors import ArtifactError, CallError, CallTypeError
 
 # A dim is a number, a name (equal wherever the name stands), or None where nothing is known of it.
 Dim = int | str | None
@@ -61,7 +61,7 @@ def check_arguments(
 ) -> None:
     """Raise the CallError for arguments of these shapes and dtypes, or return if they fit."""
     if len(arguments) != len(signature.inputs):
-        raise CallError(
+        raise CallTypeError(
             f"{signature.name}() takes {_count(len(signature.inputs), 'argument')} and {len(arguments)} "
             f"{'was' if len(arguments) == 1 else 'were'} given",
             hint=f"it is {signature}",
@@ -69,7 +69,7 @@ def check_arguments(
     known: dict[str, tuple[int, str]] = {}
     for spec, (shape, dtype) in zip(signature.inputs, arguments, strict=True):
         if dtype != spec.dtype:
-            raise CallError(
+            raise CallTypeError(
                 f"{signature.name}(): argument {spec.name!r} is {_type_text(shape, dtype)}: "
                 f"expected {spec.type_text}",
                 hint=f"convert it: {spec.name}.astype({spec.dtype.name!r})",

@@ -17,7 +17,7 @@ from ..types import ANY, BOOLS, TensorType
 from .guarding import Guardable
 
 
-class CheckFailedError(AdzeError):
+class CheckFailedError(AdzeError, RuntimeError):
     """A `check` of the program did not hold when it ran."""
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..declaration import Op, Operand, choice, elements, ints, require, sizes
+from ..errors import RunTimeCheckError
 from ..types import ANY, COMPLEX, INTEGERS, TensorType, from_storage, storage
-from .windows import WindowMap, check_batching
+from .windows import WindowMap, check_batching, fits
 
 
 class Gather(Op):
@@ -21,6 +22,7 @@ class Gather(Op):
 
     The dimension numbers are those of `jax.lax.gather`. `clip` moves a window that would leave `x` back
     inside; `fill` gives `fill_value` for it; `promise_in_bounds` says that there is none (and clips).
+    An empty `x` gives elements in mode `fill` only.
     `fill_value` holds the bits of a 0-d array of x's dtype as `types.storage` writes them.
     """
 
@@ -58,19 +60,24 @@ class Gather(Op):
         numbers.check("gather", start_indices.shape[-1] if start_indices.rank else None)
         require(len(slice_sizes) == x.rank, f"gather: slice_sizes {slice_sizes} must have the rank of {x}")
         for axis, (n, size) in enumerate(zip(slice_sizes, x.shape, strict=True)):
-            hidden = axis in numbers.collapsed or axis in numbers.operand_batching
+            hidden = axis in numbers.hidden
             require(
                 not hidden or n == 1, f"gather: slice size {n} of collapsed or batching axis {axis} must be 1"
             )
-            fits = n is None or size is None or 0 <= n <= size
-            require(fits, f"gather: slice_sizes {slice_sizes} do not fit into {x}")
+            require(fits(n, size, hidden), f"gather: slice_sizes {slice_sizes} do not fit into {x}")
         check_batching("gather", numbers, x, start_indices)
         value = attributes["fill_value"]
         require(
             value.shape == ((2,) if x.dtype in COMPLEX else ()),
             f"gather: fill_value must be 0-d and of dtype {x.dtype}",
         )
-        return x.with_shape(numbers.result_shape(start_indices.shape, slice_sizes))
+        shape = numbers.result_shape(start_indices.shape, slice_sizes)
+        empty = any(x.shape[axis] == 0 for axis in numbers.hidden)
+        require(
+            not empty or attributes["mode"] == "fill" or 0 in shape or None in shape,
+            f"gather: {x} has no elements, for a result of shape {shape}",
+        )
+        return x.with_shape(shape)
 
     @staticmethod
     def evaluate(
@@ -81,6 +88,10 @@ class Gather(Op):
         shape = numbers.result_shape(start_indices.shape, slice_sizes)
         if math.prod(shape) == 0:
             return np.zeros(shape, x.dtype)
+        if x.size == 0:
+            if not fill:
+                raise RunTimeCheckError(f"gather: an array of shape {x.shape} has no elements")
+            return np.full(shape, from_storage(attributes["fill_value"], x.dtype), x.dtype)
         arrays, inside = numbers.positions(x.shape, start_indices, slice_sizes, clip=not fill)
         result = np.broadcast_to(x[tuple(arrays)] if arrays else x, shape)
         if fill:

@@ -15,7 +15,7 @@ from ..declaration import Linear, Op, Operand, boolean, choice, ints, require, r
 from ..errors import MissingRuleError
 from ..types import ANY, COMPLEX, INT32, INT64, INTEGERS, NUMBERS, TensorType, same_dimension, storage
 from .elementwise import is_constant, repeated
-from .windows import WindowMap, check_batching, scatter_window
+from .windows import WindowMap, check_batching, fits, scatter_window
 
 
 class Scatter(Op):
@@ -23,7 +23,8 @@ class Scatter(Op):
 
     The dimension numbers are those of `jax.lax.scatter`, `kind` is f. Updates are applied in row-major
     order, so that duplicate indices have one defined result: for `set` the last one wins. A window that
-    leaves `x` is dropped as a whole (`drop`) or moved inside (`clip`, `promise_in_bounds`). The hints
+    leaves `x` is dropped as a whole (`drop`) or moved inside (`clip`, `promise_in_bounds`).
+    An empty `x` stays as it is. The hints
     `unique_indices` and `indices_are_sorted` allow a faster form and never change a true promise's result.
     """
 
@@ -74,9 +75,9 @@ class Scatter(Op):
             "last, and the window axes",
         )
         window = scatter_window(numbers, updates.shape)
-        for n, size in zip(window, x.shape, strict=True):
-            fits = n is None or size is None or n <= size
-            require(fits, f"scatter: the updates {updates} have a window that does not fit into {x}")
+        for axis, (n, size) in enumerate(zip(window, x.shape, strict=True)):
+            inside = fits(n, size, axis in numbers.hidden)
+            require(inside, f"scatter: the updates {updates} have a window that does not fit into {x}")
         expected = numbers.result_shape(indices.shape, window)
         require(
             all(map(same_dimension, expected, updates.shape)),
@@ -225,6 +226,8 @@ def _read(b: Any, x: Any, indices: Any, updates: Any, config: dict[str, Any]) ->
     kind = b.tensor_type(x)
     numbers = Scatter.map(kind.rank, b.tensor_type(indices).rank, config)
     shape = updates.sizes if isinstance(updates, Linear) else b.sizes(updates)
+    if 0 in kind.shape:
+        return b.full(0, shape, kind.dtype)
     return b.gather(
         x,
         indices,

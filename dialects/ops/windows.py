@@ -75,9 +75,14 @@ class WindowMap:
         return self.indices_rank - 1 + len(self.offset_dims)
 
     @property
+    def hidden(self) -> frozenset[int]:
+        """The operand axes along which windows have size 1 and do not extend in the result."""
+        return frozenset((*self.collapsed, *self.operand_batching))
+
+    @property
     def window_axes(self) -> tuple[int, ...]:
         """The operand axes along which the window extends in the result."""
-        hidden = {*self.collapsed, *self.operand_batching}
+        hidden = self.hidden
         return tuple(axis for axis in range(self.rank) if axis not in hidden)
 
     @property
@@ -178,6 +183,15 @@ def scatter_window(numbers: WindowMap, updates: Sequence[Any]) -> tuple[Any, ...
     for axis, operand_axis in zip(numbers.offset_dims, numbers.window_axes, strict=True):
         window[operand_axis] = updates[axis]
     return tuple(window)
+
+
+def fits(n: int | None, size: int | None, hidden: bool) -> bool:
+    """Whether a window of `n` may lie on an axis of `size`, where both are known.
+
+    An axis of size 0 that the result lacks, or that is the batch, has windows of 1: there is no element for
+    them, and `gather` and `scatter` say what then happens.
+    """
+    return n is None or size is None or 0 <= n <= size or (hidden and size == 0)
 
 
 def check_batching(op: str, numbers: WindowMap, x: TensorType, indices: TensorType) -> None:

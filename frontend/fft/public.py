@@ -6,7 +6,6 @@ as float32. Sizes along the transformed axes are static, others may be dynamic.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,8 +15,10 @@ from ...dialects.types import BFLOAT16, COMPLEX, FLOAT16, FLOAT32
 from .. import namespace as xp
 from ..namespace.axes import (
     argument_error,
+    dtype_error,
     dtype_of,
     float_value,
+    integer,
     normalize_axes,
     normalize_axis,
     refuse_out,
@@ -61,9 +62,10 @@ def _scaled(function: str, x: Any, n: int, norm: str | None, *, is_inverse: bool
 
 def _length(function: str, x: Any, n: Any, axis: int) -> int:
     """The length of the transform: as given, or that of the axis."""
-    size = (
-        static_size(function, x.shape[axis], f"the size of axis {axis}") if n is None else operator.index(n)
-    )
+    if n is None:
+        size = static_size(function, x.shape[axis], f"the size of axis {axis}")
+    else:
+        size = integer(function, n, "n")
     if size < 1:
         raise shape_error(f"{function}: the number of points must be positive, got {size} for {type_text(x)}")
     return size
@@ -120,7 +122,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 def _refuse_complex(function: str, a: Any) -> None:
     value = xp.asarray(a)
     if value.dtype in COMPLEX:
-        raise argument_error(f"{function}: expected a real array, got {type_text(value)}", "use fft")
+        raise dtype_error(f"{function}: expected a real array, got {type_text(value)}", "use fft")
 
 
 def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
@@ -258,10 +260,7 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -
 
 
 def _count(function: str, n: Any) -> int:
-    try:
-        count = operator.index(n)
-    except TypeError:
-        raise argument_error(f"{function}: n must be an integer, got {n!r}") from None
+    count = integer(function, n, "n")
     if count < 1:
         raise argument_error(f"{function}: n must be positive, got {count}")
     return count

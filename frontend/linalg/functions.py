@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from .. import namespace as xp
 from ..control.control_flow import cond, fori_loop
-from ..namespace.axes import argument_error, shape_error
+from ..namespace.axes import argument_error, integer, shape_error
 from ..namespace.promotion import broadcast, type_text
 from ..tracing.interpreter import ops
 from .lu import inv, solve
@@ -94,10 +93,7 @@ def _pade(a: Any, coefficients: tuple[float, ...]) -> tuple[Any, Any]:
 
 def matrix_power(a: Any, n: int, /) -> Any:
     """The product of `n` copies of square matrices, of the inverses for a negative `n`."""
-    try:
-        power = operator.index(n)
-    except TypeError:
-        raise argument_error(f"matrix_power: the power must be an integer, got {n!r}") from None
+    power = integer("matrix_power", n, "the power")
     value = xp.asarray(a)
     if value.ndim < 2 or value.shape[-1] != value.shape[-2]:
         raise shape_error(f"matrix_power: expected square matrices, got {type_text(value)}")

@@ -14,8 +14,9 @@ import numpy as np
 
 from ...dialects.errors import TypeCheckError
 from ...dialects.types import INEXACT, as_dtype
-from ..errors import ArgumentError, DtypeError, ShapeError
+from ..errors import ArgumentError, ArgumentTypeError, AxisError, ConcretizationError, DtypeError, ShapeError
 from ..tracing.array import Array
+from ..tracing.frames import known_value
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -32,6 +33,26 @@ def argument_error(message: str, hint: str | None = None) -> ArgumentError:
     return ArgumentError(message, where=user_location_text(), hint=hint)
 
 
+def type_error(message: str, hint: str | None = None) -> ArgumentTypeError:
+    """An `ArgumentTypeError` at the user's line."""
+    return ArgumentTypeError(message, where=user_location_text(), hint=hint)
+
+
+def concretization_error(message: str, hint: str | None = None) -> ConcretizationError:
+    """A `ConcretizationError` at the user's line."""
+    return ConcretizationError(message, where=user_location_text(), hint=hint)
+
+
+def integer(function: str, value: Any, what: str) -> int:
+    """`value` as a Python integer; a traced one has an error of its own."""
+    try:
+        return operator.index(value)
+    except ConcretizationError:
+        raise
+    except TypeError:
+        raise type_error(f"{function}: {what} must be an integer, got {value!r}") from None
+
+
 def dtype_error(message: str, hint: str | None = None) -> DtypeError:
     """A `DtypeError` at the user's line."""
     return DtypeError(message, where=user_location_text(), hint=hint)
@@ -40,7 +61,7 @@ def dtype_error(message: str, hint: str | None = None) -> DtypeError:
 def refuse_out(function: str, out: Any) -> None:
     """Raise `ArgumentError` for NumPy's `out=`: it has its place in signatures, and no use here."""
     if out is not None:
-        raise argument_error(
+        raise type_error(
             f"{function}: out= writes into an array in place, and arrays of adze are immutable",
             "use the result instead",
         )
@@ -48,12 +69,10 @@ def refuse_out(function: str, out: Any) -> None:
 
 def normalize_axis(function: str, axis: Any, rank: int) -> int:
     """`axis` as a number from 0 to `rank - 1`."""
-    try:
-        index = operator.index(axis)
-    except TypeError:
-        raise argument_error(f"{function}: axis must be an integer, got {axis!r}") from None
+    index = integer(function, axis, "axis")
     if not -rank <= index < rank:
-        raise shape_error(f"{function}: axis {index} is out of range for an array of {rank} dimensions")
+        message = f"{function}: axis {index} is out of range for an array of {rank} dimensions"
+        raise AxisError(message, where=user_location_text())
     return index % rank
 
 
@@ -70,13 +89,7 @@ def normalize_axes(function: str, axis: Any, rank: int) -> tuple[int, ...]:
 
 def size(function: str, n: Any) -> Any:
     """One size of a shape: an integer or a dynamic dimension."""
-    if isinstance(n, Dim):
-        return n
-    try:
-        result = operator.index(n)
-    except TypeError:
-        raise argument_error(f"{function}: a size must be an integer, got {n!r}") from None
-    return result
+    return n if isinstance(n, Dim) else integer(function, n, "a size")
 
 
 def shape_of(function: str, shape: Any) -> tuple[Any, ...]:
@@ -173,9 +186,9 @@ def concrete(function: str, x: Any, what: str) -> np.ndarray:
 
 def _concrete_sequence(function: str, x: Any, what: str) -> np.ndarray:
     value = asarray_of(x)
-    if isinstance(value, Array):
-        return value.numpy()
-    raise argument_error(
+    if isinstance(value, Array) or known_value(value) is not None:
+        return np.asarray(value)
+    raise concretization_error(
         f"{function}: {what} must be known while tracing, got a traced array {type_text(value)}",
         hint="pass it as a NumPy array made outside, or through static_argnums",
     )

@@ -6,18 +6,28 @@ Floats default to float32 and integers to int64; everything else keeps the dtype
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS
+from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS, as_dtype
+from ..errors import ZeroStepError
 from ..tracing.array import Array
+from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from .arithmetic import add, divide, multiply, power, subtract
-from .axes import argument_error, dtype_of, normalize_axis, shape_of
+from .axes import (
+    argument_error,
+    concretization_error,
+    dtype_of,
+    integer,
+    normalize_axis,
+    shape_of,
+    type_error,
+)
 from .axes import full_like as constant_like
 from .promotion import PYTHON_SCALARS, asarray_of, broadcast, coerce, convert, is_weak, promote
 from .transcendental import exp, log
@@ -30,15 +40,30 @@ def asarray(
 ) -> Any:
     """`obj` (array, scalar, nested list, traced values among them) as an array.
 
-    Lists of Python floats become float32, as new arrays do; NumPy arrays keep their dtype.
+    Lists of Python floats become float32, as new arrays do; NumPy arrays keep their dtype. A NumPy array that
+    can be written to is copied, as an array of adze never changes; with `copy=False` its memory is shared,
+    and the caller sees to it that nobody writes to it. Raises `ArgumentError` where that is not possible.
     """
     wanted = None if dtype is None else dtype_of("asarray", dtype)
     if type(obj) in PYTHON_SCALARS:
         return convert(obj, wanted or _DEFAULTS[type(obj)])
     if isinstance(obj, (list, tuple)):
         return _from_sequence(obj, wanted)
+    if copy is False and isinstance(obj, np.ndarray):
+        return _shared(obj, wanted)
     value = asarray_of(obj)
     return value if wanted is None else convert(value, wanted)
+
+
+def _shared(obj: np.ndarray, wanted: np.dtype | None) -> Array:
+    """An array in the memory of `obj`."""
+    have = as_dtype(obj.dtype)
+    if obj.dtype == have and wanted in (None, have):
+        return Array(obj)
+    raise argument_error(
+        f"asarray(copy=False): an array of dtype {obj.dtype} cannot become {wanted or have} without a copy",
+        hint="leave copy out",
+    )
 
 
 def array(obj: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, order: Any = None) -> Any:
@@ -161,6 +186,8 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
         counted = ops.iota(shape=(length,), axis=0, dtype=wanted or INT64)
         return counted if start == 0 else add(counted, start)
     numbers = [_number("arange", v) for v in (start, stop, step)]
+    if numbers[2] == 0:
+        raise ZeroStepError("arange: the step must not be 0", where=user_location_text())
     if wanted is None:
         strong = [n for n in numbers if isinstance(n, np.generic)]
         wanted = (
@@ -181,7 +208,8 @@ def _number(function: str, value: Any) -> Any:
         return value
     if isinstance(value, (Array, np.ndarray)) and value.ndim == 0:
         return np.asarray(value)[()]
-    raise argument_error(
+    mistake = concretization_error if isinstance(value, (Tracer, Dim)) else type_error
+    raise mistake(
         f"{function}: bounds and step must be numbers known while tracing, got {value!r}",
         "the length of the result must not depend on traced values; use static_argnums",
     )
@@ -199,7 +227,7 @@ def linspace(
     axis: int = 0,
 ) -> Any:
     """`num` numbers evenly spaced from `start` to `stop` (both may be traced arrays)."""
-    num = operator.index(num)
+    num = integer("linspace", num, "num")
     if num < 0:
         raise argument_error(f"linspace: num must not be negative, got {num}")
     first, last = promote(start, stop)

@@ -25,7 +25,7 @@ from ...dialects.types import (
 from ..tracing.array import Array, ArrayMethods
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import ops
-from .axes import argument_error, dtype_error, dtype_of
+from .axes import argument_error, dtype_of
 from .promotion import asarray_of, convert, promote_types
 
 bool = bool_ = np.bool_
@@ -99,7 +99,7 @@ def finfo(type: Any, /) -> FloatInformation:
     if dtype in COMPLEX:
         dtype = FLOAT32 if dtype == COMPLEX64 else FLOAT64
     if dtype not in FLOATS:
-        raise dtype_error(f"finfo: expected a float dtype, got {dtype.name}")
+        raise argument_error(f"finfo: expected a float dtype, got {dtype.name}")
     info: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
     return FloatInformation(
         int(info.bits),
@@ -116,7 +116,7 @@ def iinfo(type: Any, /) -> IntegerInformation:
     """Machine limits of an integer dtype."""
     dtype = _dtype_of_argument("iinfo", type)
     if dtype not in INTEGERS:
-        raise dtype_error(f"iinfo: expected an integer dtype, got {dtype.name}")
+        raise argument_error(f"iinfo: expected an integer dtype, got {dtype.name}")
     info = np.iinfo(dtype)
     return IntegerInformation(int(info.bits), int(info.max), int(info.min), dtype)
 

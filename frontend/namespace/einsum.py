@@ -11,7 +11,7 @@ from typing import Any, Final
 from ...dialects.types import INT32
 from ..tracing.interpreter import ops
 from ..tracing.sizes import Dim
-from .axes import argument_error, full_like, shape_error
+from .axes import argument_error, full_like, shape_error, type_error
 from .products import contract
 from .promotion import asarray_of, is_one, promote, same_size, type_text
 from .reductions import sum as sum_of
@@ -25,9 +25,7 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto", dtype: An
     Raises `ArgumentError` for a malformed string and `ShapeError` for sizes that contradict each other.
     """
     if not isinstance(subscripts, str):
-        raise argument_error(
-            f"einsum: the first argument must be a string like 'ij,jk->ik', got {subscripts!r}"
-        )
+        raise type_error(f"einsum: the first argument must be a string like 'ij,jk->ik', got {subscripts!r}")
     if not operands:
         raise argument_error("einsum: need at least one operand")
     values = list(promote(*operands))

@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, INEXACT, INT32, INT64, INTEGERS, storage
+from ..errors import IndexBoundsError, IndexingError
 from ..tracing.array import Array
 from ..tracing.interpreter import ops
+from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim
 from .arithmetic import add, clip, floor_divide, multiply, remainder
-from .axes import argument_error, count_array, count_of, dtype_error, normalize_axis, shape_error
+from .axes import argument_error, concrete, count_array, count_of, normalize_axis, shape_error
 from .positions import wrapped
 from .promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
 
@@ -52,6 +55,7 @@ def gather_at(
     The axes are replaced by those of the positions, which come at `place` among the remaining ones.
     """
     count = positions[0].ndim
+    require_elements(x, axes, positions[0].shape, mode)
     rest = x.ndim - len(axes)
     fill = default_fill(x.dtype) if fill_value is None else fill_value
     with np.errstate(all="ignore"):
@@ -68,6 +72,16 @@ def gather_at(
         slice_sizes=tuple(1 if a in axes else n for a, n in enumerate(x.shape)),
         mode="fill" if mode == "fill" else "clip",
         fill_value=bits,
+    )
+
+
+def require_elements(x: Any, axes: Sequence[int], wanted: Sequence[Any], mode: str | None) -> None:
+    """Raise `IndexBoundsError` where elements are wanted of an empty axis: none is there to clip to."""
+    empty = [a for a in axes if not isinstance(x.shape[a], Dim) and x.shape[a] == 0]
+    if not empty or mode == "fill" or any(isinstance(n, Dim) or n == 0 for n in wanted):
+        return
+    raise _bounds_error(
+        f"indices of shape {tuple(wanted)} take elements of {type_text(x)}, whose axis {empty[0]} has none"
     )
 
 
@@ -92,8 +106,13 @@ def _require_integers(function: str, indices: Any) -> Any:
     if isinstance(indices, (list, tuple)) and not len(indices):
         value = Array(np.zeros(0, np.int64))
     if value.dtype not in INTEGERS:
-        raise dtype_error(f"{function}: indices must be integers, got {type_text(value)}")
+        message = f"{function}: indices must be integers, got {type_text(value)}"
+        raise IndexingError(message, where=user_location_text())
     return value
+
+
+def _bounds_error(message: str) -> IndexBoundsError:
+    return IndexBoundsError(message, where=user_location_text())
 
 
 def take(
@@ -109,7 +128,7 @@ def take(
         known = positions.numpy()
         outside = known[(known < -size) | (known >= size)] if known.size else known
         if outside.size:
-            raise shape_error(
+            raise _bounds_error(
                 f"take: index {int(outside.flat[0])} is out of bounds for axis {place} of {type_text(value)}"
             )
     if positions.ndim == 0:
@@ -132,6 +151,7 @@ def take_along_axis(
     if axis is None:
         value, axis = ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0
     value, positions, place = _aligned("take_along_axis", value, positions, axis)
+    require_elements(value, (place,), positions.shape, mode)
     chosen = normalized(positions, value.shape[place], mode)
     others = tuple(a for a in range(value.ndim) if a != place)
     fill = default_fill(value.dtype) if fill_value is None else fill_value
@@ -200,9 +220,7 @@ def ix_(*vectors: Any) -> tuple[Any, ...]:
         if value.ndim != 1:
             raise shape_error(f"ix_: expected vectors, got {type_text(value)}")
         if value.dtype == BOOL:
-            if not isinstance(value, Array):
-                raise argument_error("ix_: masks must be known while tracing", "use integer positions")
-            value = Array(value.numpy().nonzero()[0])
+            value = Array(concrete("ix_", value, "a mask").nonzero()[0])
         shape = tuple(value.shape[0] if a == k else 1 for a in range(len(vectors)))
         grids.append(ops.reshape(value, shape=shape))
     return tuple(grids)

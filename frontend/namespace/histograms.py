@@ -8,9 +8,10 @@ import numpy as np
 
 from ...dialects.types import BOOL, FLOAT64, INEXACT, INT64, INTEGERS
 from ..tracing.array import Array
+from ..tracing.frames import known_value
 from ..tracing.interpreter import ops
 from .arithmetic import add, divide, subtract
-from .axes import argument_error, dtype_error, full_like, scalar, shape_error
+from .axes import argument_error, concretization_error, dtype_error, full_like, scalar, shape_error
 from .creation import linspace
 from .gathering import join_positions
 from .promotion import asarray_of, convert, operands, type_text
@@ -46,14 +47,15 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
     """How often each of 0, 1, ... occurs, or the sum of its weights. Traced arrays need `length`."""
     value = asarray_of(x)
     if value.ndim != 1 or value.dtype not in INTEGERS:
-        raise dtype_error(f"bincount: expected a vector of integers, got {type_text(value)}")
+        mistake = shape_error if value.ndim != 1 else dtype_error
+        raise mistake(f"bincount: expected a vector of integers, got {type_text(value)}")
     if length is None:
-        if not isinstance(value, Array):
-            raise argument_error(
+        known = value.numpy() if isinstance(value, Array) else known_value(value)
+        if known is None:
+            raise concretization_error(
                 f"bincount of a traced array {type_text(value)} has a length that depends on values",
                 "state it: bincount(x, length=n)",
             )
-        known = value.numpy()
         if known.size and known.min() < 0:
             raise argument_error("bincount: elements must not be negative")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)

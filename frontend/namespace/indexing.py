@@ -11,18 +11,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dialects.types import INT32, INT64
-from ..errors import ShapeError
+from ..errors import IndexBoundsError, ShapeError
 from ..tracing.interpreter import ops
-from .axes import scalar, shape_error
+from ..tracing.locations import user_location_text
+from .axes import scalar
 from .gathering import gather_at, normalized
-from .positions import Bounds, Item, bounds, is_full, parse, require_no_mask
+from .positions import Bounds, Item, bounds, is_full, known_masks, parse, require_no_mask
 from .promotion import asarray_of, broadcast, broadcast_shapes, same_size
 
 
 def get_index(x: Any, index: Any, mode: str | None = None, fill_value: Any = None) -> Any:
     """`x[index]`; `mode` and `fill_value` say what array indices out of bounds give."""
     value = asarray_of(x)
-    items = parse(value, index)
+    items = parse(value, known_masks(index))
     require_no_mask(value, items)
     gathers = any(i.kind == "array" for i in items) or (mode in ("fill", "wrap") and _has_scalar(items))
     result = _advanced(value, items, mode, fill_value) if gathers else _basic(value, items)
@@ -112,8 +113,10 @@ def batch_shape(items: Sequence[Item]) -> tuple[Any, ...]:
     try:
         return broadcast_shapes(*shapes)
     except ShapeError:
-        raise shape_error(
-            f"index arrays could not be broadcast together: shapes {', '.join(str(tuple(s)) for s in shapes)}"
+        raise IndexBoundsError(
+            "index arrays could not be broadcast together: "
+            f"shapes {', '.join(str(tuple(s)) for s in shapes)}",
+            where=user_location_text(),
         ) from None
 
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 
+from ..errors import IndexBoundsError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import ops
+from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from .axes import (
     argument_error,
     concrete,
     dtype_of,
     insert_unit_axes,
+    integer,
     normalize_axis,
     refuse_out,
     shape_error,
     static_size,
+    type_error,
 )
 from .gathering import take
 from .promotion import asarray_of, broadcast, convert, promote, same_size, type_text
@@ -35,7 +38,7 @@ def _sequence(function: str, arrays: Any) -> list[Any]:
     elif isinstance(arrays, Sequence) and not isinstance(arrays, str):
         items = [asarray_of(a) for a in arrays]
     else:
-        raise argument_error(f"{function}: expected a sequence of arrays, got {type(arrays).__name__}")
+        raise type_error(f"{function}: expected a sequence of arrays, got {type(arrays).__name__}")
     if not items:
         raise argument_error(f"{function}: need at least one array")
     return items
@@ -153,14 +156,14 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     place = normalize_axis("array_split", axis, value.ndim)
     size = static_size("array_split", value.shape[place], f"axis {place}")
     if np.ndim(indices_or_sections) == 0:
-        sections = operator.index(indices_or_sections)
+        sections = integer("array_split", indices_or_sections, "the number of sections")
         if sections <= 0:
             raise argument_error(f"array_split: the number of sections must be positive, got {sections}")
         each, more = divmod(size, sections)
         lengths = [each + 1] * more + [each] * (sections - more)
         bounds = [0, *np.cumsum(lengths).tolist()]
     else:
-        cuts = [operator.index(i) for i in indices_or_sections]
+        cuts = [integer("array_split", i, "a position") for i in indices_or_sections]
         bounds = [0, *(min(max(c + size if c < 0 else c, 0), size) for c in cuts), size]
     return [part(value, place, low, max(low, high)) for low, high in pairwise(bounds)]
 
@@ -170,7 +173,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     value = asarray_of(x)
     place = normalize_axis("split", axis, value.ndim)
     if np.ndim(indices_or_sections) == 0 and isinstance(value.shape[place], int):
-        sections = operator.index(indices_or_sections)
+        sections = integer("split", indices_or_sections, "the number of sections")
         if sections <= 0 or value.shape[place] % sections:
             raise shape_error(
                 f"split: axis {place} of {type_text(value)} cannot be split into {sections} equal sections",
@@ -197,14 +200,14 @@ def dsplit(x: Any, indices_or_sections: Any) -> list[Any]:
 def delete(x: Any, obj: Any, axis: int | None = None) -> Any:
     """`x` without the elements at `obj` (integers, slice or mask, known while tracing) along `axis`."""
     value, place, size = _positions("delete", x, axis)
-    kept = np.delete(np.arange(size), _index("delete", obj))
+    kept = np.delete(np.arange(size), _index("delete", obj, size))
     return take(value, kept, axis=place)
 
 
 def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """`x` with `values` put in before the positions `obj` (known while tracing) along `axis`."""
     value, place, size = _positions("insert", x, axis)
-    index = _index("insert", obj)
+    index = _index("insert", obj, size + 1)
     if isinstance(index, slice):
         index = np.arange(size)[index]
     new = convert(asarray_of(values), value.dtype)
@@ -233,8 +236,18 @@ def _positions(function: str, x: Any, axis: int | None) -> tuple[Any, int, int]:
     return value, place, static_size(function, value.shape[place], f"axis {place}")
 
 
-def _index(function: str, obj: Any) -> Any:
-    return obj if isinstance(obj, (slice, int)) else concrete(function, obj, "the positions")
+def _index(function: str, obj: Any, count: int) -> Any:
+    """Positions that are known while tracing, of `count` that there are."""
+    if isinstance(obj, slice):
+        return obj
+    positions = obj if isinstance(obj, int) else concrete(function, obj, "the positions")
+    known = np.asarray(positions)
+    if not known.size and known.dtype != np.bool_:
+        return known.astype(np.int64)  # NumPy makes an empty list one of floats
+    if known.dtype != np.bool_ and known.size and (known.min() < -count or known.max() >= count):
+        message = f"{function}: position {positions} is out of range, there are {count}"
+        raise IndexBoundsError(message, where=user_location_text())
+    return positions
 
 
 def trim_zeros(filt: Any, trim: Literal["f", "b", "fb"] = "fb") -> Any:

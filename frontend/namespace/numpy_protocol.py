@@ -14,8 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.errors import AdzeError
 from .. import namespace
-from ..errors import ArgumentError, TraceError, UnsupportedError
+from ..errors import ArgumentTypeError, TraceError, UnsupportedError
 from ..tracing.locations import user_location_text
 
 _IGNORED: Final = ("casting", "order", "subok", "signature", "like", "overwrite_input")
@@ -175,10 +176,12 @@ def _apply_as(
 def _apply(function: Callable[..., Any], shown: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     try:
         return function(*args, **kwargs)
+    except AdzeError:
+        raise
     except TypeError as error:
         if "argument" not in str(error):
             raise
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{shown}: adze's function of that name does not take these arguments: {error}",
             where=user_location_text(),
         ) from None

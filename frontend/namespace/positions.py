@@ -14,18 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dialects.types import BOOL, INT32, INT64, INTEGERS, SIGNED
-from ..errors import ShapeError
+from ..errors import IndexBoundsError, IndexingError
 from ..tracing.array import Array
-from ..tracing.frames import Tracer
+from ..tracing.frames import Tracer, known_value
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim, maximum, minimum
-from .axes import argument_error, count_array, dtype_error, full_like
+from .axes import argument_error, concretization_error, count_array, full_like
 from .promotion import asarray_of, broadcast, same_size, type_text
-
-
-class IndexBoundsError(ShapeError, IndexError):
-    """An index that is known while tracing lies outside the array."""
 
 
 @dataclass(slots=True, eq=False)
@@ -64,7 +60,7 @@ def parse(x: Any, index: Any) -> list[Item]:
     items = [item for entry in entries for item in _item(entry)]
     ellipses = [k for k, item in enumerate(items) if item.kind == "ellipsis"]
     if len(ellipses) > 1:
-        raise argument_error("an index can have only one ellipsis ('...')")
+        raise _indexing_error("an index can have only one ellipsis ('...')")
     used = sum(_axes_used(item) for item in items)
     if used > x.ndim:
         raise IndexBoundsError(
@@ -106,7 +102,7 @@ def _item(entry: Any) -> list[Item]:
     if isinstance(entry, Dim):
         return [Item("int", entry)]
     if isinstance(entry, (float, str, complex)):
-        raise argument_error(
+        raise _indexing_error(
             f"an index must be an integer, a slice, None, '...' or an integer or boolean array, got {entry!r}"
         )
     value = np.asarray(entry) if isinstance(entry, list) and not entry else asarray_of(entry)
@@ -116,12 +112,27 @@ def _item(entry: Any) -> list[Item]:
     if isinstance(value, Array):
         value = value.numpy()
     if value.dtype not in INTEGERS and value.dtype != BOOL:
-        raise dtype_error(f"an index array must be of integers or booleans, got {type_text(value)}")
+        raise _indexing_error(f"an index array must be of integers or booleans, got {type_text(value)}")
     if isinstance(value, Tracer):
         return [Item("mask" if value.dtype == BOOL else "array" if value.ndim else "scalar", value)]
     if value.ndim == 0 and value.dtype != BOOL:
         return [Item("int", int(value))]
     return [Item("array", value)]
+
+
+def _indexing_error(message: str, hint: str | None = None) -> IndexingError:
+    return IndexingError(message, where=user_location_text(), hint=hint)
+
+
+def known_masks(index: Any) -> tuple[Any, ...]:
+    """The entries of an index, traced masks as NumPy arrays where they have elements: outside `jit`."""
+    entries = index if isinstance(index, tuple) else (index,)
+    return tuple(_known_mask(e) if isinstance(e, Tracer) and e.dtype == BOOL else e for e in entries)
+
+
+def _known_mask(mask: Tracer) -> Any:
+    known = known_value(mask)
+    return mask if known is None else known
 
 
 def _axes_used(item: Item) -> int:
@@ -180,8 +191,10 @@ def bounds(x: Any, item: Item) -> Bounds:
         return Bounds(start, start + 1, 1, False, False)
     start, stop, step = (_bound(v) for v in (item.value.start, item.value.stop, item.value.step))
     step = 1 if step is None else step
-    if isinstance(step, Dim) or step == 0:
-        raise argument_error(f"a slice's step must be a nonzero integer known while tracing, got {step}")
+    if isinstance(step, Dim):
+        raise concretization_error(f"a slice's step must be known while tracing, got {step}")
+    if step == 0:
+        raise argument_error("a slice's step must be a nonzero integer, got 0")
     if all(v is None or isinstance(v, int) for v in (start, stop)) and isinstance(size, int):
         return _static_bounds(slice(start, stop, step), size)
     if step < 0:  # the axis is turned around first, and so are the bounds
@@ -219,15 +232,15 @@ def _clamped(position: Any, size: Any, turned: bool) -> Any:
 def _bound(value: Any) -> Any:
     if value is None or isinstance(value, Dim):
         return value
-    if isinstance(value, Tracer):
-        raise argument_error(
+    if isinstance(value, Tracer) and known_value(value) is None:
+        raise concretization_error(
             f"a slice bound must be known while tracing, got the traced {type_text(value)}",
             "use adze.lax.dynamic_slice for a window of fixed size, or a mask with adze.numpy.where",
         )
     try:
         return operator.index(value)
     except TypeError:
-        raise argument_error(f"a slice bound must be an integer or None, got {value!r}") from None
+        raise _indexing_error(f"a slice bound must be an integer or None, got {value!r}") from None
 
 
 # -- integer positions -------------------------------------------------------------------------
@@ -253,7 +266,7 @@ def require_no_mask(x: Any, items: list[Item]) -> None:
     """Raise the error for a traced mask: its number of true elements is not known."""
     for item in items:
         if item.kind == "mask":
-            raise argument_error(
+            raise _indexing_error(
                 f"x[mask] with a traced mask {type_text(item.value)} has a shape that depends on values",
                 "use adze.numpy.where(mask, x, other), x.at[mask].set(value), or "
                 "x[adze.numpy.nonzero(mask, size=...)]",

@@ -25,7 +25,7 @@ from ...dialects.types import (
     TensorType,
     as_dtype,
 )
-from ..errors import ArgumentError, DtypeError, ShapeError
+from ..errors import ArgumentError, DtypeError, IntegerRangeError, ShapeError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value, is_wide_weak, ops, scalar_value
@@ -169,7 +169,7 @@ def convert(value: Any, dtype: np.dtype) -> Any:
         return value if value.dtype == dtype and not value.weak_type else _strengthen(value, dtype)
     if type(value) is int and dtype.kind in "iu" and not fits(value, dtype):
         limits = np.iinfo(dtype)
-        raise DtypeError(
+        raise IntegerRangeError(
             f"Python integer {value} is out of range for {dtype.name} ({limits.min} to {limits.max})",
             where=user_location_text(),
             hint="convert the array with .astype to a wider dtype first",
@@ -285,9 +285,20 @@ def broadcast(value: Any, shape: Sequence[Any]) -> Any:
     if same_shape(have, shape):
         return value
     offset = len(shape) - len(have)
+    if offset < 0 or not all(map(_can_become, have, shape[offset:])):
+        raise ShapeError(
+            f"{type_text(value)} cannot be broadcast to shape {tuple(shape)}",
+            where=user_location_text(),
+            hint="sizes must be equal or 1, counted from the last axis",
+        )
     result = ops.broadcast_in_dim(value, shape=tuple(shape), dimensions=tuple(range(offset, len(shape))))
     result.weak_type = value.weak_type
     return result
+
+
+def _can_become(size: Any, wanted: Any) -> bool:
+    """Whether an axis of `size` may be repeated to `wanted`; dynamic sizes are checked at run time."""
+    return is_one(size) or isinstance(size, Dim) or isinstance(wanted, Dim) or bool(size == wanted)
 
 
 def broadcast_together(values: Sequence[Any]) -> list[Any]:

@@ -5,28 +5,38 @@ Each is a few movement primitives; sizes may be dynamic wherever the result's sh
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
+from ...dialects.types import BOOL, INT64, INTEGERS
 from ..errors import ShapeError
+from ..tracing.array import Array
+from ..tracing.frames import Tracer
 from ..tracing.interpreter import ops
 from ..tracing.sizes import Dim, product
+from .arithmetic import negative, remainder
 from .axes import (
     argument_error,
     concrete,
+    count_array,
     count_of,
     drop_unit_axes,
     insert_unit_axes,
+    integer,
     normalize_axes,
     normalize_axis,
+    scalar,
     shape_error,
     shape_of,
     static_size,
+    type_error,
+)
+from .axes import (
+    size as one_size,
 )
 from .gathering import take
-from .promotion import asarray_of, broadcast, broadcast_together, is_one, same_size, type_text
+from .promotion import asarray_of, broadcast, broadcast_together, convert, is_one, type_text
 from .promotion import broadcast_shapes as _broadcast_shapes
 from .running import part
 
@@ -51,7 +61,7 @@ def reshape(
 def _given_sizes(function: str, value: Any, shape: Any) -> tuple[Any, ...]:
     """The sizes asked for, -1 replaced by what is left over."""
     entries = shape if isinstance(shape, (tuple, list)) else (shape,)
-    sizes = tuple(n if isinstance(n, Dim) else operator.index(n) for n in entries)
+    sizes = tuple(one_size(function, n) for n in entries)
     unknown = [k for k, n in enumerate(sizes) if not isinstance(n, Dim) and n == -1]
     if len(unknown) > 1 or any(not isinstance(n, Dim) and n < -1 for n in sizes):
         raise shape_error(f"{function}: shape {sizes} may have one -1 and no other negative size")
@@ -209,15 +219,7 @@ def atleast_3d(*arrays: Any) -> Any:
 
 def broadcast_to(x: Any, /, shape: Any) -> Any:
     """`x` repeated along new and unit axes to `shape`."""
-    value, wanted = asarray_of(x), shape_of("broadcast_to", shape)
-    offset = len(wanted) - value.ndim
-    fits = offset >= 0 and all(
-        is_one(n) or isinstance(n, Dim) or isinstance(m, Dim) or same_size(n, m)
-        for n, m in zip(value.shape, wanted[offset:], strict=True)
-    )
-    if not fits:
-        raise shape_error(f"broadcast_to: {type_text(value)} cannot be broadcast to shape {wanted}")
-    return broadcast(value, wanted)
+    return broadcast(asarray_of(x), shape_of("broadcast_to", shape))
 
 
 def broadcast_arrays(*arrays: Any) -> list[Any]:
@@ -267,14 +269,17 @@ def rot90(x: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 
 def roll(x: Any, /, shift: Any, axis: Any = None) -> Any:
-    """Elements moved along `axis` by `shift`, those that leave coming back at the other end."""
+    """Elements moved along `axis` by `shift`, those that leave coming back at the other end.
+
+    `axis` and `shift` may be several, or one for all of the other; shifts may be traced integers.
+    """
     value = asarray_of(x)
     if axis is None:
         return reshape(roll(_flattened(value), shift, 0), value.shape)
     axes = [
         normalize_axis("roll", a, value.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))
     ]
-    shifts = [operator.index(s) for s in (shift if isinstance(shift, (tuple, list)) else (shift,))]
+    shifts = _shifts(shift)
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise shape_error(f"roll: shift {shift} and axis {axis} must have equal lengths")
     count = max(len(shifts), len(axes))
@@ -283,8 +288,29 @@ def roll(x: Any, /, shift: Any, axis: Any = None) -> Any:
     return value
 
 
-def _rolled(value: Any, shift: int, axis: int) -> Any:
+def _shifts(shift: Any) -> list[Any]:
+    """The shifts one by one: Python integers, and 0-d tracers of integers."""
+    if isinstance(shift, (tuple, list)):
+        return [one for s in shift for one in _shifts(s)]
+    if not isinstance(shift, (Tracer, Array, np.ndarray)):
+        return [integer("roll", shift, "shift")]
+    if shift.dtype not in INTEGERS and shift.dtype != BOOL:
+        raise type_error(f"roll: shift must be of integers, got {type_text(shift)}")
+    if shift.ndim > 1:
+        raise shape_error(f"roll: shift must be a number or a vector, got {type_text(shift)}")
+    shifts = list(shift) if shift.ndim else [shift]
+    return [s if isinstance(s, Tracer) else int(s) for s in shifts]
+
+
+def _rolled(value: Any, shift: Any, axis: int) -> Any:
+    """The axis cut in two parts, which change places; where the cut is traced, a window of the axis twice."""
     size = value.shape[axis]
+    if isinstance(shift, Tracer):
+        shape = list(value.shape)
+        starts = [scalar(0, INT64)] * value.ndim
+        starts[axis] = remainder(negative(convert(shift, INT64)), count_array(size, INT64))
+        twice = ops.concatenate(value, value, axis=axis)
+        return ops.dynamic_slice(twice, *starts, slice_sizes=tuple(shape))
     if isinstance(size, Dim):
         if shift == 0:
             return value
@@ -330,7 +356,7 @@ def _repeated_evenly(value: Any, count: int, axis: int) -> Any:
 def tile(x: Any, reps: Any) -> Any:
     """The whole array repeated along each axis."""
     value = asarray_of(x)
-    counts = [operator.index(n) for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
+    counts = [integer("tile", n, "a count") for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
     rank = max(value.ndim, len(counts))
     counts = [1] * (rank - len(counts)) + counts
     shape = (1,) * (rank - value.ndim) + tuple(value.shape)

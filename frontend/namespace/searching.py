@@ -9,9 +9,18 @@ import numpy as np
 
 from ...dialects.types import BOOL, INT64
 from ..tracing.array import Array
+from ..tracing.frames import known_value
 from ..tracing.interpreter import ops
 from .arithmetic import floor_divide, minimum, remainder
-from .axes import argument_error, count_array, count_of, full_like, normalize_axis, shape_error
+from .axes import (
+    argument_error,
+    concretization_error,
+    count_array,
+    count_of,
+    full_like,
+    normalize_axis,
+    shape_error,
+)
 from .gathering import take
 from .logic import truth
 from .promotion import asarray_of, broadcast, broadcast_together, convert, promote, type_text
@@ -85,9 +94,10 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> tu
     if value.ndim == 0:
         raise shape_error("nonzero: a 0-d array has no axes to name positions on", "use atleast_1d")
     if size is None:
-        if isinstance(value, Array):
-            return tuple(Array(axis) for axis in value.numpy().nonzero())
-        raise argument_error(
+        known = value.numpy() if isinstance(value, Array) else known_value(value)
+        if known is not None:
+            return tuple(Array(axis) for axis in known.nonzero())
+        raise concretization_error(
             f"nonzero of a traced array {type_text(value)} has a shape that depends on values",
             "state how many positions there are: nonzero(x, size=n), or use adze.numpy.where",
         )

@@ -12,8 +12,9 @@ import numpy as np
 
 from ...dialects.types import BOOL, INT64
 from ..tracing.array import Array
+from ..tracing.frames import known_value
 from ..tracing.interpreter import ops
-from .axes import argument_error, count_array, full_like
+from .axes import concretization_error, count_array, full_like
 from .gathering import take
 from .logic import logical_not
 from .manipulation import concat
@@ -56,7 +57,9 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
         values, indices, inverse, counts = np.unique(
             known, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
         )
-        return UniqueAll(Array(values), Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
+        # A traced array has a derivative, which the values that NumPy picked have not.
+        found = Array(values) if isinstance(value, Array) else take(ravel(value), indices, axis=0)
+        return UniqueAll(found, Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
     flat = ravel(value)
     order = argsort(flat)
     ordered = take(flat, order, axis=0, mode="clip")
@@ -93,9 +96,10 @@ def count_vector(count: Any) -> Any:
 
 
 def _concrete(function: str, value: Any) -> np.ndarray:
-    if isinstance(value, Array):
-        return value.numpy()
-    raise argument_error(
+    known = value.numpy() if isinstance(value, Array) else known_value(value)
+    if known is not None:
+        return known
+    raise concretization_error(
         f"{function} of a traced array {type_text(value)} has a shape that depends on values",
         f"state how many distinct values there are at most: {function}(x, size=n)",
     )

@@ -8,7 +8,7 @@ from typing import Any
 from ...runtime import artifact
 from ...runtime.manifest import Manifest
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
 from .host import runtime_argument
@@ -36,7 +36,7 @@ class LoadedProgram:
         leaves, structure = tree.flatten((args, kwargs))
         given = tree.to_json(structure)
         if given != self._exported.input_tree:
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"{self._exported.signature.name}() takes arguments "
                 f"{tree.describe_json_arguments(self._exported.input_tree)}, "
                 f"got {tree.describe_json_arguments(given)}",

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...runtime.array import DeviceArray
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.locations import user_location_text
 
@@ -27,7 +27,7 @@ def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
     if hasattr(leaf, "__dlpack__") and not isinstance(leaf, np.ndarray):
         return np.from_dlpack(leaf)
     if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"expected an array or a number, got {type(leaf).__name__}: {str(leaf)[:60]!r}",
             where=user_location_text(),
         )

@@ -22,7 +22,7 @@ from ...runtime.devices import get_device
 from ...runtime.execute import Function
 from ...runtime.settings import read_settings
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.frames import Frame, Tracer, current_frame, leaked, recording
 from ..tracing.interpreter import argument_value, is_python_scalar, ops, scalar_value
@@ -138,7 +138,7 @@ class Jitted:
         leaves, structure = tree.flatten((args, kwargs))
         try:
             kinds = tuple([_kind(leaf) for leaf in leaves])
-        except ArgumentError:
+        except AdzeError:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
             raise
@@ -243,8 +243,8 @@ class Jitted:
         nested = memo.get(key)
         captured: list[Any] = []
         if nested is None:
-            nested, captured = self._trace_nested(frame, structure, values, static)
-            if not captured:
+            nested, captured, asked = self._trace_nested(frame, structure, values, static)
+            if not captured and not asked:
                 memo[key] = nested
         results = ops.call(*values, *captured, callee=nested.symbol, results=nested.result_types)
         results = results if isinstance(results, tuple) else (results,)
@@ -254,7 +254,8 @@ class Jitted:
 
     def _trace_nested(
         self, outer: Frame, structure: tree.Structure, values: Sequence[Any], static: tuple[Any, ...]
-    ) -> tuple[_Nested, list[Any]]:
+    ) -> tuple[_Nested, list[Any], bool]:
+        """The function, what it captures, and whether it holds for the present values of those alone."""
         frame = Frame(
             outer.program,
             function_name(self._function),
@@ -274,7 +275,8 @@ class Jitted:
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         weak = tuple(r.weak_type for r in results)
-        return _Nested(frame.symbol, result_tree, types, weak), [v for v, _ in frame.captured.values()]
+        captured = [v for v, _ in frame.captured.values()]
+        return _Nested(frame.symbol, result_tree, types, weak), captured, frame.asked
 
     # -- explaining ----------------------------------------------------------------------------
 
@@ -327,7 +329,7 @@ def jit(
             jit, static_argnums=static_argnums, static_argnames=static_argnames, target=target, device=device
         )
     if not callable(function):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"jit expects a function, got {type(function).__name__}", where=user_location_text()
         )
     nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
@@ -357,7 +359,7 @@ def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def explain_retrace(function: Jitted) -> str:
     """Why a jitted function was traced, one line a trace."""
     if not isinstance(function, Jitted):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"explain_retrace expects a function made by adze.jit, got {type(function).__name__}",
             where=user_location_text(),
         )
@@ -377,7 +379,7 @@ def _kind(leaf: Any) -> Any:
         scalar_value(leaf, None)  # an integer beyond 64 bits is an error
         return cls
     if isinstance(leaf, ShapeDtype):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"a compiled function was called with a spec, {leaf}",
             where=user_location_text(),
             hint="specs are for .trace(); call with arrays",

@@ -35,7 +35,7 @@ from ...runtime.settings import read_settings
 from ...runtime.signature import ArraySpec, FunctionSignature
 from ...runtime.targets import Target, parse_target
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
 from ..tracing.specs import ShapeDtype
@@ -317,7 +317,7 @@ class Compiled:
         """Call with arrays of exactly the traced shapes and dtypes (Python numbers for 0-d arguments)."""
         leaves, structure = tree.flatten((args, kwargs))
         if structure != self.program.argument_tree:
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"{self.program.symbol}() was compiled for arguments "
                 f"{tree.describe_arguments(self.program.argument_tree)}, "
                 f"got {tree.describe_arguments(structure)}",

@@ -14,7 +14,7 @@ import numpy as np
 from ...dialects.errors import AdzeError
 from ...dialects.types import FLOAT32, FLOATS, INT32, UINT32, as_dtype, dtype_name
 from .. import namespace as xp
-from ..errors import ArgumentError, DtypeError, ShapeError
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ..tracing.array import Array
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
@@ -22,7 +22,7 @@ from ..tracing.sizes import Dim
 from .reuse import note_use
 
 
-class RandomKeyError(ArgumentError):
+class RandomKeyError(ArgumentTypeError):
     """A random key of the wrong kind, shape or dtype."""
 
 

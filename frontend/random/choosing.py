@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dialects.types import FLOAT32, FLOATS, INT32, INTEGERS, dtype_name
 from .. import namespace as xp
-from ..errors import ArgumentError, DtypeError, ShapeError
+from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ..lax.operands import axis_of
 from ..tracing.array import Array
 from ..tracing.interpreter import as_value, ops
@@ -65,7 +65,7 @@ def _count(function: str, x: Any) -> Any:
         return None
     if array is not None and (array.dtype not in INTEGERS or not isinstance(array, Array)):
         seen = f"{dtype_name(array.dtype)} of shape ()"
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{function}: got {seen}, expected an integer known while tracing, or an array with an axis",
             where=user_location_text(),
             hint="pass a traced count through static_argnums",

@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects.ops.randomness import threefry
 from ...dialects.types import INT64, INTEGERS, UINT32, dtype_name
 from .. import namespace as xp
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError, IntegerRangeError
 from ..tracing.array import Array
 from ..tracing.frames import current_frame
 from ..tracing.interpreter import as_value, ops
@@ -39,11 +39,11 @@ def key(seed: Any, *, impl: Any = None) -> Any:
         )
     if isinstance(seed, int) and not isinstance(seed, bool):
         if not -(2**63) <= seed < 2**64:
-            raise ArgumentError(f"key: the seed {seed} has more than 64 bits", where=user_location_text())
+            raise IntegerRangeError(f"key: the seed {seed} has more than 64 bits", where=user_location_text())
         return Array(np.array([(seed >> 32) & WORD, seed & WORD], UINT32))
     value = as_value(seed)
     if value.ndim or value.dtype not in INTEGERS:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"key: the seed is {dtype_name(value.dtype)} of shape {tuple(value.shape)}, expected one integer",
             where=user_location_text(),
             hint="adze.vmap(adze.random.key)(seeds) makes a key of each of several seeds",
@@ -94,7 +94,7 @@ def fold_in(key: Any, data: Any) -> Any:
     value = as_key("fold_in", key, uses_up=False)
     number = as_value(data & WORD if isinstance(data, int) else data)
     if number.ndim or number.dtype not in INTEGERS:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"fold_in: data is {dtype_name(number.dtype)} of shape {tuple(number.shape)}, "
             "expected one integer",
             where=user_location_text(),

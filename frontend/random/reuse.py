@@ -20,7 +20,7 @@ from ..tracing.frames import Frame, Tracer
 from ..tracing.locations import user_location_text
 
 
-class KeyReuseError(AdzeError):
+class KeyReuseError(AdzeError, RuntimeError):
     """A random key was used twice, so that two draws are not independent."""
 
 

@@ -293,6 +293,16 @@ class ArrayMethods:
         return call_function(function, args, kwargs)
 
 
+def is_frozen(array: np.ndarray) -> bool:
+    """Whether neither `array` nor an array that it is a view of can be written to."""
+    viewed: Any = array
+    while isinstance(viewed, np.ndarray):
+        if viewed.flags.writeable:
+            return False
+        viewed = viewed.base
+    return True
+
+
 class Array(ArrayMethods):
     """A concrete, immutable array, in host memory or on a device.
 

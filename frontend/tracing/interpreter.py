@@ -18,8 +18,8 @@ from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.ops.elementwise import Elementwise
 from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, SIZE, TensorType, ValueType, as_dtype
 from ...passes.evaluate import WATCH
-from ..errors import ArgumentError
-from .array import Array
+from ..errors import ArgumentTypeError, IntegerRangeError
+from .array import Array, is_frozen
 from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
 from .locations import user_location_text
@@ -140,7 +140,12 @@ def _wrap(frame: Frame, value: Any, type_: ValueType) -> Any:
 
 
 def _concrete(value: Any) -> Any:
-    return value if isinstance(value, int) else Array(value)
+    """An array of memory that belongs to nobody else, or a size."""
+    if isinstance(value, int):
+        return value
+    if type(value) is np.ndarray:
+        value.flags.writeable = False
+    return Array(value)
 
 
 def _elementwise_shape(operands: Sequence[Any], type_: TensorType) -> tuple[Any, ...] | None:
@@ -158,8 +163,8 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     """`x` as a tracer or an adze array; Python scalars and lists too. `dtype=None` keeps its own.
 
     A Python scalar without `dtype` becomes weakly typed: bool, int64, float32 or complex64, yielding to
-    the other operand's dtype; NumPy's scalars are strongly typed. Raises `ArgumentError` for anything that
-    is not array-like.
+    the other operand's dtype; NumPy's scalars are strongly typed. Memory that its owner can write to is
+    copied, as an adze array never changes. Raises `ArgumentError` for anything that is not array-like.
     """
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(x, (Tracer, Array)):
@@ -182,12 +187,15 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         raise _not_an_array(x)
     try:
         array = np.asarray(x)
+    except AdzeError:  # of an array among the items, which has its own text
+        raise
     except (ValueError, TypeError):
         raise _not_an_array(x) from None
     if array.dtype.kind in "OSUVMm" and array.dtype.name != "bfloat16":
         raise _not_an_array(x)
-    array = array.astype(wanted or as_dtype(array.dtype), copy=False)
-    return Array(array)
+    converted = array.astype(wanted or as_dtype(array.dtype), copy=False)
+    is_users = converted is array and not isinstance(x, (list, tuple, np.generic))
+    return _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)
 
 
 def is_python_scalar(x: Any) -> bool:
@@ -198,7 +206,7 @@ def is_python_scalar(x: Any) -> bool:
 def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None, *, wide: bool = False) -> Array:
     """A Python scalar as a 0-d array; weakly typed unless `dtype` is given, `wide` with all of its bits."""
     if isinstance(x, int) and not isinstance(x, bool) and not -(1 << 63) <= x < 1 << 63:
-        raise ArgumentError(
+        raise IntegerRangeError(
             f"Python integer {x} does not fit in 64 bits",
             where=user_location_text(),
             hint="give it a dtype: numpy.uint64(...) or a float",
@@ -243,8 +251,8 @@ def _holds_tracer(items: Any) -> bool:
     )
 
 
-def _not_an_array(x: Any) -> ArgumentError:
-    return ArgumentError(
+def _not_an_array(x: Any) -> ArgumentTypeError:
+    return ArgumentTypeError(
         f"expected an array or a number, got {type(x).__name__}: {str(x)[:60]!r}",
         where=user_location_text(),
     )

@@ -39,7 +39,7 @@ _OTHER_NAMES: Final[dict[str, np.dtype]] = {
 }
 
 
-class SpecError(AdzeError):
+class SpecError(AdzeError, ValueError):
     """The text of a spec, or a spec itself, is not well formed."""
 
 

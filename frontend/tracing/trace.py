@@ -19,8 +19,9 @@ import numpy as np
 from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
+from ...passes.functions import drop_unfinished
 from .. import tree
-from ..errors import ArgumentError, TraceError
+from ..errors import ArgumentTypeError, TraceError
 from .array import Array
 from .frames import Frame, Program, Tracer, current_frame, recording
 from .interpreter import argument_value, as_value, narrowed
@@ -71,7 +72,7 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
         names = tuple(n if isinstance(n, str) else None for n in leaf.shape)
         return Parameter(name, leaf.type, dimensions=names if None in leaf.type.shape else ())
     if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"argument '{name}' is {type(leaf).__name__} ({str(leaf)[:40]!r}), expected an array or a number",
             where=user_location_text(),
             hint="pass values that are not arrays through static_argnums or static_argnames",
@@ -79,7 +80,7 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
     try:
         value = argument_value(leaf)
     except AdzeError as error:
-        raise ArgumentError(
+        raise type(error)(
             f"argument '{name}': {error.message}",
             where=user_location_text(),
             hint=error.hint or "pass values that are not arrays through static_argnums or static_argnames",
@@ -146,6 +147,7 @@ def trace_program(
         results, result_tree, result_names = result_values(function, result)
         results = [narrowed(r) for r in results]
         frame.finish(results)
+    drop_unfinished(program.module)  # the function may have caught an error and gone on
     types = [TensorType(_static(r), r.dtype) for r in results]
     given = {name for p in parameters for name in p.dimensions}
     shapes = [_named(r, given) for r in results]

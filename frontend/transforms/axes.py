@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import tree
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -46,7 +46,7 @@ def leaf_axes(
                 hint="give one entry for each argument: an int, None or a tree of them",
             )
     elif not _is_entry(in_axes):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"in_axes is {type(in_axes).__name__}, expected an int, None or a tuple",
             where=user_location_text(),
         )
@@ -76,7 +76,7 @@ def _spread(prefix: Axes, full: Any, what: str) -> list[int | None]:
     children = tree.children(full)
     given = tree.children(prefix)
     if given is None:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"{what} {prefix!r} is {type(prefix).__name__}, expected an int, None or a tree of them",
             where=user_location_text(),
         )

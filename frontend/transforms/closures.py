@@ -8,7 +8,7 @@ from typing import Any
 
 from ...dialects.types import INEXACT
 from .. import tree
-from ..errors import ArgumentError, TraceError
+from ..errors import ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
@@ -84,7 +84,7 @@ def _checked(
     def converted(*args: Any) -> Any:
         given = tree.structure(args[:count])
         if given != structure or len(args) != count + extra:
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"The inputs to the closure produced by closure_convert must have the tree "
                 f"{tree.describe(structure)} of the example arguments and {extra} outer values after it, got "
                 f"{tree.describe(tree.structure(args))}",

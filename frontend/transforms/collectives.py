@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import namespace as xp
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError, AxisNameError
 from ..tracing.interpreter import as_value, is_python_scalar, ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim, product
@@ -139,7 +139,7 @@ def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
 
 def _axis(name: Any) -> BoundAxis:
     if not isinstance(name, str):
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"axis_name is {type(name).__name__}: {name!r}, expected one name, a str",
             where=user_location_text(),
         )
@@ -147,7 +147,7 @@ def _axis(name: Any) -> BoundAxis:
         if axis.name == name:
             return axis
     bound = ", ".join(repr(axis.name) for axis in _axes.bound) or "none"
-    raise ArgumentError(
+    raise AxisNameError(
         f"axis name {name!r} is not bound here (bound: {bound})",
         where=user_location_text(),
         hint=f"map the function with adze.vmap(..., axis_name={name!r})",

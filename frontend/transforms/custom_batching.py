@@ -8,7 +8,6 @@ once it is known which arguments are. The rule of `sequential_vmap` is a loop, w
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,11 +15,12 @@ from ...dialects.ops.custom_batching import ONE_BY_ONE, announce, gone
 from ...dialects.types import SIZE, TensorType, ValueType
 from .. import tree
 from ..errors import TraceError
-from ..tracing.frames import Tracer, capture_key, current_frame
+from ..tracing.closures import closed_over
+from ..tracing.concrete import Given
+from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
-from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
 from .custom_derivatives import positional
 
@@ -100,7 +100,7 @@ class _Call:
     def record(self) -> Any:
         count = len(self.values)
         body = self._body([])
-        outer = [] if self.rule is None else _closed_over(self.rule)
+        outer = [] if self.rule is None else closed_over(self.rule)
         captured = list({capture_key(v): v for v in (*body.captured, *outer)}.values())
         if captured:
             body = self._body(captured)
@@ -121,7 +121,8 @@ class _Call:
         def call(leaves: Sequence[Any]) -> Any:
             return self.function(*tree.unflatten(self.structure, leaves[:count]))
 
-        return self.shop.nested(self.name, call, given, {count + i: v for i, v in enumerate(captured)})
+        bound = {count + i: v for i, v in enumerate(captured)}
+        return self.shop.nested(self.name, call, given, bound, given=[Given(v) for v in self.values[:count]])
 
 
 class _TracedRule:
@@ -225,13 +226,3 @@ class _TracedRule:
                 where=user_location_text(),
             )
         return value
-
-
-def _closed_over(rule: Callable[..., Any]) -> list[Any]:
-    """The traced values and sizes that a rule uses of the functions around it."""
-    try:
-        outer = inspect.getclosurevars(inspect.unwrap(rule)).nonlocals
-    except TypeError:
-        return []
-    leaves = [leaf for value in outer.values() for leaf in tree.leaves(value)]
-    return [leaf for leaf in leaves if isinstance(leaf, (Tracer, Dim)) and leaf.frame.open]

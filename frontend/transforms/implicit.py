@@ -12,7 +12,7 @@ from typing import Any
 
 from ...dialects.types import INEXACT
 from .. import tree
-from ..errors import ArgumentError, TraceError
+from ..errors import ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -178,7 +178,7 @@ def _captured_by(shop: Workshop, functions: Sequence[Function], values: Sequence
 
 def _pair(found: Any) -> tuple[Any, Any]:
     if not isinstance(found, (tuple, list)) or len(found) != 2:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"custom_root with has_aux=True: solve must give (root, aux), it gives "
             f"{tree.describe(tree.structure(found))}",
             where=user_location_text(),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from .. import namespace as xp
-from ..errors import ArgumentError, ShapeError
+from ..errors import ArgumentError, ArgumentTypeError, ShapeError
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
@@ -43,7 +43,7 @@ def vectorize(
         values = [xp.asarray(args[i]) for i in chosen]
         inputs = [()] * len(values) if cores is None else cores
         if len(inputs) != len(values):
-            raise ArgumentError(
+            raise ArgumentTypeError(
                 f"vectorize: {function_name(pyfunc)} got {len(values)} arrays, "
                 f"the signature {signature!r} has {len(inputs)}",
                 where=user_location_text(),

@@ -83,19 +83,29 @@ class IndexingForms(MovementForms, OwnershipForms):
         """Rows by `iree_linalg_ext.gather` (a copy of each), windows of any other kind element by element."""
         window = [self.size(n) for n in window]
         shape = self.shape(x)
-        self._require_window(shape, window)
-        self._require_batching(x, indices, numbers)
         result = [self.size(n) for n in numbers.result_shape(self.shape(indices), window)]
+        self._require_window(shape, window, numbers, result)
+        self._require_batching(x, indices, numbers)
         if 0 in result:
             return self._empty_like(x, result)
+        if 0 in shape:  # in mode fill, or where the result turns out to be empty when the program runs
+            dtype = self.result_type.dtype
+            value = np.zeros((), dtype) if fill is None else fill
+            return self.fill(self.scalars.constant(dtype, value[()]), result, dtype)
         can = configuration.gathers_rows(self.target, self.result_type.dtype)
         if can and self._is_rows(shape, numbers, window):
             return self._gather_rows(x, indices, numbers, result, fill)
         return self._gather_elements(x, indices, numbers, window, result, fill)
 
-    def _require_window(self, shape: Sequence[Size], window: Sequence[Size]) -> None:
+    def _require_window(
+        self, shape: Sequence[Size], window: Sequence[Size], numbers: WindowMap, result: Sequence[Size]
+    ) -> None:
+        """Windows fit; an axis that the result lacks has an element, if the result has one."""
         for axis, (n, size) in enumerate(zip(shape, window, strict=True)):
-            self.require_order(size, n, f"adze: the window exceeds axis {axis} of the array")
+            least = size
+            if axis in numbers.hidden and not isinstance(n, int):
+                least = self._calculated("size_min", 1, self.product(result))
+            self.require_order(least, n, f"adze: the window exceeds axis {axis} of the array")
 
     def _require_batching(self, x: Any, indices: Any, numbers: WindowMap) -> None:
         sizes, others = self.shape(x), self.shape(indices)
@@ -284,7 +294,7 @@ class IndexingForms(MovementForms, OwnershipForms):
         """`iree_linalg_ext.scatter` of rows or of elements to linear positions, in the updates' order."""
         shape, update_shape = self.shape(x), self.shape(updates)
         window = scatter_window(numbers, update_shape)
-        self._require_window(shape, window)
+        self._require_window(shape, window, numbers, update_shape)
         self._require_batching(x, indices, numbers)
         for axis, n in zip(numbers.batch_axes, self.shape(indices)[:-1], strict=True):
             self.require_equal(update_shape[axis], n, "adze: sizes of the indices and the updates differ")

@@ -51,7 +51,7 @@ def manifest(portable: CompiledModule) -> Manifest:
     return make_manifest(functions, portable.target, work=4.0, extra={"note": 'ä "quoted"\n'})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def vulkan() -> str:
     """The name of a Vulkan device, or the test is skipped."""
     names = [info.name for info in list_devices() if info.name.startswith("vulkan")]

@@ -11,7 +11,7 @@ import pytest
 import adze.numpy as anp
 from adze import ShapeDtype
 from adze.dialects.errors import AdzeError
-from adze.frontend.errors import ArgumentError, DtypeError, ShapeError
+from adze.frontend.errors import ArgumentError, ConcretizationError, DtypeError, IndexingError, ShapeError
 from adze.frontend.tracing.trace import trace_program
 from adze.passes.evaluate import evaluate
 
@@ -117,7 +117,7 @@ def test_dtype_functions() -> None:
     assert not anp.issubdtype(anp.int8, anp.floating)
     assert anp.issubdtype(anp.asarray(1).dtype, anp.int64)
     assert isinstance(anp.asarray(1), anp.ndarray)
-    with pytest.raises(DtypeError, match="finfo: expected a float dtype, got int8"):
+    with pytest.raises(ArgumentError, match="finfo: expected a float dtype, got int8"):
         anp.finfo(anp.int8)
     with pytest.raises(ArgumentError, match="isdtype: unknown kind 'number'"):
         anp.isdtype(anp.int8, "number")
@@ -275,7 +275,9 @@ def test_nonzero_with_size() -> None:
 
 
 def test_nonzero_without_size_says_what_to_state() -> None:
-    with pytest.raises(ArgumentError, match=r"nonzero of a traced array i64\[2\][\s\S]*nonzero\(x, size=n\)"):
+    with pytest.raises(
+        ConcretizationError, match=r"nonzero of a traced array i64\[2\][\s\S]*nonzero\(x, size=n\)"
+    ):
         trace_program(lambda x: anp.nonzero(x), (np.ones(2, np.int64),), {})
 
 
@@ -290,7 +292,7 @@ def test_unique_with_size() -> None:
     assert_same(anp.unique_counts(x), np.unique_counts(x))
     assert_same(anp.unique_inverse(x), np.unique_inverse(x))
     assert_same(anp.unique(x, return_counts=True), np.unique(x, return_counts=True))
-    with pytest.raises(ArgumentError, match=r"unique_all of a traced array i64\[6\]"):
+    with pytest.raises(ConcretizationError, match=r"unique_all of a traced array i64\[6\]"):
         trace_program(lambda x: anp.unique_values(x), (x,), {})
 
 
@@ -309,7 +311,7 @@ def test_bincount_with_length() -> None:
     assert_same(
         traced_and_evaluated(lambda x, w: anp.bincount(x, w, length=5), x, w), [np.bincount(x, w)[:5]]
     )
-    with pytest.raises(ArgumentError, match=r"bincount\(x, length=n\)"):
+    with pytest.raises(ConcretizationError, match=r"bincount\(x, length=n\)"):
         trace_program(lambda x: anp.bincount(x), (x,), {})
 
 
@@ -374,7 +376,7 @@ A = np.ones((3, 4), np.float32)
         (
             lambda x: anp.broadcast_to(x, (2, 4)),
             ShapeError,
-            "broadcast_to: f32[3,4] cannot be broadcast to shape (2, 4)",
+            "f32[3,4] cannot be broadcast to shape (2, 4)",
         ),
         (
             lambda x: anp.einsum("ij,jk->ik", x, x),
@@ -401,7 +403,7 @@ A = np.ones((3, 4), np.float32)
         (lambda x: anp.add(x, None), ArgumentError, "expected an array or a number, got NoneType"),
         (
             lambda x: anp.arange(x[0, 0]),
-            ArgumentError,
+            ConcretizationError,
             "arange: bounds and step must be numbers known while tracing",
         ),
         (
@@ -415,13 +417,17 @@ A = np.ones((3, 4), np.float32)
             "searchsorted: expected an ascending vector, got f32[3,4]",
         ),
         (lambda x: anp.where(x > 0, x), ArgumentError, "where: x and y must be given both or not at all"),
-        (lambda x: anp.repeat(x, x[0], axis=1), ArgumentError, "repeat: repeats must be known while tracing"),
+        (
+            lambda x: anp.repeat(x, x[0], axis=1),
+            ConcretizationError,
+            "repeat: repeats must be known while tracing",
+        ),
         (
             lambda x: anp.linalg.norm(x, 3),
             ArgumentError,
             "norm: the order is 3, expected 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices",
         ),
-        (lambda x: anp.take(x, x, axis=0), DtypeError, "take: indices must be integers, got f32[3,4]"),
+        (lambda x: anp.take(x, x, axis=0), IndexingError, "take: indices must be integers, got f32[3,4]"),
     ],
 )
 def test_misuse_says_what_is_wrong_and_where(function: Any, kind: type, text: str) -> None:
