@@ -38,9 +38,10 @@ def main() -> int:
     os.chdir(options.sources)
     sys.path.insert(0, str(options.sources))
     recorder = Recorder()
-    arguments = ["array_api_tests", f"--max-examples={options.max_examples}", "-p", "no:cacheprovider", "-q"]
+    arguments = ["array_api_tests", f"--max-examples={options.max_examples}", "--disable-deadline"]
     selection = ["-k", options.k] if options.k else []
-    pytest.main([*arguments, "--tb=no", "--no-header", "--no-summary", *selection], plugins=[recorder])
+    quiet = ["-p", "no:cacheprovider", "-q", "--tb=no", "--no-header", "--no-summary"]
+    pytest.main([*arguments, *quiet, *selection], plugins=[recorder])
     return _compare(recorder.results, options)
 
 

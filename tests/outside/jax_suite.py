@@ -103,7 +103,7 @@ def _one_worker(
     for line in worker.stdout:
         kind, _, rest = line.partition(" ")
         if kind == "begin":
-            running = rest.strip()
+            running = json.loads(rest)
         elif kind == "end":
             _note(found, Outcome(*json.loads(rest)), out)
             running = None
@@ -112,7 +112,7 @@ def _one_worker(
 
 def _note(found: dict[str, Outcome], outcome: Outcome, out: Any) -> None:
     found[outcome.test] = outcome
-    print(f"{outcome.result:7} {outcome.test}  {outcome.cause}", file=out, flush=True)
+    print(f"{outcome.result:7} {' '.join(outcome.test.split())}  {outcome.cause}", file=out, flush=True)
 
 
 def _passing(report: Path | None) -> list[str]:
@@ -136,7 +136,7 @@ def _work(options: argparse.Namespace, file: str, done: list[str]) -> int:
     _parse_flags()
     signal.signal(signal.SIGALRM, _stop)
     for test in _selected(options, tests, set(done)):
-        print("begin", test.id(), file=out)
+        print("begin", json.dumps(test.id()), file=out)
         print("end", json.dumps(_outcome(test, options.timeout)), file=out)
     return 0
 
