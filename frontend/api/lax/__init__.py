@@ -7,6 +7,8 @@ from ..frontend.control.control_flow import map as map
 from ..frontend.control.control_flow import scan as scan
 from ..frontend.control.control_flow import switch as switch
 from ..frontend.control.control_flow import while_loop as while_loop
+from ..frontend.fft.by_kind import FftType as FftType
+from ..frontend.fft.by_kind import fft as fft
 from ..frontend.lax.applying import index_take as index_take
 from ..frontend.lax.applying import reduce_xor as reduce_xor
 from ..frontend.lax.applying import scatter_apply as scatter_apply
@@ -105,8 +107,6 @@ from ..frontend.lax.elementwise import square as square
 from ..frontend.lax.elementwise import sub as sub
 from ..frontend.lax.elementwise import tan as tan
 from ..frontend.lax.elementwise import tanh as tanh
-from ..frontend.lax.fourier import FftType as FftType
-from ..frontend.lax.fourier import fft as fft
 from ..frontend.lax.indexing import GatherDimensionNumbers as GatherDimensionNumbers
 from ..frontend.lax.indexing import GatherScatterMode as GatherScatterMode
 from ..frontend.lax.indexing import ScatterDimensionNumbers as ScatterDimensionNumbers

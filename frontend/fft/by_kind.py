@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ArgumentError, ShapeError
-from ..fft import public as transforms
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from . import public as transforms
 
 
 class FftType(enum.Enum):
