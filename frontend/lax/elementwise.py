@@ -1,4 +1,7 @@
-"""Elementwise primitives: operands of one dtype and one shape; Python scalars fit in, and stay weak alone."""
+"""Elementwise primitives: operands of one dtype; Python scalars fit in, and stay weak alone.
+
+Axes of size 1 are repeated.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import as_dtype
+from ...dialects.types import FLOATS, as_dtype
 from ..namespace.promotion import stays_weak
 from ..tracing.interpreter import as_value, ops
-from .operands import choice, operands
+from .operands import choice, operands, repeated
 
 
 @stays_weak
@@ -68,8 +71,11 @@ def exp(x: Any) -> Any:
 
 @stays_weak
 def exp2(x: Any) -> Any:
-    """The primitive `exp2`, elementwise."""
-    return ops.exp2(as_value(x))
+    """The primitive `exp2`, elementwise; of complex numbers `exp(x log 2)`."""
+    value = as_value(x)
+    if value.dtype.kind == "c":
+        return ops.exp(ops.mul(value, ops.full_like(value, np.log(2))))
+    return ops.exp2(value)
 
 
 @stays_weak
@@ -230,8 +236,11 @@ def imag(x: Any) -> Any:
 
 @stays_weak
 def conj(x: Any) -> Any:
-    """The primitive `conj`, elementwise."""
-    return ops.conj(as_value(x))
+    """The complex conjugate, elementwise: complex also for real `x`."""
+    value = as_value(x)
+    if value.dtype in FLOATS and value.dtype.itemsize >= 4:
+        return ops.complex(value, ops.zeros_like(value))
+    return ops.conj(value)
 
 
 @stays_weak
@@ -243,139 +252,142 @@ def bitwise_not(x: Any) -> Any:
 @stays_weak
 def add(x: Any, y: Any) -> Any:
     """The primitive `add`, elementwise."""
-    return ops.add(*operands(x, y))
+    return ops.add(*repeated(x, y))
 
 
 @stays_weak
 def sub(x: Any, y: Any) -> Any:
     """The primitive `sub`, elementwise."""
-    return ops.sub(*operands(x, y))
+    return ops.sub(*repeated(x, y))
 
 
 @stays_weak
-def mul(x: Any, y: Any) -> Any:
-    """The primitive `mul`, elementwise."""
-    return ops.mul(*operands(x, y))
+def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
+    """The primitive `mul`, elementwise; with `out_dtype`, the product of `x` and `y` in that dtype."""
+    if out_dtype is not None:
+        dtype = as_dtype(out_dtype)
+        return ops.mul(*repeated(as_value(x, dtype), as_value(y, dtype)))
+    return ops.mul(*repeated(x, y))
 
 
 @stays_weak
 def div(x: Any, y: Any) -> Any:
     """The primitive `div`, elementwise."""
-    return ops.div(*operands(x, y))
+    return ops.div(*repeated(x, y))
 
 
 @stays_weak
 def rem(x: Any, y: Any) -> Any:
     """The primitive `rem`, elementwise."""
-    return ops.rem(*operands(x, y))
+    return ops.rem(*repeated(x, y))
 
 
 @stays_weak
 def pow(x: Any, y: Any) -> Any:
     """The primitive `pow`, elementwise."""
-    return ops.pow(*operands(x, y))
+    return ops.pow(*repeated(x, y))
 
 
 @stays_weak
 def atan2(x: Any, y: Any) -> Any:
     """The primitive `atan2`, elementwise."""
-    return ops.atan2(*operands(x, y))
+    return ops.atan2(*repeated(x, y))
 
 
 @stays_weak
 def max(x: Any, y: Any) -> Any:
     """The primitive `max`, elementwise."""
-    return ops.max(*operands(x, y))
+    return ops.max(*repeated(x, y))
 
 
 @stays_weak
 def min(x: Any, y: Any) -> Any:
     """The primitive `min`, elementwise."""
-    return ops.min(*operands(x, y))
+    return ops.min(*repeated(x, y))
 
 
 @stays_weak
 def bitwise_and(x: Any, y: Any) -> Any:
     """The primitive `and`, elementwise."""
-    return ops.and_(*operands(x, y))
+    return ops.and_(*repeated(x, y))
 
 
 @stays_weak
 def bitwise_or(x: Any, y: Any) -> Any:
     """The primitive `or`, elementwise."""
-    return ops.or_(*operands(x, y))
+    return ops.or_(*repeated(x, y))
 
 
 @stays_weak
 def bitwise_xor(x: Any, y: Any) -> Any:
     """The primitive `xor`, elementwise."""
-    return ops.xor(*operands(x, y))
+    return ops.xor(*repeated(x, y))
 
 
 @stays_weak
 def shift_left(x: Any, y: Any) -> Any:
     """The primitive `shift_left`, elementwise."""
-    return ops.shift_left(*operands(x, y))
+    return ops.shift_left(*repeated(x, y))
 
 
 @stays_weak
 def shift_right_logical(x: Any, y: Any) -> Any:
     """The primitive `shift_right_logical`, elementwise."""
-    return ops.shift_right_logical(*operands(x, y))
+    return ops.shift_right_logical(*repeated(x, y))
 
 
 @stays_weak
 def shift_right_arithmetic(x: Any, y: Any) -> Any:
     """The primitive `shift_right_arithmetic`, elementwise."""
-    return ops.shift_right_arithmetic(*operands(x, y))
+    return ops.shift_right_arithmetic(*repeated(x, y))
 
 
 @stays_weak
 def nextafter(x: Any, y: Any) -> Any:
     """The primitive `nextafter`, elementwise."""
-    return ops.nextafter(*operands(x, y))
+    return ops.nextafter(*repeated(x, y))
 
 
 @stays_weak
 def complex(x: Any, y: Any) -> Any:
     """The primitive `complex`, elementwise."""
-    return ops.complex(*operands(x, y))
+    return ops.complex(*repeated(x, y))
 
 
 @stays_weak
 def eq(x: Any, y: Any) -> Any:
     """`x == y`, elementwise."""
-    return ops.compare(*operands(x, y), direction="EQ")
+    return ops.compare(*repeated(x, y), direction="EQ")
 
 
 @stays_weak
 def ne(x: Any, y: Any) -> Any:
     """`x != y`, elementwise."""
-    return ops.compare(*operands(x, y), direction="NE")
+    return ops.compare(*repeated(x, y), direction="NE")
 
 
 @stays_weak
 def lt(x: Any, y: Any) -> Any:
     """`x < y`, elementwise."""
-    return ops.compare(*operands(x, y), direction="LT")
+    return ops.compare(*repeated(x, y), direction="LT")
 
 
 @stays_weak
 def le(x: Any, y: Any) -> Any:
     """`x <= y`, elementwise."""
-    return ops.compare(*operands(x, y), direction="LE")
+    return ops.compare(*repeated(x, y), direction="LE")
 
 
 @stays_weak
 def gt(x: Any, y: Any) -> Any:
     """`x > y`, elementwise."""
-    return ops.compare(*operands(x, y), direction="GT")
+    return ops.compare(*repeated(x, y), direction="GT")
 
 
 @stays_weak
 def ge(x: Any, y: Any) -> Any:
     """`x >= y`, elementwise."""
-    return ops.compare(*operands(x, y), direction="GE")
+    return ops.compare(*repeated(x, y), direction="GE")
 
 
 @stays_weak

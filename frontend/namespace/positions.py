@@ -211,7 +211,7 @@ def _checked(x: Any, item: Item, axis: int, outside: OutOfBounds) -> Item:
 def _check_mask(x: Any, item: Item, axis: int) -> None:
     for offset, n in enumerate(item.value.shape):
         size = x.shape[axis + offset]
-        if isinstance(n, int) and isinstance(size, int) and n != size:
+        if isinstance(n, int) and isinstance(size, int) and n not in (size, 0):  # an empty mask is false
             raise IndexBoundsError(
                 f"a boolean index of shape {tuple(item.value.shape)} does not fit {type_text(x)}: axis "
                 f"{axis + offset} has size {size}",

@@ -127,6 +127,8 @@ def _masked(x: Any, index: Any, new: Any, kind: str) -> Any:
     if new.ndim > len(rest) and not (new.ndim == len(rest) + 1 and is_one(new.shape[0])):
         return None
     new = broadcast(_fitted(new, rest, x), x.shape)
+    if any(isinstance(n, int) and n == 0 for n in mask.shape):
+        return x  # the mask may be empty along axes that are not
     mask = ops.broadcast_in_dim(mask, shape=x.shape, dimensions=tuple(range(mask.ndim)))
     return ops.select(mask, _combined(kind, x, new), x)
 

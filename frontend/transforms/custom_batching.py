@@ -30,7 +30,7 @@ Flags = tuple[bool, ...]
 class custom_vmap:  # a decorator, named as JAX has it
     """A function with a batching rule of its own: decorate it, then its rule with `.def_vmap`.
 
-    The rule is called as `rule(axis_size, in_batched, *args)`. `in_batched` is a tuple with, for each
+    The rule is called as `rule(axis_size, in_batched, *args)`. `in_batched` is a list with, for each
     argument, its tree with a bool for each array: whether the array has the batch, as axis 0. It gives the
     result and a tree of the same structure with a bool for each array of the result.
 
@@ -187,7 +187,7 @@ class _TracedRule:
 
     def _apply(self, size: Any, leaves: Sequence[Any], batched: Flags) -> tuple[list[Any], list[bool]]:
         args = tree.unflatten(self.structure, leaves)
-        found = self.rule(size, tree.unflatten(self.structure, batched), *args)
+        found = self.rule(size, list(tree.unflatten(self.structure, batched)), *args)
         if not isinstance(found, (tuple, list)) or len(found) != 2:
             raise TraceError(
                 f"the batching rule of {self.name} must give (result, which of it is batched), it gives "

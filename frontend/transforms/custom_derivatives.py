@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...dialects.types import INEXACT
@@ -268,12 +268,17 @@ class custom_jvp(_Custom):  # a decorator, named as JAX has it
     """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
 
     The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
-    be linear in the tangents. Arguments in `nondiff_argnums` are Python values (functions, options) that
-    the rule gets first, in order. Reverse mode follows by transposing the rule.
+    be linear in the tangents. Arguments in `nondiff_argnums` or `nondiff_argnames` are Python values
+    (functions, options) that the rule gets first, in order. Reverse mode follows by transposing the rule.
     """
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
-        super().__init__(function, nondiff_argnums)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
+        super().__init__(function, _positions(function, nondiff_argnums, nondiff_argnames))
         self._rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -367,8 +372,13 @@ class custom_vjp(_Custom):  # a decorator, named as JAX has it
     them first. Under forward mode the transpose of `bwd` is used, where its ops can be transposed.
     """
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
-        super().__init__(function, nondiff_argnums)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
+        super().__init__(function, _positions(function, nondiff_argnums, nondiff_argnames))
         self._pair: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
@@ -436,6 +446,7 @@ class _Pullback:
         self.bwd = bwd
         self.captured = captured
         self.residual_tree: Any = None
+        self.weak_residuals: list[bool] = []
         self.result_tree: Any = None
 
     def forward(self, leaves: Sequence[Any]) -> list[Any]:
@@ -452,13 +463,23 @@ class _Pullback:
             )
         results, self.result_tree = tree.flatten(found[0])
         residuals, self.residual_tree = tree.flatten(found[1])
+        self.weak_residuals = [as_value(r).weak_type for r in residuals]
         return [*results, *residuals, *leaves[len(leaves) - len(self.captured.arrays) :]]
 
     def arguments(self, fwd: Nested, body: Nested) -> list[Argument]:
         """What the bwd rule is traced at: residuals amid what is captured, then cotangents of the results."""
         count = len(body.result_types)
+        if self.result_tree != body.result_tree:
+            raise TraceError(
+                f"the fwd rule of {function_name(self.call.function)} gives a result of tree "
+                f"{tree.describe(self.result_tree)}, the function {tree.describe(body.result_tree)}",
+                where=user_location_text(),
+            )
         kinds = [Argument(t, (None,) * t.rank, False) for t in fwd.result_types]
-        residuals = kinds[count : count + self.residual_tree.num_leaves]
+        residuals = [
+            replace(kind, weak_type=is_weak)
+            for kind, is_weak in zip(kinds[count:], self.weak_residuals, strict=False)
+        ]
         return [*self.captured.arguments(residuals), *kinds[:count]]
 
     def backward(self, leaves: Sequence[Any]) -> list[Any]:
@@ -509,6 +530,21 @@ class _Pullback:
 
 def _zero_like(value: Any) -> Any:
     return ops.full(0, tuple(value.shape), value.dtype)
+
+
+def _positions(
+    function: Callable[..., Any], argnums: Sequence[int], argnames: Sequence[str]
+) -> tuple[int, ...]:
+    """The positions of arguments given by position or by name, in order."""
+    names = list(inspect.signature(function).parameters) if argnames else []
+    for name in argnames:
+        if name not in names:
+            raise ArgumentTypeError(
+                f"{function_name(function)}() has no argument {name!r} (nondiff_argnames)",
+                where=user_location_text(),
+                hint=f"its arguments are {', '.join(names)}",
+            )
+    return tuple(sorted({*argnums, *(names.index(name) for name in argnames)}))
 
 
 def positional(
