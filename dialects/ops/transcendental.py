@@ -79,7 +79,15 @@ class Expm1(OfInexact):
     """``y = e ** x - 1, accurate near 0;  dy = (y + 1) * dx``."""
 
     name = "expm1"
-    function = np.expm1
+
+    @staticmethod
+    def function(x: np.ndarray) -> np.ndarray:
+        result = np.asarray(np.expm1(x))
+        if result.dtype not in COMPLEX:
+            return result
+        # NumPy's product of infinity and zero: C99's exp gives the infinite values.
+        return np.where(np.isfinite(result), result, np.exp(x) - result.dtype.type(1))
+
     partials = (lambda b, y, x: shifted(b, y, 1),)
 
 
@@ -114,6 +122,7 @@ class Log1p(OfInexact):
         # NumPy's real part cancels where |1 + x| is near 1
         near = 0.5 * np.log1p(x.real * (2 + x.real) + x.imag * x.imag)
         logarithm = np.log1p(x)
+        logarithm = np.where((logarithm.real == np.inf) & np.isfinite(x), np.log(x), logarithm)
         return np.where(np.abs(x) < 0.5, near + 1j * logarithm.imag, logarithm).astype(x.dtype)
 
     @staticmethod
