@@ -18,8 +18,9 @@ from ...dialects.types import INEXACT
 from ...passes.deferred import Deferred
 from .. import tree
 from ..errors import ArgumentError, LeakedTracerError, TraceError
+from ..tracing.array import Array
 from ..tracing.closures import closed_over
-from ..tracing.frames import capture_key, current_frame
+from ..tracing.frames import Tracer, capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
@@ -135,10 +136,17 @@ def _union(*functions: Nested) -> list[Any]:
 class _Custom:
     """A function with rules: what a call of it is, inside a trace and outside."""
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._nondiff = tuple(nondiff_argnums)
+        nums = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
+        names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
+        self._nondiff = tuple(sorted({*nums, *(_position(function, name) for name in names)}))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         args = positional(self._function, args, kwargs)
@@ -229,16 +237,25 @@ class custom_jvp(_Custom):  # a decorator, named as JAX has it
     """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
 
     The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
-    be linear in the tangents. Arguments in `nondiff_argnums` are Python values (functions, options) that
-    the rule gets first, in order. Reverse mode follows by transposing the rule.
+    be linear in the tangents. Arguments in `nondiff_argnums` (or named by `nondiff_argnames`) are Python
+    values (functions, options) that the rule gets first, in order. Reverse mode follows by transposing the
+    rule.
     """
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
-        super().__init__(function, nondiff_argnums)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        super().__init__(function, nondiff_argnums, nondiff_argnames)
         self._rule: Callable[..., Any] | None = None
 
-    def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Use `rule` for the derivative; gives it back, so that it works as a decorator."""
+    def defjvp(self, rule: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+        """Use `rule` for the derivative; gives it back, so that it works as a decorator.
+
+        With `symbolic_zeros` or without, tangents that are zero are arrays of zeros.
+        """
         self._rule = rule
         return rule
 
@@ -324,17 +341,34 @@ class custom_vjp(_Custom):  # a decorator, named as JAX has it
     """A function with a pullback of its own: decorate it, then give the pair of rules to `.defvjp`.
 
     `fwd(*args)` gives (result, residuals), `bwd(residuals, cotangent)` a tuple with one cotangent for each
-    argument (None: zero). Arguments in `nondiff_argnums` are Python values; `bwd` gets them first. Under
-    forward mode the transpose of `bwd` is used, where its ops can be transposed.
+    argument (None: zero). Arguments in `nondiff_argnums` (or named by `nondiff_argnames`) are Python values;
+    `bwd` gets them first. Under forward mode the transpose of `bwd` is used, where its ops can be transposed.
     """
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
-        super().__init__(function, nondiff_argnums)
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        super().__init__(function, nondiff_argnums, nondiff_argnames)
         self._pair: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
-    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
-        """Use these rules for the pullback."""
-        self._pair = (fwd, bwd)
+    def defvjp(
+        self,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Use these rules for the pullback.
+
+        With `symbolic_zeros` `fwd` gets a `CustomVJPPrimal` for each array, whose `value` it is. Rules are
+        traced before it is known which arguments are differentiated: `perturbed` is always true, and
+        cotangents that are zero are arrays of zeros. `optimize_remat` changes nothing: what a checkpoint
+        computes again and nothing reads is not computed.
+        """
+        self._pair = (_with_values(fwd) if symbolic_zeros else fwd, bwd)
 
     def _rules(self) -> Sequence[Callable[..., Any]]:
         if self._pair is None:
@@ -378,6 +412,27 @@ class custom_vjp(_Custom):  # a decorator, named as JAX has it
                 f"{', '.join(map(str, found))}, the function {', '.join(map(str, body.result_types))}",
                 where=user_location_text(),
             )
+
+
+@dataclass(frozen=True)
+class CustomVJPPrimal:
+    """What a rule that asked for symbolic zeros gets for an array, and whether that is differentiated."""
+
+    value: Any
+    perturbed: bool
+
+
+def _with_values(fwd: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule that takes `CustomVJPPrimal`s, as one that takes arrays; other arguments stay."""
+
+    @functools.wraps(fwd)
+    def wrapped(*args: Any) -> Any:
+        def boxed(leaf: Any) -> Any:
+            return CustomVJPPrimal(leaf, True) if isinstance(leaf, (Tracer, Array)) else leaf
+
+        return fwd(*(tree.map(boxed, arg) for arg in args))
+
+    return wrapped
 
 
 class _Pullback:
@@ -475,10 +530,23 @@ def positional(
         bound = inspect.signature(function).bind(*args, **kwargs)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{function_name(function)}(): {error}", where=user_location_text()) from None
+    given = bound.kwargs
     bound.apply_defaults()
-    if bound.kwargs:
+    if given:
         raise ArgumentError(
             f"{function_name(function)}() has keyword-only arguments, which custom rules cannot take",
             where=user_location_text(),
         )
     return bound.args
+
+
+def _position(function: Callable[..., Any], name: str) -> int:
+    """The place of a parameter among the positional ones."""
+    names = list(inspect.signature(function).parameters)
+    if name not in names:
+        raise ArgumentError(
+            f"nondiff_argnames names {name!r}, which {function_name(function)} has not: it has "
+            f"{', '.join(names)}",
+            where=user_location_text(),
+        )
+    return names.index(name)
