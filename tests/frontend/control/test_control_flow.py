@@ -838,7 +838,7 @@ def test_reversing_an_unbounded_loop_names_the_ways_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unroll", "has_loop"), [(0, False), (True, False), (False, True), (1, True), (2, False)]
+    ("unroll", "has_loop"), [(0, False), (True, False), (False, True), (1, True), (3, False)]
 )
 def test_unroll_says_how_many_steps_a_step_of_the_loop_does(unroll: Any, has_loop: bool) -> None:
     def sums(x):
