@@ -395,7 +395,8 @@ class custom_vjp(_Custom):  # a decorator, named as JAX has it
     def _trace_rules(self, call: _Call, made: _Made, symbols: Sequence[str]) -> list[Nested]:
         """What is captured is around the arguments of fwd, and around the residuals."""
         captured, shop = made.captured, call.shop
-        pullback = _Pullback(call, *self._rules(), captured)
+        user_fwd, user_bwd = self._rules()
+        pullback = _Pullback(call, user_fwd, user_bwd, captured)
         given, bound = captured.arguments(call.arguments), captured.bound(len(call.values))
         fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0])
         self._check_types(made.body, fwd)
