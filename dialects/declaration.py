@@ -203,7 +203,8 @@ class Op:
     than saving its result, so that linearization saves its operands instead. `is_contraction`: a sum of
     products, what the checkpoint policy `dots` saves. `element_cost`: about how many multiplications one
     element of the result costs; it decides with others whether threads pay. `callee_attribute`: the
-    attribute that names the function whose results are the op's, for the inliner.
+    attribute that names the function whose results are the op's, for the inliner. `has_own_transpose`: it is
+    kept in rules of custom derivatives, for its transpose is none of its callee.
 
     An op that refers to functions (a `symbol` attribute) gets the engine in place of `results`, and maps
     its bodies through it: `jvp(b, primals, tangents, engine, **attributes)` -> (results, tangents),
@@ -224,6 +225,7 @@ class Op:
     is_aligned: ClassVar[bool] = False
     """Whether axes of operands at one place have one size, but for an `axis` that the op names."""
     callee_attribute: ClassVar[str | None] = None
+    has_own_transpose: ClassVar[bool] = False
     simplify: ClassVar[Callable[..., Any] | None] = None
     permuted: ClassVar[Callable[..., Any] | None] = None
     shape_donors: ClassVar[Callable[..., Sequence[int]] | None] = None

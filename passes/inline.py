@@ -35,16 +35,17 @@ def inline_rule(module: mlir.ir.Module, symbol: str, reader: Reader, count: int)
         application = reader.read(operation)
         depends = any(v in moving for v in operation.operands)
         callee = None if application is None else application.op.callee_attribute
-        if application is None or callee is None or (_has_rules(application.op) and not depends):
+        if application is None or callee is None or _stays(application.op, depends):
             moving.update(operation.results if depends else ())
             continue
         name = application.attributes[callee]
         pending.extendleft(reversed(_replace_call(operation, found[name], application.operands)))
 
 
-def _has_rules(op: type[Op]) -> bool:
-    """Whether calls by this op name something besides the callee: its rules."""
-    return "rule" in op.attributes or sum(a.kind == "symbol" for a in op.attributes.values()) > 1
+def _stays(op: type[Op], depends: bool) -> bool:
+    """Whether a call has rules to be found later: a name besides the callee's, or a transpose of its own."""
+    has_rules = "rule" in op.attributes or sum(a.kind == "symbol" for a in op.attributes.values()) > 1
+    return op.has_own_transpose or (has_rules and not depends)
 
 
 class _Inliner:

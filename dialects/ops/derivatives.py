@@ -317,6 +317,7 @@ class CustomVjpLinear(CallLike):
     """
 
     name = "custom_vjp_linear"
+    has_own_transpose = True
     attributes = {
         "callee": symbol("maps residuals and tangents to tangents of the results"),
         "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),

@@ -6,7 +6,7 @@ Inside a trace each function becomes a private function of the operands and of w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,12 +22,16 @@ from ..tracing.trace import function_name
 from .carries import is_true, scalar, sequence, settled_start, typed_tree, yields_to
 from .checks import checked
 
+NO_OPERAND: Final = object()
+"""What `operand` is where it is not given: None is a tree without arrays."""
+
 
 def cond(
     pred: Any,
     true_fun: Callable[..., Any],
     false_fun: Callable[..., Any],
     *operands: Any,
+    operand: Any = NO_OPERAND,
     batching: str = "select",
 ) -> Any:
     """`true_fun(*operands)` where the 0-d `pred` is true, else `false_fun(*operands)`.
@@ -35,9 +39,10 @@ def cond(
     Only the chosen branch runs. Both must give the same tree, shapes and dtypes; a Python number takes the
     dtype of the other branch. Under `vmap` with a batched `pred` both run and results are selected; with
     `batching="map"` elements go one by one through the branch that they chose, which is better where one is
-    costly and seldom.
+    costly and seldom. `operand` is another way to give a single operand.
     """
     _check_batching(batching)
+    operands = _operands("cond", (true_fun, false_fun), operands, operand)
     predicate = scalar(pred, "the predicate of cond")
     branches, roles = (false_fun, true_fun), ("false_fun", "true_fun")
     if current_frame() is None:
@@ -47,13 +52,18 @@ def cond(
 
 
 def switch(
-    index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, batching: str = "select"
+    index: Any,
+    branches: Sequence[Callable[..., Any]],
+    *operands: Any,
+    operand: Any = NO_OPERAND,
+    batching: str = "select",
 ) -> Any:
     """`branches[index](*operands)`, the 0-d integer `index` clamped to the branches there are.
 
-    `batching` is that of `cond`.
+    `batching` and `operand` are those of `cond`.
     """
     _check_batching(batching)
+    operands = _operands("switch", branches, operands, operand)
     if not branches:
         raise ArgumentError("switch needs at least one branch", where=user_location_text())
     value = scalar(index, "the index of switch")
@@ -89,6 +99,23 @@ def _eager(
     types = checked(name, branches, tuple(operands), record)
     found = branches[index](*operands)
     return found if types is None else settled_start(found, types)
+
+
+def _operands(name: str, branches: Sequence[Any], operands: tuple[Any, ...], operand: Any) -> tuple[Any, ...]:
+    """The operands, given one after the other or as `operand`; the branches must be functions."""
+    for branch in branches:
+        if not callable(branch):
+            raise ArgumentError(
+                f"a branch of {name} is {type(branch).__name__}: {branch!r}, expected a function",
+                where=user_location_text(),
+            )
+    if operand is NO_OPERAND:
+        return operands
+    if operands:
+        raise ArgumentError(
+            f"{name} got operands both by position and as operand=", where=user_location_text()
+        )
+    return (operand,)
 
 
 def _check_batching(batching: str) -> None:

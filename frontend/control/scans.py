@@ -44,7 +44,8 @@ def scan(
     xs: Any = None,
     length: int | None = None,
     reverse: bool = False,
-    unroll: int = 1,
+    unroll: int | bool = 1,
+    _split_transpose: bool = False,
     *,
     checkpoint_every: int | str | None = None,
     memory_budget: int | None = None,
@@ -54,7 +55,8 @@ def scan(
 
     `xs` is a tree of arrays of one leading size, or None with `length`. The carry keeps its tree, shapes
     and dtypes. `reverse` runs from the end. `unroll` repeats the body in one step of the loop (small bodies
-    are repeated without being asked).
+    are repeated without being asked); True or 0 stand for all steps, which leaves no loop.
+    `_split_transpose` of JAX changes nothing.
 
     What the backward pass keeps is what each step saves, or with one of these less:
 
@@ -304,7 +306,18 @@ class _Grouped:
             return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
 
         group.__name__ = function_name(self.whole.f)
+        if self.width == self.steps:
+            return self._written_out(group, init, arrays)
         return self._run(group, self.whole.of(self._rest).recorded, init, arrays)
+
+    def _written_out(self, group: Any, init: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
+        """All steps, without a loop around them."""
+        leaves, structure = tree.flatten(init)
+        state = [as_value(leaf) for leaf in leaves]
+        carry, ys = group(tree.unflatten(structure, state), arrays)
+        carry = settled_result(carry, structure, state)
+        check_eager_carry(self.whole.name, function_name(self.whole.f), init, carry)
+        return carry, ys
 
     @property
     def _rest(self) -> Any:

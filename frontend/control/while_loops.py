@@ -140,7 +140,7 @@ def fori_loop(
     body_fun: Callable[[Any, Any], Any],
     init_val: Any,
     *,
-    unroll: int | None = None,
+    unroll: int | bool | None = None,
     checkpoint_every: int | str | None = None,
     memory_budget: int | None = None,
     saved_states: int | None = None,
@@ -165,6 +165,7 @@ def fori_loop(
                 f"the {what} bound of fori_loop is {ops.type_of(value)}, expected a 0-d integer",
                 where=user_location_text(),
             )
+    unroll = None if unroll is False or (unroll == 1 and unroll is not True) else unroll
     if unroll is not None or saving.every is not None:
         raise ArgumentError(
             f"fori_loop: {'unroll' if unroll is not None else 'checkpoint_every'} needs static bounds",

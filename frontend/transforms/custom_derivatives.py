@@ -18,9 +18,10 @@ from ...dialects.types import INEXACT
 from ...passes.deferred import Deferred
 from .. import tree
 from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
+from ..tracing.array import Array
 from ..tracing.closures import closed_over
 from ..tracing.concrete import Given, origin_of, results_of
-from ..tracing.frames import capture_key, current_frame
+from ..tracing.frames import Tracer, capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
@@ -173,10 +174,17 @@ def _union(*functions: Nested) -> list[Any]:
 class _Custom:
     """A function with rules: what a call of it is, inside a trace and outside."""
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._nondiff = tuple(nondiff_argnums)
+        nums = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
+        names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
+        self._nondiff = tuple(sorted({*nums, *(_position(function, name) for name in names)}))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         args = positional(self._function, args, kwargs)
@@ -268,21 +276,25 @@ class custom_jvp(_Custom):  # a decorator, named as JAX has it
     """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
 
     The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
-    be linear in the tangents. Arguments in `nondiff_argnums` or `nondiff_argnames` are Python values
-    (functions, options) that the rule gets first, in order. Reverse mode follows by transposing the rule.
+    be linear in the tangents. Arguments in `nondiff_argnums` (or named by `nondiff_argnames`) are Python
+    values (functions, options) that the rule gets first, in order. Reverse mode follows by transposing the
+    rule.
     """
 
     def __init__(
         self,
         function: Callable[..., Any],
-        nondiff_argnums: Sequence[int] = (),
-        nondiff_argnames: Sequence[str] = (),
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
-        super().__init__(function, _positions(function, nondiff_argnums, nondiff_argnames))
+        super().__init__(function, nondiff_argnums, nondiff_argnames)
         self._rule: Callable[..., Any] | None = None
 
-    def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Use `rule` for the derivative; gives it back, so that it works as a decorator."""
+    def defjvp(self, rule: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
+        """Use `rule` for the derivative; gives it back, so that it works as a decorator.
+
+        With `symbolic_zeros` or without, tangents that are zero are arrays of zeros.
+        """
         self._rule = rule
         return rule
 
@@ -368,22 +380,35 @@ class custom_vjp(_Custom):  # a decorator, named as JAX has it
     """A function with a pullback of its own: decorate it, then give the pair of rules to `.defvjp`.
 
     `fwd(*args)` gives (result, residuals), `bwd(residuals, cotangent)` a tuple with one cotangent for each
-    argument (None: zero, also within its tree). Arguments in `nondiff_argnums` are Python values; `bwd` gets
-    them first. Under forward mode the transpose of `bwd` is used, where its ops can be transposed.
+    argument (None: zero, also within its tree). Arguments in `nondiff_argnums` (or named by
+    `nondiff_argnames`) are Python values; `bwd` gets them first. Under forward mode the transpose of `bwd` is
+    used, where its ops can be transposed.
     """
 
     def __init__(
         self,
         function: Callable[..., Any],
-        nondiff_argnums: Sequence[int] = (),
-        nondiff_argnames: Sequence[str] = (),
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
-        super().__init__(function, _positions(function, nondiff_argnums, nondiff_argnames))
+        super().__init__(function, nondiff_argnums, nondiff_argnames)
         self._pair: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
-    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
-        """Use these rules for the pullback."""
-        self._pair = (fwd, bwd)
+    def defvjp(
+        self,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+    ) -> None:
+        """Use these rules for the pullback.
+
+        With `symbolic_zeros` `fwd` gets a `CustomVJPPrimal` for each array, whose `value` it is. Rules are
+        traced before it is known which arguments are differentiated: `perturbed` is always true, and
+        cotangents that are zero are arrays of zeros. `optimize_remat` changes nothing: what a checkpoint
+        computes again and nothing reads is not computed.
+        """
+        self._pair = (_with_values(fwd) if symbolic_zeros else fwd, bwd)
 
     def _rules(self) -> Sequence[Callable[..., Any]]:
         if self._pair is None:
@@ -410,7 +435,8 @@ class custom_vjp(_Custom):  # a decorator, named as JAX has it
     def _trace_rules(self, call: _Call, made: _Made, symbols: Sequence[str]) -> list[Nested]:
         """What is captured is around the arguments of fwd, and around the residuals."""
         captured, shop = made.captured, call.shop
-        pullback = _Pullback(call, *self._rules(), captured)
+        user_fwd, user_bwd = self._rules()
+        pullback = _Pullback(call, user_fwd, user_bwd, captured)
         given, bound = captured.arguments(call.arguments), captured.bound(len(call.values))
         fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0], made.given)
         self._check_types(made.body, fwd)
@@ -433,6 +459,27 @@ class custom_vjp(_Custom):  # a decorator, named as JAX has it
                 f"{', '.join(map(str, found))}, the function {', '.join(map(str, body.result_types))}",
                 where=user_location_text(),
             )
+
+
+@dataclass(frozen=True)
+class CustomVJPPrimal:
+    """What a rule that asked for symbolic zeros gets for an array, and whether that is differentiated."""
+
+    value: Any
+    perturbed: bool
+
+
+def _with_values(fwd: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule that takes `CustomVJPPrimal`s, as one that takes arrays; other arguments stay."""
+
+    @functools.wraps(fwd)
+    def wrapped(*args: Any) -> Any:
+        def boxed(leaf: Any) -> Any:
+            return CustomVJPPrimal(leaf, True) if isinstance(leaf, (Tracer, Array)) else leaf
+
+        return fwd(*(tree.map(boxed, arg) for arg in args))
+
+    return wrapped
 
 
 class _Pullback:
@@ -532,21 +579,6 @@ def _zero_like(value: Any) -> Any:
     return ops.full(0, tuple(value.shape), value.dtype)
 
 
-def _positions(
-    function: Callable[..., Any], argnums: Sequence[int], argnames: Sequence[str]
-) -> tuple[int, ...]:
-    """The positions of arguments given by position or by name, in order."""
-    names = list(inspect.signature(function).parameters) if argnames else []
-    for name in argnames:
-        if name not in names:
-            raise ArgumentTypeError(
-                f"{function_name(function)}() has no argument {name!r} (nondiff_argnames)",
-                where=user_location_text(),
-                hint=f"its arguments are {', '.join(names)}",
-            )
-    return tuple(sorted({*argnums, *(names.index(name) for name in argnames)}))
-
-
 def positional(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, ...]:
@@ -555,10 +587,23 @@ def positional(
         bound = inspect.signature(function).bind(*args, **kwargs)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(f"{function_name(function)}(): {error}", where=user_location_text()) from None
+    given = bound.kwargs
     bound.apply_defaults()
-    if bound.kwargs:
+    if given:
         raise ArgumentTypeError(
             f"{function_name(function)}() has keyword-only arguments, which custom rules cannot take",
             where=user_location_text(),
         )
     return bound.args
+
+
+def _position(function: Callable[..., Any], name: str) -> int:
+    """The place of a parameter among the positional ones."""
+    names = list(inspect.signature(function).parameters)
+    if name not in names:
+        raise ArgumentTypeError(
+            f"nondiff_argnames names {name!r}, which {function_name(function)} has not: it has "
+            f"{', '.join(names)}",
+            where=user_location_text(),
+        )
+    return names.index(name)

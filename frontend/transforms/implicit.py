@@ -49,22 +49,22 @@ def custom_root(
     def of_guess(leaves: Sequence[Any]) -> Any:
         found = solve(f, tree.unflatten(structure, leaves))
         root, aux = _pair(found) if has_aux else (found, ())
-        _check_like("what solve gives", "the guess", root, values, structure)
+        check_like("what solve gives", "the guess", root, values, structure)
         extra, aux_structure = tree.flatten(aux)
         aux_tree[:] = [aux_structure]
         return [*tree.leaves(root), *extra]
 
     def residual(leaves: Sequence[Any]) -> Any:
         found = f(tree.unflatten(structure, leaves))
-        _check_like("what f gives", "its argument", found, values, structure)
+        check_like("what f gives", "its argument", found, values, structure)
         return tree.leaves(found)
 
     shop = Workshop()
-    outer = _captured_by(shop, [of_guess, residual], values)
+    outer = captured_by(shop, [of_guess, residual], values)
     made = _Root(shop, outer, values, structure)
     missing = made.trace(of_guess, residual, tangent_solve)
     if missing:  # outer values that the tangent solver alone uses
-        made = _Root(shop, _Outer([*outer.values, *missing]), values, structure)
+        made = _Root(shop, Outer([*outer.values, *missing]), values, structure)
         made.trace(of_guess, residual, tangent_solve)
     results, count = made(made.outer.values, values), len(values)
     root = tree.unflatten(structure, results[:count])
@@ -75,7 +75,7 @@ class _Root:
     """The functions that a root consists of; calling it gives root and aux."""
 
     def __init__(
-        self, shop: Workshop, outer: _Outer, values: Sequence[Any], structure: tree.Structure
+        self, shop: Workshop, outer: Outer, values: Sequence[Any], structure: tree.Structure
     ) -> None:
         self.shop = shop
         self.outer = outer
@@ -119,16 +119,16 @@ class _Root:
         _, push = linearize(at, *root)
 
         def slope(x: Any) -> Any:
-            _check_like("what g is given", "the root", x, self.values, structure)
+            check_like("what g is given", "the root", x, self.values, structure)
             return tree.unflatten(structure, push(*map(as_value, tree.leaves(x))))
 
         moved = tangent_solve(slope, tree.unflatten(structure, [-t for t in pushed]))
-        _check_like("what tangent_solve gives", "the root", moved, self.values, structure)
+        check_like("what tangent_solve gives", "the root", moved, self.values, structure)
         still = [ops.zeros_like(r) for r in results[count:]]
         return [*results, *map(as_value, tree.leaves(moved)), *still]
 
 
-class _Outer:
+class Outer:
     """Outer values that functions use: sizes and arrays, which go before the functions' own arguments."""
 
     def __init__(self, values: Sequence[Any]) -> None:
@@ -166,14 +166,14 @@ class _Outer:
         return found
 
 
-def _captured_by(shop: Workshop, functions: Sequence[Function], values: Sequence[Any]) -> _Outer:
+def captured_by(shop: Workshop, functions: Sequence[Function], values: Sequence[Any]) -> Outer:
     """The outer values that any of the functions uses; found by tracing each of them in vain."""
     found: dict[Any, Any] = {}
     for function in functions:
         nested = shop.nested("probe", function, [argument_of(v) for v in values])
         shop.drop(nested.symbol)
         found |= {capture_key(v): v for v in nested.captured}
-    return _Outer(list(found.values()))
+    return Outer(list(found.values()))
 
 
 def _pair(found: Any) -> tuple[Any, Any]:
@@ -186,7 +186,7 @@ def _pair(found: Any) -> tuple[Any, Any]:
     return found[0], found[1]
 
 
-def _check_like(what: str, like: str, found: Any, values: Sequence[Any], structure: tree.Structure) -> None:
+def check_like(what: str, like: str, found: Any, values: Sequence[Any], structure: tree.Structure) -> None:
     """Raise where `found` has not the tree, shapes and dtypes of `values`."""
     leaves, given = tree.flatten(found)
     if given != structure:

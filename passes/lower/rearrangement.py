@@ -34,7 +34,7 @@ class RearrangementForms(LoweringCore):
         init = self.empty(shape, value.dtype)
         made = self.generic([self.constant(value)], [init], maps, ["parallel"] * rank, lambda v, _: v)
         if value.dtype in COMPLEX:
-            self.complex_numbers[made] = value[()]
+            self.complex_numbers[made] = value.reshape(-1)[0]
         return made
 
     def convert(self, source: np.dtype, target: np.dtype, x: Any) -> Any:

@@ -76,7 +76,9 @@ def _chosen(new: Any, old: Any) -> Any:
     type_ = ir.RankedTensorType(new.type)
     # The sizes that the loop states of what it carries: IREE does not find out those of what a branch gives.
     owners = [use.owner.operation for use in old.uses]
-    dynamic = next((list(o.operands)[1:] for o in owners if o.name == "flow.tensor.tie_shape"), [])
+    tied = next((o for o in owners if o.name == "flow.tensor.tie_shape"), None)
+    dynamic = [] if tied is None else list(tied.operands)[1:]
+    old = old if tied is None else tied.results[0]
     flag = mlir.arith.constant(ir.IntegerType.get_signless(1), 1)
     always = mlir.util.OptimizationBarrierOp([flag.type], [flag]).results[0]
     empty = ir.Operation.create("tensor.empty", results=[type_], operands=dynamic).result

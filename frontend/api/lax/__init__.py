@@ -171,6 +171,7 @@ from ..frontend.transforms.collectives import pmin as pmin
 from ..frontend.transforms.collectives import ppermute as ppermute
 from ..frontend.transforms.collectives import psum as psum
 from ..frontend.transforms.implicit import custom_root as custom_root
+from ..frontend.transforms.linear_solves import custom_linear_solve as custom_linear_solve
 from . import linalg as linalg
 
 __all__ = [
@@ -230,6 +231,7 @@ __all__ = [
     "cummin",
     "cumprod",
     "cumsum",
+    "custom_linear_solve",
     "custom_root",
     "digamma",
     "div",

@@ -750,6 +750,18 @@ ERRORS: Final = {
         lambda x: lax.map(lambda v: v, x[0]),
         "map walks over the leading axis of xs, which is f32[]\n",
     ),
+    "branches that are none": (
+        lambda x: lax.cond(True, x, x),
+        "a branch of cond is ",
+    ),
+    "operand twice": (
+        lambda x: lax.cond(True, lambda o: o, lambda o: o, x, operand=x),
+        "cond got operands both by position and as operand=\n",
+    ),
+    "unrolling all of a traced number of steps": (
+        lambda x: lax.fori_loop(0, x[0].astype("int32"), lambda i, c: c, x, unroll=True),
+        "fori_loop: unroll needs static bounds\n",
+    ),
     "no pair": (
         lambda x: lax.scan(lambda c, v: c, x, x),
         "the function of scan must give a pair (carry, y), lambda gives *\n",
@@ -823,6 +835,26 @@ def test_error_says_what_was_given_and_what_to_do(name: str, how: str) -> None:
 def test_reversing_an_unbounded_loop_names_the_ways_out() -> None:
     with pytest.raises(AdzeError, match=r"give it a memory_budget \(bytes\) or saved_states, or max_"):
         adze.grad(halve)(2.0)
+
+
+@pytest.mark.parametrize(
+    ("unroll", "has_loop"), [(0, False), (True, False), (False, True), (1, True), (3, False)]
+)
+def test_unroll_says_how_many_steps_a_step_of_the_loop_does(unroll: Any, has_loop: bool) -> None:
+    def sums(x):
+        return lax.scan(lambda c, v: (c + v, c), 0.0, x, unroll=unroll)
+
+    program = adze.trace(sums, V)
+    assert ("adze.scan" in program.mlir()) == has_loop
+    for found in (sums(V), adze.vmap(sums)(xp.stack([V, V]))):
+        assert np.asarray(found[0]).ravel()[0] == 3
+    assert lax.fori_loop(0, 3, lambda i, c: c + i, 0, unroll=unroll) == 3
+    assert lax.fori_loop(3, 0, lambda i, c: c + i, 7, unroll=unroll) == 7
+
+
+def test_a_single_operand_may_be_given_by_name() -> None:
+    assert lax.cond(True, lambda pair: pair[0], lambda pair: pair[1], operand=(1.0, 2.0)) == 1
+    assert lax.switch(1, [lambda _: 1.0, lambda _: 2.0], operand=None) == 2
 
 
 def test_an_eager_branch_that_reads_values_runs_though_it_cannot_be_traced() -> None:

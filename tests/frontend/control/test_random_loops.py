@@ -38,6 +38,10 @@ def test_compiled_is_evaluated(seed: int) -> None:
     compiled_is_evaluated([seed + i for i in range(IN_ONE_MODULE)])
 
 
+def test_a_while_loop_may_carry_what_only_tells_a_size() -> None:
+    compiled_is_evaluated([723011981267])
+
+
 @pytest.mark.oracle
 @hypothesis.settings(
     derandomize=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,29 @@ def test_pullback_gets_arguments_that_are_not_differentiated_first() -> None:
     same(adze.grad(lambda x: f(x, "four"))(ONE), 4)
 
 
+def test_pullback_may_ask_for_symbolic_zeros_and_for_remat() -> None:
+    f = adze.custom_vjp(lambda x, y, how: x * y, nondiff_argnames="how")
+
+    def fwd(x: Any, y: Any, how: str) -> Any:
+        assert x.perturbed and how == "four"
+        return x.value * y["a"].value, (x.value, y["a"].value)
+
+    f.defvjp(
+        lambda x, y, how: fwd(x, {"a": y}, how),
+        lambda how, r, ct: (ct * r[1] * len(how), None),
+        symbolic_zeros=True,
+        optimize_remat=True,
+    )
+    same(adze.grad(lambda x: f(x, np.float64(3), how="four"))(ONE), 12)
+
+
+def test_defaults_of_keyword_only_arguments_stay() -> None:
+    f = adze.custom_jvp(partial(lambda x, y: x * y, y=2.0))
+    f.defjvp(lambda p, t: (f(*p), t[0] * 7), symbolic_zeros=True)
+    same(f(ONE), 2)
+    same(adze.grad(f)(ONE), 7)
+
+
 def test_pullback_closes_over_an_outer_tracer() -> None:
     def outer(x: Any, scale: Any) -> Any:
         f = adze.custom_vjp(lambda y: y * 2)
@@ -304,6 +328,10 @@ def test_error_of_a_pullback_that_does_not_fit(fwd: Any, bwd: Any, message: str)
 
 
 def test_error_of_arguments_that_do_not_fit() -> None:
+    check(
+        lambda: adze.custom_jvp(identity, nondiff_argnames=["mode"]),
+        "nondiff_argnames names 'mode', which identity has not: it has x",
+    )
     check(lambda: adze.custom_jvp(identity)(1, 2), "identity(): too many positional arguments")
     keyword_only = adze.custom_jvp(lambda x, *, y: x)
     check(lambda: keyword_only(1, y=2), "lambda() has keyword-only arguments, which custom rules cannot take")
