@@ -97,16 +97,16 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
 
 def xlogy(x: Any, y: Any) -> Any:
     """`x * log(y)`, 0 where `x` is 0 and `y` is not NaN."""
-    return _times_log(xp.log, *floats(x, y), pole=0.0)
+    return _times_log(xp.log, 0.0, *floats(x, y))
 
 
 def xlog1py(x: Any, y: Any) -> Any:
     """`x * log1p(y)`, 0 where `x` is 0 and `y` is not NaN."""
-    return _times_log(xp.log1p, *floats(x, y), pole=-1.0)
+    return _times_log(xp.log1p, -1.0, *floats(x, y))
 
 
-def _times_log(log: Any, x: Any, y: Any, pole: float) -> Any:
-    """`x * log(y)`; only where the logarithm is not finite a zero `x` makes it 0."""
+def _times_log(log: Any, pole: float, x: Any, y: Any) -> Any:
+    """`x * log(y)`, where a zero `x` makes 0 of a logarithm that is not finite, as it is at `pole`."""
     is_absent = (x == 0) & ~xp.isnan(y) & ~xp.isfinite(log(y))
     product = x * log(xp.where(is_absent, pole + 1.0, y))
     is_edge = is_absent & (y == pole)
