@@ -355,7 +355,7 @@ def cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:
 def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
     """Binary cross entropy of `sigmoid(logits)` and `labels` in `[0, 1]`, elementwise, without overflow."""
     scores = _inexact(logits)
-    return relu(scores) - scores * labels + xp.log1p(xp.exp(-xp.abs(scores)))
+    return softplus(scores) - scores * labels
 
 
 def dot_product_attention(

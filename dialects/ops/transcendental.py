@@ -56,7 +56,7 @@ class Cbrt(OfFloat):
 
     name = "cbrt"
     function = np.cbrt
-    partials = (lambda b, y, x: over(b, 1 / 3, b.mul(y, y)),)
+    partials = (lambda b, y, x: scaled(b, square_of(b, over(b, 1, y)), 1 / 3),)
 
 
 class Exp(OfInexact):
@@ -154,7 +154,7 @@ class Asin(OfInexact):
 
     name = "asin"
     function = np.arcsin
-    partials = (lambda b, y, x: b.rsqrt(one_minus_square(b, x)),)
+    partials = (lambda b, y, x: b.rsqrt(one_minus_square_to_ends(b, x)),)
 
 
 class Acos(OfInexact):
@@ -162,7 +162,7 @@ class Acos(OfInexact):
 
     name = "acos"
     function = np.arccos
-    partials = (lambda b, y, x: b.neg(b.rsqrt(one_minus_square(b, x))),)
+    partials = (lambda b, y, x: b.neg(b.rsqrt(one_minus_square_to_ends(b, x))),)
 
 
 class Atan(OfInexact):
@@ -218,7 +218,7 @@ class Atanh(OfInexact):
 
     name = "atanh"
     function = np.arctanh
-    partials = (lambda b, y, x: over(b, 1, one_minus_square(b, x)),)
+    partials = (lambda b, y, x: over(b, 1, one_minus_square_to_ends(b, x)),)
 
 
 class Logistic(OfInexact):
@@ -252,18 +252,29 @@ class Atan2(Binary):
     )
 
 
+def square_of(b: Any, x: Any) -> Any:
+    """`x^2`."""
+    return b.mul(x, x)
+
+
 def one_minus_square(b: Any, x: Any) -> Any:
     """`1 - x^2` as `(1 - x) (1 + x)`, which does not cancel near 1."""
     one = b.full_like(x, 1)
     return b.mul(b.sub(one, x), b.add(one, x))
 
 
+def one_minus_square_to_ends(b: Any, x: Any) -> Any:
+    """`one_minus_square` under a root or in a denominator, whose derivatives are infinite at 1 and -1.
+
+    Its own derivative is that of `1 - x^2`: a factor of the product is zero there, and times infinity NaN.
+    """
+    direct = b.sub(b.full_like(x, 1), square_of(b, x))
+    return b.add(direct, b.stop_gradient(b.sub(one_minus_square(b, x), direct)))
+
+
 def rsqrt_of_square_minus_one(b: Any, x: Any) -> Any:
-    """`1 / sqrt(x^2 - 1)`; for complex `x` by two roots, since one would leave the principal branch."""
-    low, high = shifted(b, x, -1), shifted(b, x, 1)
-    if b.tensor_type(x).dtype in COMPLEX:
-        return b.mul(b.rsqrt(low), b.rsqrt(high))
-    return b.rsqrt(b.mul(low, high))
+    """`1 / sqrt(x^2 - 1)` by two roots: one would leave the principal branch, and overflow."""
+    return b.mul(b.rsqrt(shifted(b, x, -1)), b.rsqrt(shifted(b, x, 1)))
 
 
 def _complex_expm1(x: np.ndarray) -> np.ndarray:

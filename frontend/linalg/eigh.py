@@ -54,7 +54,10 @@ def eigh(a: Any, /, UPLO: str | None = None, symmetrize_input: bool = True) -> E
 
 
 def eigvalsh(a: Any, /, UPLO: str | None = None, *, symmetrize_input: bool = True) -> Any:
-    """The eigenvalues that `eigh` gives, without the vectors."""
+    """The eigenvalues that `eigh` gives, without the vectors.
+
+    Second derivatives are NaN where two are equal: how these part depends on the direction.
+    """
     return _eigenvalues(_hermitian("eigvalsh", a, UPLO, symmetrize_input))
 
 

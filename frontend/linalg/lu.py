@@ -1,4 +1,4 @@
-"""LU factors with partial pivoting, and what is solved with them: systems, inverses, determinants.
+"""LU factors with partial pivoting, and what is solved with them: systems, inverses.
 
 Panels of up to `BLOCK` columns are eliminated column by column; wider matrices are split by columns (Toledo
 1997, Locality of reference in LU decomposition with partial pivoting), so that most of the 2 n^3 / 3
@@ -7,7 +7,7 @@ operations are in products. Pivots are those of LAPACK: the largest ``|re| + |im
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,15 +22,11 @@ from .operands import (
     BLOCK,
     adjoint,
     column,
-    diagonal,
     entry,
-    epsilon,
     inexact,
     is_complex,
     matrix,
-    phase,
     positions,
-    real_part,
     row,
     square,
     system,
@@ -213,102 +209,6 @@ def inv(a: Any) -> Any:
     """The inverse of each matrix; infinities or NaN for a singular one."""
     value = square("inv", a)
     return _solve(value, broadcast(unit(value.shape[-1], value.dtype), value.shape))
-
-
-def parity(pivots: Any, dtype: np.dtype) -> Any:
-    """1 for an even number of exchanges, -1 for an odd one."""
-    n = pivots.shape[-1]
-    moved = xp.sum(xp.astype(pivots != positions(n), INT32), axis=-1, dtype=INT32)
-    return xp.astype(1 - 2 * (moved % 2), dtype)
-
-
-@custom_jvp
-def _det(a: Any) -> Any:
-    packed, pivots, _ = _factor(a)
-    return xp.prod(diagonal(packed), axis=-1, dtype=a.dtype) * parity(pivots, a.dtype)
-
-
-# d det a = tr(adj(a) da), where adj(a) = det(a) a^-1 (Giles 2008, Collected matrix derivative results,
-# section 2.2.4).
-@_det.defjvp
-def _det_rule(primals: Any, tangents: Any) -> Any:
-    (a,), (da,) = primals, tangents
-    return _det(a), xp.sum(_adjugate(a) * xp.matrix_transpose(da), axis=(-2, -1))
-
-
-@custom_jvp
-def _adjugate(a: Any) -> Any:
-    """``det(a) a^-1``, the transposed cofactors, which a singular matrix has too.
-
-    A pivot of zero counts as one of rounding size: both factors then say the same of it, and their product is
-    right to rounding.
-    """
-    packed, pivots, order = _factor(a)
-    n = a.shape[-1]
-    pivot = diagonal(packed)
-    size = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
-    least = xp.where(size > 0, size, xp.ones_like(size)) * size.dtype.type(epsilon(a.dtype))
-    change = xp.where(pivot == 0, xp.astype(xp.squeeze(least, -1), a.dtype), xp.zeros_like(pivot))
-    one = unit(n, a.dtype)
-    packed = packed + one * xp.expand_dims(change, -1)
-    inverse = solve_factored(packed, order, broadcast(one, a.shape))
-    determinant = xp.prod(pivot + change, axis=-1, dtype=a.dtype) * parity(pivots, a.dtype)
-    return inverse * xp.expand_dims(determinant, (-2, -1))
-
-
-# adj = det(a) x with x = a^-1: d adj = tr(adj da) x - x da adj.
-@_adjugate.defjvp
-def _adjugate_rule(primals: Any, tangents: Any) -> Any:
-    (a,), (da,) = primals, tangents
-    result, inverse = _adjugate(a), inv(a)
-    change = xp.sum(result * xp.matrix_transpose(da), axis=(-2, -1), keepdims=True)
-    return result, change * inverse - xp.matmul(inverse, xp.matmul(da, result))
-
-
-def det(a: Any) -> Any:
-    """The determinant of each matrix. Derivatives of second order need the inverse, those of first do not."""
-    value = square("det", a)
-    if value.shape[-1] == 0:
-        return xp.ones(value.shape[:-2], dtype=value.dtype)
-    return _det(value)
-
-
-@custom_jvp
-def _slogdet(a: Any) -> Any:
-    packed, pivots, _ = _factor(a)
-    pivot = diagonal(packed)
-    size = xp.abs(pivot)
-    units = xp.where(size == 0, pivot, phase(pivot))
-    sign = xp.prod(units, axis=-1, dtype=a.dtype) * parity(pivots, a.dtype)
-    return sign, xp.sum(xp.log(size), axis=-1)
-
-
-@_slogdet.defjvp
-def _slogdet_rule(primals: Any, tangents: Any) -> Any:
-    (a,), (da,) = primals, tangents
-    sign, logarithm = _slogdet(a)
-    change = xp.sum(inv(a) * xp.matrix_transpose(da), axis=(-2, -1))
-    turned = ops.zeros_like(sign)
-    if is_complex(a):  # the sign moves along the unit circle
-        imaginary = ops.imag(change)
-        turned = sign * ops.complex(ops.zeros_like(imaginary), imaginary)
-    return (sign, logarithm), (turned, real_part(change))
-
-
-class SlogdetResult(NamedTuple):
-    """The sign of a determinant, and the logarithm of its magnitude."""
-
-    sign: Any
-    logabsdet: Any
-
-
-def slogdet(a: Any) -> SlogdetResult:
-    """The sign (a unit complex number for complex matrices) and the logarithm of ``|det a|``."""
-    value = square("slogdet", a)
-    if value.shape[-1] == 0:
-        sign = xp.ones(value.shape[:-2], dtype=value.dtype)
-        return SlogdetResult(sign, real_part(ops.zeros_like(sign)))
-    return SlogdetResult(*_slogdet(value))
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import namespace as xp
+from ..namespace.arithmetic import root_of_squares
 from ..namespace.axes import argument_error, float_value, normalize_axes, require_rank, shape_error
 from ..namespace.promotion import type_text
 from ..tracing.interpreter import ops
@@ -16,7 +17,10 @@ from .svd import singular_values
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """The `ord`-norm over `axis`: any number, infinities included; 0 counts nonzero elements."""
+    """The `ord`-norm over `axis`: any number, infinities included; 0 counts nonzero elements.
+
+    Its slope at zero is 0, as that of `abs`.
+    """
     return _vector_norm("vector_norm", float_value(x), axis, keepdims, ord)
 
 
@@ -24,7 +28,7 @@ def _vector_norm(function: str, value: Any, axis: Any, keepdims: bool, ord: Any)
     if isinstance(ord, str) or not np.isscalar(ord):
         raise argument_error(f"{function}: the order is {ord!r}, expected a number for vectors")
     if ord == 2:
-        return xp.sqrt(xp.sum(squares(value), axis=axis, keepdims=keepdims))
+        return root_of_squares(xp.sum(squares(value), axis=axis, keepdims=keepdims))
     magnitude = xp.abs(value)
     if ord == np.inf:
         return _largest(magnitude, axis, keepdims)
@@ -36,7 +40,11 @@ def _vector_norm(function: str, value: Any, axis: Any, keepdims: bool, ord: Any)
         return xp.sum(magnitude, axis=axis, keepdims=keepdims)
     number: Any = ord
     order = float(number)
-    return xp.power(xp.sum(xp.power(magnitude, order), axis=axis, keepdims=keepdims), 1.0 / order)
+    total = xp.sum(xp.power(magnitude, order), axis=axis, keepdims=keepdims)
+    if order <= 0:
+        return xp.power(total, 1.0 / order)
+    has_length = total != 0
+    return xp.where(has_length, xp.power(xp.where(has_length, total, 1.0), 1.0 / order), 0.0)
 
 
 def _largest(x: Any, axis: Any, keepdims: bool) -> Any:
@@ -54,7 +62,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 def _matrix_norm(function: str, value: Any, axes: Sequence[int], ord: Any, keepdims: bool) -> Any:
     if ord is None or ord == "fro":
-        return xp.sqrt(xp.sum(squares(value), axis=tuple(axes), keepdims=keepdims))
+        return root_of_squares(xp.sum(squares(value), axis=tuple(axes), keepdims=keepdims))
     if ord in ("nuc", 2, -2):
         s = singular_values(matrix(function, xp.moveaxis(value, tuple(axes), (-2, -1))))
         result = (

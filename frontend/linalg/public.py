@@ -3,10 +3,11 @@
 from ..namespace.products import matmul, tensordot, vecdot
 from ..namespace.reshaping import matrix_transpose
 from .cholesky import cholesky
+from .determinants import det, slogdet
 from .eigh import eigh, eigvalsh
 from .functions import matrix_power, tensorinv, tensorsolve
 from .leastsquares import cond, lstsq, matrix_rank, pinv
-from .lu import det, inv, slogdet, solve
+from .lu import inv, solve
 from .norms import matrix_norm, norm, vector_norm
 from .products import cross, diagonal, multi_dot, outer, trace
 from .qr import qr

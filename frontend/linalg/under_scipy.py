@@ -14,10 +14,10 @@ from ..namespace.promotion import promote, type_text
 from ..transforms.differentiation import jvp
 from .cholesky import cholesky as _cholesky
 from .cholesky import from_lower
+from .determinants import det as _det
 from .eigh import eigh as _eigh
 from .eigh import eigvalsh
 from .functions import expm
-from .lu import det as _det
 from .lu import inv as _inv
 from .lu import solve as _solve
 from .operands import adjoint, inexact, matrix, square, system, zeros

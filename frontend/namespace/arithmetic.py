@@ -134,7 +134,8 @@ def _floor_remainder(x: Any, y: Any) -> Any:
     """The exact truncated remainder, moved to the divisor's side; a zero takes the divisor's sign."""
     zero, rest = full_like(x, 0), ops.rem(x, y)
     moved = ops.select(_signs_differ(rest, y), ops.add(rest, y), rest)
-    return ops.select(ops.compare(rest, zero, direction="EQ"), with_sign_of(zero, y), moved)
+    none = moving_with(with_sign_of(zero, y), rest)
+    return ops.select(ops.compare(rest, zero, direction="EQ"), none, moved)
 
 
 def _floor_quotient(x: Any, y: Any) -> Any:
@@ -152,6 +153,14 @@ def _floor_quotient(x: Any, y: Any) -> Any:
 
 
 sqrt = unary(np.sqrt, "sqrt", "The square root; NaN for negative reals.")
+
+
+def root_of_squares(total: Any) -> Any:
+    """The root of a sum of squares: a length, whose slope at 0 is 0 like that of `|x|`."""
+    zero = full_like(total, 0)
+    has_length = ops.compare(total, zero, direction="NE")
+    return ops.select(has_length, ops.sqrt(ops.select(has_length, total, full_like(total, 1))), zero)
+
 
 # -- powers ------------------------------------------------------------------------------------
 
@@ -264,6 +273,11 @@ def with_sign_of(x: Any, y: Any) -> Any:
     """`|x|` with the sign bit of `y`, floats."""
     magnitude = ops.abs(x)
     return ops.select(sign_bit(y), ops.neg(magnitude), magnitude)
+
+
+def moving_with(value: Any, x: Any) -> Any:
+    """`value`, signs of zeros too, with the derivatives of `x`, which is finite."""
+    return ops.sub(ops.stop_gradient(value), ops.sub(ops.stop_gradient(x), x))
 
 
 @elementwise(np.copysign)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects.types import FLOATS, INEXACT
-from .arithmetic import sqrt
+from .arithmetic import root_of_squares
 from .axes import full_like, refuse_out
 from .logic import isnan, logical_not
 from .promotion import asarray_of
@@ -116,4 +116,4 @@ def nanstd(
 ) -> Any:
     """The standard deviation of the numbers."""
     refuse_out("nanstd", out)
-    return sqrt(nanvar(x, axis, dtype, None, ddof, keepdims, correction=correction))
+    return root_of_squares(nanvar(x, axis, dtype, None, ddof, keepdims, correction=correction))

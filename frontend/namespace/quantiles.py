@@ -174,4 +174,5 @@ def _between(method: str, low: Any, high: Any, place: Any, below: Any, work: Any
     up = add(low, multiply(difference, weight))
     down = subtract(high, multiply(difference, subtract(1.0, weight)))
     result = where(ops.compare(weight, full_like(weight, 0.5), direction="GE"), down, up)
-    return where(ops.compare(low, high, direction="EQ"), low, result)
+    is_infinite = ops.compare(ops.abs(low), full_like(low, np.inf), direction="EQ")
+    return where(ops.and_(is_infinite, ops.compare(low, high, direction="EQ")), low, result)

@@ -25,7 +25,7 @@ from ...dialects.types import (
     SIGNED,
 )
 from ..tracing.interpreter import ops
-from .arithmetic import add, divide, maximum, minimum, multiply, subtract
+from .arithmetic import add, divide, maximum, minimum, multiply, root_of_squares, subtract
 from .axes import (
     argument_error,
     count_array,
@@ -293,7 +293,8 @@ def _spread(
     carried, final = _moment_dtypes(value.dtype, dtype)
     value = convert(value, carried)
     centre = broadcast(keep_axes(_mean(value, axes, where), value.shape, axes), value.shape)
-    distance = ops.sub(value, centre)
+    # Masked before it is squared: a NaN that is left out would come back as the slope of its square.
+    distance = _where(ops.sub(value, centre), where, 0)
     if carried in COMPLEX:
         squares = add(
             multiply(ops.real(distance), ops.real(distance)), multiply(ops.imag(distance), ops.imag(distance))
@@ -301,12 +302,12 @@ def _spread(
         final = FLOAT32 if final == COMPLEX64 else FLOAT64
     else:
         squares = ops.mul(distance, distance)
-    total = ops.reduce_sum(_where(squares, where, 0), axes=axes)
+    total = ops.reduce_sum(squares, axes=axes)
     count = _count(value, axes, where, total.dtype)
     if correction:
         count = ops.max(ops.sub(count, full_like(count, correction)), full_like(count, 0))
     result = ops.div(total, broadcast(count, total.shape))
-    result = ops.sqrt(result) if function == "std" else result
+    result = root_of_squares(result) if function == "std" else result
     result = result if result.dtype == final else ops.convert(result, dtype=final)
     return keep_axes(result, value.shape, axes) if keepdims else result
 

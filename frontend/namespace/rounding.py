@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, BOOL, COMPLEX, FLOAT16, FLOAT32, FLOATS, INEXACT, INTEGERS
 from ..tracing.interpreter import ops
-from .arithmetic import clip, divide, multiply, subtract, with_sign_of
+from .arithmetic import clip, divide, moving_with, multiply, subtract, with_sign_of
 from .axes import dtype_error, float_value, full_like, refuse_out
 from .dtypes import finfo
 from .loops import elementwise
@@ -91,7 +91,7 @@ def modf(x: Any) -> tuple[Any, Any]:
     whole = _truncated(x)
     infinite = ops.compare(ops.abs(x), full_like(x, np.inf), direction="EQ")
     fraction = ops.select(infinite, full_like(x, 0), ops.sub(x, whole))
-    return with_sign_of(fraction, x), whole
+    return moving_with(with_sign_of(fraction, x), fraction), whole
 
 
 @elementwise(np.frexp)
@@ -118,7 +118,17 @@ def frexp(x: Any) -> tuple[Any, Any]:
         ops.compare(x, zero, direction="EQ"), ops.compare(biased, field, direction="EQ")
     )  # zeros, infinities and NaNs are their own mantissa
     exponent = ops.select(plain, full_like(bits, 0), exponent)
+    mantissa = moving_with(mantissa, _scaled_down(x, exponent, limit=bias - 1))
     return ops.select(plain, x, mantissa), ops.convert(exponent, dtype=np.dtype(np.int32))
+
+
+def _scaled_down(x: Any, exponent: Any, limit: int) -> Any:
+    """`x * 2 ** -exponent` in two steps, of which neither leaves the range of the dtype."""
+    most = full_like(exponent, limit)
+    first = ops.min(ops.max(exponent, ops.neg(most)), most)
+    for step in (first, ops.sub(exponent, first)):
+        x = ops.mul(x, ops.exp2(ops.convert(ops.neg(step), dtype=x.dtype)))
+    return x
 
 
 def ldexp(x: Any, exponent: Any) -> Any:
@@ -162,7 +172,9 @@ conjugate = conj
 def angle(z: Any, deg: bool = False) -> Any:
     """The argument of a complex number, in radians or degrees."""
     value = asarray_of(z)
-    result = atan2(imag(value), real(value)) if value.dtype in COMPLEX else atan2(0, value)
+    # Of a real number its sign alone, which has no slope, at 0 neither.
+    parts = (imag(value), real(value)) if value.dtype in COMPLEX else (0, ops.stop_gradient(value))
+    result = atan2(*parts)
     return rad2deg(result) if deg else result
 
 

@@ -235,7 +235,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * n
     at_edge = ops.and_(
         ops.compare(wrapped, edge, direction="EQ"), ops.compare(steps, full_like(steps, 0), direction="GT")
     )
-    wrapped = ops.select(at_edge, full_like(wrapped, half), wrapped)
+    wrapped = ops.select(at_edge, ops.add(wrapped, full_like(wrapped, period)), wrapped)
     limit = half if discont is None else discont
     small = ops.compare(ops.abs(steps), full_like(steps, limit), direction="LT")
     correction = ops.select(small, full_like(steps, 0), subtract(wrapped, steps))

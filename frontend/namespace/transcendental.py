@@ -12,6 +12,7 @@ import numpy as np
 
 from ...dialects.types import COMPLEX
 from ..tracing.interpreter import ops
+from .arithmetic import moving_with, root_of_squares
 from .axes import float_value, full_like
 from .loops import binary, elementwise, in_float32, unary
 from .promotion import stays_weak
@@ -71,34 +72,44 @@ def hypot(x: Any, y: Any) -> Any:
 
 
 def _hypot(x: Any, y: Any) -> Any:
-    x, y = ops.abs(x), ops.abs(y)
-    large, small = ops.max(x, y), ops.min(x, y)
-    zero, one, infinity = full_like(x, 0), full_like(x, 1), full_like(x, np.inf)
-    no_length = ops.compare(large, zero, direction="EQ")
-    ratio = ops.div(small, ops.select(no_length, one, large))
-    length = ops.mul(large, ops.sqrt(ops.add(one, ops.mul(ratio, ratio))))
-    either = ops.or_(ops.compare(x, infinity, direction="EQ"), ops.compare(y, infinity, direction="EQ"))
-    return ops.select(either, infinity, length)
+    # The larger side is a constant to derivatives: with its own they would be lost where a side is 0 or both
+    # are equal. At the origin the slope is 0, as that of abs.
+    sides = (ops.abs(x), ops.abs(y))
+    zero, one = full_like(x, 0), full_like(x, 1)
+    is_infinite = [ops.compare(v, full_like(v, np.inf), direction="EQ") for v in sides]
+    is_any = ops.or_(*is_infinite)
+    large = ops.stop_gradient(ops.max(*sides))
+    scale = ops.select(ops.or_(is_any, ops.compare(large, zero, direction="EQ")), one, large)
+    ratios = [ops.div(ops.select(is_any, zero, v), scale) for v in (x, y)]
+    length = ops.mul(scale, root_of_squares(ops.add(*(ops.mul(r, r) for r in ratios))))
+    return ops.select(is_infinite[0], sides[0], ops.select(is_infinite[1], sides[1], length))
 
 
 @elementwise(np.logaddexp)
 def logaddexp(x: Any, y: Any) -> Any:
     """`log(e ** x + e ** y)` without overflow."""
-    return in_float32(lambda u, v: _log_sum(u, v, ops.exp, math.log(2), 1.0), x, y)
+    return in_float32(lambda u, v: _log_sum(u, v, 1.0), x, y)
 
 
 @elementwise(np.logaddexp2)
 def logaddexp2(x: Any, y: Any) -> Any:
     """`log2(2 ** x + 2 ** y)` without overflow."""
-    return in_float32(lambda u, v: _log_sum(u, v, ops.exp2, 1.0, 1 / math.log(2)), x, y)
+    return in_float32(lambda u, v: _log_sum(u, v, math.log(2)), x, y)
 
 
-def _log_sum(x: Any, y: Any, exponential: Any, doubled: float, unit: float) -> Any:
-    distance = ops.neg(ops.abs(ops.sub(x, y)))
-    tail = ops.mul(ops.log1p(exponential(distance)), full_like(x, unit))
-    general = ops.add(ops.max(x, y), tail)
-    # Equal operands, infinities among them: the difference would be NaN.
-    return ops.select(ops.compare(x, y, direction="EQ"), ops.add(x, full_like(x, doubled)), general)
+def _log_sum(x: Any, y: Any, unit: float) -> Any:
+    """The logarithm of a sum of powers whose base has the logarithm `unit`."""
+    top, zero = ops.max(x, y), full_like(x, 0)
+    is_infinite = ops.compare(ops.abs(top), full_like(x, np.inf), direction="EQ")
+    finite = [ops.select(is_infinite, zero, v) for v in (x, y)]
+    power = ops.exp if unit == 1 else ops.exp2
+    tail = ops.log1p(power(ops.neg(ops.abs(ops.sub(*finite)))))
+    value = ops.add(ops.max(*finite), ops.mul(tail, full_like(x, 1 / unit)))
+    # Derivatives are those of the sum itself, over a constant: a maximum and a magnitude lose them at ties.
+    anchor = ops.stop_gradient(ops.max(*finite))
+    total = ops.add(*(power(ops.sub(v, anchor)) for v in finite))
+    smooth = ops.mul(ops.log(total), full_like(x, 1 / unit))
+    return ops.select(is_infinite, top, moving_with(value, smooth))
 
 
 @elementwise(np.deg2rad)
@@ -122,7 +133,17 @@ def sinc(x: Any) -> Any:
     return in_float32(_sinc, float_value(x))
 
 
+# The coefficients of sin(t) / t in t^2; up to |t| = 1 also their fourth derivative is exact to rounding.
+_SINC_SERIES = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(12))
+
+
 def _sinc(x: Any) -> Any:
-    zero, one = ops.compare(x, full_like(x, 0), direction="EQ"), full_like(x, 1)
-    angle = ops.mul(full_like(x, math.pi), ops.select(zero, one, x))
-    return ops.select(zero, one, ops.div(ops.sin(angle), angle))
+    # By its series near 0, where the quotient has no derivatives at 0 and loses their digits beside it.
+    angle, one = ops.mul(full_like(x, math.pi), x), full_like(x, 1)
+    is_small = ops.compare(ops.abs(angle), ops.abs(one), direction="LT")
+    near = ops.select(is_small, angle, full_like(x, 0))
+    far = ops.select(is_small, one, angle)
+    square, series = ops.mul(near, near), full_like(x, 0)
+    for coefficient in reversed(_SINC_SERIES):
+        series = ops.add(ops.mul(series, square), full_like(x, coefficient))
+    return ops.select(is_small, series, ops.div(ops.sin(far), far))

@@ -8,10 +8,12 @@ from typing import Any, Final
 import numpy as np
 
 from .. import namespace as xp
+from ..namespace.loops import in_float32
 from ..nn import log_softmax as _log_softmax
 from ..nn import logsumexp as _logsumexp
 from ..nn import softmax as _softmax
 from ..tracing.interpreter import ops
+from ..transforms.custom_derivatives import custom_jvp
 
 _SQRT_HALF: Final = math.sqrt(0.5)
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
@@ -95,27 +97,33 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
 
 def xlogy(x: Any, y: Any) -> Any:
     """`x * log(y)`, 0 where `x` is 0 and `y` is not NaN."""
-    left, right = floats(x, y)
-    is_zero = (left == 0) & ~xp.isnan(right)
-    safe = xp.where(is_zero, 1.0, right)
-    return xp.where(is_zero, 0.0, left * xp.log(safe))
+    return _times_log(xp.log, 0.0, *floats(x, y))
 
 
 def xlog1py(x: Any, y: Any) -> Any:
     """`x * log1p(y)`, 0 where `x` is 0 and `y` is not NaN."""
-    left, right = floats(x, y)
-    is_zero = (left == 0) & ~xp.isnan(right)
-    safe = xp.where(is_zero, 0.0, right)
-    return xp.where(is_zero, 0.0, left * xp.log1p(safe))
+    return _times_log(xp.log1p, -1.0, *floats(x, y))
+
+
+def _times_log(log: Any, pole: float, x: Any, y: Any) -> Any:
+    """`x * log(y)`, where a zero `x` makes 0 of a logarithm that is not finite, as it is at `pole`."""
+    is_absent = (x == 0) & ~xp.isnan(y) & ~xp.isfinite(log(y))
+    product = x * log(xp.where(is_absent, pole + 1.0, y))
+    is_edge = is_absent & (y == pole)
+    return xp.where(is_edge, -_steep_zero(x, is_edge), xp.where(is_absent, 0.0, product))
+
+
+def _steep_zero(x: Any, is_edge: Any) -> Any:
+    """The root of `x` where `is_edge`, and `x` is 0: 0 with an infinite slope, as `-x log(x)` has it."""
+    return xp.sqrt(xp.where(is_edge, 0.0 + x, 1.0))
 
 
 def entr(x: Any) -> Any:
     """`-x * log(x)` for positive `x`, 0 at 0, `-inf` below."""
     (value,) = floats(x)
     is_positive = value > 0
-    safe = xp.where(is_positive, value, 1.0)
-    inside = -value * xp.log(safe)
-    outside = xp.where(value == 0, 0.0, -xp.inf)
+    inside = -value * xp.log(xp.where(is_positive, value, 1.0))
+    outside = xp.where(value == 0, _steep_zero(value, value == 0), -xp.inf)
     result = xp.where(is_positive, inside, outside)
     return xp.where(xp.isnan(value), value, result)
 
@@ -124,8 +132,9 @@ def rel_entr(x: Any, y: Any) -> Any:
     """`x * log(x / y)` for positive arguments, 0 where `x` is 0 and `y >= 0`, else infinite."""
     left, right = floats(x, y)
     both = (left > 0) & (right > 0)
+    is_edge = (left == 0) & (right >= 0)
     ratio = xp.where(both, left, 1.0) / xp.where(both, right, 1.0)
-    outside = xp.where((left == 0) & (right >= 0), 0.0, xp.inf)
+    outside = xp.where(is_edge, -_steep_zero(left, is_edge), xp.inf)
     return xp.where(both, left * xp.log(ratio), outside)
 
 
@@ -156,10 +165,21 @@ def log_ndtr(x: Any) -> Any:
 
 def ndtri(p: Any) -> Any:
     """The inverse of `ndtr`: the quantile of the standard normal."""
-    (value,) = floats(p)
-    is_low = value < 0.25
-    middle = ops.erf_inv(xp.where(is_low, 0.0, 2 * value - 1))
-    return xp.where(is_low, _low_quantile(value), math.sqrt(2) * middle)
+    return _quantile(*floats(p))
+
+
+@custom_jvp
+def _quantile(p: Any) -> Any:
+    is_low = p < 0.25
+    middle = ops.erf_inv(xp.where(is_low, 0.0, 2 * p - 1))
+    return xp.where(is_low, _low_quantile(p), math.sqrt(2) * middle)
+
+
+# The inverse of the density at the quantile; Newton's iterations are not differentiated.
+@_quantile.defjvp
+def _quantile_rule(primals: Any, tangents: Any) -> Any:
+    x = _quantile(*primals)
+    return x, math.sqrt(2 * math.pi) * xp.exp(0.5 * x * x) * tangents[0]
 
 
 def _low_quantile(p: Any) -> Any:
@@ -179,49 +199,51 @@ def _low_quantile(p: Any) -> Any:
 
 def i0(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 0."""
-    (value,) = floats(x)
-    return i0e(value) * xp.exp(xp.abs(value))
+    return in_float32(lambda v: _bessel(v, 0, is_scaled=False), *floats(x))
 
 
 def i1(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 1."""
-    (value,) = floats(x)
-    return i1e(value) * xp.exp(xp.abs(value))
+    return in_float32(lambda v: _bessel(v, 1, is_scaled=False), *floats(x))
 
 
 def i0e(x: Any) -> Any:
     """`exp(-|x|) * i0(x)`."""
-    (value,) = floats(x)
-    return _bessel(value, 0)
+    return in_float32(lambda v: _bessel(v, 0, is_scaled=True), *floats(x))
 
 
 def i1e(x: Any) -> Any:
     """`exp(-|x|) * i1(x)`."""
-    (value,) = floats(x)
-    return xp.sign(value) * _bessel(value, 1)
+    return in_float32(lambda v: _bessel(v, 1, is_scaled=True), *floats(x))
 
 
 _SERIES_UNTIL: Final = 20.0
 
 
-def _bessel(value: Any, order: int) -> Any:
-    """`exp(-|x|) I_order(|x|)`: the power series below 20, Hankel's asymptotic expansion above
-    (Abramowitz and Stegun 9.6.10 and 9.7.1)."""
-    magnitude = xp.abs(value)
-    small = xp.minimum(magnitude, _SERIES_UNTIL)
-    quarter = 0.25 * small * small
-    total = xp.ones_like(small)
+def _bessel(x: Any, order: int, *, is_scaled: bool) -> Any:
+    """`I_order(x)`, or `exp(-|x|)` times it: the power series below 20, Hankel's asymptotic expansion above
+    (Abramowitz and Stegun 9.6.10 and 9.7.1).
+
+    The series is one of `x`, not of `|x|`, whose kink at 0 would lose its second derivatives.
+    """
+    is_small = xp.abs(x) < _SERIES_UNTIL
+    near = xp.where(is_small, x, 0.0)
+    far = xp.where(is_small, _SERIES_UNTIL, xp.abs(x))
+    quarter = 0.25 * near * near
+    total = xp.ones_like(near)
     for k in range(45, 0, -1):  # Horner's form of sum (x^2/4)^k / (k! (k + order)!)
         total = 1 + total * (quarter / (k * (k + order)))
-    series = total * xp.exp(-small) * (1.0 if order == 0 else 0.5 * small)
-    large = xp.maximum(magnitude, _SERIES_UNTIL)
     mu = 4.0 * order * order
-    expansion = xp.ones_like(large)
+    expansion = xp.ones_like(far)
     for k in range(14, 0, -1):
-        expansion = 1 - expansion * ((mu - (2 * k - 1) ** 2) / (8.0 * k)) / large
-    asymptotic = expansion / xp.sqrt(2 * math.pi * large)
-    result = xp.where(magnitude < _SERIES_UNTIL, series, asymptotic)
-    return xp.where(xp.isnan(value), value, result)
+        expansion = 1 - expansion * ((mu - (2 * k - 1) ** 2) / (8.0 * k)) / far
+    asymptotic = expansion / (math.sqrt(2 * math.pi) * xp.sqrt(far))
+    if order == 1:
+        total, asymptotic = 0.5 * near * total, xp.sign(x) * asymptotic
+    if is_scaled:
+        return xp.where(is_small, total * xp.exp(-xp.abs(near)), asymptotic)
+    half = xp.exp(0.5 * far)  # the whole exponential may overflow where its product does not
+    return xp.where(is_small, total, asymptotic * half * half)
 
 
 def kl_div(x: Any, y: Any) -> Any:
@@ -243,8 +265,15 @@ def boxcox1p(x: Any, lmbda: Any) -> Any:
 
 
 def _boxcox(logarithm: Any, power: Any) -> Any:
-    safe = xp.where(power == 0, 1.0, power)
-    return xp.where(power == 0, logarithm, xp.expm1(power * logarithm) / safe)
+    # Near 0 by the series of (e^t - 1) / t, where the quotient has no derivatives at 0.
+    exponent = power * logarithm
+    is_small = (xp.abs(exponent) < 0.5) | (power == 0)
+    near = xp.where(xp.abs(exponent) < 0.5, exponent, 0.0)
+    series = xp.zeros_like(near)
+    for k in range(17, 0, -1):
+        series = series * near + 1 / math.factorial(k)
+    far = xp.expm1(xp.where(is_small, 1.0, exponent)) / xp.where(is_small, 1.0, power)
+    return xp.where(is_small, logarithm * series, far)
 
 
 def factorial(n: Any) -> Any:

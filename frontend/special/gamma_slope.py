@@ -69,7 +69,7 @@ def _quadrature(log_x: Any, a: Any) -> Any:
     nodes, weights = (Array(v.astype(a.dtype).reshape(-1, *(1,) * a.ndim)) for v in _rule(STEP[a.dtype]))
     s = nodes * scale
     exponent = sign * a * s - x * xp.expm1(sign * s)
-    integrand = xp.exp(exponent) * (s + xp.abs(log_x - middle))
+    integrand = xp.exp(exponent) * (s + sign * (log_x - middle))
     return scale * xp.sum(weights * integrand, axis=0)
 
 

@@ -119,10 +119,11 @@ def _moved(primals: Any, tangents: Any) -> Any:
 
 
 def _density(a: Any, x: Any) -> Any:
-    positive = xp.where(x > 0, x, 1.0)
+    is_inside = x > 0
+    positive = xp.where(is_inside, x, 1.0)
     inside = _power(a, positive) * a / positive
-    at_zero = xp.where(a < 1, xp.inf, xp.where(a == 1, 1.0, 0.0))
-    return xp.where(x > 0, inside, at_zero)
+    at_zero = xp.where(is_inside, 1.0, x) ** (a - 1) * xp.exp(-x - ops.lgamma(a))
+    return xp.where(is_inside, inside, at_zero)
 
 
 def _slope(a: Any, x: Any) -> Any:
@@ -247,9 +248,14 @@ def _beta_rule(primals: Any, tangents: Any) -> Any:
 
 def _beta_density(a: Any, b: Any, x: Any) -> Any:
     logarithm = ops.lgamma(a + b) - ops.lgamma(a) - ops.lgamma(b)
-    left = xp.where(a == 1, 0.0, (a - 1) * xp.log(x))
-    right = xp.where(b == 1, 0.0, (b - 1) * xp.log1p(-x))
-    return xp.exp(logarithm + left + right)
+    is_inside = (x > 0) & (x < 1)
+    middle = xp.where(is_inside, x, 0.5)
+    inside = xp.exp(logarithm + (a - 1) * xp.log(middle) + (b - 1) * xp.log1p(-middle))
+    # At the ends by powers, whose derivatives are right there. The bound is far above the logarithm wherever
+    # a power is not 0.
+    end = xp.where(is_inside, 0.5, x)
+    at_end = end ** (a - 1) * (1 - end) ** (b - 1) * xp.exp(xp.minimum(logarithm, 80.0))
+    return xp.where(is_inside, inside, at_end)
 
 
 def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
