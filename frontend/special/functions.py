@@ -180,13 +180,15 @@ def _low_quantile(p: Any) -> Any:
 def i0(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 0."""
     (value,) = floats(x)
-    return i0e(value) * xp.exp(xp.abs(value))
+    grown = i0e(value) * xp.exp(xp.abs(value))
+    return xp.where(xp.isinf(value), xp.abs(value), grown)
 
 
 def i1(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 1."""
     (value,) = floats(x)
-    return i1e(value) * xp.exp(xp.abs(value))
+    grown = i1e(value) * xp.exp(xp.abs(value))
+    return xp.where(xp.isinf(value), value, grown)
 
 
 def i0e(x: Any) -> Any:
@@ -219,7 +221,7 @@ def _bessel(value: Any, order: int) -> Any:
     expansion = xp.ones_like(large)
     for k in range(14, 0, -1):
         expansion = 1 - expansion * ((mu - (2 * k - 1) ** 2) / (8.0 * k)) / large
-    asymptotic = expansion / xp.sqrt(2 * math.pi * large)
+    asymptotic = expansion / (math.sqrt(2 * math.pi) * xp.sqrt(large))
     result = xp.where(magnitude < _SERIES_UNTIL, series, asymptotic)
     return xp.where(xp.isnan(value), value, result)
 
