@@ -368,8 +368,8 @@ def dot_product_attention(
     """
     dtype = xp.result_type(query, key, value)
     if dtype in (xp.float16, xp.bfloat16):
-        wide = (xp.asarray(x).astype(np.float32) for x in (query, key, value))
-        return dot_product_attention(*wide, mask, scale).astype(dtype)
+        query, key, value = (xp.asarray(x).astype(np.float32) for x in (query, key, value))
+        return dot_product_attention(query, key, value, mask, scale).astype(dtype)
     keys = xp.asarray(key)
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = xp.matmul(query, xp.matrix_transpose(keys * factor))

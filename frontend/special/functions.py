@@ -243,7 +243,8 @@ def _bessel(x: Any, order: int, *, is_scaled: bool) -> Any:
     if is_scaled:
         return xp.where(is_small, total * xp.exp(-xp.abs(near)), asymptotic)
     half = xp.exp(0.5 * far)  # the whole exponential may overflow where its product does not
-    return xp.where(is_small, total, asymptotic * half * half)
+    grown = xp.where(xp.isinf(x), x if order else far, asymptotic * half * half)
+    return xp.where(is_small, total, grown)
 
 
 def kl_div(x: Any, y: Any) -> Any:

@@ -151,6 +151,15 @@ def test_complex_functions_at_infinity_are_those_of_c99(name: str, z: complex, e
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_bessel_functions_of_the_largest_numbers_are_infinite(dtype: Any) -> None:
+    x = np.array([0.6 * np.finfo(dtype).max, -np.finfo(dtype).max, np.inf, -np.inf], dtype)
+    for function in (special.i0, anp.i0):
+        np.testing.assert_array_equal(np.asarray(function(x)), np.full(4, np.inf, dtype))
+    np.testing.assert_array_equal(np.asarray(special.i1(x)), np.sign(x) * np.inf)
+    np.testing.assert_array_equal(np.asarray(special.i0e(x))[2:], [0, 0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_compiled_code_takes_and_gives_zeros_for_subnormal_numbers(dtype: Any) -> None:
     """What the documentation says; where this fails, IREE keeps subnormal numbers now: then say so there."""
     tiny = np.finfo(dtype).tiny
