@@ -51,11 +51,16 @@ def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tupl
         else:
             _place(named, match[1].split("."), _parse(match[2]), text)
     keywords = {name: _as_tree(value) for name, value in named.items()}
-    signature = inspect.signature(function)
+    name = getattr(function, "__name__", "the function")
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):
+        raise BadUsage(
+            f"{name} does not say which parameters it has", hint="wrap it: def f(x): ..., and build f"
+        ) from None
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as error:
-        name = getattr(function, "__name__", "the function")
         raise BadUsage(f"--in: {name}{signature} cannot be called so: {error}") from None
     return bound.args, bound.kwargs
 

@@ -1,6 +1,7 @@
 """`adze build` and `adze ir`: a function in a file becomes a program, or an error in the user's terms."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -270,3 +271,12 @@ def test_traceback_is_shown_when_asked_for(adze: Adze, model: Path) -> None:
     assert result.exit_code == 1
     assert "Traceback (most recent call last)" in result.stderr
     assert 'raise ValueError("not today")' in result.stderr
+
+
+def test_names_of_files_need_not_be_text(adze: Adze, model: Path) -> None:
+    source, output = (Path(os.fsdecode(name)) for name in (b"n\xffame.py", b"o\xff.vmfb"))
+    source.write_text(MODEL)
+    result = adze("build", f"{source}:add", "--in", "f32[4]", "--in", "f32[4]", "-o", output, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["output"] == str(output)
+    assert output.is_file()
