@@ -102,6 +102,8 @@ def check_output(path: Path, option: str = "--output", keep: Sequence[Path] = ()
     `keep` are files that the command reads: none of them is overwritten. Files are written beside their place
     and moved there, so a link is followed first, and a device (`/dev/null`) would be replaced.
     """
+    if str(path) == "-":
+        raise BadUsage(f"{option}: '-' is no file, and results of this kind go to files", hint="name a file")
     try:
         place = path.resolve() if path.is_symlink() else path
         if place.is_dir():
@@ -168,3 +170,5 @@ def read_text(path: Path) -> str:
         return readable_file(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise BadUsage(f"{str(path)!r} is not a text in UTF-8") from None
+    except OSError as error:
+        raise BadUsage(f"cannot read {str(path)!r}: {reason(error)}") from None

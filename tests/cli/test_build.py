@@ -246,6 +246,9 @@ def test_output_is_checked_before_the_work(adze: Adze, model: Path) -> None:
     folder = adze("build", f"{model}:add", *inputs, "-o", ".")
     assert folder.exit_code == 2
     assert folder.stderr == "error: --output: '.' is a folder, expected a file\n"
+    pipe = adze("build", f"{model}:add", *inputs, "-o", "-")
+    assert pipe.exit_code == 2
+    assert pipe.stderr.startswith("error: --output: '-' is no file")
     device = adze("build", f"{model}:add", *inputs, "-o", "/dev/null")
     assert device.exit_code == 2
     assert device.stderr == "error: --output: '/dev/null' is no ordinary file\n"
