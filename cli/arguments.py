@@ -51,11 +51,16 @@ def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tupl
         else:
             _place(named, match[1].split("."), _parse(match[2]), text)
     keywords = {name: _as_tree(value) for name, value in named.items()}
-    signature = inspect.signature(function)
+    name = getattr(function, "__name__", "the function")
+    try:
+        signature = inspect.signature(function)
+    except (ValueError, TypeError):
+        raise BadUsage(
+            f"{name} does not say which parameters it has", hint="wrap it: def f(x): ..., and build f"
+        ) from None
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as error:
-        name = getattr(function, "__name__", "the function")
         raise BadUsage(f"--in: {name}{signature} cannot be called so: {error}") from None
     return bound.args, bound.kwargs
 
@@ -97,6 +102,8 @@ def check_output(path: Path, option: str = "--output", keep: Sequence[Path] = ()
     `keep` are files that the command reads: none of them is overwritten. Files are written beside their place
     and moved there, so a link is followed first, and a device (`/dev/null`) would be replaced.
     """
+    if str(path) == "-":
+        raise BadUsage(f"{option}: '-' is no file, and results of this kind go to files", hint="name a file")
     try:
         place = path.resolve() if path.is_symlink() else path
         if place.is_dir():
@@ -163,3 +170,5 @@ def read_text(path: Path) -> str:
         return readable_file(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise BadUsage(f"{str(path)!r} is not a text in UTF-8") from None
+    except OSError as error:
+        raise BadUsage(f"cannot read {str(path)!r}: {reason(error)}") from None

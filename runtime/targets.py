@@ -50,7 +50,7 @@ def parse_target(text: str | Target) -> Target:
     if isinstance(text, Target):
         return text
     kind, colon, detail = text.strip().partition(":")
-    if colon and not detail:
+    if colon and not detail and kind in {known.value for known in TargetKind}:
         raise TargetError(
             f"target {text!r} ends with a colon: expected a detail after it",
             hint=f"write {kind!r}, or one of {', '.join(target_names())}",

@@ -70,7 +70,8 @@ class Program:
         key = key or user_location()
         found = self._locations.get(key)
         if found is None:
-            found = self._locations[key] = mlir.ir.Location.file(key[0], key[1], 1, self.context)
+            file = key[0].encode(errors="backslashreplace").decode()  # names of files need not be UTF-8
+            found = self._locations[key] = mlir.ir.Location.file(file, key[1], 1, self.context)
         return found
 
 

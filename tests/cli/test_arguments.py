@@ -71,3 +71,14 @@ def test_malformed_spec_is_bad_usage_of_the_option() -> None:
     assert str(caught.value).startswith(
         "--in: cannot read the spec 'f31[3]': unknown dtype 'f31': expected one of"
     )
+
+
+def test_callable_without_a_signature_is_bad_usage() -> None:
+    class Table(dict[str, Any]):
+        """Its parameters are those of dict, which Python does not know."""
+
+    with pytest.raises(BadUsage) as caught:
+        bind_specs(Table, ["f32[3]"])
+    assert str(caught.value) == (
+        "Table does not say which parameters it has\n  hint: wrap it: def f(x): ..., and build f"
+    )

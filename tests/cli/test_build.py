@@ -1,6 +1,7 @@
 """`adze build` and `adze ir`: a function in a file becomes a program, or an error in the user's terms."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -245,6 +246,9 @@ def test_output_is_checked_before_the_work(adze: Adze, model: Path) -> None:
     folder = adze("build", f"{model}:add", *inputs, "-o", ".")
     assert folder.exit_code == 2
     assert folder.stderr == "error: --output: '.' is a folder, expected a file\n"
+    pipe = adze("build", f"{model}:add", *inputs, "-o", "-")
+    assert pipe.exit_code == 2
+    assert pipe.stderr.startswith("error: --output: '-' is no file")
     device = adze("build", f"{model}:add", *inputs, "-o", "/dev/null")
     assert device.exit_code == 2
     assert device.stderr == "error: --output: '/dev/null' is no ordinary file\n"
@@ -270,3 +274,12 @@ def test_traceback_is_shown_when_asked_for(adze: Adze, model: Path) -> None:
     assert result.exit_code == 1
     assert "Traceback (most recent call last)" in result.stderr
     assert 'raise ValueError("not today")' in result.stderr
+
+
+def test_names_of_files_need_not_be_text(adze: Adze, model: Path) -> None:
+    source, output = (Path(os.fsdecode(name)) for name in (b"n\xffame.py", b"o\xff.vmfb"))
+    source.write_text(MODEL)
+    result = adze("build", f"{source}:add", "--in", "f32[4]", "--in", "f32[4]", "-o", output, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["output"] == str(output)
+    assert output.is_file()

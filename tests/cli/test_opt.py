@@ -152,6 +152,12 @@ def test_file_that_is_no_text_is_bad_usage(adze: Adze, tmp_path: Path) -> None:
     assert result.stderr == f"error: {str(path)!r} is not a text in UTF-8\n"
 
 
+def test_file_that_cannot_be_read_is_bad_usage(adze: Adze) -> None:
+    result = adze("opt", "/proc/self/mem")
+    assert result.exit_code == 2
+    assert result.stderr == "error: cannot read '/proc/self/mem': Input/output error\n"
+
+
 def test_missing_file_is_bad_usage(adze: Adze) -> None:
     result = adze("opt", "no_such.mlir")
     assert result.exit_code == 2
