@@ -17,7 +17,7 @@ from ..errors import ArgumentError, ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Nested, Workshop, argument_of
+from ..tracing.nested import Nested, Workshop, argument_of, with_all_bits
 from ..tracing.trace import function_name
 from .carries import is_true, scalar, sequence, settled_start, typed_tree, yields_to
 from .checks import checked
@@ -114,8 +114,8 @@ class _Branches:
         self.functions = functions
         self.roles = roles
         leaves, self.structure = tree.flatten(tuple(operands))
-        self.values = [as_value(leaf) for leaf in leaves]
-        self.arguments = [argument_of(v) for v in self.values]
+        given = [with_all_bits(as_value(leaf)) for leaf in leaves]
+        self.values, self.arguments = [v for v, _ in given], [a for _, a in given]
         self.dtypes: list[np.dtype] | None = None
         self.leaves: list[list[Any]] = [[] for _ in functions]
         self.shop = Workshop()

@@ -19,7 +19,10 @@ def operands(*xs: Any) -> list[Any]:
     values = [as_value(x) for x in xs]
     strong = [v for v in values if not v.weak_type]
     dtype = strong[0].dtype if strong else max((v.dtype for v in values), key=_generality)
-    values = [as_value(v, dtype) if v.weak_type else v for v in values]
+    values = [
+        as_value(x if is_python_scalar(x) else v, dtype) if v.weak_type else v
+        for x, v in zip(xs, values, strict=True)
+    ]
     largest = max(values, key=lambda v: v.ndim)
     return [_spread(x, v, largest) for x, v in zip(xs, values, strict=True)]
 

@@ -20,7 +20,8 @@ from .operands import axes_of, axis_of
 
 def full(shape: Sequence[Any], fill_value: Any, dtype: Any = None) -> Any:
     """An array of `shape` filled with a scalar; its dtype is the scalar's unless given."""
-    value = as_value(fill_value, None if dtype is None else as_dtype(dtype))
+    wanted = as_value(fill_value).dtype if dtype is None else as_dtype(dtype)
+    value = as_value(fill_value, wanted)
     return ops.broadcast_in_dim(value, shape=tuple(shape), dimensions=())
 
 

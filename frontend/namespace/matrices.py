@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,20 @@ from .reshaping import ravel, reshape
 
 
 def _beside(rows: Any, columns: Any, k: int, direction: str) -> Any:
-    """A mask of `column - row <direction> k`."""
+    """A mask of `column - row <direction> k`; beyond int32 all diagonals are equally far away."""
+    far = np.iinfo(INT32).max
+    diagonal = max(-far, min(_diagonal_number(k), far))
     shape = (rows, columns)
     row = ops.iota(shape=shape, axis=0, dtype=INT32)
     column = ops.iota(shape=shape, axis=1, dtype=INT32)
-    return ops.compare(ops.sub(column, row), full_like(row, int(k)), direction=direction)
+    return ops.compare(ops.sub(column, row), full_like(row, diagonal), direction=direction)
+
+
+def _diagonal_number(k: Any) -> int:
+    try:
+        return operator.index(k)
+    except TypeError:
+        raise argument_error(f"the diagonal k must be an integer, got {k!r}") from None
 
 
 def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = FLOAT32, *, device: Any = None) -> Any:

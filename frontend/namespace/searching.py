@@ -10,7 +10,7 @@ import numpy as np
 from ...dialects.types import BOOL, INT64
 from ..tracing.array import Array
 from ..tracing.frames import known_value
-from ..tracing.interpreter import ops
+from ..tracing.interpreter import as_weak, ops, wide_of
 from .arithmetic import floor_divide, minimum, remainder
 from .axes import (
     argument_error,
@@ -37,10 +37,9 @@ def where(
     if x is None or y is None:
         raise argument_error("where: x and y must be given both or not at all")
     chosen = promote(x, y)
-    mask, left, right = broadcast_together((truth(condition), *chosen))
+    mask, left, right = broadcast_together((truth(condition), *map(wide_of, chosen)))
     result = ops.select(mask, left, right)
-    result.weak_type = chosen[0].weak_type
-    return result
+    return as_weak(result) if chosen[0].weak_type else result
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:

@@ -14,6 +14,7 @@ from ...dialects.types import COMPLEX
 from ..tracing.interpreter import ops
 from .axes import float_value, full_like
 from .loops import binary, elementwise, in_float32, unary
+from .promotion import stays_weak
 
 cbrt = unary(np.cbrt, "cbrt", "The real cube root.")
 exp = unary(np.exp, "exp", "`e ** x`.")
@@ -107,13 +108,10 @@ def rad2deg(x: Any) -> Any:
 radians, degrees = deg2rad, rad2deg
 
 
+@stays_weak
 def sinc(x: Any) -> Any:
     """`sin(pi x) / (pi x)`, 1 at 0."""
-    value = float_value(x)
-    weak = value.weak_type
-    result = in_float32(_sinc, value)
-    result.weak_type = weak
-    return result
+    return in_float32(_sinc, float_value(x))
 
 
 def _sinc(x: Any) -> Any:

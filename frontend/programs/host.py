@@ -9,6 +9,7 @@ import numpy as np
 from ...runtime.array import DeviceArray
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
+from ..tracing.interpreter import wide_of
 from ..tracing.locations import user_location_text
 
 _KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
@@ -19,6 +20,7 @@ def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
     if type(leaf) is np.ndarray:
         return leaf
     if isinstance(leaf, Array):
+        leaf = wide_of(leaf)
         return leaf.buffer if leaf.buffer is not None else leaf.numpy()
     if isinstance(leaf, np.generic):
         return np.asarray(leaf)

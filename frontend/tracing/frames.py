@@ -77,7 +77,7 @@ class Program:
 class Tracer(ArrayMethods):
     """An array that will exist when the traced program runs; has a shape and a dtype, but no elements."""
 
-    __slots__ = ("__weakref__", "_shape", "frame", "type", "value", "weak_type", "where")
+    __slots__ = ("__weakref__", "_shape", "frame", "type", "value", "weak_type", "where", "wide")
 
     def __init__(
         self, frame: Frame, value: Any, type_: TensorType, shape: tuple[Any, ...] | None = None
@@ -86,6 +86,7 @@ class Tracer(ArrayMethods):
         self.value = value
         self.type = type_
         self.weak_type = False
+        self.wide: Tracer | None = None
         self._shape = shape if shape is not None else (type_.shape if type_.is_static else None)
         self.where: tuple[str, int] | None = None
 

@@ -8,7 +8,7 @@ transform is written once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from .. import tree
 from .array import Array
 from .concrete import Given, Mapped
 from .frames import Frame, Program, Tracer, capture_key, current_frame, recording
-from .interpreter import ops
+from .interpreter import as_weak, ops, wide_of
 from .sizes import Dim
 from .trace import result_values
 
@@ -59,6 +59,12 @@ def argument_of(value: Any) -> Argument:
         return Argument(SIZE, (value.text,), False)
     names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape)
     return Argument(ops.tensor_type(value), names, value.weak_type)
+
+
+def with_all_bits(value: Any) -> tuple[Any, Argument]:
+    """A value as an operand that keeps the 64 bits of a weak number, and the argument that it is."""
+    operand = wide_of(value)
+    return operand, replace(argument_of(operand), weak_type=value.weak_type)
 
 
 def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
@@ -98,8 +104,7 @@ class Workshop:
             for position, argument in enumerate(arguments):
                 if isinstance(argument.type, TensorType):
                     tracer = frame.add_argument(argument.type, argument.dimensions)
-                    tracer.weak_type = argument.weak_type
-                    inner.append(tracer)
+                    inner.append(as_weak(tracer) if argument.weak_type else tracer)
                 else:
                     inner.append(frame.add_size(argument.dimensions[0]))
                 source = given[position] if position < len(given) else None

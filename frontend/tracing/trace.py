@@ -24,7 +24,7 @@ from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .array import Array
 from .frames import Frame, Program, Tracer, current_frame, recording
-from .interpreter import argument_value, as_value, narrowed
+from .interpreter import as_value, as_weak, wide_of
 from .locations import user_location_text
 from .sizes import Dim
 from .specs import ShapeDtype
@@ -78,14 +78,15 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
             hint="pass values that are not arrays through static_argnums or static_argnames",
         )
     try:
-        value = argument_value(leaf)
+        value = as_value(leaf)
+        carried = wide_of(value)
     except AdzeError as error:
         raise type(error)(
             f"argument '{name}': {error.message}",
             where=user_location_text(),
             hint=error.hint or "pass values that are not arrays through static_argnums or static_argnames",
         ) from None
-    return Parameter(name, TensorType(tuple(value.shape), value.dtype), value.weak_type)
+    return Parameter(name, TensorType(tuple(value.shape), carried.dtype), value.weak_type)
 
 
 def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
@@ -145,7 +146,6 @@ def trace_program(
         call = static or (lambda args, kwargs: function(*args, **kwargs))
         result = call(call_args, call_kwargs)
         results, result_tree, result_names = result_values(function, result)
-        results = [narrowed(r) for r in results]
         frame.finish(results)
     drop_unfinished(program.module)  # the function may have caught an error and gone on
     types = [TensorType(_static(r), r.dtype) for r in results]
@@ -168,10 +168,9 @@ def _static(value: Any) -> tuple[int | None, ...]:
     return value.type.shape if isinstance(value, Tracer) else tuple(value.shape)
 
 
-def _argument(frame: Frame, parameter: Parameter) -> Tracer:
+def _argument(frame: Frame, parameter: Parameter) -> Any:
     tracer = frame.add_argument(parameter.type, parameter.dimensions or None)
-    tracer.weak_type = parameter.weak_type
-    return tracer
+    return as_weak(tracer) if parameter.weak_type else tracer
 
 
 def _check_shared_dimensions(

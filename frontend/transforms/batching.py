@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.concrete import Mapped
 from ..tracing.frames import Tracer
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Workshop, keep_dimensions
 from ..tracing.sizes import Dim
@@ -109,12 +110,14 @@ class _Mapping:
 
     def run(self) -> Any:
         shop = Workshop()
-        operands, sources = list(self.values), list(self.sources)
+        operands, sources = list(map(wide_of, self.values)), list(self.sources)
+        is_weak = [v.weak_type for v in self.values]
         if self.axis_name is not None:
             # The position along the axis is one more argument, which collectives know their axis by.
             operands.append(ops.iota(shape=(self.size,), axis=0, dtype=np.dtype(np.int32)))
             sources.append(Mapped(f"the position along the mapped axis '{self.axis_name}'"))
-        arguments = [_slice_of(v) for v in operands]
+            is_weak.append(False)
+        arguments = [replace(_slice_of(v), weak_type=weak) for v, weak in zip(operands, is_weak, strict=True)]
         nested = shop.nested(function_name(self.function), self._call, arguments, given=sources)
         static = self.size if isinstance(self.size, int) else None
         engine = shop.engine(

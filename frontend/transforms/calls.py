@@ -13,7 +13,7 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.concrete import Given
 from ..tracing.frames import Tracer, current_frame
-from ..tracing.interpreter import as_value, narrowed
+from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
@@ -47,7 +47,7 @@ class FlatCall:
         chosen = tuple(args[i] for i in self._positions), {key: kwargs[key] for key in names}
         self._leaves, self.structure = tree.flatten(chosen)
         # A gradient of a Python float is of the default dtype, in a trace as outside.
-        self.values = [narrowed(self._value(i, leaf)) for i, leaf in enumerate(self._leaves)]
+        self.values = [self._value(i, leaf) for i, leaf in enumerate(self._leaves)]
 
     @property
     def names(self) -> list[str]:
