@@ -206,6 +206,42 @@ def describe_json_arguments(data: Any) -> str:
     return f"({', '.join([*positional, *named])})"
 
 
+def leaves_as_json(data: Any, value: Any) -> list[Any] | None:
+    """The leaves of `value` where the tree that `to_json` wrote has them, None if it is another tree.
+
+    What stands at a leaf is the leaf, a list too; for a dataclass or a named tuple there may be a dict, which
+    is what `from_json` makes of it.
+    """
+    if data == "*":
+        return [value]
+    if data is None or "node" in data:
+        return leaves(value) if to_json(structure(value)) == data else None
+    if "list" in data or "tuple" in data:
+        (entries,) = data.values()
+        is_same = isinstance(value, list if "list" in data else tuple) and len(value) == len(entries)
+        return _leaves_of_all(entries, value) if is_same else None
+    named = data["dict"] if "dict" in data else dict(data["fields"])
+    if isinstance(value, dict):
+        given = {str(key): entry for key, entry in value.items()}
+    elif "dict" in data or type(value).__name__ != (data.get("dataclass") or data.get("namedtuple")):
+        return None
+    else:
+        given = {name: getattr(value, name) for name in named if hasattr(value, name)}
+    if given.keys() != named.keys():
+        return None
+    return _leaves_of_all(named.values(), [given[name] for name in named])
+
+
+def _leaves_of_all(nodes: Iterable[Any], values: Iterable[Any]) -> list[Any] | None:
+    found: list[Any] = []
+    for node, value in zip(nodes, values, strict=True):
+        some = leaves_as_json(node, value)
+        if some is None:
+            return None
+        found += some
+    return found
+
+
 def from_json(data: Any, leaves: Iterable[Any]) -> Any:
     """The tree that `to_json` wrote, with these leaves; dataclasses and user nodes come back as dicts."""
     return _node_from_json(data, iter(leaves))

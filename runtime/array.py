@@ -12,7 +12,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from ..dialects.types import as_dtype
+from ..dialects.types import as_dtype, plain_array
 from .devices import Device, get_device
 from .errors import DeviceError, ExportError
 
@@ -187,7 +187,9 @@ def as_host_array(value: Any) -> np.ndarray:
         return value  # equal dtypes are native ones: byte order takes part in their comparison
     if isinstance(value, DeviceArray):
         return value.numpy()
-    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+    if isinstance(value, np.ndarray):
+        plain_array(value)
+    elif hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         value = np.from_dlpack(value)
     array = np.asarray(value)
     dtype = as_dtype(array.dtype)

@@ -18,7 +18,13 @@ import numpy as np
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
 from .errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
-from .signature import ArraySpec, FunctionSignature, check_arguments, signature_from_declaration
+from .signature import (
+    ArraySpec,
+    FunctionSignature,
+    check_arguments,
+    check_signature,
+    signature_from_declaration,
+)
 
 if TYPE_CHECKING:
     from iree import runtime as iree_runtime
@@ -79,9 +85,11 @@ class Executable:
     def _make_function(self, name: str) -> Function:
         vm_function = self._lookup(name)
         signature = self._signatures.get(name)
+        declaration = vm_function.reflection.get("iree.abi.declaration", "")
         if signature is None:
-            declaration = vm_function.reflection.get("iree.abi.declaration", "")
             signature = signature_from_declaration(name, declaration)
+        elif declaration:
+            check_signature(signature, signature_from_declaration(name, declaration))
         return Function(self._context, self._module, vm_function, signature, self.device)
 
 

@@ -58,6 +58,8 @@ class Sign(Unary):
 
     @staticmethod
     def function(x: np.ndarray) -> np.ndarray:
+        if x.dtype in COMPLEX:  # the modulus of the largest numbers would overflow
+            x = np.where(np.isfinite(x) & (np.abs(x) == np.inf), x * x.dtype.type(0.25), x)
         return np.where(x == 0, x, np.sign(x))
 
     @staticmethod

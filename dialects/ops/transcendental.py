@@ -117,6 +117,7 @@ class Log1p(OfInexact):
         # NumPy's real part cancels where |1 + x| is near 1
         near = 0.5 * np.log1p(x.real * (2 + x.real) + x.imag * x.imag)
         logarithm = np.log1p(x)
+        logarithm = np.where((logarithm.real == np.inf) & np.isfinite(x), np.log(x), logarithm)
         return np.where(np.abs(x) < 0.5, near + 1j * logarithm.imag, logarithm).astype(x.dtype)
 
     @staticmethod

@@ -1,4 +1,7 @@
-"""Elementwise primitives: operands of one dtype; Python scalars fit in, and stay weak alone."""
+"""Elementwise primitives: operands of one dtype; Python scalars fit in, and stay weak alone.
+
+Axes of size 1 are repeated.
+"""
 
 from __future__ import annotations
 
@@ -258,16 +261,12 @@ def sub(x: Any, y: Any) -> Any:
     return ops.sub(*repeated(x, y))
 
 
+@stays_weak
 def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     """The primitive `mul`, elementwise; with `out_dtype`, the product of `x` and `y` in that dtype."""
-    if out_dtype is None:
-        return _product(x, y)
-    dtype = as_dtype(out_dtype)
-    return ops.mul(*repeated(as_value(x, dtype), as_value(y, dtype)))
-
-
-@stays_weak
-def _product(x: Any, y: Any) -> Any:
+    if out_dtype is not None:
+        dtype = as_dtype(out_dtype)
+        return ops.mul(*repeated(as_value(x, dtype), as_value(y, dtype)))
     return ops.mul(*repeated(x, y))
 
 

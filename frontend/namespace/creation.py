@@ -37,6 +37,7 @@ from .axes import (
     dtype_of,
     integer,
     normalize_axis,
+    possible,
     shape_of,
     type_error,
 )
@@ -224,7 +225,11 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
         length = max(0, math.ceil(numbers[1]))
         convert(max(0, length - 1), wanted)  # raises where the last number does not fit
         return ops.iota(shape=(length,), axis=0, dtype=wanted)
-    counted = np.arange(*(n.item() if isinstance(n, np.generic) else n for n in numbers))
+    plain = [n.item() if isinstance(n, np.generic) else n for n in numbers]
+    span = (plain[1] - plain[0]) / plain[2] if plain[2] else 0
+    if math.isfinite(span):
+        possible("arange", max(0, math.ceil(span)), wanted)
+    counted = np.arange(*plain)
     for end in counted[[0, -1]].tolist() if counted.size else ():
         convert(end, wanted)
     return Array(counted.astype(wanted))
@@ -259,7 +264,7 @@ def linspace(
         raise argument_error(f"linspace: num must not be negative, got {num}")
     given, carried = _spaced_dtypes(start, stop, dtype=dtype)
     wanted = given if dtype is None else dtype_of("linspace", dtype)
-    intervals = num - 1 if endpoint else num
+    intervals = possible("linspace", num, wanted) - 1 if endpoint else num
     if all(type(v) in PYTHON_SCALARS for v in (start, stop)):
         samples = np.linspace(start, stop, num, endpoint=endpoint, dtype=carried)
         if wanted in INTEGERS:

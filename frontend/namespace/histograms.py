@@ -11,7 +11,15 @@ from ..tracing.array import Array
 from ..tracing.frames import known_value
 from ..tracing.interpreter import ops
 from .arithmetic import add, divide, subtract
-from .axes import argument_error, concretization_error, dtype_error, full_like, scalar, shape_error
+from .axes import (
+    argument_error,
+    concretization_error,
+    dtype_error,
+    full_like,
+    possible,
+    scalar,
+    shape_error,
+)
 from .creation import linspace
 from .gathering import join_positions
 from .promotion import asarray_of, convert, operands, type_text
@@ -83,7 +91,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
             if low > high:
                 raise argument_error(f"histogram: range {range} must ascend")
             low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-            edges = np.linspace(low, high, bins + 1)
+            edges = np.linspace(low, high, possible("histogram", bins + 1, FLOAT64))
             return Array(edges.astype(np.result_type(low, high, wanted)))
         first, last = convert(asarray_of(low), wanted), convert(asarray_of(high), wanted)
     elif 0 in tuple(n for n in value.shape if isinstance(n, int)):

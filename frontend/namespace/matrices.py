@@ -17,6 +17,7 @@ from .axes import (
     dtype_of,
     full_like,
     normalize_axes,
+    possible,
     refuse_out,
     require_rank,
     scalar,
@@ -225,7 +226,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     value = asarray_of(x)
     if value.ndim != 1:
         raise argument_error(f"vander: expected a vector, got {type_text(value)}")
-    columns = value.shape[0] if N is None else N
+    columns = value.shape[0] if N is None else possible("vander", size("vander", N), INT64)
     exponents = np.arange(columns) if increasing else np.arange(columns)[::-1]
     base = ops.reshape(value, shape=(value.shape[0], 1))
     if value.dtype == BOOL:

@@ -33,6 +33,7 @@ from ..tracing.trace import (
     argument_names,
     definition,
     function_name,
+    keyword_names,
     parameter_of,
     result_values,
     trace_program,
@@ -177,6 +178,9 @@ class Jitted:
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
         names = self._argument_names(args, kwargs, static)
         program = trace_program(self._function, args, kwargs, static=self._joined(static), names=names)
+        marked, _ = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
+        known = zip(keyword_names(self._function, marked), marked, strict=True)
+        program.argument_names = [name for name, arg in known if arg is not _STATIC]
         if is_watching():
             add_checks(program)
         return Traced(program)

@@ -125,7 +125,10 @@ class Tracer(ArrayMethods):
             frame.asked = True
         return np.asarray(self.frame.values.of(self.value))
 
-    def _no_value(self, wanted: str, hint: str, why: Exception, statement: str = "") -> ConcretizationError:
+    def has_no_value(
+        self, wanted: str, hint: str, why: object = "", statement: str = ""
+    ) -> ConcretizationError:
+        """The error for who asks this array for `wanted`."""
         shown = f", in `{statement}`" if statement else ""
         reason = f"has no single value: it depends on {why}" if str(why) else "has no value while tracing"
         return ConcretizationError(
@@ -142,14 +145,14 @@ class Tracer(ArrayMethods):
             word = line.split(" ", 1)[0].split("(", 1)[0]
             choice = "use adze.numpy.where for a choice of values, adze.cond for a branch"
             hint = f"{_INSTEAD_OF.get(word, choice)}, or static_argnums"
-            raise self._no_value("bool()", hint, why, line if word in _INSTEAD_OF else "") from None
+            raise self.has_no_value("bool()", hint, why, line if word in _INSTEAD_OF else "") from None
 
     def _scalar(self, wanted: str, hint: str) -> np.ndarray:
         """The elements, of which Python wants a number."""
         try:
             return self.concrete()
         except UnknownValueError as why:
-            raise self._no_value(wanted, hint, why) from None
+            raise self.has_no_value(wanted, hint, why) from None
 
     def __int__(self) -> int:
         hint = "pass the value through static_argnums, or keep it an array (.astype)"
@@ -171,11 +174,11 @@ class Tracer(ArrayMethods):
             return self.concrete().__index__()
         except UnknownValueError as why:
             line = user_line()
-            if line.startswith("for ") and "range(" in line:
+            if re.search(r"\brange\(", line):
                 hint = "use adze.fori_loop for a loop with traced bounds, or pass them through static_argnums"
-                raise self._no_value("an integer index", hint, why, line) from None
-            hint = "index with the array itself (x[i]), or pass the index through static_argnums"
-            raise self._no_value("an integer index", hint, why) from None
+                raise self.has_no_value("range()", hint, why, line) from None
+            hint = "index with the array itself (x[i]), or pass the number through static_argnums"
+            raise self.has_no_value("a Python integer", hint, why) from None
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         hint = "use adze.numpy instead of numpy on traced values, or compute it outside"
@@ -213,7 +216,7 @@ class Tracer(ArrayMethods):
 
     def __dlpack__(self, **_: Any) -> Any:
         hint = "return the array and export it outside the traced function"
-        raise self._no_value("__dlpack__()", hint, UnknownValueError())
+        raise self.has_no_value("__dlpack__()", hint)
 
 
 def known_value(x: Any) -> np.ndarray | None:

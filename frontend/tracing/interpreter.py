@@ -17,7 +17,7 @@ import numpy as np
 
 from ...dialects.builder import Builder
 from ...dialects.declaration import Op, Undefined
-from ...dialects.errors import AdzeError, MissingRuleError
+from ...dialects.errors import AdzeError, MissingRuleError, OutOfMemoryError
 from ...dialects.ops.elementwise import Elementwise
 from ...dialects.types import (
     BFLOAT16,
@@ -30,13 +30,15 @@ from ...dialects.types import (
     TensorType,
     ValueType,
     as_dtype,
+    plain_array,
+    require_possible,
 )
 from ...passes.evaluate import WATCH
 from ..errors import ArgumentTypeError, DtypeError, OutOfRangeError
 from .array import Array, is_frozen
 from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
-from .locations import user_location_text
+from .locations import located, user_location_text
 from .sizes import Dim
 
 
@@ -117,8 +119,11 @@ class Interpreter(Builder[Any]):
         types: list[ValueType] = [
             SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in arrays
         ]
-        op.result_types(types, attributes)
-        results = op.evaluate(*arrays, **attributes)
+        require_possible(op.name, op.result_types(types, attributes))
+        try:
+            results = op.evaluate(*arrays, **attributes)
+        except MemoryError as error:
+            raise OutOfMemoryError(f"{op.name}: there is not enough memory: {error}") from None
         several = isinstance(results, (tuple, list))
         watch = WATCH.get()
         if watch is not None and results is not None:
@@ -179,6 +184,10 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         return result
     if is_python_scalar(x):
         return scalar_value(x, wanted)
+    if isinstance(x, (list, tuple)):
+        _check_plain(x)
+    elif isinstance(x, np.ndarray) and type(x) is not np.ndarray:
+        _check_plain([x])
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
         from ..namespace.manipulation import (
             stack,  # lists of tracers are stacked, which is itself made of ops
@@ -303,6 +312,16 @@ def wide_of(value: Any) -> Any:
     if isinstance(value, Array):
         return Array(value.numpy().astype(_WIDE[value.dtype]))
     return ops.convert(value, dtype=_WIDE[value.dtype])
+
+
+def _check_plain(items: Any) -> None:
+    """Raise the error for arrays, in lists too, whose class says more than their elements."""
+    for item in items:
+        if isinstance(item, (list, tuple)):
+            _check_plain(item)
+        elif isinstance(item, np.ndarray) and type(item) is not np.ndarray:
+            with located():
+                plain_array(item)
 
 
 def _holds_tracer(items: Any) -> bool:

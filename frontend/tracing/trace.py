@@ -59,6 +59,9 @@ class TracedProgram:
     result_types: list[TensorType]
     result_names: list[str] = field(default_factory=list)
     result_shapes: list[tuple[int | str | None, ...]] = field(default_factory=list)
+    defined_at: str | None = None
+    argument_names: Sequence[str | None] = ()
+    """The names of the positional arguments; None for those that cannot be given by name."""
 
     @property
     def module(self) -> Any:
@@ -103,6 +106,16 @@ def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Ma
     for key in sorted(kwargs):
         names += [key + path for path in tree.paths(tree.structure(kwargs[key]))]
     return names
+
+
+def keyword_names(function: Callable[..., Any], args: Sequence[Any]) -> list[str | None]:
+    """For each of the positional arguments the name by which it could be given too, or None."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in parameters[: len(args)]]
+    return [*names, *[None] * (len(args) - len(names))]
 
 
 def _positional_names(bound: inspect.BoundArguments) -> list[str]:
@@ -152,7 +165,15 @@ def trace_program(
     given = {name for p in parameters for name in p.dimensions}
     shapes = [_named(r, given) for r in results]
     return TracedProgram(
-        program, frame.symbol, parameters, structure, result_tree, types, result_names, shapes
+        program,
+        frame.symbol,
+        parameters,
+        structure,
+        result_tree,
+        types,
+        result_names,
+        shapes,
+        _definition_text(function),
     )
 
 

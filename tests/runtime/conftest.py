@@ -47,7 +47,10 @@ def portable(programs_text: bytes) -> CompiledModule:
 
 @pytest.fixture(scope="session")
 def manifest(portable: CompiledModule) -> Manifest:
-    functions = (ExportedFunction(ADD, {"tuple": 2}, None), ExportedFunction(BOTH))
+    functions = (
+        ExportedFunction(ADD, {"tuple": [{"tuple": ["*", "*"]}, {"dict": {}}]}, "*"),
+        ExportedFunction(BOTH),
+    )
     return make_manifest(functions, portable.target, work=4.0, extra={"note": 'ä "quoted"\n'})
 
 
