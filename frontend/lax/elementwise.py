@@ -261,12 +261,16 @@ def sub(x: Any, y: Any) -> Any:
     return ops.sub(*repeated(x, y))
 
 
-@stays_weak
 def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
     """The primitive `mul`, elementwise; with `out_dtype`, the product of `x` and `y` in that dtype."""
-    if out_dtype is not None:
-        dtype = as_dtype(out_dtype)
-        return ops.mul(*repeated(as_value(x, dtype), as_value(y, dtype)))
+    if out_dtype is None:
+        return _product(x, y)
+    dtype = as_dtype(out_dtype)
+    return ops.mul(*repeated(as_value(x, dtype), as_value(y, dtype)))
+
+
+@stays_weak
+def _product(x: Any, y: Any) -> Any:
     return ops.mul(*repeated(x, y))
 
 

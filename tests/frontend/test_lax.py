@@ -295,6 +295,13 @@ def test_every_name_is_called() -> None:
     assert names - called == {"random_bits"}, "whose tests are in tests/frontend/random"
 
 
+def test_a_product_of_numbers_in_a_dtype_is_an_array_of_it() -> None:
+    assert adze.lax.mul(2.0, 3.0).weak_type
+    for dtype in (np.float32, np.float64):
+        product = adze.lax.mul(2.0, 3.0, out_dtype=dtype)
+        assert product.dtype == dtype and not product.weak_type
+
+
 def test_reverse_running_sums_and_jnp_arrays() -> None:
     expected = jax.lax.cumsum(jnp.asarray(F), 1, reverse=True)
     np.testing.assert_allclose(adze.lax.cumsum(jnp.asarray(F), 1, reverse=True), expected, rtol=1e-6)
