@@ -14,6 +14,7 @@ from .dtypes import finfo
 from .loops import elementwise
 from .promotion import asarray_of
 from .transcendental import atan2, rad2deg
+from .ufuncs import as_ufunc
 
 
 def _is_whole(x: Any) -> bool:
@@ -121,6 +122,7 @@ def frexp(x: Any) -> tuple[Any, Any]:
     return ops.select(plain, x, mantissa), ops.convert(exponent, dtype=np.dtype(np.int32))
 
 
+@as_ufunc(np.ldexp)
 def ldexp(x: Any, exponent: Any) -> Any:
     """`x * 2 ** exponent` for an integer exponent."""
     value, power = float_value(x), asarray_of(exponent)
@@ -148,6 +150,7 @@ def imag(x: Any) -> Any:
     return ops.imag(value) if value.dtype in COMPLEX else full_like(value, 0)
 
 
+@as_ufunc(np.conjugate)
 def conj(x: Any) -> Any:
     """The complex conjugate; a real array is its own."""
     value = asarray_of(x)
