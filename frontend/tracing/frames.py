@@ -157,6 +157,12 @@ class Tracer(ArrayMethods):
             f"formatting with {specification!r}", "return the array and format it outside the traced function"
         )
 
+    def tobytes(self, order: str = "C") -> Any:
+        raise self._no_value("tobytes()", "return the array and convert it outside the traced function")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise self._no_value("pickling", "return the array and pickle it outside the traced function")
+
     def tolist(self) -> Any:
         raise self._no_value("tolist()", "return the array and convert it outside the traced function")
 
