@@ -6,6 +6,7 @@ methods of `numpy.add` do, to traced arrays as to concrete ones.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
@@ -35,7 +36,7 @@ class Ufunc:
         return self._function(*args, **kwargs)
 
     def __reduce__(self) -> Any:
-        return _by_name, (self.__name__,)
+        return _by_name, (self.__module__, self.__name__)
 
     def __repr__(self) -> str:
         return f"<ufunc adze.numpy.{self.__name__}>"
@@ -70,8 +71,12 @@ class Ufunc:
         return _methods().at(self, a, indices, b, inplace)
 
 
-def _by_name(name: str) -> Any:
-    from .. import namespace  # a pickled function is found again where users find it
+def _by_name(module: str, name: str) -> Any:
+    """A pickled function: where it is defined, or where users find it if a factory made it."""
+    found = getattr(importlib.import_module(module), name, None)
+    if isinstance(found, Ufunc):
+        return found
+    from .. import namespace
 
     return getattr(namespace, name)
 

@@ -143,7 +143,9 @@ def test_functions_are_ufuncs_and_still_functions() -> None:
     assert anp.add.__name__ == "add" and "logical or" in anp.add.__doc__
     assert list(inspect.signature(anp.add).parameters) == ["x", "y"]
     assert repr(anp.add) == "<ufunc adze.numpy.add>"
-    assert pickle.loads(pickle.dumps(anp.add))(1, 2) == 3
+    for name in ("add", "subtract", "less", "isnan", "power", "gcd", "logaddexp"):
+        function = getattr(anp, name)
+        assert pickle.loads(pickle.dumps(function)) is function
 
 
 @pytest.mark.parametrize(
