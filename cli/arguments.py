@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..runtime.files import check_writable
 from .reporting import BadUsage, usage
 
 FunctionArgument = Annotated[
@@ -90,28 +91,75 @@ def _as_tree(value: Any) -> Any:
     return entries
 
 
-def check_output(path: Path) -> Path:
-    """Where to write the file that is called `path`: a wrong one is told before the work is done.
+def check_output(path: Path, option: str = "--output", keep: Sequence[Path] = ()) -> Path:
+    """Where to write the file that is called `path`: a wrong one is refused before the work is done.
 
-    Files are written beside their place and moved there, so a link is followed first, and a device
-    (`/dev/null`) would be replaced.
+    `keep` are files that the command reads: none of them is overwritten. Files are written beside their place
+    and moved there, so a link is followed first, and a device (`/dev/null`) would be replaced.
     """
-    if path.is_dir():
-        raise BadUsage(f"--output: {str(path)!r} is a folder, expected a file")
-    if path.exists() and not path.is_file():
-        raise BadUsage(f"--output: {str(path)!r} is no ordinary file")
-    if not path.absolute().parent.is_dir():
-        raise BadUsage(f"--output: there is no folder {str(path.parent)!r}")
-    return path.resolve() if path.is_symlink() else path
+    try:
+        place = path.resolve() if path.is_symlink() else path
+        if place.is_dir():
+            raise BadUsage(f"{option}: {str(path)!r} is a folder, expected a file")
+        if place.exists() and not place.is_file():
+            raise BadUsage(f"{option}: {str(path)!r} is no ordinary file")
+        if not place.absolute().parent.is_dir():
+            raise BadUsage(f"{option}: there is no folder {str(path.parent)!r}")
+        if any(same_file(place, other) for other in keep):
+            raise BadUsage(f"{option}: {str(path)!r} is read by this command, and would be overwritten")
+        check_writable(place)
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
+        raise BadUsage(f"{option}: cannot write {str(path)!r}: {reason(error)}") from None
+    return place
+
+
+def check_outputs(paths: Sequence[Path], option: str, keep: Sequence[Path] = ()) -> list[Path]:
+    """As `check_output`, for several files that must differ."""
+    places: list[Path] = []
+    for path in paths:
+        place = check_output(path, option, keep)
+        if any(same_file(place, other) for other in places):
+            raise BadUsage(f"{option}: {str(path)!r} is named twice, and would hold the last result only")
+        places.append(place)
+    return places
+
+
+def same_file(left: Path, right: Path) -> bool:
+    """Whether two paths lead to one file, which may not exist yet."""
+    try:
+        if left.exists() and right.exists():
+            return left.samefile(right)
+        return left.resolve() == right.resolve()
+    except (OSError, ValueError, RuntimeError):
+        return False  # one of them is no path of a file
+
+
+def readable_file(path: Path, option: str = "") -> Path:
+    """`path`, if it is an ordinary file that can be read: a FIFO would be waited on for ever."""
+    prefix = f"{option}: " if option else ""
+    try:
+        if path.is_dir():
+            raise BadUsage(f"{prefix}{str(path)!r} is a folder, expected a file")
+        if path.exists() and not path.is_file():
+            raise BadUsage(f"{prefix}{str(path)!r} is no ordinary file")
+        if not path.exists():
+            raise BadUsage(f"{prefix}there is no file {str(path)!r}")
+        with path.open("rb"):
+            return path
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BadUsage(f"{prefix}cannot read {str(path)!r}: {reason(error)}") from None
+
+
+def reason(error: Exception) -> str:
+    """What the system says is wrong with a file, without the path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def read_text(path: Path) -> str:
     """The text of a file, or of standard input for `-`."""
-    if str(path) == "-":
-        return typer.get_text_stream("stdin").read()
-    if not path.is_file():
-        raise BadUsage(f"there is no file {str(path)!r}")
     try:
-        return path.read_text(encoding="utf-8")
+        if str(path) == "-":
+            return typer.get_binary_stream("stdin").read().decode()
+        return readable_file(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise BadUsage(f"{str(path)!r} is not a text in UTF-8") from None

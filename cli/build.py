@@ -13,9 +13,10 @@ from typing import Annotated
 
 import typer
 
+from ..dialects.errors import AdzeError
 from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
-from .reporting import JsonOption, command, print_json, print_note, readable_bytes, usage, working
-from .source import load_function, user_code
+from .reporting import JsonOption, command, print_json, print_note, print_text, readable_bytes, usage, working
+from .source import load_function, source_file, user_code
 
 
 @command
@@ -40,16 +41,21 @@ def build(
     from ..runtime.targets import parse_target
 
     chosen = usage("--target", parse_target, target)
-    destination = check_output(output)
-    found = load_function(function)
-    positional, named = bind_specs(found, specs)
-
-    started = time.perf_counter()
-    with working(f"compiling {function} for {chosen}"):
-        with user_code():
+    destination = check_output(output, keep=[source_file(function)])
+    with user_code(f"{function} was traced"):
+        found = load_function(function)
+        positional, named = bind_specs(found, specs)
+        started = time.perf_counter()
+        with working(f"compiling {function} for {chosen}"):
             traced = trace(found, *positional, **named)
-        compiled = traced.lower(chosen).compile()
-        compiled.save(destination)
+            if not traced.does_anything():
+                raise AdzeError(
+                    f"{function} returns nothing: the program would have no results",
+                    where=traced.defined_at,
+                    hint="end the function with `return` and the arrays that it computes",
+                )
+            compiled = traced.lower(chosen).compile()
+            compiled.save(destination)
     seconds = time.perf_counter() - started
 
     size = destination.stat().st_size
@@ -70,4 +76,4 @@ def build(
         )
     else:
         origin = ", from the compile cache" if cached.hit else ""
-        typer.echo(f"{signature}\n{output}: {readable_bytes(size)} for {chosen} in {seconds:.2f} s{origin}")
+        print_text(f"{signature}\n{output}: {readable_bytes(size)} for {chosen} in {seconds:.2f} s{origin}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .reporting import JsonOption, command, print_json, print_rows, readable_bytes
+from .reporting import JsonOption, command, print_json, print_rows, print_text, readable_bytes
 
 if TYPE_CHECKING:
     from ..runtime.cache import CompileCache
@@ -52,7 +52,7 @@ def clear(json: JsonOption = False) -> None:
     if json:
         print_json({"folder": cache.folder, "removed": removed})
     else:
-        typer.echo(f"removed {removed} entries from {cache.folder}")
+        print_text(f"removed {removed} entries from {cache.folder}")
 
 
 def _cache() -> CompileCache:

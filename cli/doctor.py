@@ -15,7 +15,7 @@ from typing import Any
 
 import typer
 
-from .reporting import JsonOption, command, print_json, print_rows, readable_bytes
+from .reporting import JsonOption, command, print_json, print_rows, print_text, readable_bytes
 
 _DISTRIBUTIONS = (
     "adze-compiler",
@@ -113,15 +113,15 @@ def show(report: dict[str, Any]) -> None:
             for setting in report["settings"]
         ],
     )
-    typer.echo("problems" if report["problems"] else "no problems found")
+    print_text("problems" if report["problems"] else "no problems found")
     for problem in report["problems"]:
-        typer.echo(f"  {problem}")
+        print_text(f"  {problem}")
 
 
 def _block(title: str, rows: list[tuple[str, object]]) -> None:
-    typer.echo(title)
+    print_text(title)
     print_rows([(f"  {name}", value) for name, value in rows])
-    typer.echo()
+    print_text()
 
 
 def _origin(setting: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from .arguments import readable_file
 from .reporting import JsonOption, command, print_json, print_rows, readable_bytes
 
 
@@ -25,7 +26,7 @@ def inspect(
     """
     from ..runtime.artifact import inspect as inspect_artifact
 
-    found = inspect_artifact(file)
+    found = inspect_artifact(readable_file(file))
     manifest = found.manifest
     if json:
         import json as json_text

@@ -13,8 +13,8 @@ from typing import Annotated, assert_never
 import typer
 
 from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
-from .reporting import JsonOption, command, print_json, usage
-from .source import load_function, user_code
+from .reporting import JsonOption, command, print_json, print_text, usage
+from .source import load_function, source_file, user_code
 
 
 class Stage(enum.Enum):
@@ -55,10 +55,10 @@ def ir(
     from ..runtime.targets import parse_target
 
     chosen = usage("--target", parse_target, target)
-    destination = check_output(output) if output else None
-    found = load_function(function)
-    positional, named = bind_specs(found, specs)
-    with user_code():
+    destination = check_output(output, keep=[source_file(function)]) if output else None
+    with user_code(f"{function} was traced"):
+        found = load_function(function)
+        positional, named = bind_specs(found, specs)
         traced = trace(found, *positional, **named)
     match stage:
         case Stage.PRETTY:
@@ -76,4 +76,4 @@ def ir(
         entry = {"function": function, "stage": stage.value, "target": str(chosen)}
         print_json({**entry, "output": str(output) if output else None, "text": text})
     elif destination is None:
-        typer.echo(text, nl=False)
+        print_text(text, newline=False)

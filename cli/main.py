@@ -7,6 +7,8 @@ command modules import what they call when they run, so that `adze --help` answe
 from __future__ import annotations
 
 import importlib.metadata
+import io
+import sys
 from typing import Annotated
 
 import typer
@@ -18,6 +20,7 @@ from .inspect import inspect
 from .ir import ir
 from .opt import opt
 from .run import run
+from .source import STDERR, divert
 
 COMMANDS = (build, run, ir, opt, inspect, doctor)
 
@@ -54,4 +57,28 @@ app.add_typer(cache.app, name="cache")
 
 def main() -> None:
     """The console script."""
-    app()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files need not be text in the terminal's encoding
+            stream.reconfigure(errors="backslashreplace")
+    code: str | int | None = 1
+    try:
+        app()
+    except SystemExit as end:
+        code = end.code
+    except OSError as error:  # a page of help that cannot be written
+        print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
+    sys.exit(code if close_output() else code or 1)
+
+
+def close_output() -> bool:
+    """Write what is left of standard output, and lead what the user's code prints at its end elsewhere."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        divert(None)
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
+        return False
+    divert(STDERR)
+    return True

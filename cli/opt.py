@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .arguments import check_output, read_text
-from .reporting import BadUsage, JsonOption, command, print_json, print_note, print_rows, usage
+from .reporting import BadUsage, JsonOption, command, print_json, print_note, print_rows, print_text, usage
 
 if TYPE_CHECKING:
     from ..dialects import mlir
@@ -91,7 +91,7 @@ def opt(
     if json:
         print_json({"passes": report, "output": str(output) if output else None, "module": text})
     elif destination is None:
-        typer.echo(text)
+        print_text(text)
 
 
 def show_passes(passes: tuple[type[Pass], ...], json: bool) -> None:

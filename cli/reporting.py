@@ -29,6 +29,10 @@ Parsed = TypeVar("Parsed")
 _FOLDERS = ("cli", "frontend", "passes", "runtime", "dialects")
 
 
+class OutputError(AdzeError):
+    """Standard output takes no more."""
+
+
 class BadUsage(AdzeError):
     """The command line itself is wrong: a name, a spec, a path that is not there."""
 
@@ -49,7 +53,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         try:
             function(*args, **kwargs)
         except (typer.Exit, typer.Abort, BrokenPipeError):
-            raise
+            raise  # the last is for `| head`: who reads wants no more, and no message
         except Exception as error:
             if traceback:
                 tracebacks.print_exception(error)
@@ -75,12 +79,22 @@ def describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     kind = type(error).__name__
-    lines = [f"{kind}: {error}" if str(error) else kind]
-    frames = tracebacks.extract_tb(error.__traceback__)
-    if frames:
-        lines.append(f"  at {_innermost_of_the_user(frames)}")
+    try:
+        text = str(error)
+    except Exception:  # an error of the user's own, whose text is an error itself
+        text = ""
+    lines = [f"{kind}: {text}" if text else kind]
+    where = user_line_of(error)
+    if where:
+        lines.append(f"  at {where}")
     lines.append("  hint: --traceback shows the whole way there")
     return "\n".join(lines)
+
+
+def user_line_of(error: BaseException) -> str | None:
+    """File and line of the user's own code that raised `error`, or of the innermost code where none did."""
+    frames = tracebacks.extract_tb(error.__traceback__)
+    return _innermost_of_the_user(frames) if frames else None
 
 
 def _innermost_of_the_user(frames: Iterable[tracebacks.FrameSummary]) -> str:
@@ -98,9 +112,19 @@ def _is_user_file(path: Path) -> bool:
     return path.exists() and not own and not standard and "site-packages" not in path.parts
 
 
+def print_text(text: str = "", *, newline: bool = True) -> None:
+    """The command's result, or a part of it, on standard output."""
+    try:
+        typer.echo(text, nl=newline)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write to standard output: {error.strerror or error}") from None
+
+
 def print_json(value: object) -> None:
     """One JSON document on standard output, and nothing else there."""
-    typer.echo(json.dumps(value, indent=2, default=str))
+    print_text(json.dumps(value, indent=2, default=str))
 
 
 def print_rows(rows: Iterable[tuple[str, object]]) -> None:
@@ -108,7 +132,7 @@ def print_rows(rows: Iterable[tuple[str, object]]) -> None:
     pairs = [(name, str(value)) for name, value in rows]
     width = max((len(name) for name, _ in pairs), default=0)
     for name, value in pairs:
-        typer.echo(f"{name:<{width}}  {value}")
+        print_text(f"{name:<{width}}  {value}")
 
 
 def print_note(text: str) -> None:
@@ -137,3 +161,8 @@ def readable_bytes(count: int) -> str:
             return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
         size /= 1024
     return f"{size:.1f} GiB"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 input`, `2 inputs`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

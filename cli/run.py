@@ -1,30 +1,26 @@
 """`adze run`: call a function of a .vmfb on arrays from files; the compiler is never loaded.
 
 In come a program and one array an input (a .npy file or numbers, in order or by name); out come the results,
-as .npy files, as text or as JSON. Shapes and dtypes are checked by the runtime, in the names of the program.
+as .npy files, as text or as JSON. Everything is checked before the program is loaded, in its own names.
 """
 
 from __future__ import annotations
 
 import io
-import json as json_text
-import re
-import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .arguments import check_output
-from .reporting import BadUsage, JsonOption, command, print_json, print_note
+from .arguments import check_outputs, readable_file
+from .inputs import pair_inputs, read_inputs
+from .reporting import BadUsage, JsonOption, command, counted, print_json, print_note, print_text, usage
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..runtime.manifest import Manifest
     from ..runtime.signature import ArraySpec, FunctionSignature
-
-_NAMED = re.compile(r"([A-Za-z_][\w.\[\]'\"]*)=(.+)", re.DOTALL)
 
 
 @command
@@ -35,7 +31,8 @@ def run(
         typer.Option(
             "--in",
             metavar="ARRAY",
-            help="One input, in order or by name: x.npy, x=x.npy, or numbers such as 3.5 or '[1, 2]'.",
+            help="One input, in order or by name: x.npy, x=x.npy, or numbers such as 3.5 or '[1, 2]'. "
+            "A file must have the input's dtype; numbers must be values of it.",
             show_default=False,
         ),
     ] = [],  # noqa: B006 - typer copies it
@@ -57,24 +54,31 @@ def run(
 ) -> None:
     """Run a .vmfb on arrays and print the results, or write them to files.
 
+    No input is changed silently: a .npy file of another dtype is refused, and so are numbers that the dtype
+    does not hold (1.7 or 300 for ui8, 1e300 or 16777217 for f32). Decimal fractions are rounded to the
+    nearest float; NaN, Infinity and -Infinity are floats; a complex number is a pair [real, imaginary].
+
     Example: adze run predict.vmfb --in x.npy --out y.npy
     """
     import numpy as np
 
     from ..runtime.artifact import inspect, load
+    from ..runtime.devices import get_device
     from ..runtime.files import write_atomically
 
-    signature = choose_function(inspect(file).manifest, function)
+    signature = choose_function(inspect(readable_file(file)).manifest, function)
+    chosen = usage("--device", get_device, device) if device is not None else None
     if outputs and len(outputs) != len(signature.outputs):
         raise BadUsage(
-            f"--out: {signature.name} gives {len(signature.outputs)} results, "
-            f"and {len(outputs)} files were named",
+            f"--out: {signature.name} gives {counted(len(signature.outputs), 'result')}, "
+            f"and {counted(len(outputs), 'file')} {'was' if len(outputs) == 1 else 'were'} named",
             hint=f"it is {signature}",
         )
-    destinations = [check_output(path) for path in outputs]
-    arguments = [read_array(text, spec) for text, spec in pair_inputs(inputs, signature)]
+    texts = pair_inputs(inputs, signature)
+    destinations = check_outputs(outputs, "--out", keep=[file, *(Path(text) for text, _ in texts)])
+    arguments = read_inputs(texts, signature)
 
-    loaded = load(file, device)
+    loaded = load(file, chosen)
     results = [array.numpy() for array in loaded.executable.call(signature.name, arguments)]
 
     for path, result in zip(destinations, results, strict=False):
@@ -93,81 +97,17 @@ def run(
             print_note(f"{path}: {entry['type']}")
     else:
         for entry, result in zip(described, results, strict=True):
-            typer.echo(f"{entry['name']}: {entry['type']}\n{np.array2string(result, threshold=100)}")
+            print_text(f"{entry['name']}: {entry['type']}\n{np.array2string(result, threshold=100)}")
 
 
 def choose_function(manifest: Manifest, name: str | None) -> FunctionSignature:
     """The function called `name`; without a name, the only one."""
     if name is not None:
-        return manifest.function(name).signature
+        return usage("--function", manifest.function, name).signature
     if len(manifest.signatures) != 1:
         names = ", ".join(signature.name for signature in manifest.signatures)
         raise BadUsage(f"--function: the program has several functions, name one of {names}")
     return manifest.signatures[0]
-
-
-def pair_inputs(texts: list[str], signature: FunctionSignature) -> list[tuple[str, ArraySpec]]:
-    """Each input of the function with the text that gives it, in the function's order."""
-    given: dict[str, str] = {}
-    in_order: list[str] = []
-    names = [spec.name for spec in signature.inputs]
-    by_path = {dotted(name): name for name in names}
-    for text in texts:
-        match = _NAMED.fullmatch(text)
-        if match is None:
-            in_order.append(text)
-            continue
-        name = by_path.get(dotted(match[1]))
-        if name is None:
-            raise BadUsage(f"--in: there is no input {match[1]!r}", hint=f"the function is {signature}")
-        if name in given:
-            raise BadUsage(f"--in: {match[1]!r} is given twice")
-        given[name] = match[2]
-    unnamed = [name for name in names if name not in given]
-    if len(in_order) != len(unnamed):
-        raise BadUsage(
-            f"--in: {signature.name} takes {len(names)} inputs, and {len(texts)} were given",
-            hint=f"the function is {signature}",
-        )
-    given.update(zip(unnamed, in_order, strict=True))
-    return [(given[spec.name], spec) for spec in signature.inputs]
-
-
-def dotted(name: str) -> str:
-    """`params['w'][0]` as `params.w.0`, the way `adze build` takes the leaves of an argument."""
-    return re.sub(r"\[['\"]?(.*?)['\"]?\]", r".\1", name)
-
-
-def read_array(text: str, spec: ArraySpec) -> np.ndarray:
-    """The array in the file that `text` names, or the numbers that it writes, in the dtype of `spec`."""
-    import numpy as np
-
-    path = Path(text)
-    if path.is_file():
-        return read_file(path, spec)
-    try:
-        return np.asarray(json_text.loads(text), dtype=spec.dtype)
-    except (ValueError, TypeError):
-        raise BadUsage(
-            f"--in: {text!r} for {spec} is neither a file nor numbers",
-            hint="name a .npy file, or write numbers such as 3.5 or [[1, 2], [3, 4]]",
-        ) from None
-
-
-def read_file(path: Path, spec: ArraySpec) -> np.ndarray:
-    """The array in a .npy file. NumPy's format has no bfloat16: its two bytes come back as such."""
-    import numpy as np
-
-    try:
-        with path.open("rb") as file:
-            array = np.load(file, allow_pickle=False)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise BadUsage(f"--in: {path} is not a .npy file: {error}") from None
-    if not isinstance(array, np.ndarray):
-        raise BadUsage(f"--in: {path} holds several arrays: expected one .npy file an input")
-    if array.dtype.kind == "V" and array.dtype.itemsize == spec.dtype.itemsize:
-        array = array.view(spec.dtype)
-    return array
 
 
 def describe(spec: ArraySpec, result: np.ndarray) -> dict[str, Any]:

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import typer
+
 from ..dialects.errors import AdzeError
-from .reporting import BadUsage
+from .arguments import readable_file
+from .reporting import BadUsage, user_line_of
+
+STDOUT, STDERR = 1, 2
 
 
 def load_function(text: str) -> Callable[..., Any]:
@@ -27,12 +33,10 @@ def load_function(text: str) -> Callable[..., Any]:
             f"{text!r} does not name a function: expected a file, a colon and a function, "
             "such as model.py:predict"
         )
-    path = Path(file)
-    if not path.is_file():
-        raise BadUsage(f"there is no file {file!r}")
+    path = readable_file(Path(file))
     found: Any = import_file(path)
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not _has(found, part, file):
             raise BadUsage(
                 f"{file} has no function {name!r}: it defines {', '.join(_functions(found)) or 'none'}"
             )
@@ -40,6 +44,11 @@ def load_function(text: str) -> Callable[..., Any]:
     if not callable(found):
         raise BadUsage(f"{name!r} in {file} is of type {type(found).__name__}, not a function")
     return found
+
+
+def source_file(text: str) -> Path:
+    """The file in `FILE.py:FUNC`."""
+    return Path(text.rpartition(":")[0])
 
 
 def import_file(path: Path) -> ModuleType:
@@ -53,22 +62,81 @@ def import_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.resolve().parent))
     # Dataclasses and pickles look their module up by name.
     sys.modules[name] = module
-    try:
-        with user_code():
+    hint = 'put what only a script does under `if __name__ == "__main__":`'
+    with user_code(f"{path} was imported", hint):
+        try:
             specification.loader.exec_module(module)
-    except SystemExit as stop:
-        raise AdzeError(
-            f"{path} ended Python with exit code {stop.code} when it was imported",
-            hint='put what only a script does under `if __name__ == "__main__":`',
-        ) from stop
+        except (SyntaxError, ValueError) as error:
+            if "null bytes" not in str(error):
+                raise
+            raise AdzeError(f"{path} is no Python source: {error}") from None
     return module
 
 
 @contextlib.contextmanager
-def user_code() -> Iterator[None]:
-    """While code of the user runs: what it prints is no part of the command's result."""
-    with contextlib.redirect_stdout(sys.stderr):
-        yield
+def user_code(doing: str, hint: str | None = None) -> Iterator[None]:
+    """While code of the user runs, `doing` being what for: "model.py was imported".
+
+    What it prints is no part of the command's result, and where it ends Python (`sys.exit(0)`), the command
+    has failed. Ctrl-C still is Ctrl-C.
+    """
+    with output_to_errors():
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise
+        except (SystemExit, typer.Exit, typer.Abort) as stop:
+            code = getattr(stop, "code", getattr(stop, "exit_code", 1))
+            raise AdzeError(
+                f"the code ended Python with exit code {code or 0} while {doing}",
+                where=user_line_of(stop),
+                hint=hint,
+            ) from stop
+        except BaseException as error:
+            if isinstance(error, Exception) and not isinstance(error, BrokenPipeError):
+                raise
+            text = f"{type(error).__name__}: {error}".rstrip(": ")
+            raise AdzeError(f"{text} was raised while {doing}", where=user_line_of(error)) from error
+
+
+@contextlib.contextmanager
+def output_to_errors() -> Iterator[None]:
+    """What is written to standard output meanwhile goes to standard error: by Python, by C, by processes."""
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        sys.stdout.flush()
+    try:
+        saved = os.dup(STDOUT)
+    except OSError:
+        saved = None  # the command was started without one
+    try:
+        divert(STDERR)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            sys.__stdout__.flush()  # type: ignore[union-attr]
+        if saved is not None:
+            os.dup2(saved, STDOUT)
+            os.close(saved)
+
+
+def divert(descriptor: int | None) -> None:
+    """Let standard output's descriptor lead where `descriptor` leads; None, or a closed one: nowhere."""
+    try:
+        if descriptor is not None:
+            os.dup2(descriptor, STDOUT)
+            return
+    except OSError:
+        pass
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, STDOUT)
+    if nowhere != STDOUT:
+        os.close(nowhere)
+
+
+def _has(holder: object, name: str, file: str) -> bool:
+    with user_code(f"{name!r} was looked up in {file}"):  # a property, or a module's __getattr__
+        return hasattr(holder, name)
 
 
 def _functions(holder: object) -> list[str]:
@@ -76,6 +144,6 @@ def _functions(holder: object) -> list[str]:
     home = getattr(holder, "__name__", None)
     return [
         name
-        for name, value in vars(holder).items()
+        for name, value in getattr(holder, "__dict__", {}).items()
         if callable(value) and not name.startswith("_") and getattr(value, "__module__", home) == home
     ]

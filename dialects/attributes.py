@@ -21,6 +21,7 @@ from .types import (
     ValueType,
     dtype_from_name,
     dtype_name,
+    require_possible,
 )
 
 DYNAMIC: Final = -(2**63)  # ShapedType::kDynamic
@@ -54,6 +55,7 @@ class Codec:
             if isinstance(type_, SizeType):
                 found = mlir.ir.IndexType.get(self.context)
             else:
+                require_possible("an argument or a result", [type_])
                 shape = [DYNAMIC if n is None else n for n in type_.shape]
                 found = mlir.ir.RankedTensorType.get(shape, self.element_type(type_.dtype), loc=self._unknown)
             self._types[type_] = found

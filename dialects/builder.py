@@ -89,7 +89,7 @@ class Builder(BuilderCore[V]):
         return result
 
     def sign(self, x: V) -> V:
-        """``y = x / |x|``, real zeros kept as they are (`-0` too), complex ones `0`; ``dy = 0`` for real `x`."""
+        """``y = x / |x|``, zeros kept as they are (`-0` too); ``dy = 0`` for real `x`."""
         result: V = self.apply(BY_NAME["sign"], (x, ), {})
         return result
 

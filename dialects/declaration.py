@@ -8,14 +8,15 @@ a rule is a function or is `undefined("why")`, and a class that leaves one out c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from .errors import TypeCheckError
+from .errors import SizeError, TypeCheckError
 from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge_shapes
 
 DIALECT: Final = "adze"
@@ -89,6 +90,15 @@ class Operand:
             )
 
 
+_NUMBERS: Final[dict[str, Callable[[Any], Iterable[Any]]]] = {
+    "int": lambda value: (value,),
+    "ints": lambda value: value,
+    "sizes": lambda value: value,
+    "pairs": itertools.chain.from_iterable,
+}
+"""The numbers in an attribute's value, by kind. The least of 64 bits is left out: it means a dynamic size."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One static attribute. `kind` says how it is written in IR and what Python value it is.
@@ -118,6 +128,11 @@ class Attribute:
         """Raise `TypeCheckError` when `value` is not a value of this kind."""
         if self.kind == "choice" and value not in self.choices:
             raise TypeCheckError(f"{op}: attribute '{name}' is {value!r}, expected one of {self.choices}")
+        numbers = _NUMBERS.get(self.kind)
+        if numbers is not None:
+            for n in numbers(value):
+                if isinstance(n, int) and not -(1 << 63) < n < 1 << 63:
+                    raise SizeError(f"{op}: {n} in '{name}' does not fit in 64 bits")
 
 
 def ints(doc: str = "") -> Attribute:

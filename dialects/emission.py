@@ -20,7 +20,7 @@ from .declaration import DIALECT, Op, static_sizes
 from .dialect import BY_NAME
 from .errors import VerificationError
 from .ops.constants import Constant
-from .types import ValueType
+from .types import ValueType, require_possible
 
 
 class Emitter(Builder[Any]):
@@ -62,6 +62,7 @@ class Emitter(Builder[Any]):
     ) -> tuple[Any, tuple[ValueType, ...]]:
         """`apply` for callers that know the operand types; gives the result types as well."""
         result_types = op.result_types(types, attributes)
+        require_possible(op.name, result_types)
         codec = self.codec
         values = list(operands)
         written: dict[str, mlir.ir.Attribute] = {}

@@ -41,6 +41,18 @@ class TypeCheckError(AdzeError, TypeError):
     """An op was given operands or attributes that its declaration does not allow."""
 
 
+class SizeError(TypeCheckError, ValueError):
+    """An array or a number is larger than any machine can hold."""
+
+
+class MeaningLostError(AdzeError, TypeError):
+    """An array's class says more than its elements do, such as a mask, and adze has the elements only."""
+
+
+class OutOfMemoryError(AdzeError, MemoryError):
+    """An array is possible, and this machine has not the memory for it now."""
+
+
 class VerificationError(AdzeError, ValueError):
     """A module of adze IR is not well formed."""
 

@@ -58,6 +58,18 @@ def __getattr__(name: str) -> Any:
     return module
 
 
+def new_context(*, foreign_ops: bool = True) -> Any:
+    """A context of MLIR; `foreign_ops` lets it hold ops of dialects that are not loaded, adze's among them.
+
+    It uses no threads: all contexts of a process share one pool, which a forked child does not have (printing
+    a module, which verifies it, waits for ever there). Modules of adze are too small to gain from threads.
+    """
+    context = __getattr__("ir").Context()
+    context.enable_multithreading(False)
+    context.allow_unregistered_dialects = foreign_ops
+    return context
+
+
 def is_loaded() -> bool:
     """Whether the bindings have been imported in this process."""
     return "ir" in globals()

@@ -13,7 +13,7 @@ from typing import Final
 import ml_dtypes
 import numpy as np
 
-from .errors import TypeCheckError
+from .errors import MeaningLostError, SizeError, TypeCheckError
 
 Dimension = int | None
 
@@ -115,6 +115,60 @@ class TensorType:
     def __str__(self) -> str:
         name = dtype_name(self.dtype).replace("complex<f32>", "c64").replace("complex<f64>", "c128")
         return f"{name}[{','.join('?' if n is None else str(n) for n in self.shape)}]"
+
+
+def plain_array(array: np.ndarray) -> np.ndarray:
+    """`array`, unless it is of a class that means more than its elements: that would be lost silently."""
+    if type(array) is np.ndarray:
+        return array
+    if isinstance(array, np.ma.MaskedArray):
+        raise MeaningLostError(
+            "a masked array would lose its mask: adze has no masks",
+            hint="fill it (x.filled(0)), or pass x.data and x.mask as two arrays",
+        )
+    if isinstance(array, np.matrix):
+        raise MeaningLostError(
+            "a numpy.matrix would lose its meaning of *: adze has arrays only",
+            hint="pass numpy.asarray(x), and write x @ y for the matrix product",
+        )
+    if type(array).__array_ufunc__ is not np.ndarray.__array_ufunc__:
+        kind = type(array).__name__
+        raise MeaningLostError(
+            f"an array of class {kind} would lose what its class adds to its elements",
+            hint="pass numpy.asarray(x), if the elements alone are meant",
+        )
+    return array
+
+
+MAX_BYTES: Final = 2**56
+"""The most bytes of an array. No processor addresses more, and sums of such sizes fit in 64 bits: IREE
+computes them modulo 2^64, so that beyond 2^63 it crashes or allocates too little."""
+MAX_RANK: Final = 64
+"""The most axes of an array, which is NumPy's limit."""
+
+
+def require_possible(op: str, types: Iterable[ValueType]) -> None:
+    """Raise the `SizeError` for an array of these types that `op` makes and that no machine can hold."""
+    for t in types:
+        if isinstance(t, SizeType):
+            continue
+        if len(t.shape) > MAX_RANK:
+            raise SizeError(f"{op}: an array of {len(t.shape)} axes is not possible: at most {MAX_RANK} are")
+        count = t.dtype.itemsize
+        for n in t.shape:
+            count *= n or 1  # axes of size 0 do not make the others possible: NumPy counts like this too
+        if count > MAX_BYTES:
+            raise SizeError(
+                f"{op}: {t} is not possible: it would have {_readable(count)}, "
+                "and an array has at most 64 PiB"
+            )
+
+
+def _readable(count: int) -> str:
+    """Bytes that are too many, for people."""
+    if count < 2**70:
+        return f"{count / 2**60:,.2f} EiB"
+    return f"10^{len(str(count)) - 1} bytes"
 
 
 @dataclass(frozen=True, slots=True)

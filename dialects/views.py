@@ -7,18 +7,27 @@ that the bindings use themselves (`sort.operands`) keeps their meaning; `operand
 
 from __future__ import annotations
 
+import threading
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from . import mlir
 from .attributes import Codec
 from .declaration import DIALECT, Attribute, Op
 from .dialect import OPS
 
+# Two first traces may run at once, and MLIR refuses a second registration.
+_registering: Final = threading.Lock()
 
-@cache
+
 def register() -> Any:
     """Register the dialect and its op classes, once a process; the class of the dialect."""
+    with _registering:
+        return _registered()
+
+
+@cache
+def _registered() -> Any:
     extension = mlir.extension
     dialect = type("AdzeDialect", (mlir.ir.Dialect,), {"DIALECT_NAMESPACE": DIALECT})
     extension.register_dialect(dialect)

@@ -57,8 +57,8 @@ class DtypeError(AdzeError, TypeError):
     """A dtype does not fit the operation."""
 
 
-class IntegerRangeError(DtypeError, OverflowError):
-    """A Python integer does not fit in the dtype that it meets."""
+class OutOfRangeError(DtypeError, ArgumentError, OverflowError):
+    """A Python number cannot be represented in the dtype that it should take."""
 
 
 class UnsupportedError(AdzeError, NotImplementedError, TypeError):

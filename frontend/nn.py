@@ -363,8 +363,13 @@ def dot_product_attention(
 ) -> Any:
     """Scaled dot-product attention (Vaswani et al. 2017) over the last two axes `[length, features]`.
 
-    `mask` is true where a query may look at a key; it broadcasts to `[..., queries, keys]`.
+    `mask` is true where a query may look at a key; it broadcasts to `[..., queries, keys]`. Half precision is
+    computed in float32 and rounded once, at the end: scores and weights are not rounded on the way.
     """
+    dtype = xp.result_type(query, key, value)
+    if dtype in (xp.float16, xp.bfloat16):
+        wide = (xp.asarray(x).astype(np.float32) for x in (query, key, value))
+        return dot_product_attention(*wide, mask, scale).astype(dtype)
     keys = xp.asarray(key)
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = xp.matmul(query, xp.matrix_transpose(keys * factor))

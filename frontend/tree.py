@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import optree
@@ -84,6 +84,34 @@ def children(tree: Any) -> dict[Any, Any] | None:
         return None
     found, _, entries, _ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
     return dict(zip(entries, found, strict=True))
+
+
+def leaves_along(spec: Structure, tree: Any) -> list[Any] | None:
+    """The leaves of `tree` by the structure `spec`, None for each leaf that a None in `tree` stands for.
+
+    Gives None where `tree` does not fit the structure.
+    """
+    found, given = flatten(tree)
+    if given == spec:
+        return found
+    try:
+        return list(_along(unflatten(spec, range(spec.num_leaves)), tree))
+    except ValueError:
+        return None
+
+
+def _along(full: Any, tree: Any) -> Iterator[Any]:
+    if tree is None:
+        yield from (None for _ in leaves(full))
+        return
+    below, given = children(full), children(tree)
+    if below is None and given is None:
+        yield tree
+    elif below is None or given is None or type(full) is not type(tree) or below.keys() != given.keys():
+        raise ValueError
+    else:
+        for key in below:
+            yield from _along(below[key], given[key])
 
 
 def register(
@@ -176,6 +204,42 @@ def describe_json_arguments(data: Any) -> str:
     positional = [describe_json(v) for v in args["tuple"]]
     named = [f"{k}={describe_json(v)}" for k, v in kwargs["dict"].items()]
     return f"({', '.join([*positional, *named])})"
+
+
+def leaves_as_json(data: Any, value: Any) -> list[Any] | None:
+    """The leaves of `value` where the tree that `to_json` wrote has them, None if it is another tree.
+
+    What stands at a leaf is the leaf, a list too; for a dataclass or a named tuple there may be a dict, which
+    is what `from_json` makes of it.
+    """
+    if data == "*":
+        return [value]
+    if data is None or "node" in data:
+        return leaves(value) if to_json(structure(value)) == data else None
+    if "list" in data or "tuple" in data:
+        (entries,) = data.values()
+        is_same = isinstance(value, list if "list" in data else tuple) and len(value) == len(entries)
+        return _leaves_of_all(entries, value) if is_same else None
+    named = data["dict"] if "dict" in data else dict(data["fields"])
+    if isinstance(value, dict):
+        given = {str(key): entry for key, entry in value.items()}
+    elif "dict" in data or type(value).__name__ != (data.get("dataclass") or data.get("namedtuple")):
+        return None
+    else:
+        given = {name: getattr(value, name) for name in named if hasattr(value, name)}
+    if given.keys() != named.keys():
+        return None
+    return _leaves_of_all(named.values(), [given[name] for name in named])
+
+
+def _leaves_of_all(nodes: Iterable[Any], values: Iterable[Any]) -> list[Any] | None:
+    found: list[Any] = []
+    for node, value in zip(nodes, values, strict=True):
+        some = leaves_as_json(node, value)
+        if some is None:
+            return None
+        found += some
+    return found
 
 
 def from_json(data: Any, leaves: Iterable[Any]) -> Any:

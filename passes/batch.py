@@ -8,7 +8,7 @@ the frontend's business: it moves them to the front before and back after.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from ..dialects.errors import MissingRuleError
 from ..dialects.ops.elementwise import repeated
 from ..dialects.types import SIZE, TensorType, ValueType
 from .construction import Activity, FunctionMaker, NewFunction, call_function, derived_location, result_types
+from .deferred import Deferred, is_deferred, require
 from .functions import body, function, split_body
 from .guard import Guard
 from .simplify import simplify_function
@@ -53,6 +54,7 @@ class Batcher(FunctionMaker):
         self.reader = Reader(self.codec)
         self._guard = Guard(module)
         self._made: dict[tuple[str, Activity, bool], Batched] = {}
+        self._deferred: list[Deferred] = []
 
     def batch(self, symbol: str, batched: Activity, all_results: bool = False) -> Batched:
         """The function that applies `symbol` to each slice of its `batched` operands.
@@ -77,6 +79,20 @@ class Batcher(FunctionMaker):
         types = result_types(b, self.module, symbol)
         mapped = zip(types, made.batched_results, strict=True)
         return made.symbol, made.batched_results, tuple(self._type(t, on) for t, on in mapped)
+
+    def batched_rules(self, rules: Sequence[str], batch: Callable[[], Sequence[str]]) -> Sequence[str]:
+        """The batched rules of a call, which `batch` makes; when they are asked for, if the rules are too."""
+        if not is_deferred(self.module, rules[0]):
+            return batch()
+
+        def make() -> Sequence[str]:
+            for rule in rules:
+                require(self.module, rule)
+            return batch()
+
+        deferred = Deferred(self.module, [f"{rule}_batched" for rule in rules], make)
+        self._deferred.append(deferred)
+        return deferred.symbols
 
     def call(
         self, b: Emitter, size: Any, symbol: str, operands: Sequence[Any], batched: Sequence[bool]

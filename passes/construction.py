@@ -13,7 +13,7 @@ from ..dialects.emission import Emitter, Reader
 from ..dialects.ops.control import Call
 from ..dialects.types import TensorType, ValueType
 from .functions import body, function, functions, rename_references, split_body
-from .simplify import referenced
+from .simplify import Effects, referenced
 
 Activity = tuple[bool, ...]
 """One flag for each argument or result of a function."""
@@ -137,28 +137,30 @@ def move_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.Insert
             operands[position] = mapped
 
 
-def silenced(module: mlir.ir.Module, symbol: str, reader: Reader) -> str:
-    """`symbol`, or where it or what it refers to has effects, a copy of it that has none."""
+def silenced(module: mlir.ir.Module, symbol: str, reader: Reader, made: dict[str, str] | None = None) -> str:
+    """`symbol`, or where it or what it refers to has effects, a copy of it that has none.
+
+    `made` has the copies so far: a rule of a custom derivative may refer to itself.
+    """
+    made = {} if made is None else made
+    if symbol in made:
+        return made[symbol]
+    if not Effects(module, reader).of_function(symbol):
+        return symbol
     source = function(module, symbol)
+    arguments = list(body(source).arguments)
+    types = [reader.codec.read_type(a.type) for a in arguments]
+    new = NewFunction(module, reader.codec, f"{symbol}_again", types, source.location)
+    made[symbol] = new.symbol
+    values = dict(zip(arguments, new.arguments, strict=True))
     operations, terminator = split_body(source)
-    renamed: dict[str, str] = {}
-    kept = []
     for child in operations:
         application = reader.read(child.operation)
         assert application is not None
         if application.op.has_effect and not child.operation.results:
             continue
-        kept.append(child.operation)
-        for name in referenced(application):
-            renamed[name] = silenced(module, name, reader)
-    if len(kept) == len(operations) and all(new == old for old, new in renamed.items()):
-        return symbol
-    arguments = list(body(source).arguments)
-    types = [reader.codec.read_type(a.type) for a in arguments]
-    new = NewFunction(module, reader.codec, f"{symbol}_again", types, source.location)
-    values = dict(zip(arguments, new.arguments, strict=True))
-    for operation in kept:
-        rename_references(clone_operation(operation, values, new.emitter.point), reader, renamed)
+        renamed = {name: silenced(module, name, reader, made) for name in referenced(application)}
+        rename_references(clone_operation(child.operation, values, new.emitter.point), reader, renamed)
     return new.finish([values[v] for v in terminator.operands])
 
 

@@ -33,16 +33,20 @@ def evaluate(module: mlir.ir.Module, symbol: str, arguments: Sequence[Any]) -> l
 
     Raises `VerificationError` when the arguments do not fit the function's types.
     """
-    return _Evaluation(module).call(symbol, arguments)
+    return Evaluation(module).call(symbol, arguments)
 
 
-class _Evaluation:
-    def __init__(self, module: mlir.ir.Module) -> None:
+class Evaluation:
+    """Evaluates functions and single ops of a module; without `effects` nothing is printed or checked."""
+
+    def __init__(self, module: mlir.ir.Module, *, effects: bool = True) -> None:
         self.module = module
         self.reader = Reader(Codec(module.context))
-        self.watch = WATCH.get()
+        self.effects = effects
+        self.watch = WATCH.get() if effects else None
 
     def call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
+        """The results of function `symbol` applied to arrays and integers."""
         operation = function(self.module, symbol)
         parameters = list(body(operation).arguments)
         if len(parameters) != len(arguments):
@@ -52,7 +56,7 @@ class _Evaluation:
             environment[parameter] = self._argument(symbol, position, parameter, argument)
         operations, terminator = split_body(operation)
         for child in operations:
-            self._step(child.operation, environment)
+            self.step(child.operation, environment)
         return [environment[v] for v in terminator.operands]
 
     def _argument(self, symbol: str, position: int, parameter: Any, argument: Any) -> Any:
@@ -66,7 +70,10 @@ class _Evaluation:
             raise VerificationError(f"argument {position} of @{symbol} is {seen}, expected {declared}")
         return array
 
-    def _step(self, operation: mlir.ir.Operation, environment: dict[Any, Any]) -> None:
+    def step(self, operation: mlir.ir.Operation, environment: dict[Any, Any]) -> None:
+        """Add the results of one op to `environment`, which has its operands."""
+        if not self.effects and len(operation.results) == 0:
+            return
         application = self.reader.read(operation, environment.__getitem__)
         if application is None:
             raise VerificationError(f"op '{operation.name}' cannot be evaluated: it is not of adze")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..dialects import mlir
@@ -56,6 +56,14 @@ def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Any]]:
     for symbol, operation in functions(module).items():
         for child in body(operation).operations:
             yield symbol, child
+
+
+def drop_unfinished(module: mlir.ir.Module, kept: Collection[str] = ()) -> None:
+    """Drop functions without an end, which an error left behind, except those `kept`."""
+    for symbol, operation in functions(module).items():
+        operations = list(body(operation).operations)
+        if symbol not in kept and (not operations or operations[-1].operation.name != "func.return"):
+            operation.operation.erase()
 
 
 def rename_references(operation: Any, reader: Reader, renamed: Mapping[str, str]) -> None:

@@ -28,6 +28,7 @@ from .construction import (
     clone_operation,
     derived_location,
 )
+from .deferred import require
 from .functions import body, function, split_body
 from .inline import inline_rule
 from .transpose import Transposer
@@ -179,6 +180,7 @@ class ForwardMode(FunctionMaker):
 
         Its last `count` arguments are tangents.
         """
+        require(self.module, symbol)
         inline_rule(self.module, symbol, self.reader, count)
         source = function(self.module, symbol)
         values = dict(zip(body(source).arguments, operands, strict=True))
@@ -191,6 +193,7 @@ class ForwardMode(FunctionMaker):
         self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
     ) -> tuple[list[Any], list[Any]]:
         """Results and their tangents of a function with a user's pullback: its transpose pushes forward."""
+        require(self.module, bwd)
         results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = [b.type_of(r) for r in results]
         forward = self.transposer.forward_of(bwd, len(residuals), linear)
@@ -200,6 +203,7 @@ class ForwardMode(FunctionMaker):
         self, b: Emitter, fwd: str, primals: Sequence[Any], count: int
     ) -> tuple[list[Any], list[Any]]:
         """Results of a user's `fwd`, and what its pullback takes first: the sizes of a batch, residuals."""
+        require(self.module, fwd)
         outputs = call_function(b, self.module, fwd, primals)
         sizes = [v for v in primals if b.type_of(v) == SIZE]
         return outputs[:count], [*sizes, *outputs[count:]]

@@ -16,6 +16,7 @@ from typing import Any
 from ..dialects import mlir
 from ..dialects.declaration import Op
 from ..dialects.emission import Emitter
+from ..dialects.errors import MissingRuleError
 from ..dialects.types import SIZE
 from .construction import (
     SHAPE_DONORS,
@@ -26,9 +27,11 @@ from .construction import (
     derived_location,
     move_operation,
 )
+from .deferred import require
 from .functions import body, function, rename_references, split_body
 from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, donors
 from .simplify import drop_unused, referenced, simplify_function
+from .verify import location_text
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Linearizer(ForwardMode):
         self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
     ) -> tuple[list[Any], list[Any]]:
         """As forward mode has it, but in an op whose transpose is the user's pullback itself."""
+        require(self.module, bwd)
         results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = tuple(b.type_of(r) for r in results)
         forward = self.transposer.forward_of(bwd, len(residuals), linear)
@@ -181,6 +185,7 @@ class _Split:
         count = len(active_results)
         returned = list(self.terminator.operands)
         results, tangents = returned[:count], returned[count:]
+        self._check_results(results)
         recomputed, sources = self._residuals(tangents)
         primal_operations = [o for o in self.operations if not self._is_linear(o)]
         linear_operations = [o for o in self.operations if self._is_linear(o) or o in recomputed]
@@ -195,6 +200,17 @@ class _Split:
         self._attach_donors(linear, [*sources, *self.tangents], donors)
         self.source.operation.erase()
         return Linearized(primal, linear, tuple(residuals), active_results)
+
+    def _check_results(self, results: Sequence[Any]) -> None:
+        """Refuse a result that a forward rule of the user's computes from a tangent."""
+        for result in results:
+            if result in self.is_linear:
+                raise MissingRuleError(
+                    f"a result of {self.name} depends on a tangent: a rule for its derivative computes the "
+                    "result itself from the tangent, so that there is nothing to linearize at",
+                    where=location_text(result.location),
+                    hint="let the rule give the result that the function gives, from the primals alone",
+                )
 
     def _donors(self) -> dict[Any, Any]:
         """For each tangent of dynamic shape the primal input that it belongs to."""

@@ -25,8 +25,7 @@ def parse_module(text: str, name: str = "<text>", file: Path | None = None) -> m
 
     With the `file` that holds the text, the ops know where in it they are: the bindings call a text "-".
     """
-    context = mlir.ir.Context()
-    context.allow_unregistered_dialects = True
+    context = mlir.new_context()
     try:
         if file is not None:
             return mlir.ir.Module.parseFile(str(file), context)

@@ -71,6 +71,9 @@ class Lower(Pass):
     leaves_adze = False
     target: str = "cpu"
 
+    def __post_init__(self) -> None:
+        parse_target(self.target)  # a wrong one is a mistake in the pipeline, whatever the module is
+
     def run(self, module: mlir.ir.Module) -> None:
         lower(module, parse_target(self.target))
 

@@ -21,7 +21,7 @@ from ..dialects.ops.constants import Constant
 from ..dialects.ops.elementwise import Elementwise
 from ..dialects.ops.shape import BroadcastInDim
 from ..dialects.types import TensorType, ValueType
-from .functions import function, functions, is_private, split_body
+from .functions import body, function, functions, is_private, split_body
 
 FOLD_LIMIT: Final = 256
 """Results with more elements than this are computed when the program runs, not stored in it."""
@@ -65,22 +65,43 @@ class Effects:
         self._functions = functions(module)
         self._reader = reader
         self._known: dict[str, bool] = {}
+        self._direct: dict[str, tuple[bool, set[str]]] = {}
 
     def of(self, application: Application) -> bool:
         op = application.op
         if op.has_effect or not op.refers_to_functions:
             return op.has_effect
-        return any(self._of_function(symbol) for symbol in referenced(application))
+        return any(self.of_function(symbol) for symbol in referenced(application))
 
-    def _of_function(self, symbol: str) -> bool:
+    def of_function(self, symbol: str) -> bool:
+        """Whether a function, or one that it refers to (it may refer to itself), does something."""
         if symbol not in self._known:
-            self._known[symbol] = False  # recursion adds no effect of its own
+            reached, pending = {symbol}, [symbol]
+            while pending:
+                has_effect, names = self._own(pending.pop())
+                if has_effect:
+                    self._known[symbol] = True
+                    return True
+                pending += names - reached
+                reached |= names
+            self._known.update(dict.fromkeys(reached, False))
+        return self._known[symbol]
+
+    def _own(self, symbol: str) -> tuple[bool, set[str]]:
+        """Whether a function has effects of its own, and which others it refers to."""
+        if symbol not in self._direct:
             if symbol not in self._functions:
                 self._functions = functions(self._module)  # it was made since
-            operations, _ = split_body(self._functions[symbol])
-            applications = (self._reader.read(o.operation) for o in operations)
-            self._known[symbol] = any(a is None or self.of(a) for a in applications)
-        return self._known[symbol]
+            has_effect, names = False, set[str]()
+            for child in body(self._functions[symbol]).operations:  # it may lack its end: it is being made
+                op = self._reader.declaration(child.operation.name)
+                has_effect |= op.has_effect if op is not None else child.operation.name != "func.return"
+                if op is not None and op.refers_to_functions:
+                    application = self._reader.read(child.operation)
+                    assert application is not None
+                    names.update(referenced(application))
+            self._direct[symbol] = has_effect, names
+        return self._direct[symbol]
 
 
 class _Run:

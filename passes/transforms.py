@@ -160,10 +160,13 @@ class Batch(Pass):
     argnums: str = ""
     size: str = ""
 
+    def __post_init__(self) -> None:
+        is_number = self.size.isascii() and self.size.isdecimal() and len(self.size) < 20
+        if self.size and not is_number:
+            raise TransformError(f"size {self.size!r} is not a number of at most 19 digits")
+
     def run(self, module: mlir.ir.Module) -> None:
         batched = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
-        if self.size and not self.size.isdigit():
-            raise TransformError(f"size {self.size!r} is not a number")
         made = Batcher(module, int(self.size) if self.size else None).batch(self.function, batched, True)
         _publish(module, made.symbol, f"{self.function}_batched")
 

@@ -30,7 +30,7 @@ from .construction import (
     derived_location,
     result_types,
 )
-from .functions import body, function, split_body
+from .functions import body, drop_unfinished, function, functions, split_body
 from .inline import inline_rule
 from .simplify import simplify_function
 from .verify import location_text
@@ -101,11 +101,13 @@ class Transposer(FunctionMaker):
         lent: list[ValueType] = [] if all(map(_is_static, linear)) else list(linear)
         shaped = self._lending(symbol, constant, linear) if lent else symbol
         flags = (False,) * (constant + len(lent)) + (True,) * len(linear)
+        before = functions(self.module).keys()
         try:
             made: Transposed | None = self.transpose(shaped, flags)
             missing = ""
         except MissingRuleError as error:
             made, missing = None, error.message
+            drop_unfinished(self.module, before)
         types = [*arguments, *lent, *incoming]
         new = NewFunction(self.module, self.codec, f"{symbol}_forward", types, location)
         b = new.emitter

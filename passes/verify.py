@@ -15,7 +15,7 @@ from ..dialects.attributes import Codec
 from ..dialects.declaration import Op
 from ..dialects.emission import Reader
 from ..dialects.errors import AdzeError, VerificationError
-from ..dialects.types import SIZE, TensorType, ValueType, same_dimension
+from ..dialects.types import SIZE, TensorType, ValueType, require_possible, same_dimension
 from .functions import body, functions
 
 _STRUCTURE = frozenset({"func.return"})
@@ -31,7 +31,7 @@ def verify(module: mlir.ir.Module) -> None:
     found = functions(module)
     for symbol, operation in found.items():
         for argument in body(operation).arguments:
-            reader.codec.read_type(argument.type)
+            require_possible(f"@{symbol}", [reader.codec.read_type(argument.type)])
         for child in body(operation).operations:
             try:
                 _verify_operation(child.operation, reader, found)
@@ -53,6 +53,7 @@ def _verify_operation(
     types = [reader.codec.read_type(v.type) for v in operands]
     _verify_sizes(op, attributes, reader)
     inferred = op.result_types(types, attributes)
+    require_possible(op.name, inferred)
     actual = tuple(reader.codec.read_type(r.type) for r in operation.results)
     if len(actual) != len(inferred) or not all(map(_compatible, actual, inferred)):
         raise VerificationError(

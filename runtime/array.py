@@ -12,7 +12,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from ..dialects.types import as_dtype
+from ..dialects.types import as_dtype, plain_array
 from .devices import Device, get_device
 from .errors import DeviceError, ExportError
 
@@ -187,7 +187,9 @@ def as_host_array(value: Any) -> np.ndarray:
         return value  # equal dtypes are native ones: byte order takes part in their comparison
     if isinstance(value, DeviceArray):
         return value.numpy()
-    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+    if isinstance(value, np.ndarray):
+        plain_array(value)
+    elif hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         value = np.from_dlpack(value)
     array = np.asarray(value)
     dtype = as_dtype(array.dtype)
@@ -228,13 +230,18 @@ def _shared_view(host: np.ndarray, device: Device) -> Any:
 
 
 def _mapped(array: DeviceArray) -> np.ndarray:
-    # Only dtypes that NumPy itself defines can be asked for.
-    raw = _UINT16 if array.dtype == _BFLOAT16 else array.dtype
-    host: np.ndarray = array.view.map().asarray(array.shape, raw)
-    if raw is not array.dtype:
-        host = host.view(array.dtype)
+    host = _owned(array.view.map(), array.shape, array.dtype)
     # A result may begin anywhere inside a larger buffer.
     return host if host.flags.aligned else host.copy()
+
+
+def _owned(mapping: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A NumPy array of mapped memory that keeps the mapping, and with it the buffer, alive.
+
+    The array of IREE's own `mapping.asarray` has a base without an owner: it reads memory that was freed with
+    the last reference to the buffer, silently (seen in 3.13). Nobody can make this one writeable.
+    """
+    return np.ndarray(shape, dtype, np.asarray(memoryview(mapping).toreadonly()))
 
 
 def _fetched(array: DeviceArray) -> np.ndarray:
@@ -251,8 +258,8 @@ def _fetched(array: DeviceArray) -> np.ndarray:
     at = iree_runtime.HalFence.create_at
     device.hal.queue_copy(array.view.get_buffer(), staging, at(semaphore, 0), at(semaphore, 1))
     semaphore.wait(1)  # 35 us where waiting on the fence takes 8 ms (seen on Vulkan)
-    raw = _UINT16 if array.dtype == _BFLOAT16 else array.dtype
-    return np.array(staging.map().asarray(list(array.shape), raw)).view(array.dtype)
+    # Copied, since no one but this call should hold host memory that a GPU can write.
+    return _owned(staging.map(), array.shape, array.dtype).copy()
 
 
 def _writeable_view(array: np.ndarray) -> np.ndarray:

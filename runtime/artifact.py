@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,13 +123,19 @@ def check_runnable(manifest: Manifest) -> None:
 def _read(path: str | os.PathLike[str]) -> tuple[Path, bytes, Manifest, bytes]:
     location = Path(path)
     try:
+        if location.is_dir():
+            raise ArtifactError(f"{location}: a directory, expected a .vmfb file")
+        if not stat.S_ISREG(location.stat().st_mode):  # a FIFO would be waited on for ever
+            raise ArtifactError(f"{location}: no ordinary file, expected a .vmfb file")
         content = location.read_bytes()
     except FileNotFoundError:
         raise MissingArtifactError(f"{location}: there is no such file") from None
-    except IsADirectoryError:
-        raise ArtifactError(f"{location}: a directory, expected a .vmfb file") from None
-    except OSError as error:
-        raise UnreadableArtifactError(f"{location}: cannot be read: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        raise UnreadableArtifactError(
+            f"{location}: cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    except MemoryError:
+        raise ArtifactError(f"{location}: too large for the memory of this machine") from None
     try:
         vmfb, manifest = from_bytes(content)
     except ArtifactError as error:
@@ -156,8 +163,11 @@ def from_bytes(content: bytes) -> tuple[bytes, Manifest]:
         )
     if module_length + manifest_length + _TRAILER_BYTES != len(content):
         raise ArtifactError("the file is damaged: its parts do not add up to its length")
-    vmfb = content[:module_length]
-    return vmfb, manifest_from_json(content[module_length : module_length + manifest_length].decode())
+    try:
+        text = content[module_length : module_length + manifest_length].decode()
+    except UnicodeDecodeError:
+        raise ArtifactError("its manifest cannot be read: it is not a text in UTF-8") from None
+    return content[:module_length], manifest_from_json(text)
 
 
 def _what_else(content: bytes) -> tuple[str]:

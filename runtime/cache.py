@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from .compile import CompileOptions
-from .files import TEMPORARY_SUFFIX, write_atomically
+from .files import TEMPORARY_SUFFIX, is_left_behind, write_atomically
 from .manifest import versions
 from .settings import Settings
 from .targets import Target
@@ -34,7 +34,6 @@ _SUFFIX: Final = ".entry"
 _LOCK_NAME: Final = ".evict.lock"
 # After an eviction this much of the bound is in use, so that not every new entry pays for the next one.
 _KEEP_FRACTION: Final = 0.9
-_STALE_SECONDS: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +139,7 @@ class CompileCache:
         path = self._path(key.digest)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            self._remove_temporaries()
             write_atomically(path, content + hashlib.sha256(content).digest())
             self._evict(keep=path)
         except OSError as error:
@@ -176,7 +176,7 @@ class CompileCache:
             with contextlib.suppress(OSError):
                 path.unlink()
                 removed += 1
-        self._remove_temporaries(older_than=0.0)
+        self._remove_temporaries(every=True)
         return removed
 
     def _path(self, digest: str) -> Path:
@@ -218,7 +218,6 @@ class CompileCache:
 
         # One process at a time, so that two do not each delete a half of what should stay.
         with contextlib.suppress(filelock.Timeout), filelock.FileLock(self.folder / _LOCK_NAME, timeout=5):
-            self._remove_temporaries(older_than=_STALE_SECONDS)
             entries = sorted(self._sized_entries(), key=lambda entry: (entry[2] == keep, entry[0]))
             total = sum(size for _, size, _ in entries)
             for _, size, path in entries:
@@ -230,11 +229,11 @@ class CompileCache:
                     path.unlink()
                     total -= size
 
-    def _remove_temporaries(self, older_than: float) -> None:
-        """Delete what processes left behind that were killed while writing."""
+    def _remove_temporaries(self, every: bool = False) -> None:
+        """Delete what processes left behind that were killed while writing, or `every` temporary file."""
         for path in self.folder.glob(f"[0-9a-f][0-9a-f]/.*{TEMPORARY_SUFFIX}"):
             with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime >= older_than:
+                if every or is_left_behind(path):
                     path.unlink()
 
 

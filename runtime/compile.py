@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import os
 import re
 import shlex
 import subprocess
@@ -245,6 +246,9 @@ def _run_compiler(
 
 # --- in process --------------------------------------------------------------------------------------------
 
+# The process that has the threads that IREE compiles with, once it has compiled.
+_threads_of: int | None = None
+
 _SEVERITIES: Final = {0: "note", 1: "warning", 2: "error", 3: "remark"}
 _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
     None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
@@ -281,10 +285,9 @@ def _is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
     Its own parser lets an op of a foreign dialect through and crashes on it later. A session's context that
     is told not to is never freed (observed: 4 MB a compile); this one is.
     """
-    from ..dialects.mlir import ir
+    from ..dialects.mlir import ir, new_context
 
-    with ir.Context() as context:
-        context.allow_unregistered_dialects = False
+    with new_context(foreign_ops=False) as context:
         try:
             ir.Module.parse(module, context)
         except ir.MLIRError as error:
@@ -307,6 +310,8 @@ def _run_phases(
     from iree.compiler.api import ctypes_dl
 
     session = api.Session()
+    if not _has_threads():
+        session.context.enable_multithreading(False)
     try:
         try:
             session.set_flags(*flags)
@@ -346,6 +351,18 @@ def _run_phases(
         return produced
     finally:
         session.close()
+
+
+def _has_threads() -> bool:
+    """Whether the compiler may use its threads here: a forked child would wait for its parent's for ever."""
+    global _threads_of
+    if _threads_of is None:
+        from iree.compiler.api import ctypes_dl
+
+        _threads_of = os.getpid()
+        # Initialized once more than shut down, the compiler does not wait for its threads when a child ends.
+        os.register_at_fork(after_in_child=ctypes_dl._dylib.ireeCompilerGlobalInitialize)
+    return _threads_of == os.getpid()
 
 
 # --- diagnostics -------------------------------------------------------------------------------------------

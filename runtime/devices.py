@@ -12,6 +12,8 @@ import enum
 import os
 import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -80,7 +82,7 @@ class Device:
         )
 
     @property
-    def works_after_fork(self) -> bool:
+    def is_usable(self) -> bool:
         """False in a forked child for all but `local-sync`: the worker threads stayed with the parent."""
         return self.name == "local-sync" or self._process == os.getpid()
 
@@ -119,9 +121,9 @@ def get_device(name: str | Device | None = None, *, work: float | None = None) -
     if isinstance(name, Device):
         return name
     canonical = _canonical_name(name or "cpu", work)
-    with _LOCK:
+    with _lock:
         device = _DEVICES.get(canonical)
-        if device is None or not device.works_after_fork:
+        if device is None:
             device = _create_device(canonical)
             _DEVICES[canonical] = device
             _keep_until_the_end(device)
@@ -171,8 +173,24 @@ _VULKAN_DEVICE_NAMES: Final = (
     (r"Mali-G(6[12]5|7[12][05]|310|510)", "valhall4"),
     (r"Mali-G(57|68|77|78)", "valhall1"),
 )
-_LOCK: Final = threading.Lock()
+_lock = threading.Lock()
 _DEVICES: Final[dict[str, Device]] = {}
+_DRIVER_OBJECTS: Final[dict[str, Any]] = {}
+
+
+def _after_fork_in_child() -> None:
+    """Never free the parent's devices, since that waits for threads that are not here, and forget those that
+    work on such threads. (A child that shuts Python down is told by nanobind that they were not freed.)"""
+    global _lock
+    _lock = threading.Lock()  # some thread of the parent may have held it
+    for held in (*(device.hal for device in _DEVICES.values()), *_DRIVER_OBJECTS.values()):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+    _DRIVER_OBJECTS.clear()
+    for device in [device for device in _DEVICES.values() if not device.is_usable]:
+        del _DEVICES[device.name]
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def _canonical_name(name: str, work: float | None) -> str:
@@ -190,8 +208,6 @@ def _canonical_name(name: str, work: float | None) -> str:
 
 
 def _create_device(name: str) -> Device:
-    from iree import runtime as iree_runtime
-
     driver, _, position = name.partition(":")
     entries = _driver_devices(driver)
     if int(position or 0) >= len(entries):
@@ -203,8 +219,8 @@ def _create_device(name: str) -> Device:
         # Without the caching allocator every large result on the CPU pays for fresh pages. With it, Vulkan
         # fails at the first call ("allocator cannot allocate a Vulkan buffer") or crashes.
         allocators = ["caching"] if driver in _LOCAL_DESCRIPTIONS else None
-        loaded: Any = iree_runtime.get_driver(driver)  # the stubs know neither dicts nor names here
-        hal = loaded.create_device(entry["device_id"], allocators=allocators)
+        with _without_mpi():
+            hal = _driver(driver).create_device(entry["device_id"], allocators=allocators)
     except Exception as error:
         raise DeviceError(f"device {name!r} is here but cannot be used: {_last_line(error)}") from error
     if driver in _LOCAL_DESCRIPTIONS:
@@ -212,14 +228,39 @@ def _create_device(name: str) -> Device:
     return Device(name, DeviceKind(driver), str(entry["name"]), hal)
 
 
+# Set by `mpirun` and its kin. IREE takes either for an order to load libmpi, and opens no device without it.
+_MPI_SIZES: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+
+
+@contextmanager
+def _without_mpi() -> Iterator[None]:
+    """Hide from IREE that this process is one of several: a local device has no use for the others."""
+    hidden = {name: os.environ.pop(name) for name in _MPI_SIZES if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
 def _driver_devices(driver: str) -> list[dict[str, Any]]:
     """What the driver lists; nothing, where its library is missing on this machine."""
-    from iree import runtime as iree_runtime
-
     try:
-        return list(iree_runtime.get_driver(driver).query_available_devices())
+        return list(_driver(driver).query_available_devices())
     except Exception:
         return []
+
+
+def _driver(name: str) -> Any:
+    """The driver called `name`, the same object each time.
+
+    Not the one that IREE keeps for the process: a driver owns worker threads, and a child that is forked
+    later would wait for them when IREE frees it.
+    """
+    from iree.runtime import _binding
+
+    if name not in _DRIVER_OBJECTS:
+        _DRIVER_OBJECTS[name] = _binding.create_hal_driver(name)
+    return _DRIVER_OBJECTS[name]
 
 
 def _names_here() -> str:

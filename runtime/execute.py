@@ -18,7 +18,13 @@ import numpy as np
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
 from .errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
-from .signature import ArraySpec, FunctionSignature, check_arguments, signature_from_declaration
+from .signature import (
+    ArraySpec,
+    FunctionSignature,
+    check_arguments,
+    check_signature,
+    signature_from_declaration,
+)
 
 if TYPE_CHECKING:
     from iree import runtime as iree_runtime
@@ -40,11 +46,9 @@ class Executable:
         from iree import runtime as iree_runtime
 
         self.device = get_device(device)
-        instance = _vm_instance()
         try:
-            self._module = iree_runtime.VmModule.copy_buffer(instance, vmfb)
-            hal = iree_runtime.create_hal_module(instance, self.device.hal)
-            self._context = iree_runtime.VmContext(instance, modules=[hal, self._module])
+            self._module = iree_runtime.VmModule.copy_buffer(_vm_instance(), vmfb)
+            self._context = _new_context(self._module, self.device)
         except Exception as error:
             raise ArtifactError(_explain_load(error, self.device)) from error
         self._signatures = {signature.name: signature for signature in signatures}
@@ -81,10 +85,12 @@ class Executable:
     def _make_function(self, name: str) -> Function:
         vm_function = self._lookup(name)
         signature = self._signatures.get(name)
+        declaration = vm_function.reflection.get("iree.abi.declaration", "")
         if signature is None:
-            declaration = vm_function.reflection.get("iree.abi.declaration", "")
             signature = signature_from_declaration(name, declaration)
-        return Function(self._context, vm_function, signature, self.device)
+        elif declaration:
+            check_signature(signature, signature_from_declaration(name, declaration))
+        return Function(self._context, self._module, vm_function, signature, self.device)
 
 
 class Function:
@@ -93,6 +99,7 @@ class Function:
     def __init__(
         self,
         context: iree_runtime.VmContext,
+        module: iree_runtime.VmModule,
         vm_function: iree_runtime.VmFunction,
         signature: FunctionSignature,
         device: Device,
@@ -102,6 +109,7 @@ class Function:
         self.signature = signature
         self.device = device
         self._context = context
+        self._module = module
         self._vm_function = vm_function
         self._invoke = context.invoke
         self._new_list: Any = iree_runtime.VmVariantList  # its stub wants references where views will do
@@ -163,12 +171,9 @@ class Function:
         return self._run(inputs)
 
     def _run(self, inputs: Any) -> list[DeviceArray]:
+        if self._process_bound and not self.device.is_usable:
+            self._open_again()
         device = self.device
-        if self._process_bound and not device.works_after_fork:
-            raise DeviceError(
-                f"{device.name} was opened before this process forked and its threads are not here",
-                hint="use device 'local-sync', or the spawn method of multiprocessing",
-            )
         results = self._new_list(len(self._outputs))
         try:
             self._invoke(self._vm_function, inputs, results)
@@ -180,6 +185,17 @@ class Function:
             view = results.get_as_object(position, view_class)
             made.append(DeviceArray(view, tuple(view.shape) if shape is None else shape, dtype, device))
         return made
+
+    def _open_again(self) -> None:
+        """In a forked child: load the program on a device of this process, whose threads are here."""
+        if not self.device.is_cpu:
+            raise DeviceError(
+                f"{self.device.name} was opened before this process forked and does not work in the child",
+                hint="open it in the child only, or use the spawn method of multiprocessing",
+            )
+        self.device = get_device(self.device.name)
+        self._context = _new_context(self._module, self.device)
+        self._invoke = self._context.invoke
 
     def _call_converted(self, arguments: Sequence[Any]) -> list[DeviceArray]:
         """The general way: every argument becomes a DeviceArray, large ones without a copy."""
@@ -228,6 +244,14 @@ class Function:
             f"on {self.device.name}",
             hint=f"move it: {spec.name}.to({self.device.name!r})",
         )
+
+
+def _new_context(module: iree_runtime.VmModule, device: Device) -> iree_runtime.VmContext:
+    from iree import runtime as iree_runtime
+
+    instance = _vm_instance()
+    hal = iree_runtime.create_hal_module(instance, device.hal)
+    return iree_runtime.VmContext(instance, modules=[hal, module])
 
 
 @functools.cache

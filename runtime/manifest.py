@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..dialects.errors import AdzeError
 from ..dialects.types import dtype_from_name, dtype_name
 from .errors import ArtifactError
+from .manifest_schema import check_manifest, shortened
 from .signature import ArraySpec, FunctionSignature
 from .targets import Target
 
@@ -72,21 +72,23 @@ class Manifest:
         raise ArtifactError(f"the program has no function {name!r}: it has {names}")
 
     def to_json(self) -> str:
-        """Canonical JSON text: sorted keys, no spaces, so that equal manifests are equal bytes."""
+        """Canonical JSON text: keys in one order, no spaces, so that equal manifests are equal bytes.
+
+        The keys are not sorted by JSON: dicts in trees are in the order of their leaves, 2 before 10.
+        """
         return json.dumps(
             {
+                "architecture": self.architecture,
+                "extra": dict(sorted(self.extra.items())),
+                "flags": list(self.flags),
                 "format_version": self.format_version,
                 "functions": [_function_to_json(function) for function in self.functions],
-                "target": self.target,
-                "architecture": self.architecture,
-                "required_features": list(self.required_features),
-                "versions": dict(self.versions),
-                "flags": list(self.flags),
                 "ir_sha256": self.ir_sha256,
+                "required_features": list(self.required_features),
+                "target": self.target,
+                "versions": dict(sorted(self.versions.items())),
                 "work": self.work,
-                "extra": dict(self.extra),
             },
-            sort_keys=True,
             separators=(",", ":"),
             ensure_ascii=False,
         )
@@ -138,28 +140,27 @@ def manifest_from_json(text: str) -> Manifest:
     try:
         data = json.loads(text)
         version = data["format_version"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ArtifactError(f"its manifest cannot be read: {error}") from None
-    if version != FORMAT_VERSION:
+    if isinstance(version, bool) or version != FORMAT_VERSION:
         age = "newer" if isinstance(version, int) and version > FORMAT_VERSION else "older"
         raise ArtifactError(
-            f"its manifest has format version {version}, {age} than the {FORMAT_VERSION} of this adze",
+            f"its manifest has format version {shortened(version)}, {age} than the {FORMAT_VERSION} "
+            "of this adze",
             hint="build the program again with this version of adze",
         )
-    try:
-        return Manifest(
-            functions=tuple(_function_from_json(function) for function in data["functions"]),
-            target=str(data["target"]),
-            architecture=str(data["architecture"]),
-            required_features=tuple(map(str, data["required_features"])),
-            versions={str(name): str(value) for name, value in data["versions"].items()},
-            flags=tuple(map(str, data["flags"])),
-            ir_sha256=str(data["ir_sha256"]),
-            work=None if data["work"] is None else float(data["work"]),
-            extra=dict(data["extra"]),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, AdzeError) as error:
-        raise ArtifactError(f"its manifest is incomplete or damaged: {error!r}") from None
+    check_manifest(data)
+    return Manifest(
+        functions=tuple(map(_function_from_json, data["functions"])),
+        target=data["target"],
+        architecture=data["architecture"],
+        required_features=tuple(data["required_features"]),
+        versions=data["versions"],
+        flags=tuple(data["flags"]),
+        ir_sha256=data["ir_sha256"],
+        work=None if data["work"] is None else float(data["work"]),
+        extra=data["extra"],
+    )
 
 
 def reflection_text(manifest: Manifest) -> str:
@@ -189,7 +190,7 @@ def _function_to_json(function: ExportedFunction) -> Json:
 
 def _function_from_json(data: Json) -> ExportedFunction:
     signature = FunctionSignature(
-        str(data["name"]),
+        data["name"],
         tuple(map(_spec_from_json, data["inputs"])),
         tuple(map(_spec_from_json, data["outputs"])),
     )
@@ -201,11 +202,7 @@ def _spec_to_json(spec: ArraySpec) -> Json:
 
 
 def _spec_from_json(data: Json) -> ArraySpec:
-    shape = tuple(data["shape"])
-    for dim in shape:
-        if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int | str)):
-            raise ValueError(f"{dim!r} is not a dim")
-    return ArraySpec(str(data["name"]), dtype_from_name(data["dtype"]), shape)
+    return ArraySpec(data["name"], dtype_from_name(data["dtype"]), tuple(data["shape"]))
 
 
 def _mlir_string(text: str) -> str:

@@ -25,9 +25,9 @@ def may_branch(module: bytes) -> bool:
 
 def told_apart(program: bytes) -> bytes:
     """`program`, bytecode of the virtual machine's phase, with no reference twice in one branch."""
-    from ..dialects.mlir import ir
+    from ..dialects.mlir import ir, new_context
 
-    with ir.Context() as context, ir.Location.unknown():
+    with new_context(foreign_ops=False) as context, ir.Location.unknown():
         module = ir.Module.parse(program, context)
         for block in _blocks(module.operation):
             _tell_apart(ir, block.operations[len(block.operations) - 1].operation)

@@ -95,6 +95,38 @@ def signature_from_declaration(name: str, declaration: str) -> FunctionSignature
     )
 
 
+def check_signature(stated: FunctionSignature, declared: FunctionSignature) -> None:
+    """Raise the ArtifactError where a manifest states what the module in its file does not take or give.
+
+    IREE would read memory by the module's types and adze by the manifest's. The module's know no signs.
+    """
+    for kind, here, there in (
+        ("input", stated.inputs, declared.inputs),
+        ("result", stated.outputs, declared.outputs),
+    ):
+        if len(here) != len(there):
+            raise ArtifactError(
+                f"its manifest is damaged: {stated.name}() has {_count(len(here), kind)} in it, and "
+                f"{len(there)} in the module"
+            )
+        for spec, actual in zip(here, there, strict=True):
+            if not _same_memory(spec, actual):
+                raise ArtifactError(
+                    f"its manifest is damaged: {kind} {spec.name!r} of {stated.name}() is {spec.type_text} "
+                    f"in it, and {actual.type_text} in the module"
+                )
+
+
+def _same_memory(spec: ArraySpec, actual: ArraySpec) -> bool:
+    signless = dtype_name(spec.dtype).removeprefix("u") == dtype_name(actual.dtype).removeprefix("u")
+    sizes = zip(spec.shape, actual.shape, strict=False)
+    return (
+        signless
+        and len(spec.shape) == len(actual.shape)
+        and all((a if isinstance(a, int) else None) == b for a, b in sizes)
+    )
+
+
 _DECLARED: Final = re.compile(r"%(\w+): tensor<((?:(?:\d+|\?)x)*)([^<>]*(?:<[^<>]*>)?)>")
 
 

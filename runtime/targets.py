@@ -49,7 +49,12 @@ def parse_target(text: str | Target) -> Target:
     """The target that `text` names; a TargetError lists the legal ones."""
     if isinstance(text, Target):
         return text
-    kind, _, detail = text.strip().partition(":")
+    kind, colon, detail = text.strip().partition(":")
+    if colon and not detail:
+        raise TargetError(
+            f"target {text!r} ends with a colon: expected a detail after it",
+            hint=f"write {kind!r}, or one of {', '.join(target_names())}",
+        )
     if kind == "cpu":
         return _cpu_target(detail)
     if kind == "vulkan":

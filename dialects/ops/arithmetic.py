@@ -51,14 +51,16 @@ class Abs(Unary):
 
 
 class Sign(Unary):
-    """``y = x / |x|``, real zeros kept as they are (`-0` too), complex ones `0`;  ``dy = 0`` for real `x`."""
+    """``y = x / |x|``, zeros kept as they are (`-0` too);  ``dy = 0`` for real `x`."""
 
     name = "sign"
     operands = (Operand("x", NUMBERS),)
 
     @staticmethod
     def function(x: np.ndarray) -> np.ndarray:
-        return np.sign(x) if x.dtype in COMPLEX else np.where(x == 0, x, np.sign(x))
+        if x.dtype in COMPLEX:  # the modulus of the largest numbers would overflow
+            x = np.where(np.isfinite(x) & (np.abs(x) == np.inf), x * x.dtype.type(0.25), x)
+        return np.where(x == 0, x, np.sign(x))
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:

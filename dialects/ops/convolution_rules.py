@@ -109,7 +109,7 @@ def batched_convolution(b: Any, size: Any, operands: Any, batched: Any, **given:
     lhs_spec, rhs_spec, out_spec = given["lhs_spec"], given["rhs_spec"], given["out_spec"]
     feature_groups, batch_groups = given["feature_group_count"], given["batch_group_count"]
     if batched[0] and batched[1]:
-        if not isinstance(size, int):
+        if not isinstance(size, int) or size == 0:
             return _one_by_one(b, size, lhs, rhs, given)
         if batch_groups > 1:
             lhs = merged_batch(b, lhs, lhs_spec[0])
@@ -118,17 +118,19 @@ def batched_convolution(b: Any, size: Any, operands: Any, batched: Any, **given:
             lhs = merged_batch(b, lhs, lhs_spec[1])
             given["feature_group_count"] = feature_groups * size
         found = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0]), **given)
-        return split_batch(b, found, out_spec[1], size)
+        return split_batch(b, found, out_spec[1], size, inner=b.sizes(rhs)[1 + rhs_spec[0]])
     if batched[0]:
         found = b.conv_general(merged_batch(b, lhs, lhs_spec[0], batch_groups), rhs, **given)
-        return split_batch(b, found, out_spec[0], size)
+        inner = b.size_quotient(b.sizes(lhs)[1 + lhs_spec[0]], batch_groups)
+        return split_batch(b, found, out_spec[0], size, inner=inner)
     groups = feature_groups * batch_groups
     found = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0], groups), **given)
-    return split_batch(b, found, out_spec[1], size, groups)
+    inner = b.size_quotient(b.sizes(rhs)[1 + rhs_spec[0]], groups)
+    return split_batch(b, found, out_spec[1], size, groups, inner)
 
 
 def _one_by_one(b: Any, size: Any, lhs: Any, rhs: Any, given: dict[str, Any]) -> Any:
-    """A batch whose size is known only when the program runs: it cannot be a number of groups."""
+    """A batch that cannot be a number of groups: its size is 0, or known only when the program runs."""
     image, kernel = (b.tensor_type(x) for x in (lhs, rhs))
     image, kernel = (kind.with_shape(kind.shape[1:]) for kind in (image, kernel))
     one = b.functions.function("convolution", [image, kernel], lambda c, xs: [c.conv_general(*xs, **given)])
@@ -141,7 +143,7 @@ def _one_by_one(b: Any, size: Any, lhs: Any, rhs: Any, given: dict[str, Any]) ->
         carry_count=0,
         length=(size,),
         reverse=False,
-        results=(result.with_shape((None, *result.shape)),),
+        results=(result.with_shape((size if isinstance(size, int) else None, *result.shape)),),
     )
 
 

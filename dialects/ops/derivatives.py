@@ -235,7 +235,11 @@ class CustomJvpCall(CallLike):
     ) -> Any:
         made, _, types = engine.batched_callee(b, callee, batched, all_results=True)
         moving = tuple(has for x, has in zip(operands, batched, strict=True) if b.type_of(x) != SIZE)
-        made_rule, _, _ = engine.batched_callee(b, rule, (*batched, *moving), all_results=True)
+
+        def batched_rule() -> list[str]:
+            return [engine.batched_callee(b, rule, (*batched, *moving), all_results=True)[0]]
+
+        (made_rule,) = engine.batched_rules([rule], batched_rule)
         found = b.custom_jvp_call(
             *engine.leading(size), *operands, callee=made, rule=made_rule, results=types
         )
@@ -291,10 +295,14 @@ class CustomVjpCall(CallLike):
     ) -> Any:
         spread, everything = spread_arrays(b, size, operands, batched)
         made, _, types = engine.batched_callee(b, callee, everything, all_results=True)
-        made_fwd, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
-        sizes = (False,) * everything.count(False)
-        pulled = (*sizes, *(True for _ in forward_types))
-        made_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
+
+        def batched_rules() -> list[str]:
+            made_fwd, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
+            sizes = (False,) * everything.count(False)
+            pulled = (*sizes, *(True for _ in forward_types))
+            return [made_fwd, engine.batched_callee(b, bwd, pulled, all_results=True)[0]]
+
+        made_fwd, made_bwd = engine.batched_rules([fwd, bwd], batched_rules)
         found = b.custom_vjp_call(
             *engine.leading(size), *spread, callee=made, fwd=made_fwd, bwd=made_bwd, results=types
         )

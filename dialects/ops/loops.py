@@ -182,15 +182,7 @@ class Cond(GuardedBranches, NarrowedBranches, Op):
     ) -> Any:
         """One index for all: one cond of batched branches. One for each: all branches, then select."""
         if not batched[0]:
-            made = [engine.batched_callee(b, s, batched[1:], all_results=True) for s in branches]
-            found = b.cond(
-                operands[0],
-                *engine.leading(size),
-                *operands[1:],
-                branches=[m[0] for m in made],
-                results=made[0][2],
-            )
-            return as_list(found), [True] * len(results)
+            return _batched_branches(b, size, operands, tuple(batched[1:]), engine, branches)
         lead = engine.leading(size)
         outcomes = []
         for position, branch in enumerate(branches):
@@ -422,6 +414,35 @@ class While(GuardedWhile, NarrowedWhile, Op):
         saved_states: int,
     ) -> Any:
         return l.while_loop(xs, condition, body, condition_constants, body_constants)
+
+
+def _batched_branches(
+    b: Any, size: Any, operands: Any, batched: Flags, engine: Any, branches: Sequence[str]
+) -> tuple[list[Any], list[bool]]:
+    """One cond of batched branches; a result is batched if one branch gives it so."""
+    parts = [engine.batched_callee(b, branch, batched) for branch in branches]
+    flags = [any(column) for column in zip(*(own for _, own, _ in parts), strict=True)]
+    given = [*engine.leading(size), *operands[1:]]
+
+    def branch(position: int) -> str:
+        symbol_, own, _ = parts[position]
+
+        def build(c: Any, values: Any) -> list[Any]:
+            width = values[0] if engine.leading(size) else size
+            found = engine.called(c, symbol_, values)
+            return [
+                repeated(c, x, width) if wanted and not has else x
+                for x, wanted, has in zip(found, flags, own, strict=True)
+            ]
+
+        return str(engine.function(f"{symbol_}_branch", [b.type_of(v) for v in given], build))
+
+    chosen = [s if list(own) == flags else branch(i) for i, (s, own, _) in enumerate(parts)]
+    kinds = [types for types in zip(*(t for _, _, t in parts), strict=True)]
+    owns = list(zip(*(own for _, own, _ in parts), strict=True))
+    results = tuple(t[own.index(True) if True in own else 0] for t, own in zip(kinds, owns, strict=True))
+    found = b.cond(operands[0], *given, branches=chosen, results=results)
+    return as_list(found), flags
 
 
 def _is_branch(b: Any, index: Any, position: int, count: int) -> Any:

@@ -109,10 +109,13 @@ def merged_batch(b: Any, x: Any, axis: int, groups: int = 1) -> Any:
     return b.reshape(moved, shape=(*shape[:axis], total, *shape[axis + 1 :]))
 
 
-def split_batch(b: Any, y: Any, axis: int, size: Any, groups: int = 1) -> Any:
-    """The inverse of `merged_batch`: the batch of `size` taken out of `axis`, as axis 0."""
+def split_batch(b: Any, y: Any, axis: int, size: Any, groups: int = 1, inner: Any = None) -> Any:
+    """The inverse of `merged_batch`: the batch of `size` taken out of `axis`, as axis 0.
+
+    `inner` is what each group of one slice has along `axis`; where it is not given, `size` is not 0.
+    """
     shape = list(b.sizes(y))
-    inner = b.size_quotient(shape[axis], b.size_greatest(b.size_product(size, groups), 1))
+    inner = b.size_quotient(shape[axis], b.size_product(size, groups)) if inner is None else inner
     split = b.reshape(y, shape=(*shape[:axis], groups, size, inner, *shape[axis + 1 :]))
     order = [axis + 1, *(a for a in range(len(shape) + 2) if a != axis + 1)]
     moved = b.transpose(split, permutation=tuple(order))

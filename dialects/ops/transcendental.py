@@ -79,8 +79,11 @@ class Expm1(OfInexact):
     """``y = e ** x - 1, accurate near 0;  dy = (y + 1) * dx``."""
 
     name = "expm1"
-    function = np.expm1
     partials = (lambda b, y, x: shifted(b, y, 1),)
+
+    @staticmethod
+    def function(x: np.ndarray) -> np.ndarray:
+        return _complex_expm1(x) if x.dtype.kind == "c" else np.expm1(x)
 
 
 class Log(OfInexact):
@@ -114,6 +117,7 @@ class Log1p(OfInexact):
         # NumPy's real part cancels where |1 + x| is near 1
         near = 0.5 * np.log1p(x.real * (2 + x.real) + x.imag * x.imag)
         logarithm = np.log1p(x)
+        logarithm = np.where((logarithm.real == np.inf) & np.isfinite(x), np.log(x), logarithm)
         return np.where(np.abs(x) < 0.5, near + 1j * logarithm.imag, logarithm).astype(x.dtype)
 
     @staticmethod
@@ -260,3 +264,14 @@ def rsqrt_of_square_minus_one(b: Any, x: Any) -> Any:
     if b.tensor_type(x).dtype in COMPLEX:
         return b.mul(b.rsqrt(low), b.rsqrt(high))
     return b.rsqrt(b.mul(low, high))
+
+
+def _complex_expm1(x: np.ndarray) -> np.ndarray:
+    """NumPy's values, and at infinities, NaN and on the real line those that C99 gives `exp(x) - 1`."""
+    y = np.array(np.expm1(x))
+    real = np.expm1(x.real)
+    on_line = x.imag == 0
+    y.real = np.where(on_line | np.isinf(x.real) & ~np.isfinite(x.imag), real, y.real)
+    y.imag = np.where(on_line, x.imag, y.imag)
+    y.imag = np.where((x.real == -np.inf) & ~np.isfinite(x.imag), 0, y.imag)
+    return y

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies
     from .frontend.transforms.checkpoints import remat as remat
     from .frontend.transforms.checkpoints import stop_gradient as stop_gradient
+    from .frontend.transforms.closures import closure_convert as closure_convert
+    from .frontend.transforms.closures import custom_gradient as custom_gradient
     from .frontend.transforms.custom_derivatives import custom_jvp as custom_jvp
     from .frontend.transforms.custom_derivatives import custom_vjp as custom_vjp
     from .frontend.transforms.differentiation import grad as grad
@@ -94,6 +96,8 @@ _WHERE = {
     "checkpoint": ".frontend.transforms.checkpoints",
     "checkpoint_name": ".frontend.transforms.checkpoints",
     "checkpoint_policies": ".frontend.transforms.checkpoints",
+    "closure_convert": ".frontend.transforms.closures",
+    "custom_gradient": ".frontend.transforms.closures",
     "custom_jvp": ".frontend.transforms.custom_derivatives",
     "custom_vjp": ".frontend.transforms.custom_derivatives",
     "remat": ".frontend.transforms.checkpoints",

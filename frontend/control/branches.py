@@ -17,9 +17,10 @@ from ..errors import ArgumentError, ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Nested, Workshop, argument_of
+from ..tracing.nested import Nested, Workshop, argument_of, with_all_bits
 from ..tracing.trace import function_name
-from .carries import is_true, scalar, sequence, typed_tree, yields_to
+from .carries import is_true, scalar, sequence, settled_start, typed_tree, yields_to
+from .checks import checked
 
 
 def cond(
@@ -38,12 +39,11 @@ def cond(
     """
     _check_batching(batching)
     predicate = scalar(pred, "the predicate of cond")
+    branches, roles = (false_fun, true_fun), ("false_fun", "true_fun")
     if current_frame() is None:
-        return (true_fun if bool(predicate) else false_fun)(*operands)
+        return _eager("cond", branches, roles, operands, int(bool(predicate)))
     index = ops.convert(is_true(predicate), dtype=INT32)
-    return _Branches("cond", (false_fun, true_fun), ("false_fun", "true_fun"), operands).record(
-        index, batching
-    )
+    return _Branches("cond", branches, roles, operands).record(index, batching)
 
 
 def switch(
@@ -63,15 +63,32 @@ def switch(
             where=user_location_text(),
             hint="give an integer array, or .astype('int32')",
         )
-    if current_frame() is None:
-        return branches[min(max(int(value), 0), len(branches) - 1)](*operands)
     roles = [f"branches[{i}]" for i in range(len(branches))]
+    if current_frame() is None:
+        return _eager("switch", branches, roles, operands, min(max(int(value), 0), len(branches) - 1))
     # Clamped before it is narrowed: a large int64 must not wrap around.
     last = as_value(len(branches) - 1, value.dtype)
     clamped = ops.clamp(as_value(0, value.dtype), value, last)
     return _Branches("switch", tuple(branches), roles, operands).record(
         ops.convert(clamped, dtype=INT32), batching
     )
+
+
+def _eager(
+    name: str,
+    branches: Sequence[Callable[..., Any]],
+    roles: Sequence[str],
+    operands: Sequence[Any],
+    index: int,
+) -> Any:
+    """What one branch gives, its Python numbers in the dtypes that they have beside the other branches."""
+
+    def record(given: Any) -> Any:
+        return _Branches(name, branches, roles, given).record(as_value(index, INT32), "select")
+
+    types = checked(name, branches, tuple(operands), record)
+    found = branches[index](*operands)
+    return found if types is None else settled_start(found, types)
 
 
 def _check_batching(batching: str) -> None:
@@ -97,8 +114,8 @@ class _Branches:
         self.functions = functions
         self.roles = roles
         leaves, self.structure = tree.flatten(tuple(operands))
-        self.values = [as_value(leaf) for leaf in leaves]
-        self.arguments = [argument_of(v) for v in self.values]
+        given = [with_all_bits(as_value(leaf)) for leaf in leaves]
+        self.values, self.arguments = [v for v, _ in given], [a for _, a in given]
         self.dtypes: list[np.dtype] | None = None
         self.leaves: list[list[Any]] = [[] for _ in functions]
         self.shop = Workshop()

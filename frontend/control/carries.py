@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ...dialects.errors import AdzeError
 from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TraceError
@@ -15,7 +14,6 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
-from ..tracing.trace import trace_program
 
 _KINDS = "biufVc"  # bool, integers, floats (bfloat16 is V), complex: a number yields to a later one
 
@@ -98,23 +96,14 @@ def widened(state: Sequence[Any], types: Sequence[TensorType]) -> list[Any] | No
     return None if all(w is v for w, v in zip(after, state, strict=True)) else after
 
 
-def settled_start(init: Any, step: Callable[..., Any], others: Sequence[Any] = ()) -> Any:
-    """An initial carry outside a trace, its Python numbers in the dtypes that they have inside one.
-
-    A step that cannot be traced (it reads a NumPy array at a position) has no other dtypes to agree with.
-    """
-    numbers, structure = tree.flatten(init)
-    start = [as_value(n) for n in numbers]
-    state: list[Any] | None = start
-    while state is not None and any(v.weak_type for v in state):
-        start = state
-        given = [n if v.weak_type else v for n, v in zip(numbers, state, strict=True)]
-        try:
-            found = trace_program(step, (tree.unflatten(structure, given), *others), {}).result_types
-        except AdzeError:
-            break
-        state = widened(state, found[: len(state)]) if len(found) >= len(state) else None
-    return tree.unflatten(structure, start if state is None else state)
+def settled_start(init: Any, types: Sequence[TensorType] | None) -> Any:
+    """An initial carry outside a trace, its Python numbers in the dtypes that they have inside one."""
+    leaves, structure = tree.flatten(init)
+    values = [as_value(leaf) for leaf in leaves]
+    if types is not None:
+        pairs = zip(values, types, strict=False)
+        values = [as_value(v, t.dtype) if yields_to(v, t.dtype) else v for v, t in pairs]
+    return tree.unflatten(structure, values)
 
 
 def check_carry(

@@ -25,9 +25,9 @@ class Saving:
     def __init__(
         self,
         name: str,
-        checkpoint_every: int | str | None,
-        memory_budget: int | None,
-        saved_states: int | None,
+        checkpoint_every: int | str | None = None,
+        memory_budget: int | None = None,
+        saved_states: int | None = None,
     ) -> None:
         self.name = name
         self.options: dict[str, Any] = {
@@ -47,6 +47,11 @@ class Saving:
         self.states = (
             None if saved_states is None else integer(saved_states, f"{name}: saved_states", FEWEST_STATES)
         )
+
+    @property
+    def key(self) -> Any:
+        """What two equal choices have in common."""
+        return tuple(self.options.values())
 
     def states_of(self, state: Sequence[Any]) -> int | None:
         """How many states like `state` may be kept; None where nothing is said."""

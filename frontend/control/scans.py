@@ -32,6 +32,7 @@ from .carries import (
     slice_argument,
     widened,
 )
+from .checks import checked
 from .saving import Saving
 
 Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -62,41 +63,71 @@ def scan(
     - `memory_budget` bytes of carries, or `saved_states` carries: groups within groups of steps, at as few
       levels as that allows; each level computes its steps once more.
     """
-    leaves, xs_structure = tree.flatten(xs)
+    saving = Saving("scan", checkpoint_every, memory_budget, saved_states)
+    return scanned("scan", f, init, xs, length, reverse, unroll, saving)
+
+
+def scanned(
+    name: str, f: Step, init: Any, xs: Any, length: Any, reverse: Any, unroll: Any, saving: Saving
+) -> tuple[Any, Any]:
+    """The scan that the user calls `name`."""
+    leaves, structure = tree.flatten(xs)
     arrays = [as_value(leaf) for leaf in leaves]
-    steps = _scan_length(arrays, tree.paths(xs_structure), length)
-    width = integer(unroll, "scan: unroll", 1)
+    steps = _length(name, arrays, tree.paths(structure), length)
+    width = _width(name, unroll, steps)
     if not isinstance(reverse, (bool, np.bool_)):
         raise ArgumentError(
-            f"scan: reverse is {reverse!r}, expected True or False, known while tracing",
+            f"{name}: reverse is {reverse!r}, expected True or False, known while tracing",
             where=user_location_text(),
         )
-    saving = Saving("scan", checkpoint_every, memory_budget, saved_states)
-    if current_frame() is None:
-        return _eager_scan(f, init, arrays, xs_structure, int(steps), reverse)
-    groups = saving.groups(steps, [as_value(v) for v in tree.leaves(init)])
-    if groups:
-        return _checkpointed(f, init, arrays, xs_structure, steps, reverse, groups)
-    if isinstance(steps, int) and width > 1 and steps > 1:
-        return _Grouped(f, xs_structure, steps, reverse, min(width, steps)).unrolled(init, arrays)
-    return _recorded_scan(f, init, arrays, xs_structure, steps, reverse)
+    loop = _Scan(name, f, structure, steps, bool(reverse))
+
+    def record(operands: Any) -> tuple[Any, Any]:
+        start, columns = operands
+        groups = saving.groups(steps, [as_value(v) for v in tree.leaves(start)])
+        if groups:
+            return loop.checkpointed(start, columns, groups)
+        if isinstance(steps, int) and width > 1 and steps > 1:
+            return _Grouped(loop, min(width, steps)).unrolled(start, columns)
+        return loop.recorded(start, columns)
+
+    if current_frame() is not None:
+        return record((init, arrays))
+    types = checked((name, int(steps), width, loop.reverse, saving.key), (f,), (init, arrays), record)
+    return loop.eager(settled_start(init, types), arrays)
+
+
+def _width(name: str, unroll: Any, steps: Any) -> int:
+    """How often the body is repeated in one step of the loop: True or 0 stand for every time."""
+    if isinstance(unroll, (bool, np.bool_)) or (isinstance(unroll, int) and unroll == 0):
+        if unroll is False or unroll is np.False_:
+            return 1
+        if not isinstance(steps, int):
+            raise ArgumentError(
+                f"{name}: unroll={unroll!r} repeats the body for all steps, whose number is {steps}",
+                where=user_location_text(),
+                hint="give a number of steps, or a static length",
+            )
+        return max(steps, 1)
+    return integer(unroll, f"{name}: unroll", 0)
 
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """`f` applied to each slice of the leading axis, one by one; with `batch_size` so many at once."""
     leaves, structure = tree.flatten(xs)
     if batch_size is None:
-        return scan(lambda _, x: (None, f(x)), None, xs)[1]
+        return scanned("map", _without_carry(f), None, xs, None, False, 1, Saving("map"))[1]
     from ..transforms.batching import vmap
 
     width = integer(batch_size, "map: batch_size", 1)
     arrays = [as_value(leaf) for leaf in leaves]
-    steps = _scan_length(arrays, tree.paths(structure), None)
+    steps = _length("map", arrays, tree.paths(structure), None)
     whole = steps // width * width
     parts = []
     if not isinstance(whole, int) or whole:
         grouped = [_grouped(_rows(x, 0, whole), width) for x in arrays]
-        found = scan(lambda _, x: (None, vmap(f)(x)), None, tree.unflatten(structure, grouped))[1]
+        groups, step = tree.unflatten(structure, grouped), _without_carry(vmap(f))
+        found = scanned("map", step, None, groups, None, False, 1, Saving("map"))[1]
         parts.append(tree.map(_flat, found))
     if not isinstance(whole, int) or whole != steps or not whole:
         rest = [_rows(x, whole, steps) for x in arrays]
@@ -104,74 +135,127 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     return parts[0] if len(parts) == 1 else tree.map(lambda a, b: _joined(a, b, steps), *parts)
 
 
-def _checkpointed(
-    f: Step,
-    init: Any,
-    arrays: Sequence[Any],
-    structure: Any,
-    steps: Any,
-    reverse: bool,
-    groups: Sequence[int],
-) -> tuple[Any, Any]:
-    """A scan of which the backward pass keeps the carries before groups of steps."""
-    groups = [n for n in groups if not isinstance(steps, int) or n < steps]
-    if not groups:
-        return _recorded_scan(f, init, arrays, structure, steps, reverse)
-    if groups[0] == 1:
-        return _recorded_scan(checkpoint(f), init, arrays, structure, steps, reverse)
-    return _Grouped(f, structure, steps, reverse, groups[0]).checkpointed(init, arrays, groups[1:])
+def _length(name: str, arrays: Sequence[Any], paths: Sequence[str], length: Any) -> Any:
+    for x, path in zip(arrays, paths, strict=True):
+        if x.ndim == 0:
+            raise ShapeError(
+                f"{name} walks over the leading axis of xs{path}, which is {ops.type_of(x)}",
+                where=user_location_text(),
+            )
+    sizes: list[tuple[str, Any]] = []
+    if length is not None:
+        known = length if isinstance(length, Dim) else integer(length, f"{name}: length", 0)
+        sizes.append(("length", known))
+    sizes += [(f"xs{path}", x.shape[0]) for x, path in zip(arrays, paths, strict=True)]
+    if not sizes:
+        raise ArgumentError(f"{name} without xs needs a length", where=user_location_text())
+    static = [(what, n) for what, n in sizes if isinstance(n, (int, np.integer))]
+    if len({int(n) for _, n in static}) > 1:
+        listed = ", ".join(f"{what} has {n}" for what, n in static)
+        raise ShapeError(f"{name}: numbers of steps differ: {listed}", where=user_location_text())
+    return int(static[0][1]) if static else sizes[0][1]
 
 
-def _recorded_scan(
-    f: Step, init: Any, arrays: Sequence[Any], xs_structure: Any, steps: Any, reverse: bool
-) -> tuple[Any, Any]:
-    init_leaves, structure = tree.flatten(init)
-    state = [as_value(leaf) for leaf in init_leaves]
-    slices = [slice_argument(x) for x in arrays]
-    shop = Workshop()
+class _Scan:
+    """One function over the leading axis of arrays; `name` is what the user called."""
 
-    def step(found: Sequence[Any]) -> Any:
-        carry = tree.unflatten(structure, found[: len(state)])
-        next_carry, y = _pair(f, f(carry, tree.unflatten(xs_structure, found[len(state) :])))
-        return settled_result(next_carry, structure, state), y
+    def __init__(self, name: str, f: Step, structure: Any, steps: Any, reverse: bool) -> None:
+        self.name = name
+        self.f = f
+        self.structure = structure
+        self.steps = steps
+        self.reverse = reverse
 
-    def traced() -> tuple[Nested, Any, Any, int]:
-        body = shop.nested(function_name(f), step, [*(argument_of(v) for v in state), *slices])
-        return body, *_pair_trees(body)
+    def of(self, steps: Any) -> _Scan:
+        """The same over another number of steps."""
+        return _Scan(self.name, self.f, self.structure, steps, self.reverse)
 
-    body, carry_tree, y_tree, count = traced()
-    while carry_tree == structure and (wider := widened(state, body.result_types[:count])):
-        state = wider
-        body, carry_tree, y_tree, count = traced()
-    carry_types = body.result_types[:count]
-    check_carry("scan", function_name(f), structure, state, carry_tree, carry_types)
-    first = constants_first(shop, body, [*(argument_of(v) for v in state), *slices])
-    static = steps if isinstance(steps, int) else None
-    columns = [t.with_shape((static, *t.shape)) for t in body.result_types[count:]]
-    results = sequence(
-        ops.scan(
-            *body.captured,
-            *state,
-            *arrays,
-            body=first,
-            constant_count=len(body.captured),
-            carry_count=len(state),
-            length=(steps,),
-            reverse=reverse,
-            results=(*carry_types, *columns),
+    def step(self, carry: Any, slices: Sequence[Any]) -> tuple[Any, Any]:
+        """One step, from the slices of the arrays."""
+        found = self.f(carry, tree.unflatten(self.structure, slices))
+        if isinstance(found, (tuple, list)) and len(found) == 2:
+            return found[0], found[1]
+        raise TraceError(
+            f"the function of {self.name} must give a pair (carry, y), {function_name(self.f)} gives "
+            f"{tree.describe(tree.structure(found))}",
+            where=user_location_text(),
         )
-    )
-    return tree.unflatten(structure, results[:count]), tree.unflatten(y_tree, results[count:])
 
+    def recorded(self, init: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
+        """One op."""
+        leaves, structure = tree.flatten(init)
+        state = [as_value(leaf) for leaf in leaves]
+        slices = [slice_argument(x) for x in arrays]
+        shop = Workshop()
 
-def _pair(f: Step, found: Any) -> tuple[Any, Any]:
-    if isinstance(found, (tuple, list)) and len(found) == 2:
-        return found[0], found[1]
-    raise TraceError(
-        f"the function of scan must give a pair (carry, y), {function_name(f)} gives "
-        f"{tree.describe(tree.structure(found))}",
-        where=user_location_text(),
-    )
+        def step(found: Sequence[Any]) -> Any:
+            carry = tree.unflatten(structure, found[: len(state)])
+            next_carry, y = self.step(carry, found[len(state) :])
+            return settled_result(next_carry, structure, state), y
+
+        def traced() -> tuple[Nested, Any, Any, int]:
+            arguments = [*(argument_of(v) for v in state), *slices]
+            body = shop.nested(function_name(self.f), step, arguments)
+            return body, *_pair_trees(body)
+
+        body, carry_tree, y_tree, count = traced()
+        while carry_tree == structure and (wider := widened(state, body.result_types[:count])):
+            state = wider
+            body, carry_tree, y_tree, count = traced()
+        carry_types = body.result_types[:count]
+        check_carry(self.name, function_name(self.f), structure, state, carry_tree, carry_types)
+        static = self.steps if isinstance(self.steps, int) else None
+        columns = [t.with_shape((static, *t.shape)) for t in body.result_types[count:]]
+        results = sequence(
+            ops.scan(
+                *body.captured,
+                *state,
+                *arrays,
+                body=constants_first(shop, body, [*(argument_of(v) for v in state), *slices]),
+                constant_count=len(body.captured),
+                carry_count=len(state),
+                length=(self.steps,),
+                reverse=self.reverse,
+                results=(*carry_types, *columns),
+            )
+        )
+        return tree.unflatten(structure, results[:count]), tree.unflatten(y_tree, results[count:])
+
+    def checkpointed(self, init: Any, arrays: Sequence[Any], groups: Sequence[int]) -> tuple[Any, Any]:
+        """The backward pass keeps the carries before groups of steps."""
+        groups = [n for n in groups if not isinstance(self.steps, int) or n < self.steps]
+        if not groups:
+            return self.recorded(init, arrays)
+        if groups[0] == 1:
+            again = _Scan(self.name, checkpoint(self.f), self.structure, self.steps, self.reverse)
+            return again.recorded(init, arrays)
+        return _Grouped(self, groups[0]).checkpointed(init, arrays, groups[1:])
+
+    def eager(self, carry: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
+        """Step by step, by Python."""
+        rows = []
+        order = range(self.steps)
+        for count, t in enumerate(reversed(order) if self.reverse else order):
+            found, y = self.step(carry, [x[t] for x in arrays])
+            found = settled_result(found, tree.structure(carry), [as_value(v) for v in tree.leaves(carry)])
+            if count == 0:
+                check_eager_carry(self.name, function_name(self.f), carry, found)
+            carry = found
+            rows.append(y)
+        if self.reverse:
+            rows.reverse()
+        if rows:
+            return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
+        return carry, self._nothing(carry, arrays)
+
+    def _nothing(self, carry: Any, arrays: Sequence[Any]) -> Any:
+        """What no step gives: its types are those of one step."""
+        slices = [xp.zeros(x.shape[1:], dtype=x.dtype) for x in arrays]
+        traced = trace_program(self.step, (carry, slices), {})
+        kinds = traced.result_types[len(tree.leaves(carry)) :]
+        pair = tree.unflatten(traced.result_tree, range(len(traced.result_types)))
+        empty = [as_value(np.zeros((0, *t.shape), t.dtype)) for t in kinds]
+        return tree.unflatten(tree.structure(pair[1]), empty)
 
 
 def _pair_trees(body: Nested) -> tuple[Any, Any, int]:
@@ -181,69 +265,28 @@ def _pair_trees(body: Nested) -> tuple[Any, Any, int]:
     return tree.structure(carry), tree.structure(y), len(tree.leaves(carry))
 
 
-def _scan_length(arrays: Sequence[Any], paths: Sequence[str], length: Any) -> Any:
-    for x, path in zip(arrays, paths, strict=True):
-        if x.ndim == 0:
-            raise ShapeError(
-                f"scan walks over the leading axis of xs{path}, which is {ops.type_of(x)}",
-                where=user_location_text(),
-            )
-    sizes: list[tuple[str, Any]] = []
-    if length is not None:
-        known = length if isinstance(length, Dim) else integer(length, "scan: length", 0)
-        sizes.append(("length", known))
-    sizes += [(f"xs{path}", x.shape[0]) for x, path in zip(arrays, paths, strict=True)]
-    if not sizes:
-        raise ArgumentError("scan without xs needs a length", where=user_location_text())
-    static = [(name, n) for name, n in sizes if isinstance(n, (int, np.integer))]
-    if len({int(n) for _, n in static}) > 1:
-        listed = ", ".join(f"{name} has {n}" for name, n in static)
-        raise ShapeError(f"scan: numbers of steps differ: {listed}", where=user_location_text())
-    return int(static[0][1]) if static else sizes[0][1]
+def _without_carry(f: Callable[[Any], Any]) -> Step:
+    def step(_: Any, x: Any) -> Any:
+        return None, f(x)
 
-
-def _eager_scan(
-    f: Step, init: Any, arrays: Sequence[Any], structure: Any, steps: int, reverse: bool
-) -> tuple[Any, Any]:
-    slices = [xp.zeros(x.shape[1:], dtype=x.dtype) for x in arrays]
-    carry = settled_start(init, f, (tree.unflatten(structure, slices),))
-    rows = []
-    for count, t in enumerate(reversed(range(steps)) if reverse else range(steps)):
-        found, y = _pair(f, f(carry, tree.unflatten(structure, [x[t] for x in arrays])))
-        found = settled_result(found, tree.structure(carry), [as_value(v) for v in tree.leaves(carry)])
-        if count == 0:
-            check_eager_carry("scan", function_name(f), carry, found)
-        carry = found
-        rows.append(y)
-    if reverse:
-        rows.reverse()
-    if rows:
-        return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
-    traced = trace_program(f, (carry, tree.unflatten(structure, slices)), {})
-    kinds = traced.result_types[len(tree.leaves(init)) :]
-    pair = tree.unflatten(traced.result_tree, range(len(traced.result_types)))
-    empty = [as_value(np.zeros((0, *t.shape), t.dtype)) for t in kinds]
-    return carry, tree.unflatten(tree.structure(pair[1]), empty)
+    step.__name__ = function_name(f)
+    return step
 
 
 class _Grouped:
     """A scan whose steps are taken `width` at a time, and the rest one by one."""
 
-    def __init__(self, f: Step, structure: Any, steps: Any, reverse: bool, width: int) -> None:
-        self.f = f
-        self.structure = structure
-        self.steps = steps
-        self.reverse = reverse
+    def __init__(self, whole: _Scan, width: int) -> None:
+        self.whole = whole
+        self.steps = whole.steps
+        self.reverse = whole.reverse
         self.width = width
 
     def checkpointed(self, init: Any, arrays: Sequence[Any], inner: Sequence[int]) -> tuple[Any, Any]:
         """Only the carry between groups is kept for the backward pass, which computes each group again."""
 
         def part(steps: Any) -> Any:
-            def run(carry: Any, xs: Sequence[Any]) -> Any:
-                return _checkpointed(self.f, carry, xs, self.structure, steps, self.reverse, inner)
-
-            return run
+            return lambda carry, xs: self.whole.of(steps).checkpointed(carry, xs, inner)
 
         rest = part(self._rest)
         return self._run(checkpoint(part(self.width)), checkpoint(rest) if inner else rest, init, arrays)
@@ -254,22 +297,19 @@ class _Grouped:
         def group(carry: Any, part: Sequence[Any]) -> Any:
             rows = []
             for t in reversed(range(self.width)) if self.reverse else range(self.width):
-                carry, y = _pair(self.f, self.f(carry, tree.unflatten(self.structure, [x[t] for x in part])))
+                carry, y = self.whole.step(carry, [x[t] for x in part])
                 rows.append(y)
             if self.reverse:
                 rows.reverse()
             return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
 
-        group.__name__ = function_name(self.f)
-        return self._run(group, self._one_by_one, init, arrays)
+        group.__name__ = function_name(self.whole.f)
+        return self._run(group, self.whole.of(self._rest).recorded, init, arrays)
 
     @property
     def _rest(self) -> Any:
         """How many steps are in no group."""
         return self.steps - self.steps // self.width * self.width
-
-    def _one_by_one(self, carry: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
-        return _recorded_scan(self.f, carry, arrays, self.structure, self._rest, self.reverse)
 
     def _run(self, group: Any, rest_of: Any, init: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:
         """`group` over whole groups, and `rest_of` over what is left, in the order of the steps."""
@@ -277,7 +317,9 @@ class _Grouped:
 
         def main(carry: Any) -> tuple[Any, Any]:
             parts = [_grouped(_rows(x, 0, whole), self.width) for x in arrays]
-            carry, ys = scan(group, carry, parts, length=self.steps // self.width, reverse=self.reverse)
+            count = self.steps // self.width
+            groups = _Scan(self.whole.name, group, tree.structure(parts), count, self.reverse)
+            carry, ys = groups.recorded(carry, parts)
             return carry, tree.map(_flat, ys)
 
         def tail(carry: Any) -> tuple[Any, Any]:

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import INTEGERS
+from ...dialects.types import BOOL, INTEGERS
 from .. import namespace as xp
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
-from ..tracing.frames import current_frame
+from ..tracing.frames import current_frame, known_value
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location, user_location_text
 from ..tracing.nested import Nested, Workshop, argument_of
@@ -28,7 +28,6 @@ from .carries import (
     check_eager_carry,
     constants_first,
     integer,
-    is_true,
     scalar,
     sequence,
     settled_result,
@@ -36,8 +35,9 @@ from .carries import (
     typed_tree,
     widened,
 )
+from .checks import checked
 from .saving import Saving
-from .scans import scan
+from .scans import scan, scanned
 
 
 def while_loop(
@@ -71,8 +71,36 @@ def while_loop(
             where=user_location_text(),
             hint="where no bound is known, give memory_budget or saved_states",
         )
-    if current_frame() is None:
-        return _eager_while(cond_fun, body_fun, init_val, bound)
+    return repeated_while("while_loop", cond_fun, body_fun, init_val, bound, saving)
+
+
+def repeated_while(
+    name: str,
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init_val: Any,
+    bound: int | None,
+    saving: Saving,
+) -> Any:
+    """The loop that the user calls `name`."""
+
+    def record(start: Any) -> Any:
+        return _recorded_while(name, cond_fun, body_fun, start, bound, saving)
+
+    if current_frame() is not None:
+        return record(init_val)
+    types = checked((name, bound, saving.key), (cond_fun, body_fun), init_val, record)
+    return _eager_while(name, cond_fun, body_fun, settled_start(init_val, types), bound)
+
+
+def _recorded_while(
+    name: str,
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init_val: Any,
+    bound: int | None,
+    saving: Saving,
+) -> Any:
     leaves, structure = tree.flatten(init_val)
     state = [as_value(leaf) for leaf in leaves]
     shop = Workshop()
@@ -87,7 +115,7 @@ def while_loop(
     while body.result_tree == structure and (wider := widened(state, body.result_types)):
         state = wider
         body = traced()
-    check_carry("while_loop", "body_fun", structure, state, body.result_tree, body.result_types)
+    check_carry(name, "body_fun", structure, state, body.result_tree, body.result_types)
     if bound is not None:
         return _bounded_loop(cond_fun, body_fun, tree.unflatten(structure, state), bound, saving)
     arguments = [argument_of(v) for v in state]
@@ -123,15 +151,13 @@ def fori_loop(
     takes `memory_budget` or `saved_states` to be differentiable in reverse mode. The options are theirs.
     """
     saving = Saving("fori_loop", checkpoint_every, memory_budget, saved_states)
-    options: dict[str, Any] = {"memory_budget": memory_budget, "saved_states": saved_states}
+    lower, upper = _known_bound(lower), _known_bound(upper)
     if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
         steps = max(int(upper) - int(lower), 0)
         indices = xp.arange(int(lower), int(lower) + steps)
-        width = 1 if unroll is None else unroll
         step = _indexed(body_fun)
-        return scan(
-            step, init_val, indices, steps, unroll=width, checkpoint_every=checkpoint_every, **options
-        )[0]
+        width = 1 if unroll is None else unroll
+        return scanned("fori_loop", step, init_val, indices, steps, False, width, saving)[0]
     first, last = scalar(lower, "the lower bound of fori_loop"), scalar(upper, "the upper bound of fori_loop")
     for value, what in ((first, "lower"), (last, "upper")):
         if value.dtype not in INTEGERS:
@@ -156,7 +182,13 @@ def fori_loop(
         i, val = state
         return i + 1, body_fun(i, val)
 
-    return while_loop(keep_going, advance, (start, init_val), **options)[1]
+    return repeated_while("fori_loop", keep_going, advance, (start, init_val), None, saving)[1]
+
+
+def _known_bound(bound: Any) -> Any:
+    """A traced bound as the integer that it is outside `jit`."""
+    known = known_value(bound)
+    return int(known) if known is not None and known.dtype in INTEGERS and known.ndim == 0 else bound
 
 
 def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -168,16 +200,15 @@ def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _eager_while(
-    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, bound: int | None
+    name: str, cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], val: Any, bound: int | None
 ) -> Any:
-    val, steps = settled_start(init_val, body_fun), 0
-    structure = tree.structure(val)
+    steps, structure = 0, tree.structure(val)
     while left := bool(_truth(cond_fun(val))):
         if steps == bound:
             break
         found = settled_result(body_fun(val), structure, tree.leaves(val))
         if steps == 0:
-            check_eager_carry("while_loop", "body_fun", val, found)
+            check_eager_carry(name, "body_fun", val, found)
         val, steps = found, steps + 1
     if bound is not None:
         _check_done(as_value(left), bound)
@@ -230,4 +261,10 @@ def _truth(found: Any) -> Any:
             where=user_location_text(),
             hint="reduce it (.all(), .any()), or map over the loop with adze.vmap",
         )
-    return is_true(leaves[0])
+    if leaves[0].dtype != BOOL:
+        raise ArgumentError(
+            f"cond_fun of while_loop gives {ops.type_of(leaves[0])}, expected one 0-d bool",
+            where=user_location_text(),
+            hint="compare it: `!= 0` is true of all numbers but zero",
+        )
+    return leaves[0]

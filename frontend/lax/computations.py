@@ -93,15 +93,26 @@ def dot_general(
     )
 
 
-def dot(lhs: Any, rhs: Any) -> Any:
-    """Vector-vector, matrix-vector, vector-matrix or matrix-matrix product."""
+def dot(
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: tuple[Any, Any] | None = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """Vector-vector, matrix-vector, vector-matrix or matrix-matrix product; with `dimension_numbers`,
+    `dot_general`. `precision` has no effect."""
     left, right = as_value(lhs), as_value(rhs)
+    if dimension_numbers is not None:
+        return dot_general(left, right, dimension_numbers, precision, preferred_element_type)
     if left.ndim not in (1, 2) or right.ndim not in (1, 2):
         raise ShapeError(
             f"dot takes vectors and matrices, got {ops.type_of(left)} and {ops.type_of(right)}",
             where=user_location_text(),
         )
-    return dot_general(left, right, (((left.ndim - 1,), (0,)), ((), ())))
+    contracting = (((left.ndim - 1,), (0,)), ((), ()))
+    return dot_general(left, right, contracting, precision, preferred_element_type)
 
 
 @dataclass(frozen=True)
@@ -146,12 +157,17 @@ def conv_general_dilated(
     dimension_numbers: Any = None,
     feature_group_count: int = 1,
     batch_group_count: int = 1,
+    precision: Any = None,
+    preferred_element_type: Any = None,
 ) -> Any:
     """Convolution with strides, padding (`SAME`, `VALID` or pairs), both dilations and groups.
 
-    As in deep learning, the window is not flipped. Layouts as in `conv_dimension_numbers`.
+    As in deep learning, the window is not flipped. Layouts as in `conv_dimension_numbers`. Sums are of
+    `preferred_element_type` where it is given; `precision` has no effect: nothing is narrowed.
     """
-    left, right = as_value(lhs), as_value(rhs)
+    del precision
+    dtype = None if preferred_element_type is None else as_dtype(preferred_element_type)
+    left, right = as_value(lhs, dtype), as_value(rhs, dtype)
     numbers = conv_dimension_numbers(left.ndim, dimension_numbers)
     spatial = left.ndim - 2
     strides = tuple(window_strides)
@@ -175,9 +191,46 @@ def conv_general_dilated(
     )
 
 
-def conv(lhs: Any, rhs: Any, window_strides: Sequence[int], padding: str | Sequence[tuple[int, int]]) -> Any:
+def conv(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
     """Convolution in the layout batch, feature, space."""
-    return conv_general_dilated(lhs, rhs, window_strides, padding)
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
+
+
+def conv_with_general_padding(
+    lhs: Any,
+    rhs: Any,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`conv` with both dilations."""
+    return conv_general_dilated(
+        lhs,
+        rhs,
+        window_strides,
+        padding,
+        lhs_dilation,
+        rhs_dilation,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
@@ -190,10 +243,12 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     return found if several else found[0]
 
 
-def top_k(operand: Any, k: int) -> tuple[Any, Any]:
-    """The `k` largest along the last axis, largest first, and their positions (int32)."""
-    values, indices = ops.top_k(as_value(operand), k=k)
-    return values, indices
+def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
+    """The `k` largest along an axis, largest first, and their positions (int32)."""
+    value = as_value(operand)
+    place, last = axis_of(axis, value.ndim), value.ndim - 1
+    values, indices = ops.top_k(xp.swapaxes(value, place, last), k=k)
+    return xp.swapaxes(values, place, last), xp.swapaxes(indices, place, last)
 
 
 def random_bits(key: Any, bit_width: int, shape: Sequence[Any]) -> Any:

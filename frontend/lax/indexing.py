@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import storage
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ShapeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from .operands import axis_of
@@ -65,52 +65,82 @@ class ScatterDimensionNumbers:
     scatter_indices_batching_dims: tuple[int, ...] = ()
 
 
-def dynamic_slice(operand: Any, start_indices: Sequence[Any], slice_sizes: Sequence[Any]) -> Any:
-    """The slice of `slice_sizes` at `start_indices`, moved inside the array where it would stick out."""
-    return ops.dynamic_slice(as_value(operand), *_indices(start_indices), slice_sizes=tuple(slice_sizes))
+def dynamic_slice(
+    operand: Any,
+    start_indices: Sequence[Any],
+    slice_sizes: Sequence[Any],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Any:
+    """The slice of `slice_sizes` at `start_indices`, moved inside the array where it would stick out.
 
-
-def dynamic_update_slice(operand: Any, update: Any, start_indices: Sequence[Any]) -> Any:
-    """`operand` with `update` written at `start_indices`, moved inside where it would stick out."""
+    Negative indices count from the end; where `allow_negative_indices` is false (for all axes or for each),
+    they are clamped to 0.
+    """
     value = as_value(operand)
-    return ops.dynamic_update_slice(value, as_value(update, value.dtype), *_indices(start_indices))
+    starts = _starts(value, start_indices, allow_negative_indices)
+    return ops.dynamic_slice(value, *starts, slice_sizes=tuple(slice_sizes))
 
 
-def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: Any, axis: int = 0) -> Any:
+def dynamic_update_slice(
+    operand: Any,
+    update: Any,
+    start_indices: Sequence[Any],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Any:
+    """`operand` with `update` written at `start_indices`, moved inside where it would stick out.
+
+    Negative indices are as in `dynamic_slice`.
+    """
+    value = as_value(operand)
+    starts = _starts(value, start_indices, allow_negative_indices)
+    return ops.dynamic_update_slice(value, as_value(update, value.dtype), *starts)
+
+
+def dynamic_slice_in_dim(
+    operand: Any, start_index: Any, slice_size: Any, axis: int = 0, *, allow_negative_indices: bool = True
+) -> Any:
     """`dynamic_slice` along one axis."""
     value = as_value(operand)
     axis = axis_of(axis, value.ndim)
     starts: list[Any] = [0] * value.ndim
     starts[axis] = start_index
     sizes = [*value.shape[:axis], slice_size, *value.shape[axis + 1 :]]
-    return dynamic_slice(value, starts, sizes)
+    return dynamic_slice(value, starts, sizes, allow_negative_indices=allow_negative_indices)
 
 
-def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
+def dynamic_index_in_dim(
+    operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True
+) -> Any:
     """One index along an axis, kept as an axis of size 1 unless `keepdims` is false."""
     value = as_value(operand)
     axis = axis_of(axis, value.ndim)
-    found = dynamic_slice_in_dim(value, index, 1, axis)
+    found = dynamic_slice_in_dim(value, index, 1, axis, allow_negative_indices=allow_negative_indices)
     if keepdims:
         return found
     return ops.reshape(found, shape=(*value.shape[:axis], *value.shape[axis + 1 :]))
 
 
-def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
+def dynamic_update_slice_in_dim(
+    operand: Any, update: Any, start_index: Any, axis: int, *, allow_negative_indices: bool = True
+) -> Any:
     """`dynamic_update_slice` along one axis."""
     value = as_value(operand)
     starts: list[Any] = [0] * value.ndim
     starts[axis_of(axis, value.ndim)] = start_index
-    return dynamic_update_slice(value, update, starts)
+    return dynamic_update_slice(value, update, starts, allow_negative_indices=allow_negative_indices)
 
 
-def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
+def dynamic_update_index_in_dim(
+    operand: Any, update: Any, index: Any, axis: int, *, allow_negative_indices: bool = True
+) -> Any:
     """`operand` with `update` written at one index of an axis."""
     value, new = as_value(operand), as_value(update)
     axis = axis_of(axis, value.ndim)
     if new.ndim != value.ndim:
         new = ops.reshape(new, shape=(*value.shape[:axis], 1, *value.shape[axis + 1 :]))
-    return dynamic_update_slice_in_dim(value, new, index, axis)
+    return dynamic_update_slice_in_dim(value, new, index, axis, allow_negative_indices=allow_negative_indices)
 
 
 def gather(
@@ -191,9 +221,55 @@ scatter_min = _scatter("min")
 scatter_max = _scatter("max")
 
 
-def _indices(start_indices: Sequence[Any]) -> list[Any]:
-    found = [as_value(i) for i in start_indices]
-    return [as_value(i, np.dtype(np.int64)) if i.weak_type else i for i in found]
+def scatter_sub(
+    operand: Any,
+    scatter_indices: Any,
+    updates: Any,
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Any:
+    """`scatter_add` of the negated updates."""
+    return scatter_add(
+        operand,
+        scatter_indices,
+        ops.neg(as_value(updates, as_value(operand).dtype)),
+        dimension_numbers,
+        indices_are_sorted=indices_are_sorted,
+        unique_indices=unique_indices,
+        mode=mode,
+    )
+
+
+def _starts(value: Any, start_indices: Sequence[Any], allow_negative: bool | Sequence[bool]) -> list[Any]:
+    """The indices as values, those below zero counted from the end of their axis where that is allowed."""
+    given = list(start_indices)
+    allowed = [allow_negative] * len(given) if isinstance(allow_negative, bool) else list(allow_negative)
+    if len(given) != value.ndim or len(allowed) != value.ndim:
+        raise ShapeError(
+            f"expected {value.ndim} start indices, one an axis of {ops.type_of(value)}, got {len(given)}"
+            + ("" if len(allowed) == len(given) else f" and {len(allowed)} allow_negative_indices"),
+            where=user_location_text(),
+        )
+    return [_start(*each) for each in zip(given, value.shape, allowed, strict=True)]
+
+
+def _start(index: Any, size: Any, allow_negative: bool) -> Any:
+    found = as_value(index)
+    if isinstance(index, int):
+        start = index + size if allow_negative and index < 0 else index
+        return as_value(start, np.dtype(np.int64))
+    if found.weak_type:
+        found = as_value(found, np.dtype(np.int64))
+    if not allow_negative or found.dtype.kind != "i":
+        return found
+    if not isinstance(size, int) or size > np.iinfo(found.dtype).max:
+        found = as_value(found, np.dtype(np.int64))
+    from_end = ops.add(found, as_value(size, found.dtype))
+    is_negative = ops.compare(found, ops.full_like(found, 0), direction="LT")
+    return ops.select(is_negative, from_end, found)
 
 
 def _fill_value(dtype: np.dtype) -> Any:

@@ -1,5 +1,5 @@
-"""Operands of primitives: Python scalars take the dtype and shape of the arrays beside them, nothing else is
-promoted or broadcast."""
+"""Operands of primitives: Python scalars take the dtype and shape of the arrays beside them, and no dtype is
+promoted. Elementwise primitives of two operands repeat axes of size 1 and 0-d arrays."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, ShapeError
+from ..namespace.promotion import is_one, same_shape, same_size
 from ..tracing.interpreter import as_value, is_python_scalar, ops
 from ..tracing.locations import user_location_text
 
@@ -18,9 +19,31 @@ def operands(*xs: Any) -> list[Any]:
     values = [as_value(x) for x in xs]
     strong = [v for v in values if not v.weak_type]
     dtype = strong[0].dtype if strong else max((v.dtype for v in values), key=_generality)
-    values = [as_value(v, dtype) if v.weak_type else v for v in values]
+    values = [
+        as_value(x if is_python_scalar(x) else v, dtype) if v.weak_type else v
+        for x, v in zip(xs, values, strict=True)
+    ]
     largest = max(values, key=lambda v: v.ndim)
     return [_spread(x, v, largest) for x, v in zip(xs, values, strict=True)]
+
+
+def repeated(*xs: Any) -> list[Any]:
+    """`operands`, with 0-d arrays and axes of size 1 repeated to the size of the others."""
+    values = operands(*xs)
+    rank = max(v.ndim for v in values)
+    if any(v.ndim not in (0, rank) for v in values):
+        return values
+    shapes = [v.shape for v in values if v.ndim == rank]
+    shape = tuple(next((n for n in sizes if not is_one(n)), 1) for sizes in zip(*shapes, strict=True))
+    return [_repeat(v, shape) for v in values]
+
+
+def _repeat(value: Any, shape: tuple[Any, ...]) -> Any:
+    pairs = zip(value.shape, shape, strict=True) if value.ndim else ()
+    fits = all(is_one(n) or same_size(n, m) for n, m in pairs)
+    if same_shape(value.shape, shape) or not fits:
+        return value  # as it is, or for the op to refuse
+    return ops.broadcast_in_dim(value, shape=shape, dimensions=tuple(range(value.ndim)))
 
 
 def _generality(dtype: np.dtype) -> tuple[int, int]:

@@ -43,6 +43,13 @@ def window_padding(
     return tuple(pairs)
 
 
+def padtype_to_pads(
+    in_shape: Sequence[Any], window_shape: Sequence[int], window_strides: Sequence[int], padding: Any
+) -> list[tuple[int, int]]:
+    """The pairs of zeros that `padding` (`SAME`, `SAME_LOWER`, `VALID`) stands for."""
+    return list(window_padding("padtype_to_pads", padding, in_shape, window_shape, window_strides))
+
+
 def dilated(size: Any, dilation: int) -> Any:
     """The size of an axis with `dilation - 1` gaps between its elements."""
     return size if dilation == 1 else (size - 1) * dilation + 1

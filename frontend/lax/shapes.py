@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import as_dtype
+from .. import namespace as xp
+from .. import tree
 from ..errors import ShapeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -18,7 +20,8 @@ from .operands import axes_of, axis_of
 
 def full(shape: Sequence[Any], fill_value: Any, dtype: Any = None) -> Any:
     """An array of `shape` filled with a scalar; its dtype is the scalar's unless given."""
-    value = as_value(fill_value, None if dtype is None else as_dtype(dtype))
+    wanted = as_value(fill_value).dtype if dtype is None else as_dtype(dtype)
+    value = as_value(fill_value, wanted)
     return ops.broadcast_in_dim(value, shape=tuple(shape), dimensions=())
 
 
@@ -170,6 +173,62 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
     start = index % n if isinstance(n, int) else index
     found = slice_in_dim(value, start, start + 1, axis=place)
     return found if keepdims else squeeze(found, (place,))
+
+
+def tile(operand: Any, reps: Sequence[int]) -> Any:
+    """`operand` repeated `reps[k]` times along axis `k`."""
+    value = as_value(operand)
+    if len(reps) != value.ndim:
+        raise ShapeError(
+            f"tile: expected {value.ndim} repetitions, one an axis of {ops.type_of(value)}, got {len(reps)}",
+            where=user_location_text(),
+        )
+    return xp.tile(value, tuple(reps))
+
+
+def stack(operands: Sequence[Any], axis: int = 0) -> Any:
+    """Arrays of one shape joined along a new axis."""
+    values = [as_value(x) for x in operands]
+    if not values:
+        raise ShapeError("stack needs at least one array", where=user_location_text())
+    place = axis_of(axis, values[0].ndim + 1)
+    return concatenate([expand_dims(v, (place,)) for v in values], place)
+
+
+def unstack(x: Any, axis: int = 0) -> tuple[Any, ...]:
+    """The slices along `axis`, without it."""
+    value = as_value(x)
+    place = axis_of(axis, value.ndim)
+    size = value.shape[place]
+    if not isinstance(size, int):
+        raise ShapeError(
+            f"unstack: the size {size} of axis {place} must be known while tracing",
+            where=user_location_text(),
+        )
+    return tuple(index_in_dim(value, i, place, keepdims=False) for i in range(size))
+
+
+def broadcast_shapes(*shapes: Sequence[Any]) -> tuple[Any, ...]:
+    """The shape that arrays of these shapes have when broadcast together."""
+    return xp.broadcast_shapes(*shapes)
+
+
+def broadcast_to_rank(x: Any, rank: int) -> Any:
+    """`x` with new leading axes of size 1, `rank` axes in all."""
+    value = as_value(x)
+    if rank < value.ndim:
+        raise ShapeError(
+            f"broadcast_to_rank: {ops.type_of(value)} has more than {rank} axes", where=user_location_text()
+        )
+    return expand_dims(value, tuple(range(rank - value.ndim)))
+
+
+def optimization_barrier(operand: Any) -> Any:
+    """`operand`, a tree of arrays, as it is.
+
+    In XLA nothing is moved across such a barrier; adze has none, and values do not depend on it.
+    """
+    return tree.map(as_value, operand)
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:

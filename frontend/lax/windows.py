@@ -13,7 +13,8 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, FLOAT32
 from .. import namespace as xp
-from ..errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
+from .. import tree
+from ..errors import ArgumentError, DtypeError, ShapeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..transforms.batching import vmap
@@ -32,47 +33,69 @@ _ON_ARRAYS = (
 )
 
 
-def _mapped(computation: Combine) -> Combine:
-    """`computation` of two scalars for two arrays of one shape."""
+def _mapped(computation: Combine, structure: Any) -> Combine:
+    """`computation` of two trees of scalars for two lists of arrays, all of one shape."""
     if any(computation is known for known in _ON_ARRAYS):
-        return computation
-    several = vmap(computation)
+        return lambda xs, ys: [computation(xs[0], ys[0])]
+    several = vmap(lambda xs, ys: computation(tree.unflatten(structure, xs), tree.unflatten(structure, ys)))
 
-    def combine(x: Any, y: Any) -> Any:
-        found = as_value(several(xp.ravel(x), xp.ravel(y)))
-        if found.ndim != 1 or found.dtype != x.dtype:
+    def combine(xs: Any, ys: Any) -> list[Any]:
+        results, found = tree.flatten(several([xp.ravel(x) for x in xs], [xp.ravel(y) for y in ys]))
+        values = [as_value(x) for x in results]
+        if found != structure or any(
+            v.ndim != 1 or v.dtype != x.dtype for v, x in zip(values, xs, strict=True)
+        ):
             raise ShapeError(
-                f"the function that reduces must give a scalar of the operands' dtype, it gives "
-                f"{ops.type_of(found)} for {ops.type_of(xp.ravel(x))}, one axis of which is mapped",
+                "the function that reduces must give a scalar of its dtype for each operand, it gives "
+                f"{', '.join(str(ops.type_of(v)) for v in values)} for "
+                f"{', '.join(str(ops.type_of(xp.ravel(x))) for x in xs)}, one axis of which is mapped",
                 where=user_location_text(),
             )
-        return xp.reshape(found, x.shape)
+        return [xp.reshape(v, x.shape) for v, x in zip(values, xs, strict=True)]
 
     return combine
+
+
+def _operands(function: str, operand: Any, init_value: Any) -> tuple[list[Any], list[Any], Any]:
+    """The arrays, their initial values in the same dtypes, and the tree that they are leaves of."""
+    leaves, structure = tree.flatten(operand)
+    starts, found = tree.flatten(init_value)
+    values = [as_value(x) for x in leaves]
+    if found != structure or not values or any(v.shape != values[0].shape for v in values):
+        raise ShapeError(
+            f"{function} takes arrays of one shape and an initial value for each, got "
+            f"{', '.join(str(ops.type_of(v)) for v in values)} and {len(starts)} initial values",
+            where=user_location_text(),
+        )
+    return values, [as_value(s, v.dtype) for s, v in zip(starts, values, strict=True)], structure
 
 
 def reduce(operand: Any, init_value: Any, computation: Combine, dimensions: Sequence[int]) -> Any:
     """The elements along `dimensions` combined by an associative function of two scalars.
 
-    `init_value` is combined in front. Of one array: several at once, as in JAX, are not supported.
+    `init_value` is combined in front. `operand` is an array, or a tree of arrays of one shape: then
+    `init_value` is such a tree of scalars, and `computation` takes and gives such trees.
     """
-    value = _single("reduce", operand)
-    start = as_value(init_value, value.dtype)
-    axes = axes_of(dimensions, value.ndim, "dimensions")
-    kept = [a for a in range(value.ndim) if a not in axes]
+    values, starts, structure = _operands("reduce", operand, init_value)
+    shape, rank = values[0].shape, values[0].ndim
+    axes = axes_of(dimensions, rank, "dimensions")
+    kept = [a for a in range(rank) if a not in axes]
     count = 1
     for axis in axes:
-        count *= _static("reduce", value.shape[axis])
-    sizes = tuple(value.shape[a] for a in kept)
-    rows = xp.reshape(xp.transpose(value, (*axes, *kept)), (count, *sizes))
-    combine = _mapped(computation)
+        count *= _static("reduce", shape[axis])
+    sizes = tuple(shape[a] for a in kept)
+    rows = [xp.reshape(xp.transpose(v, (*axes, *kept)), (count, *sizes)) for v in values]
+    combine = _mapped(computation, structure)
     while count > 1:
         even = count // 2 * 2
-        joined = combine(rows[0:even:2], rows[1:even:2])
-        rows = xp.concatenate([joined, rows[even:]], axis=0) if count % 2 else joined
+        joined = combine([r[0:even:2] for r in rows], [r[1:even:2] for r in rows])
+        rows = [
+            xp.concatenate([j, r[even:]], axis=0) if count % 2 else j
+            for j, r in zip(joined, rows, strict=True)
+        ]
         count = count // 2 + count % 2
-    first = xp.broadcast_to(start, sizes)
-    return combine(first, rows[0]) if count else first
+    first = [xp.broadcast_to(start, sizes) for start in starts]
+    return tree.unflatten(structure, combine(first, [r[0] for r in rows]) if count else first)
 
 
 def reduce_window(
@@ -80,8 +103,8 @@ def reduce_window(
     init_value: Any,
     computation: Combine,
     window_dimensions: Sequence[int],
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    window_strides: Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
@@ -89,11 +112,12 @@ def reduce_window(
 
     One entry an axis in all sequences; `padding` is `SAME`, `SAME_LOWER`, `VALID` or pairs. Padding, and
     the gaps that `base_dilation` opens, have `init_value`, which must be the identity of the function.
+    Trees of arrays are as in `reduce`.
     """
-    value = _single("reduce_window", operand)
-    start = as_value(init_value, value.dtype)
-    ones = (1,) * value.ndim
-    windows, strides = tuple(window_dimensions), tuple(window_strides)
+    values, starts, structure = _operands("reduce_window", operand, init_value)
+    shape = values[0].shape
+    ones = (1,) * len(shape)
+    windows, strides = tuple(window_dimensions), tuple(window_strides or ones)
     bases, dilations = tuple(base_dilation or ones), tuple(window_dilation or ones)
     for name, given in (
         ("window_dimensions", windows),
@@ -101,42 +125,46 @@ def reduce_window(
         ("base_dilation", bases),
         ("window_dilation", dilations),
     ):
-        if len(given) != value.ndim or any(n < 1 for n in given):
+        if len(given) != len(shape) or any(n < 1 for n in given):
             raise ShapeError(
-                f"reduce_window: {name} is {given}, expected {value.ndim} positive integers, one an axis of "
-                f"{ops.type_of(value)}",
+                f"reduce_window: {name} is {given}, expected {len(shape)} positive integers, one an axis of "
+                f"{ops.type_of(values[0])}",
                 where=user_location_text(),
             )
     reaches = [dilated(n, d) for n, d in zip(windows, dilations, strict=True)]
-    walked = [axis for axis in range(value.ndim) if (windows[axis], strides[axis], bases[axis]) != (1, 1, 1)]
+    walked = [axis for axis in range(len(shape)) if (windows[axis], strides[axis], bases[axis]) != (1, 1, 1)]
     for axis in walked:
-        _static("reduce_window", value.shape[axis])
-    sizes = [dilated(n, b) for n, b in zip(value.shape, bases, strict=True)]
+        _static("reduce_window", shape[axis])
+    sizes = [dilated(n, b) for n, b in zip(shape, bases, strict=True)]
     pads = window_padding("reduce_window", padding, sizes, reaches, strides)
-    value = ops.pad(
-        value,
-        start,
-        low=tuple(low for low, _ in pads),
-        high=tuple(high for _, high in pads),
-        interior=tuple(b - 1 for b in bases),
-    )
-    combine = _mapped(computation)
+    values = [
+        ops.pad(
+            value,
+            start,
+            low=tuple(low for low, _ in pads),
+            high=tuple(high for _, high in pads),
+            interior=tuple(b - 1 for b in bases),
+        )
+        for value, start in zip(values, starts, strict=True)
+    ]
+    combine = _mapped(computation, structure)
     for axis in reversed(walked):
-        value = _along(combine, value, axis, windows[axis], strides[axis], dilations[axis])
-    return combine(xp.broadcast_to(start, value.shape), value)
+        values = _along(combine, values, axis, windows[axis], strides[axis], dilations[axis])
+    first = [xp.broadcast_to(start, values[0].shape) for start in starts]
+    return tree.unflatten(structure, combine(first, values))
 
 
-def _along(combine: Combine, x: Any, axis: int, window: int, stride: int, dilation: int) -> Any:
+def _along(combine: Combine, xs: list[Any], axis: int, window: int, stride: int, dilation: int) -> list[Any]:
     """Windows along one axis: those of powers of two by doubling, the one asked for as a row of them."""
-    count = x.shape[axis] - (window - 1) * dilation
+    count = xs[0].shape[axis] - (window - 1) * dilation
 
-    def part(y: Any, start: int, length: int) -> Any:
-        return y[(*(slice(None),) * axis, slice(start, start + length))]
+    def part(ys: list[Any], start: int, length: int) -> list[Any]:
+        return [y[(*(slice(None),) * axis, slice(start, start + length))] for y in ys]
 
     if count <= 0:
-        return part(x, 0, 0)
+        return part(xs, 0, 0)
     found: Any = None
-    done, power, width = 0, x, 1
+    done, power, width = 0, xs, 1
     while True:
         if window & width:
             piece = part(power, done * dilation, count)
@@ -144,20 +172,10 @@ def _along(combine: Combine, x: Any, axis: int, window: int, stride: int, dilati
             done += width
         if done == window:
             break
-        length = power.shape[axis] - width * dilation
+        length = power[0].shape[axis] - width * dilation
         power = combine(part(power, 0, length), part(power, width * dilation, length))
         width *= 2
-    return found[(*(slice(None),) * axis, slice(None, None, stride))]
-
-
-def _single(function: str, operand: Any) -> Any:
-    if isinstance(operand, (tuple, list, dict)):
-        raise ArgumentTypeError(
-            f"{function} takes one array, got a {type(operand).__name__}",
-            where=user_location_text(),
-            hint="adze.lax.associative_scan combines trees of arrays; its last element is the reduction",
-        )
-    return as_value(operand)
+    return [x[(*(slice(None),) * axis, slice(None, None, stride))] for x in found]
 
 
 def _static(function: str, size: Any) -> int:
@@ -181,6 +199,8 @@ def conv_transpose(
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: Any = None,
     transpose_kernel: bool = False,
+    precision: Any = None,
+    preferred_element_type: Any = None,
 ) -> Any:
     """Convolution of `lhs` with `strides - 1` zeros between its elements: the transpose of a strided one.
 
@@ -209,7 +229,17 @@ def conv_transpose(
         ]
     else:
         pads = [(int(low), int(high)) for low, high in padding]
-    return conv_general_dilated(left, right, (1,) * spatial, pads, tuple(strides), dilations, layouts)
+    return conv_general_dilated(
+        left,
+        right,
+        (1,) * spatial,
+        pads,
+        tuple(strides),
+        dilations,
+        layouts,
+        precision=precision,
+        preferred_element_type=preferred_element_type,
+    )
 
 
 def _transposed_padding(padding: str, reach: int, stride: int) -> tuple[int, int]:

@@ -41,6 +41,7 @@ from .arithmetic import (
     subtract,
     true_divide,
 )
+from .at import Indexer as Indexer
 from .constants import e, euler_gamma, inf, nan, newaxis, pi
 from .creation import (
     arange,

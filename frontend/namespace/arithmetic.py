@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED
 from ..tracing.interpreter import ops
 from .axes import argument_error, dtype_error, full_like, refuse_out
-from .loops import binary, elementwise, in_float32, mark_weak, prepared, unary
+from .loops import binary, elementwise, in_float32, prepared, unary, weakened
 from .promotion import PYTHON_SCALARS, asarray_of
 from .ufuncs import as_ufunc
 
@@ -169,9 +169,7 @@ def pow(x: Any, y: Any) -> Any:
         raise argument_error("power: integers to negative integer powers are not allowed",
                              "convert the base with .astype to a float dtype")  # fmt: skip
     result = ops.pow(*values)
-    if weak:
-        mark_weak(result)
-    return result
+    return weakened(result) if weak else result
 
 
 power = pow

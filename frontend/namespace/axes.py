@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ...dialects.errors import TypeCheckError
-from ...dialects.types import INEXACT, as_dtype
+from ...dialects.types import INEXACT, TensorType, as_dtype, require_possible
 from ..errors import ArgumentError, ArgumentTypeError, AxisError, ConcretizationError, DtypeError, ShapeError
 from ..tracing.array import Array
+from ..tracing.frames import Tracer, known_value
 from ..tracing.interpreter import ops
-from ..tracing.locations import user_location_text
+from ..tracing.locations import located, user_location_text
 from ..tracing.sizes import Dim
 from .promotion import WEAK_DTYPES, asarray_of, is_one, type_text
 
@@ -88,7 +89,21 @@ def normalize_axes(function: str, axis: Any, rank: int) -> tuple[int, ...]:
 
 def size(function: str, n: Any) -> Any:
     """One size of a shape: an integer or a dynamic dimension."""
-    return n if isinstance(n, Dim) else integer(function, n, "a size")
+    if isinstance(n, Dim):
+        return n
+    if isinstance(n, Tracer) and known_value(n) is None:
+        raise n.has_no_value(
+            f"a size for {function}()",
+            "sizes are part of types: take them from x.shape, or pass the number through static_argnums",
+        )
+    return integer(function, n, "a size")
+
+
+def possible(function: str, length: int, dtype: np.dtype) -> int:
+    """`length`, if an array of so many elements is possible: for what NumPy itself makes."""
+    with located():
+        require_possible(function, [TensorType((length,), dtype)])
+    return length
 
 
 def shape_of(function: str, shape: Any) -> tuple[Any, ...]:
@@ -185,8 +200,8 @@ def concrete(function: str, x: Any, what: str) -> np.ndarray:
 
 def _concrete_sequence(function: str, x: Any, what: str) -> np.ndarray:
     value = asarray_of(x)
-    if isinstance(value, Array):
-        return value.numpy()
+    if isinstance(value, Array) or known_value(value) is not None:
+        return np.asarray(value)
     raise concretization_error(
         f"{function}: {what} must be known while tracing, got a traced array {type_text(value)}",
         hint="pass it as a NumPy array made outside, or through static_argnums",

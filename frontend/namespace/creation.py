@@ -11,11 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS
+from ...dialects.types import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INEXACT,
+    INT64,
+    INTEGERS,
+    as_dtype,
+)
 from ..errors import ZeroStepError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, as_weak, ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from .arithmetic import add, divide, multiply, power, subtract
@@ -25,11 +37,23 @@ from .axes import (
     dtype_of,
     integer,
     normalize_axis,
+    possible,
     shape_of,
     type_error,
 )
 from .axes import full_like as constant_like
-from .promotion import PYTHON_SCALARS, asarray_of, broadcast, coerce, convert, is_weak, promote
+from .promotion import (
+    PYTHON_SCALARS,
+    asarray_of,
+    broadcast,
+    broadcast_together,
+    coerce,
+    common_dtype,
+    convert,
+    is_weak,
+    promote,
+    promote_types,
+)
 from .transcendental import exp, log
 
 _DEFAULTS = {bool: BOOL, int: INT64, float: FLOAT32, complex: np.dtype(np.complex64)}
@@ -40,15 +64,30 @@ def asarray(
 ) -> Any:
     """`obj` (array, scalar, nested list, traced values among them) as an array.
 
-    Lists of Python floats become float32, as new arrays do; NumPy arrays keep their dtype.
+    Lists of Python floats become float32, as new arrays do; NumPy arrays keep their dtype. A NumPy array that
+    can be written to is copied, as an array of adze never changes; with `copy=False` its memory is shared,
+    and the caller sees to it that nobody writes to it. Raises `ArgumentError` where that is not possible.
     """
     wanted = None if dtype is None else dtype_of("asarray", dtype)
     if type(obj) in PYTHON_SCALARS:
         return convert(obj, wanted or _DEFAULTS[type(obj)])
     if isinstance(obj, (list, tuple)):
         return _from_sequence(obj, wanted)
+    if copy is False and isinstance(obj, np.ndarray):
+        return _shared(obj, wanted)
     value = asarray_of(obj)
     return value if wanted is None else convert(value, wanted)
+
+
+def _shared(obj: np.ndarray, wanted: np.dtype | None) -> Array:
+    """An array in the memory of `obj`."""
+    have = as_dtype(obj.dtype)
+    if obj.dtype == have and wanted in (None, have):
+        return Array(obj)
+    raise argument_error(
+        f"asarray(copy=False): an array of dtype {obj.dtype} cannot become {wanted or have} without a copy",
+        hint="leave copy out",
+    )
 
 
 def array(obj: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, order: Any = None) -> Any:
@@ -183,9 +222,17 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
             else INT64
         )
     if wanted in INTEGERS and numbers[0] == 0 and numbers[2] == 1:
-        return ops.iota(shape=(max(0, math.ceil(numbers[1])),), axis=0, dtype=wanted)
+        length = max(0, math.ceil(numbers[1]))
+        convert(max(0, length - 1), wanted)  # raises where the last number does not fit
+        return ops.iota(shape=(length,), axis=0, dtype=wanted)
     plain = [n.item() if isinstance(n, np.generic) else n for n in numbers]
-    return Array(np.arange(*plain).astype(wanted))
+    span = (plain[1] - plain[0]) / plain[2] if plain[2] else 0
+    if math.isfinite(span):
+        possible("arange", max(0, math.ceil(span)), wanted)
+    counted = np.arange(*plain)
+    for end in counted[[0, -1]].tolist() if counted.size else ():
+        convert(end, wanted)
+    return Array(counted.astype(wanted))
 
 
 def _number(function: str, value: Any) -> Any:
@@ -215,26 +262,17 @@ def linspace(
     num = integer("linspace", num, "num")
     if num < 0:
         raise argument_error(f"linspace: num must not be negative, got {num}")
-    first, last = promote(start, stop)
-    inexact = first.dtype in INEXACT
-    work = first.dtype if inexact and not is_weak(first) else FLOAT64 if not is_weak(first) else FLOAT32
-    if first.dtype in COMPLEX:
-        work = first.dtype
-    wanted = work if dtype is None else dtype_of("linspace", dtype)
-    intervals = num - 1 if endpoint else num
-    if all(isinstance(v, Array) for v in (first, last)) and all(
-        type(v) in PYTHON_SCALARS for v in (start, stop)
-    ):
-        samples = np.linspace(
-            start, stop, num, endpoint=endpoint, dtype=np.dtype(complex if work in COMPLEX else float)
-        )
+    given, carried = _spaced_dtypes(start, stop, dtype=dtype)
+    wanted = given if dtype is None else dtype_of("linspace", dtype)
+    intervals = possible("linspace", num, wanted) - 1 if endpoint else num
+    if all(type(v) in PYTHON_SCALARS for v in (start, stop)):
+        samples = np.linspace(start, stop, num, endpoint=endpoint, dtype=carried)
         if wanted in INTEGERS:
             samples = np.floor(samples)
         result: Any = Array(samples.astype(wanted))
         step: Any = (stop - start) / intervals if intervals else math.nan
         return (result, step) if retstep else result
-    carried = work if work in INEXACT else FLOAT64
-    first, last = convert(first, carried), convert(last, carried)
+    first, last = broadcast_together([convert(coerce(v), carried) for v in (start, stop)])
     spread = subtract(last, first)
     step = divide(spread, max(intervals, 1))
     position = ops.iota(shape=(num,), axis=0, dtype=carried)
@@ -252,15 +290,31 @@ def linspace(
         order.insert(place, 0)
         samples = ops.transpose(samples, permutation=tuple(order))
     result = convert(samples, wanted)
-    return (result, step) if retstep else result
+    if not retstep:
+        return result
+    return result, as_weak(step) if all(is_weak(coerce(v)) for v in (start, stop)) else step
+
+
+def _spaced_dtypes(*ends: Any, dtype: Any) -> tuple[np.dtype, np.dtype]:
+    """The dtype of spaced numbers when none is asked for, and the one to compute them in: not narrower than
+    either, float32 at least, and 64 bits for Python numbers alone."""
+    met, weak = common_dtype(*map(coerce, ends))
+    given = met if met in INEXACT else FLOAT32 if weak else FLOAT64
+    if weak:
+        return given, COMPLEX128 if given in COMPLEX else FLOAT64
+    wanted = given if dtype is None else dtype_of("linspace", dtype)
+    carried = promote_types(given, wanted) if wanted in INEXACT else given
+    return given, FLOAT32 if carried in (FLOAT16, BFLOAT16) else carried
 
 
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None
 ) -> Any:
     """`base ** linspace(start, stop, num)`."""
-    result = power(base, linspace(start, stop, num, endpoint=endpoint))
-    return result if dtype is None else convert(result, dtype_of("logspace", dtype))
+    given, carried = _spaced_dtypes(start, stop, base, dtype=dtype)
+    exponents = linspace(start, stop, num, endpoint=endpoint, dtype=carried)
+    result = power(convert(coerce(base), carried), exponents)
+    return convert(result, given if dtype is None else dtype_of("logspace", dtype))
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
@@ -268,11 +322,11 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     if type(start) in PYTHON_SCALARS and type(stop) in PYTHON_SCALARS:
         samples = np.geomspace(start, stop, num, endpoint=endpoint)
         return Array(samples.astype(FLOAT32 if dtype is None else dtype_of("geomspace", dtype)))
-    ratio = log(divide(stop, start))
-    result = multiply(
-        start, exp(multiply(linspace(0.0, 1.0, num, endpoint=endpoint, dtype=ratio.dtype), ratio))
-    )
-    return result if dtype is None else convert(result, dtype_of("geomspace", dtype))
+    given, carried = _spaced_dtypes(start, stop, dtype=dtype)
+    first, last = (convert(coerce(v), carried) for v in (start, stop))
+    ratio = log(divide(last, first))
+    result = multiply(first, exp(multiply(linspace(0.0, 1.0, num, endpoint=endpoint, dtype=carried), ratio)))
+    return convert(result, given if dtype is None else dtype_of("geomspace", dtype))
 
 
 def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = FLOAT32, **kwargs: Any) -> Any:

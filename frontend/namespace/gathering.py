@@ -18,7 +18,7 @@ from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from .arithmetic import add, clip, floor_divide, multiply, remainder
-from .axes import argument_error, concretization_error, count_array, count_of, normalize_axis, shape_error
+from .axes import argument_error, concrete, count_array, count_of, normalize_axis, shape_error
 from .positions import wrapped
 from .promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
 
@@ -220,9 +220,7 @@ def ix_(*vectors: Any) -> tuple[Any, ...]:
         if value.ndim != 1:
             raise shape_error(f"ix_: expected vectors, got {type_text(value)}")
         if value.dtype == BOOL:
-            if not isinstance(value, Array):
-                raise concretization_error("ix_: masks must be known while tracing", "use integer positions")
-            value = Array(value.numpy().nonzero()[0])
+            value = Array(concrete("ix_", value, "a mask").nonzero()[0])
         shape = tuple(value.shape[0] if a == k else 1 for a in range(len(vectors)))
         grids.append(ops.reshape(value, shape=shape))
     return tuple(grids)

@@ -8,9 +8,18 @@ import numpy as np
 
 from ...dialects.types import BOOL, FLOAT64, INEXACT, INT64, INTEGERS
 from ..tracing.array import Array
+from ..tracing.frames import known_value
 from ..tracing.interpreter import ops
 from .arithmetic import add, divide, subtract
-from .axes import argument_error, concretization_error, dtype_error, full_like, scalar, shape_error
+from .axes import (
+    argument_error,
+    concretization_error,
+    dtype_error,
+    full_like,
+    possible,
+    scalar,
+    shape_error,
+)
 from .creation import linspace
 from .gathering import join_positions
 from .promotion import asarray_of, convert, operands, type_text
@@ -49,12 +58,12 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         mistake = shape_error if value.ndim != 1 else dtype_error
         raise mistake(f"bincount: expected a vector of integers, got {type_text(value)}")
     if length is None:
-        if not isinstance(value, Array):
+        known = value.numpy() if isinstance(value, Array) else known_value(value)
+        if known is None:
             raise concretization_error(
                 f"bincount of a traced array {type_text(value)} has a length that depends on values",
                 "state it: bincount(x, length=n)",
             )
-        known = value.numpy()
         if known.size and known.min() < 0:
             raise argument_error("bincount: elements must not be negative")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
@@ -82,7 +91,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
             if low > high:
                 raise argument_error(f"histogram: range {range} must ascend")
             low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-            edges = np.linspace(low, high, bins + 1)
+            edges = np.linspace(low, high, possible("histogram", bins + 1, FLOAT64))
             return Array(edges.astype(np.result_type(low, high, wanted)))
         first, last = convert(asarray_of(low), wanted), convert(asarray_of(high), wanted)
     elif 0 in tuple(n for n in value.shape if isinstance(n, int)):

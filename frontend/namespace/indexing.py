@@ -2,7 +2,7 @@
 
 Integers and slices lower to slice and reverse, traced integers to dynamic_slice, integer arrays to one
 gather. Integers known while tracing are checked; values of arrays that are out of bounds are clamped, as
-JAX has it, unless `mode` says `fill` or `wrap`.
+JAX has it, unless `outside` says something else.
 """
 
 from __future__ import annotations
@@ -12,23 +12,34 @@ from typing import Any
 
 from ...dialects.types import INT32, INT64
 from ..errors import IndexBoundsError, ShapeError
-from ..tracing.interpreter import ops
+from ..tracing.interpreter import as_weak, ops, wide_of
 from ..tracing.locations import user_location_text
 from .axes import scalar
-from .gathering import gather_at, normalized
-from .positions import Bounds, Item, bounds, is_full, parse, require_no_mask
+from .gathering import gather_at
+from .positions import (
+    BY_DEFAULT,
+    Bounds,
+    Item,
+    OutOfBounds,
+    bounds,
+    is_full,
+    known_masks,
+    parse,
+    require_no_mask,
+)
 from .promotion import asarray_of, broadcast, broadcast_shapes, same_size
 
 
-def get_index(x: Any, index: Any, mode: str | None = None, fill_value: Any = None) -> Any:
-    """`x[index]`; `mode` and `fill_value` say what array indices out of bounds give."""
+def get_index(x: Any, index: Any, outside: OutOfBounds = BY_DEFAULT, fill_value: Any = None) -> Any:
+    """`x[index]`; `outside` and `fill_value` say what indices out of bounds give."""
     value = asarray_of(x)
-    items = parse(value, index)
+    items = parse(value, known_masks(index), outside)
     require_no_mask(value, items)
-    gathers = any(i.kind == "array" for i in items) or (mode in ("fill", "wrap") and _has_scalar(items))
-    result = _advanced(value, items, mode, fill_value) if gathers else _basic(value, items)
-    result.weak_type = value.weak_type
-    return result
+    fills = outside.gathers_with == "fill" or outside.mode == "wrap"
+    gathers = any(i.kind == "array" for i in items) or (fills and _has_scalar(items))
+    weak, value = value.weak_type, wide_of(value)
+    result = _advanced(value, items, outside, fill_value) if gathers else _basic(value, items, outside)
+    return as_weak(result) if weak else result
 
 
 def _has_scalar(items: Sequence[Item]) -> bool:
@@ -38,11 +49,11 @@ def _has_scalar(items: Sequence[Item]) -> bool:
 # -- integers and slices -----------------------------------------------------------------------
 
 
-def _basic(value: Any, items: Sequence[Item]) -> Any:
+def _basic(value: Any, items: Sequence[Item], outside: OutOfBounds) -> Any:
     if _has_scalar(items):
         known = [Item("slice", slice(None), i.axis) if i.kind == "scalar" else i for i in items]
         value = _windowed(value, known)
-        value = _at_scalars(value, [i for i in items if i.kind == "scalar"], items)
+        value = _at_scalars(value, [i for i in items if i.kind == "scalar"], outside)
     else:
         value = _windowed(value, items)
     return _arranged(value, items)
@@ -76,14 +87,14 @@ def _flipped(value: Any, axes: Sequence[Any]) -> Any:
     return ops.reverse(value, axes=tuple(axes)) if axes else value
 
 
-def _at_scalars(value: Any, scalars: Sequence[Item], items: Sequence[Item]) -> Any:
+def _at_scalars(value: Any, scalars: Sequence[Item], outside: OutOfBounds) -> Any:
     """The window of size 1 at traced positions, clamped into the array."""
     dtype = INT32 if all(i.value.dtype == INT32 for i in scalars) else INT64
     starts = [scalar(0, dtype)] * value.ndim
     sizes = list(value.shape)
     for item in scalars:
         assert item.axis is not None
-        position = normalized(item.value, value.shape[item.axis], None)
+        position = outside.positions(item.value, value.shape[item.axis])
         starts[item.axis] = position if position.dtype == dtype else ops.convert(position, dtype=dtype)
         sizes[item.axis] = 1
     return ops.dynamic_slice(value, *starts, slice_sizes=tuple(sizes))
@@ -120,7 +131,7 @@ def batch_shape(items: Sequence[Item]) -> tuple[Any, ...]:
         ) from None
 
 
-def _advanced(value: Any, items: Sequence[Item], mode: str | None, fill_value: Any) -> Any:
+def _advanced(value: Any, items: Sequence[Item], outside: OutOfBounds, fill_value: Any) -> Any:
     window = _windowed(value, items)
     dropped = [i.axis for i in items if i.kind == "int"]
     kept = [a for a in range(value.ndim) if a not in dropped]
@@ -133,11 +144,11 @@ def _advanced(value: Any, items: Sequence[Item], mode: str | None, fill_value: A
     axes = [k for k, axis in enumerate(kept) if axis in {i.axis for i in indexed}]
     if axes:
         positions = [
-            broadcast(normalized(i.value, value.shape[i.axis], mode), shape)
+            broadcast(outside.positions(i.value, value.shape[i.axis]), shape)
             for i in indexed
             if i.axis is not None
         ]
-        result = gather_at(window, axes, positions, slices_before, mode, fill_value)
+        result = gather_at(window, axes, positions, slices_before, outside.gathers_with, fill_value)
     else:  # only a 0-d mask: an axis of size 1 or 0
         dimensions = tuple(a if a < slices_before else a + len(shape) for a in range(window.ndim))
         spread = [*window.shape[:slices_before], *shape, *window.shape[slices_before:]]

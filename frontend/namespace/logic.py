@@ -11,11 +11,22 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED
+from ..errors import OutOfRangeError
 from ..tracing.interpreter import ops
 from .arithmetic import absolute, add, multiply, subtract
 from .axes import dtype_error, full_like
 from .loops import elementwise
-from .promotion import asarray_of, broadcast_together, coerce, convert, fits, key_of, promote_keys
+from .promotion import (
+    PYTHON_SCALARS,
+    WIDE,
+    asarray_of,
+    broadcast_together,
+    coerce,
+    convert,
+    fits,
+    key_of,
+    promote_keys,
+)
 from .ufuncs import Ufunc, as_ufunc
 
 _MIRRORED: Final = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
@@ -30,7 +41,9 @@ def _comparison(direction: str, name: str, sign: str) -> Ufunc:
         if type(x) is int and _is_beyond(y, x):
             return _against_giant(y, x, _MIRRORED[direction])
         keys = (key_of(x), key_of(y))
-        dtype = promote_keys(keys)[0]
+        dtype, weak = promote_keys(keys)
+        if weak or any(_is_beyond_floats(v, dtype) for v in (x, y)):
+            dtype = WIDE.get(dtype, dtype)
         if dtype in COMPLEX and direction not in ("EQ", "NE"):
             raise dtype_error(f"{name}: complex numbers have no order", "compare .real, .imag or abs()")
         if dtype in FLOATS and all(isinstance(k, np.dtype) and k in INTEGERS for k in keys):
@@ -46,6 +59,17 @@ def _is_beyond(array: Any, number: int) -> bool:
     """Whether an integer array's dtype cannot hold a Python integer."""
     key = key_of(array)
     return isinstance(key, np.dtype) and key in INTEGERS and not fits(number, key)
+
+
+def _is_beyond_floats(value: Any, dtype: np.dtype) -> bool:
+    """Whether a Python number would become infinite in `dtype`: the comparison is exact in float64."""
+    if type(value) not in PYTHON_SCALARS:
+        return False
+    try:
+        convert(value, dtype)
+    except OutOfRangeError:
+        return True
+    return False
 
 
 def _against_giant(array: Any, number: int, direction: str) -> Any:

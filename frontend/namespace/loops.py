@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
+from ...dialects.types import BFLOAT16, FLOAT16, FLOAT32
 from ..errors import DtypeError
-from ..tracing.interpreter import ops
+from ..tracing.interpreter import as_weak, ops
 from ..tracing.locations import user_location_text
-from .promotion import broadcast_together, coerce, convert, key_of, loop_dtypes, widened
+from .promotion import broadcast_together, coerce, convert, key_of, loop_dtypes
 from .ufuncs import Ufunc
 
 Body = Callable[..., Any]
@@ -32,9 +32,7 @@ def elementwise(ufunc: np.ufunc) -> Callable[[Body], Ufunc]:
                 raise TypeError(f"{body.__name__}() takes {ufunc.nin} positional arguments, got {len(xs)}")
             values, weak = prepared(body.__name__, ufunc, xs)
             result = body(*values)
-            if weak:
-                mark_weak(result)
-            return result
+            return weakened(result) if weak else result
 
         return Ufunc(function, ufunc)
 
@@ -42,24 +40,21 @@ def elementwise(ufunc: np.ufunc) -> Callable[[Body], Ufunc]:
 
 
 def prepared(name: str, ufunc: np.ufunc, xs: tuple[Any, ...]) -> tuple[list[Any], bool]:
-    """The operands as NumPy's loop takes them, in one shape, and whether the result is weak."""
+    """The operands as NumPy's loop takes them, in one shape, and whether the result is weak: then they have
+    64 bits, and `weakened` makes the result what a user sees."""
     values = [coerce(x) for x in xs]
     try:
         dtypes, weak = loop_dtypes(ufunc, tuple(key_of(v) for v in values))
     except DtypeError as error:
         message = error.message.replace(ufunc.__name__, name, 1)
         raise DtypeError(message, where=user_location_text(), hint=error.hint) from None
-    if weak:
-        dtypes = tuple(widened(d, values) for d in dtypes)
     converted = [convert(v, d) for v, d in zip(values, dtypes, strict=True)]
     return (broadcast_together(converted) if len(converted) > 1 else converted), weak
 
 
-def mark_weak(result: Any) -> None:
-    """Mark the result (or each of several) of an all-weak operation as weak."""
-    for value in result if isinstance(result, tuple) else (result,):
-        if value.dtype != BOOL:
-            value.weak_type = True
+def weakened(result: Any) -> Any:
+    """The result (or each of several) of an operation on weak values alone, weak as they are."""
+    return tuple(map(as_weak, result)) if isinstance(result, tuple) else as_weak(result)
 
 
 def unary(ufunc: np.ufunc, primitive: str, summary: str, name: str | None = None) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .axes import (
     dtype_of,
     full_like,
     normalize_axes,
+    possible,
     refuse_out,
     require_rank,
     scalar,
@@ -28,11 +30,20 @@ from .reshaping import ravel, reshape
 
 
 def _beside(rows: Any, columns: Any, k: int, direction: str) -> Any:
-    """A mask of `column - row <direction> k`."""
+    """A mask of `column - row <direction> k`; beyond int32 all diagonals are equally far away."""
+    far = np.iinfo(INT32).max
+    diagonal = max(-far, min(_diagonal_number(k), far))
     shape = (rows, columns)
     row = ops.iota(shape=shape, axis=0, dtype=INT32)
     column = ops.iota(shape=shape, axis=1, dtype=INT32)
-    return ops.compare(ops.sub(column, row), full_like(row, int(k)), direction=direction)
+    return ops.compare(ops.sub(column, row), full_like(row, diagonal), direction=direction)
+
+
+def _diagonal_number(k: Any) -> int:
+    try:
+        return operator.index(k)
+    except TypeError:
+        raise argument_error(f"the diagonal k must be an integer, got {k!r}") from None
 
 
 def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = FLOAT32, *, device: Any = None) -> Any:
@@ -215,7 +226,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     value = asarray_of(x)
     if value.ndim != 1:
         raise argument_error(f"vander: expected a vector, got {type_text(value)}")
-    columns = value.shape[0] if N is None else N
+    columns = value.shape[0] if N is None else possible("vander", size("vander", N), INT64)
     exponents = np.arange(columns) if increasing else np.arange(columns)[::-1]
     base = ops.reshape(value, shape=(value.shape[0], 1))
     if value.dtype == BOOL:

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from ...dialects.types import BOOL, INT32, INT64, INTEGERS, SIGNED
 from ..errors import IndexBoundsError, IndexingError
 from ..tracing.array import Array
-from ..tracing.frames import Tracer
+from ..tracing.frames import Tracer, known_value
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim, maximum, minimum
+from .arithmetic import remainder
 from .axes import argument_error, concretization_error, count_array, full_like
 from .promotion import asarray_of, broadcast, same_size, type_text
+
+_FAR: Final = 1 << 62
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +57,55 @@ class Bounds(NamedTuple):
         return span if self.stride == 1 else (span + (self.stride - 1)) // self.stride
 
 
-def parse(x: Any, index: Any) -> list[Item]:
+class OutOfBounds(NamedTuple):
+    """What positions outside an axis mean, for reading and writing alike.
+
+    A negative position counts from the end where `wraps_negative` says so. What is outside then is moved to
+    the nearest end (`clip`), taken modulo the size (`wrap`), left out (`fill`, `drop`), or an error where it
+    is known while tracing (None, `promise_in_bounds`).
+    """
+
+    mode: str | None = None
+    wraps_negative: bool = True
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether known positions must lie inside."""
+        return self.mode in (None, "promise_in_bounds")
+
+    def positions(self, position: Any, size: Any) -> Any:
+        """Positions counted from the front; those outside stay outside, unless they wrap."""
+        if self.mode == "wrap":
+            value = _as_int64(asarray_of(position))
+            return remainder(value, broadcast(count_array(size, INT64), value.shape))
+        value = asarray_of(position)
+        return wrapped(value, size) if self.wraps_negative else _as_int64(value)
+
+    @property
+    def gathers_with(self) -> str:
+        """The mode of the gather op."""
+        return "fill" if self.mode in ("fill", "drop") else "clip"
+
+    @property
+    def scatters_with(self) -> str:
+        """The mode of the scatter op."""
+        return "clip" if self.mode == "clip" else "drop"
+
+
+BY_DEFAULT: Final = OutOfBounds()
+MODES: Final = (None, "drop", "fill", "clip", "wrap", "promise_in_bounds")
+
+
+def out_of_bounds(mode: Any, wraps_negative: bool = True) -> OutOfBounds:
+    """The `mode` that a user gave, checked: its name, or JAX's enumeration of the same names."""
+    name = getattr(mode, "name", mode)
+    name = {"fill_or_drop": "fill"}.get(name.lower(), name.lower()) if isinstance(name, str) else name
+    if name not in MODES:
+        raise argument_error(f"mode is {mode!r}, expected one of {', '.join(str(m) for m in MODES)}")
+    return OutOfBounds(name, wraps_negative)
+
+
+def parse(x: Any, index: Any, outside: OutOfBounds = BY_DEFAULT) -> list[Item]:
     """The items of `index`, full slices added for the axes that it does not mention."""
     entries = list(index) if isinstance(index, tuple) else [index]
     items = [item for entry in entries for item in _item(entry)]
@@ -82,8 +133,7 @@ def parse(x: Any, index: Any) -> list[Item]:
             _check_mask(x, item, axis)
             bound += [item] if item.kind == "mask" else _from_mask(item, axis)
         else:
-            _check(x, item, axis)
-            bound.append(item)
+            bound.append(_checked(x, item, axis, outside))
         axis += _axes_used(item)
     return bound
 
@@ -124,30 +174,44 @@ def _indexing_error(message: str, hint: str | None = None) -> IndexingError:
     return IndexingError(message, where=user_location_text(), hint=hint)
 
 
+def known_masks(index: Any) -> tuple[Any, ...]:
+    """The entries of an index, traced masks as NumPy arrays where they have elements: outside `jit`."""
+    entries = index if isinstance(index, tuple) else (index,)
+    return tuple(_known_mask(e) if isinstance(e, Tracer) and e.dtype == BOOL else e for e in entries)
+
+
+def _known_mask(mask: Tracer) -> Any:
+    known = known_value(mask)
+    return mask if known is None else known
+
+
 def _axes_used(item: Item) -> int:
     if item.kind in ("new", "ellipsis"):
         return 0
     return int(item.value.ndim) if item.kind in ("mask", "array") and item.value.dtype == BOOL else 1
 
 
-def _check(x: Any, item: Item, axis: int) -> None:
+def _checked(x: Any, item: Item, axis: int, outside: OutOfBounds) -> Item:
+    """The item; a known integer outside the axis is an error, or a position that `outside` is asked of."""
     size = x.shape[axis]
-    if (
-        item.kind == "int"
-        and isinstance(item.value, int)
-        and isinstance(size, int)
-        and not -size <= item.value < size
-    ):
+    if item.kind != "int" or not isinstance(item.value, int) or not isinstance(size, int):
+        return item
+    if (-size if outside.wraps_negative else 0) <= item.value < size:
+        return item
+    if outside.is_checked:
         raise IndexBoundsError(
             f"index {item.value} is out of bounds for axis {axis} of {type_text(x)}",
             where=user_location_text(),
         )
+    if outside.mode == "wrap":
+        return Item("int", item.value % size, axis) if size else item
+    return Item("scalar", Array(np.asarray(max(-_FAR, min(item.value, _FAR)))), axis)
 
 
 def _check_mask(x: Any, item: Item, axis: int) -> None:
     for offset, n in enumerate(item.value.shape):
         size = x.shape[axis + offset]
-        if isinstance(n, int) and isinstance(size, int) and n != size:
+        if isinstance(n, int) and isinstance(size, int) and n not in (size, 0):  # an empty mask is false
             raise IndexBoundsError(
                 f"a boolean index of shape {tuple(item.value.shape)} does not fit {type_text(x)}: axis "
                 f"{axis + offset} has size {size}",
@@ -221,7 +285,7 @@ def _clamped(position: Any, size: Any, turned: bool) -> Any:
 def _bound(value: Any) -> Any:
     if value is None or isinstance(value, Dim):
         return value
-    if isinstance(value, Tracer):
+    if isinstance(value, Tracer) and known_value(value) is None:
         raise concretization_error(
             f"a slice bound must be known while tracing, got the traced {type_text(value)}",
             "use adze.lax.dynamic_slice for a window of fixed size, or a mask with adze.numpy.where",
@@ -240,7 +304,7 @@ def wrapped(position: Any, size: Any) -> Any:
     if isinstance(position, np.ndarray):
         position = Array(position)
     if position.dtype not in SIGNED:
-        return ops.convert(position, dtype=INT64)
+        return _as_int64(position)
     if position.dtype.itemsize < 4:
         position = ops.convert(position, dtype=INT32)
     if isinstance(position, Array) and isinstance(size, int):
@@ -249,6 +313,13 @@ def wrapped(position: Any, size: Any) -> Any:
     negative = ops.compare(position, full_like(position, 0), direction="LT")
     length = broadcast(count_array(size, position.dtype), position.shape)
     return ops.select(negative, ops.add(position, length), position)
+
+
+def _as_int64(position: Any) -> Any:
+    """Positions as int64; unsigned ones beyond its range stay outside every axis."""
+    if position.dtype == np.uint64:
+        position = ops.min(position, full_like(position, _FAR))
+    return position if position.dtype == INT64 else ops.convert(position, dtype=INT64)
 
 
 def require_no_mask(x: Any, items: list[Item]) -> None:

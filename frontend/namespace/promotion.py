@@ -8,7 +8,7 @@ opinion; Python scalars are weak and yield. bfloat16 behaves as float16 does, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any, Final
 
 import numpy as np
@@ -25,10 +25,10 @@ from ...dialects.types import (
     TensorType,
     as_dtype,
 )
-from ..errors import ArgumentError, DtypeError, IntegerRangeError, ShapeError
+from ..errors import ArgumentError, DtypeError, ShapeError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
-from ..tracing.interpreter import as_value, is_wide_weak, ops, scalar_value
+from ..tracing.interpreter import as_value, as_weak, ops, scalar_value, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 
@@ -36,6 +36,9 @@ PYTHON_SCALARS: Final = (bool, int, float, complex)
 _WEAK: Final = {"b": bool, "i": int, "u": int, "f": float, "V": float, "c": complex}
 # What weak values are carried in when nothing else decides: as `scalar_value` makes them.
 WEAK_DTYPES: Final = {kind: scalar_value(kind(0), None).dtype for kind in PYTHON_SCALARS}
+# What they are computed in, so that they lose nothing until they meet an array.
+WIDE: Final = {FLOAT16: FLOAT64, FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
+_WIDEST: Final = (FLOAT64, COMPLEX128)
 _RANK: Final = {bool: 0, int: 1, float: 2, complex: 3}
 
 
@@ -114,21 +117,13 @@ def _with_weak(dtype: np.dtype, weak: type) -> np.dtype:
 
 def common_dtype(*values: Any) -> tuple[np.dtype, bool]:
     """The dtype that `values` meet in, and whether all of them are weak."""
-    dtype, weak = promote_keys(tuple(key_of(v) for v in values))
-    return (widened(dtype, values) if weak else dtype), weak
-
-
-def widened(dtype: np.dtype, values: Sequence[Any]) -> np.dtype:
-    """The dtype of a weak result: with 64 bits a part where a value has them (an argument of a trace)."""
-    wide = {FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
-    if any(type(v) not in PYTHON_SCALARS and is_wide_weak(v) for v in values):
-        return wide.get(dtype, dtype)
-    return dtype
+    return promote_keys(tuple(key_of(v) for v in values))
 
 
 @lru_cache(maxsize=8192)
 def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype, ...], bool]:
-    """The dtypes that NumPy's `ufunc` converts its inputs to, and whether the result is weak.
+    """The dtypes that NumPy's `ufunc` converts its inputs to, and whether the result is weak: computed
+    with 64 bits then.
 
     Raises `DtypeError` when `ufunc` has no loop for them.
     """
@@ -140,9 +135,7 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         return tuple(BFLOAT16 if restore and d == FLOAT16 else d for d in resolved[: len(keys)]), False
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
-    real, complex_ = WEAK_DTYPES[float], WEAK_DTYPES[complex]
-    narrow = {FLOAT16: real, FLOAT32: real, FLOAT64: real, COMPLEX64: complex_, COMPLEX128: complex_}
-    return tuple(narrow.get(d, d) for d in resolved), weak
+    return tuple(WIDE.get(d, d) for d in resolved), weak
 
 
 def _substitute_bfloat16(keys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -164,24 +157,16 @@ def _resolve(ufunc: np.ufunc, keys: tuple[Any, ...], shown: tuple[Any, ...]) -> 
 
 
 def convert(value: Any, dtype: np.dtype) -> Any:
-    """A coerced value in `dtype`; raises `DtypeError` for a Python integer that `dtype` cannot hold."""
-    if type(value) not in PYTHON_SCALARS:
-        return value if value.dtype == dtype and not value.weak_type else _strengthen(value, dtype)
-    if type(value) is int and dtype.kind in "iu" and not fits(value, dtype):
-        limits = np.iinfo(dtype)
-        raise IntegerRangeError(
-            f"Python integer {value} is out of range for {dtype.name} ({limits.min} to {limits.max})",
-            where=user_location_text(),
-            hint="convert the array with .astype to a wider dtype first",
-        )
-    with np.errstate(all="ignore"):
-        return Array(np.asarray(value).astype(dtype) if dtype == BFLOAT16 else np.asarray(value, dtype))
+    """A coerced value in `dtype`; raises `OutOfRangeError` for a Python number that `dtype` cannot hold."""
+    if type(value) in PYTHON_SCALARS:
+        return scalar_value(value, dtype)
+    return value if value.dtype == dtype and not value.weak_type else _strengthen(value, dtype)
 
 
 def _strengthen(value: Any, dtype: np.dtype) -> Any:
     """The value in `dtype`, strongly typed; the user's own object keeps its weak type."""
     if value.dtype != dtype:
-        return ops.convert(value, dtype=dtype)
+        return ops.convert(wide_of(value), dtype=dtype)
     if isinstance(value, Array):
         return Array(value.numpy())
     return Tracer(value.frame, value.value, value.type, value.shape)
@@ -197,11 +182,39 @@ def promote(*xs: Any) -> tuple[Any, ...]:
     """The operands in the dtype they meet in; weak when all of them are."""
     values = [coerce(x) for x in xs]
     dtype, weak = common_dtype(*values)
-    converted = tuple(convert(v, dtype) for v in values)
     if weak:
-        for value in converted:
-            value.weak_type = True
-    return converted
+        return tuple(as_weak(convert(v, WIDE.get(dtype, dtype))) for v in values)
+    return tuple(convert(v, dtype) for v in values)
+
+
+def stays_weak(function: Any) -> Any:
+    """Make a function of arrays keep weak types: where its first argument is a weak float and none of the
+    positional ones is strong (or a dtype), it computes on 64 bits, and its float results are weak."""
+
+    @wraps(function)
+    def call(*xs: Any, **keywords: Any) -> Any:
+        if not xs or not _is_weak_float(xs[0]) or keywords.get("dtype") is not None or any(map(_decides, xs)):
+            return function(*xs, **keywords)
+        given = [wide_of(as_value(x)) if _is_weak_float(x) else x for x in xs]
+        result = function(*given, **keywords)
+        if isinstance(result, tuple):
+            return tuple(as_weak(r) if r.dtype in _WIDEST else r for r in result)
+        return as_weak(result) if result.dtype in _WIDEST else result
+
+    return call
+
+
+def _is_weak_float(x: Any) -> bool:
+    if isinstance(x, (Tracer, Array)):
+        return bool(x.weak_type) and x.dtype in WIDE
+    return type(x) in (float, complex)
+
+
+def _decides(x: Any) -> bool:
+    """Whether an argument says what dtype the result has."""
+    if isinstance(x, (Tracer, Array)):
+        return not x.weak_type
+    return isinstance(x, (np.ndarray, np.generic, np.dtype, type, str))
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
@@ -291,9 +304,9 @@ def broadcast(value: Any, shape: Sequence[Any]) -> Any:
             where=user_location_text(),
             hint="sizes must be equal or 1, counted from the last axis",
         )
-    result = ops.broadcast_in_dim(value, shape=tuple(shape), dimensions=tuple(range(offset, len(shape))))
-    result.weak_type = value.weak_type
-    return result
+    dimensions = tuple(range(offset, len(shape)))
+    result = ops.broadcast_in_dim(wide_of(value), shape=tuple(shape), dimensions=dimensions)
+    return as_weak(result) if value.weak_type else result
 
 
 def _can_become(size: Any, wanted: Any) -> bool:

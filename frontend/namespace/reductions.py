@@ -40,7 +40,7 @@ from .axes import (
     shape_error,
 )
 from .logic import truth
-from .promotion import asarray_of, broadcast, convert, type_text
+from .promotion import asarray_of, broadcast, convert, stays_weak, type_text
 
 _UINT64 = np.dtype(np.uint64)
 
@@ -56,7 +56,7 @@ def _prepared(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Any, tuple[
     value = asarray_of(x)
     axes = normalize_axes(function, axis, value.ndim)
     wanted = accumulated_dtype(value.dtype) if dtype is None else dtype_of(function, dtype)
-    return (value if value.dtype == wanted else ops.convert(value, dtype=wanted)), axes
+    return (value if value.dtype == wanted else convert(value, wanted)), axes
 
 
 def _where(value: Any, where: Any, identity: Any) -> Any:
@@ -67,6 +67,7 @@ def _where(value: Any, where: Any, identity: Any) -> Any:
     return ops.select(mask, value, full_like(value, identity))
 
 
+@stays_weak
 def sum(
     x: Any,
     axis: Any = None,
@@ -84,6 +85,7 @@ def sum(
     return result if initial is None else add(result, initial)
 
 
+@stays_weak
 def prod(
     x: Any,
     axis: Any = None,
@@ -122,6 +124,7 @@ def any(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where
 # -- extrema -----------------------------------------------------------------------------------
 
 
+@stays_weak
 def max(
     x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Any:
@@ -130,6 +133,7 @@ def max(
     return _extremum("max", x, axis, keepdims, initial, where)
 
 
+@stays_weak
 def min(
     x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Any:
@@ -170,6 +174,7 @@ def _extremum(function: str, x: Any, axis: Any, keepdims: bool, initial: Any, wh
     return result
 
 
+@stays_weak
 def ptp(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The greatest minus the least element over `axis`."""
     refuse_out("ptp", out)
@@ -226,6 +231,7 @@ def _count(value: Any, axes: Sequence[int], where: Any, dtype: np.dtype) -> Any:
     return ops.reduce_sum(ops.convert(mask, dtype=dtype), axes=tuple(axes))
 
 
+@stays_weak
 def mean(
     x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = None
 ) -> Any:
@@ -245,6 +251,7 @@ def _mean(value: Any, axes: tuple[int, ...], where: Any) -> Any:
     return ops.div(total, broadcast(count, total.shape))
 
 
+@stays_weak
 def var(
     x: Any,
     axis: Any = None,
@@ -261,6 +268,7 @@ def var(
     return _spread("var", x, axis, dtype, ddof or correction, keepdims, where)
 
 
+@stays_weak
 def std(
     x: Any,
     axis: Any = None,

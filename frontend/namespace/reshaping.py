@@ -13,7 +13,7 @@ from ...dialects.types import BOOL, INT64, INTEGERS
 from ..errors import ShapeError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
-from ..tracing.interpreter import ops
+from ..tracing.interpreter import as_weak, ops, wide_of
 from ..tracing.sizes import Dim, product
 from .arithmetic import negative, remainder
 from .axes import (
@@ -53,9 +53,8 @@ def reshape(
         return ops.transpose(result, permutation=tuple(range(len(wanted)))[::-1])
     if order not in ("C", "A"):
         raise argument_error(f"reshape: order is {order!r}, expected 'C' or 'F'")
-    result = ops.reshape(value, shape=wanted)
-    result.weak_type = value.weak_type
-    return result
+    result = ops.reshape(wide_of(value), shape=wanted)
+    return as_weak(result) if value.weak_type else result
 
 
 def _given_sizes(function: str, value: Any, shape: Any) -> tuple[Any, ...]:
@@ -180,9 +179,8 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     """Axes of size 1 put in at the positions `axis`."""
     value = asarray_of(x)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
-    result = insert_unit_axes(value, normalize_axes("expand_dims", axis, value.ndim + count))
-    result.weak_type = value.weak_type
-    return result
+    result = insert_unit_axes(wide_of(value), normalize_axes("expand_dims", axis, value.ndim + count))
+    return as_weak(result) if value.weak_type else result
 
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:

@@ -12,7 +12,7 @@ from .arithmetic import clip, divide, multiply, subtract, with_sign_of
 from .axes import dtype_error, float_value, full_like, refuse_out
 from .dtypes import finfo
 from .loops import elementwise
-from .promotion import asarray_of
+from .promotion import asarray_of, stays_weak
 from .transcendental import atan2, rad2deg
 from .ufuncs import as_ufunc
 
@@ -61,6 +61,7 @@ def fix(x: Any) -> Any:
     return trunc(x)
 
 
+@stays_weak
 def round(x: Any, decimals: int = 0, out: Any = None) -> Any:
     """`x` rounded to `decimals` digits after the point, halves to even; integers stay as they are."""
     refuse_out("round", out)
@@ -79,7 +80,6 @@ def round(x: Any, decimals: int = 0, out: Any = None) -> Any:
         result = divide(_rounded(multiply(value, 10**decimals)), 10**decimals)
     else:
         result = multiply(_rounded(divide(value, 10**-decimals)), 10**-decimals)
-    result.weak_type = value.weak_type
     return result
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...dialects.types import BOOL, INT64
 from ..tracing.array import Array
-from ..tracing.interpreter import ops
+from ..tracing.frames import known_value
+from ..tracing.interpreter import as_weak, ops, wide_of
 from .arithmetic import floor_divide, minimum, remainder
 from .axes import (
     argument_error,
@@ -36,10 +37,9 @@ def where(
     if x is None or y is None:
         raise argument_error("where: x and y must be given both or not at all")
     chosen = promote(x, y)
-    mask, left, right = broadcast_together((truth(condition), *chosen))
+    mask, left, right = broadcast_together((truth(condition), *map(wide_of, chosen)))
     result = ops.select(mask, left, right)
-    result.weak_type = chosen[0].weak_type
-    return result
+    return as_weak(result) if chosen[0].weak_type else result
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
@@ -93,8 +93,9 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> tu
     if value.ndim == 0:
         raise shape_error("nonzero: a 0-d array has no axes to name positions on", "use atleast_1d")
     if size is None:
-        if isinstance(value, Array):
-            return tuple(Array(axis) for axis in value.numpy().nonzero())
+        known = value.numpy() if isinstance(value, Array) else known_value(value)
+        if known is not None:
+            return tuple(Array(axis) for axis in known.nonzero())
         raise concretization_error(
             f"nonzero of a traced array {type_text(value)} has a shape that depends on values",
             "state how many positions there are: nonzero(x, size=n), or use adze.numpy.where",

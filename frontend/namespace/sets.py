@@ -12,6 +12,7 @@ import numpy as np
 
 from ...dialects.types import BOOL, INT64
 from ..tracing.array import Array
+from ..tracing.frames import known_value
 from ..tracing.interpreter import ops
 from .axes import concretization_error, count_array, full_like
 from .gathering import take
@@ -50,13 +51,19 @@ class UniqueInverse(NamedTuple):
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """Distinct values, their first positions, the inverse and the counts; traced arrays need `size`."""
+    return _unique("unique_all", x, size, fill_value)
+
+
+def _unique(function: str, x: Any, size: int | None, fill_value: Any) -> UniqueAll:
     value = asarray_of(x)
     if size is None:
-        known = _concrete("unique_all", value)
+        known = _concrete(function, value)
         values, indices, inverse, counts = np.unique(
             known, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
         )
-        return UniqueAll(Array(values), Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
+        # A traced array has a derivative, which the values that NumPy picked have not.
+        found = Array(values) if isinstance(value, Array) else take(ravel(value), indices, axis=0)
+        return UniqueAll(found, Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
     flat = ravel(value)
     order = argsort(flat)
     ordered = take(flat, order, axis=0, mode="clip")
@@ -93,8 +100,9 @@ def count_vector(count: Any) -> Any:
 
 
 def _concrete(function: str, value: Any) -> np.ndarray:
-    if isinstance(value, Array):
-        return value.numpy()
+    known = value.numpy() if isinstance(value, Array) else known_value(value)
+    if known is not None:
+        return known
     raise concretization_error(
         f"{function} of a traced array {type_text(value)} has a shape that depends on values",
         f"state how many distinct values there are at most: {function}(x, size=n)",
@@ -103,19 +111,19 @@ def _concrete(function: str, value: Any) -> np.ndarray:
 
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
     """Distinct values and how often each occurs; traced arrays need `size`."""
-    result = unique_all(x, size=size, fill_value=fill_value)
+    result = _unique("unique_counts", x, size, fill_value)
     return UniqueCounts(result.values, result.counts)
 
 
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
     """Distinct values and which one each element is; traced arrays need `size`."""
-    result = unique_all(x, size=size, fill_value=fill_value)
+    result = _unique("unique_inverse", x, size, fill_value)
     return UniqueInverse(result.values, result.inverse_indices)
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Distinct values, sorted; traced arrays need `size`."""
-    return unique_all(x, size=size, fill_value=fill_value).values
+    return _unique("unique_values", x, size, fill_value).values
 
 
 def unique(
@@ -128,7 +136,7 @@ def unique(
     fill_value: Any = None,
 ) -> Any:
     """Distinct values, and on request first positions, inverse and counts; traced arrays need `size`."""
-    result = unique_all(x, size=size, fill_value=fill_value)
+    result = _unique("unique", x, size, fill_value)
     wanted = (True, return_index, return_inverse, return_counts)
     parts = tuple(p for p, w in zip(result, wanted, strict=True) if w)
     return parts[0] if len(parts) == 1 else parts
@@ -160,7 +168,8 @@ def setdiff1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None
 
 def union1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Sorted distinct values of both; traced arrays need `size`."""
-    return unique_values(concat([ravel(v) for v in promote(x, y)]), size=size, fill_value=fill_value)
+    joined = concat([ravel(v) for v in promote(x, y)])
+    return _unique("union1d", joined, size, fill_value).values
 
 
 def setxor1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:

@@ -14,6 +14,7 @@ from ...dialects.types import COMPLEX
 from ..tracing.interpreter import ops
 from .axes import float_value, full_like
 from .loops import binary, elementwise, in_float32, unary
+from .promotion import stays_weak
 
 cbrt = unary(np.cbrt, "cbrt", "The real cube root.")
 exp = unary(np.exp, "exp", "`e ** x`.")
@@ -40,18 +41,26 @@ arcsinh, arccosh, arctanh = asinh, acosh, atanh
 @elementwise(np.exp2)
 def exp2(x: Any) -> Any:
     """`2 ** x`."""
-    return ops.exp(ops.mul(x, full_like(x, math.log(2)))) if x.dtype in COMPLEX else ops.exp2(x)
+    return ops.exp(_scaled(x, math.log(2))) if x.dtype in COMPLEX else ops.exp2(x)
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    """A complex number times a real one, by parts: an infinite part leaves the other as it is."""
+    real, imag = ops.real(x), ops.imag(x)
+    return ops.complex(ops.mul(real, full_like(real, factor)), ops.mul(imag, full_like(imag, factor)))
 
 
 @elementwise(np.log2)
 def log2(x: Any) -> Any:
     """The logarithm to base 2."""
-    return ops.div(ops.log(x), full_like(x, math.log(2))) if x.dtype in COMPLEX else ops.log2(x)
+    return _scaled(ops.log(x), 1 / math.log(2)) if x.dtype in COMPLEX else ops.log2(x)
 
 
 @elementwise(np.log10)
 def log10(x: Any) -> Any:
     """The logarithm to base 10."""
+    if x.dtype in COMPLEX:
+        return _scaled(ops.log(x), 1 / math.log(10))
     return in_float32(lambda v: ops.mul(ops.log(v), full_like(v, 1 / math.log(10))), x)
 
 
@@ -107,13 +116,10 @@ def rad2deg(x: Any) -> Any:
 radians, degrees = deg2rad, rad2deg
 
 
+@stays_weak
 def sinc(x: Any) -> Any:
     """`sin(pi x) / (pi x)`, 1 at 0."""
-    value = float_value(x)
-    weak = value.weak_type
-    result = in_float32(_sinc, value)
-    result.weak_type = weak
-    return result
+    return in_float32(_sinc, float_value(x))
 
 
 def _sinc(x: Any) -> Any:

@@ -21,7 +21,7 @@ from .axes import argument_error, count_array, dtype_error, scalar, shape_error
 from .dtypes import can_cast
 from .gathering import join_positions
 from .indexing import batch_place, batch_shape
-from .positions import Bounds, Item, bounds, is_full, parse, wrapped
+from .positions import BY_DEFAULT, Bounds, Item, OutOfBounds, bounds, is_full, parse
 from .promotion import (
     PYTHON_SCALARS,
     asarray_of,
@@ -41,19 +41,18 @@ _COMBINE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "min": minimum,
     "max": maximum,
 }
-MODES: Final = (None, "drop", "fill", "clip", "promise_in_bounds")
 
 
-def update_index(x: Any, index: Any, values: Any, kind: str, mode: str | None = None) -> Any:
+def update_index(
+    x: Any, index: Any, values: Any, kind: str, outside: OutOfBounds = BY_DEFAULT, is_unique: bool = False
+) -> Any:
     """`x` with `x[index]` replaced by `values` (`set`), or combined with them (add, mul, min, max)."""
-    if mode not in MODES:
-        raise argument_error(f"mode is {mode!r}, expected one of {', '.join(str(m) for m in MODES)}")
     value = asarray_of(x)
-    new = _in_dtype(value, values)
+    new = values_for(value, values)
     masked = _masked(value, index, new, kind)
     if masked is not None:
         return masked
-    items = parse(value, index)
+    items = parse(value, index, outside)
     if any(i.kind == "mask" for i in items):
         raise argument_error(
             f"x.at[mask] with a traced mask takes a value that does not depend on the number of true "
@@ -61,12 +60,12 @@ def update_index(x: Any, index: Any, values: Any, kind: str, mode: str | None = 
             "use adze.numpy.where(mask, values, x) with values in the shape of x",
         )
     if any(i.kind in ("array", "scalar") for i in items):
-        return _scatter(value, items, new, kind, mode)
+        return _scatter(value, items, new, kind, outside, is_unique)
     return _window(value, items, new, kind)
 
 
-def _in_dtype(x: Any, values: Any) -> Any:
-    """The values in the dtype of `x`, which must be able to hold their kind of number."""
+def values_for(x: Any, values: Any) -> Any:
+    """The values to write into `x`, in its dtype, which must be able to hold their kind of number."""
     if type(values) in PYTHON_SCALARS:
         wanted = {bool: "b", int: "i", float: "f", complex: "c"}[type(values)]
         if "biufc".index(wanted.replace("u", "i")) <= "biufc".index(
@@ -128,6 +127,8 @@ def _masked(x: Any, index: Any, new: Any, kind: str) -> Any:
     if new.ndim > len(rest) and not (new.ndim == len(rest) + 1 and is_one(new.shape[0])):
         return None
     new = broadcast(_fitted(new, rest, x), x.shape)
+    if any(isinstance(n, int) and n == 0 for n in mask.shape):
+        return x  # the mask may be empty along axes that are not
     mask = ops.broadcast_in_dim(mask, shape=x.shape, dimensions=tuple(range(mask.ndim)))
     return ops.select(mask, _combined(kind, x, new), x)
 
@@ -185,7 +186,9 @@ def _written(x: Any, taken: Sequence[Bounds], new: Any, kind: str) -> Any:
 # -- positions ---------------------------------------------------------------------------------
 
 
-def _scatter(x: Any, items: Sequence[Item], new: Any, kind: str, mode: str | None) -> Any:
+def _scatter(
+    x: Any, items: Sequence[Item], new: Any, kind: str, outside: OutOfBounds, is_unique: bool
+) -> Any:
     batch = batch_shape(items)
     place = batch_place(items)
     listed = [i for i in items if i.kind == "slice" and not is_full(i)]
@@ -207,7 +210,7 @@ def _scatter(x: Any, items: Sequence[Item], new: Any, kind: str, mode: str | Non
     order = tuple(next(k for k, label in enumerate(solid) if label is w or label == w) for w in wanted)
     new = ops.transpose(new, permutation=order) if order != tuple(range(len(order))) else new
     outer = (*batch, *(lengths[id(i)] for i in listed))
-    axes, positions = _scatter_positions(x, items, listed, outer, len(batch))
+    axes, positions = _scatter_positions(x, items, listed, outer, len(batch), outside)
     if not axes:
         return (
             x
@@ -224,8 +227,8 @@ def _scatter(x: Any, items: Sequence[Item], new: Any, kind: str, mode: str | Non
         scatter_dims_to_operand_dims=tuple(axes),
         operand_batching_dims=(),
         scatter_indices_batching_dims=(),
-        mode="clip" if mode == "clip" else "drop",
-        unique_indices=False,
+        mode=outside.scatters_with,
+        unique_indices=is_unique,
         indices_are_sorted=False,
     )
 
@@ -237,7 +240,12 @@ def _label_size(x: Any, label: Any, batch: Sequence[Any], lengths: dict[int, Any
 
 
 def _scatter_positions(
-    x: Any, items: Sequence[Item], listed: Sequence[Item], outer: Sequence[Any], batch_rank: int
+    x: Any,
+    items: Sequence[Item],
+    listed: Sequence[Item],
+    outer: Sequence[Any],
+    batch_rank: int,
+    outside: OutOfBounds,
 ) -> tuple[list[int], list[Any]]:
     """The indexed axes in order, and for each its positions in the shape `outer`."""
     axes: list[int] = []
@@ -254,7 +262,7 @@ def _scatter_positions(
             along = batch_rank + next(k for k, i in enumerate(listed) if i is item)
             position = ops.broadcast_in_dim(position, shape=tuple(outer), dimensions=(along,))
         else:
-            position = broadcast(wrapped(item.value, size), outer[:batch_rank])
+            position = broadcast(outside.positions(item.value, size), outer[:batch_rank])
             position = ops.broadcast_in_dim(position, shape=tuple(outer), dimensions=tuple(range(batch_rank)))
         axes.append(item.axis)
         positions.append(position)

@@ -75,7 +75,7 @@ def to_device(x: Any, device: Any, /) -> Any:
         return Array(value.numpy())
     from ...runtime.array import from_host  # loads IREE's runtime, which the namespace does not need
 
-    return Array(from_host(value.numpy(), device))
+    return Array(from_host(value.numpy(), getattr(device, "name", device)))
 
 
 class Information:

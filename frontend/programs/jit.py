@@ -25,7 +25,7 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.frames import Frame, Tracer, current_frame, leaked, recording
-from ..tracing.interpreter import argument_value, is_python_scalar, ops, scalar_value
+from ..tracing.interpreter import as_value, as_weak, is_python_scalar, ops, scalar_value, wide_of
 from ..tracing.locations import located, user_location_text
 from ..tracing.sizes import Dim
 from ..tracing.specs import ShapeDtype
@@ -33,6 +33,7 @@ from ..tracing.trace import (
     argument_names,
     definition,
     function_name,
+    keyword_names,
     parameter_of,
     result_values,
     trace_program,
@@ -177,6 +178,9 @@ class Jitted:
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
         names = self._argument_names(args, kwargs, static)
         program = trace_program(self._function, args, kwargs, static=self._joined(static), names=names)
+        marked, _ = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
+        known = zip(keyword_names(self._function, marked), marked, strict=True)
+        program.argument_names = [name for name, arg in known if arg is not _STATIC]
         if is_watching():
             add_checks(program)
         return Traced(program)
@@ -237,24 +241,30 @@ class Jitted:
         assert frame is not None
         args, kwargs, static = self._split(args, kwargs)
         leaves, structure = tree.flatten((args, kwargs))
-        values = [argument_value(leaf) for leaf in leaves]
-        key = (id(self), structure, tuple((ops.type_of(v), v.weak_type) for v in values), static)
+        given = [as_value(leaf) for leaf in leaves]
+        weak, values = [v.weak_type for v in given], [wide_of(v) for v in given]
+        key = (id(self), structure, tuple(zip(map(ops.type_of, values), weak, strict=True)), static)
         memo: dict[Any, _Nested] = frame.program.memo
         nested = memo.get(key)
         captured: list[Any] = []
         if nested is None:
-            nested, captured = self._trace_nested(frame, structure, values, static)
-            if not captured:
+            nested, captured, asked = self._trace_nested(frame, structure, values, weak, static)
+            if not captured and not asked:
                 memo[key] = nested
         results = ops.call(*values, *captured, callee=nested.symbol, results=nested.result_types)
         results = results if isinstance(results, tuple) else (results,)
-        for result, is_weak in zip(results, nested.weak_results, strict=True):
-            result.weak_type = is_weak
-        return tree.unflatten(nested.result_tree, results)
+        placed = zip(results, nested.weak_results, strict=True)
+        return tree.unflatten(nested.result_tree, [as_weak(r) if is_weak else r for r, is_weak in placed])
 
     def _trace_nested(
-        self, outer: Frame, structure: tree.Structure, values: Sequence[Any], static: tuple[Any, ...]
-    ) -> tuple[_Nested, list[Any]]:
+        self,
+        outer: Frame,
+        structure: tree.Structure,
+        values: Sequence[Any],
+        weak: Sequence[bool],
+        static: tuple[Any, ...],
+    ) -> tuple[_Nested, list[Any], bool]:
+        """The function, what it captures, and whether it holds for the present values of those alone."""
         frame = Frame(
             outer.program,
             function_name(self._function),
@@ -264,17 +274,18 @@ class Jitted:
         )
         with recording(frame):
             inner = []
-            for value in values:
+            for value, is_weak in zip(values, weak, strict=True):
                 names = [n.text if isinstance(n, Dim) else None for n in value.shape]
                 tracer = frame.add_argument(ops.tensor_type(value), names)
-                tracer.weak_type = value.weak_type
-                inner.append(tracer)
+                inner.append(as_weak(tracer) if is_weak else tracer)
             args, kwargs = tree.unflatten(structure, inner)
             results, result_tree, _ = result_values(self._function, self._joined(static)(args, kwargs))
+            weak_results = tuple(r.weak_type for r in results)
+            results = [wide_of(r) for r in results]
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
-        weak = tuple(r.weak_type for r in results)
-        return _Nested(frame.symbol, result_tree, types, weak), [v for v, _ in frame.captured.values()]
+        captured = [v for v, _ in frame.captured.values()]
+        return _Nested(frame.symbol, result_tree, types, weak_results), captured, frame.asked
 
     # -- explaining ----------------------------------------------------------------------------
 

@@ -7,10 +7,11 @@ from typing import Any
 from ...runtime.array import from_host
 from ...runtime.devices import DeviceInfo, list_devices
 from .. import tree
+from ..errors import ArgumentError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value
-from ..tracing.locations import located
+from ..tracing.locations import located, user_location_text
 
 
 def devices() -> list[DeviceInfo]:
@@ -18,14 +19,21 @@ def devices() -> list[DeviceInfo]:
     return list_devices()
 
 
-def device_put(x: Any, device: str | None = None) -> Any:
+def device_put(x: Any, device: str | DeviceInfo | None = None) -> Any:
     """The arrays of the pytree `x` on `device` (by default the CPU), copied there where they are not yet.
 
-    A call of a compiled function with arrays of its own device copies nothing. Inside a trace, arrays stay
-    where the program runs. Raises `DeviceError` for a device that this machine does not have.
+    `device` is an entry of `devices()`, or its name. A call of a compiled function with arrays of its own
+    device copies nothing. Inside a trace, arrays stay where the program runs. Raises `DeviceError` for a
+    device that this machine does not have.
     """
+    name = device.name if isinstance(device, DeviceInfo) else device
+    if name is not None and not isinstance(name, str):
+        raise ArgumentError(
+            f"device is {type(name).__name__}: {name!r}, expected an entry of adze.devices() or its name",
+            where=user_location_text(),
+        )
     with located():
-        return tree.map(lambda leaf: _put(leaf, device), x)
+        return tree.map(lambda leaf: _put(leaf, name), x)
 
 
 def _put(leaf: Any, device: str | None) -> Any:

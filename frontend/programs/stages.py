@@ -6,6 +6,7 @@ gives something to call, save or measure. Every stage prints its IR (`.mlir()`) 
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import os
@@ -15,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from ...dialects import mlir
+from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
+from ...dialects.ops.constants import SizeCheck
 from ...passes.cost import Cost, cost
 from ...passes.functions import function
 from ...passes.lower.chains import has_chains, keep_folds_apart
@@ -99,6 +102,24 @@ class Traced:
         """The array arguments, in order."""
         return self.program.parameters
 
+    def does_anything(self) -> bool:
+        """Whether the program has a result or an effect, such as `print`, that a user asked for."""
+        found = False
+
+        def look(operation: Any) -> Any:
+            nonlocal found
+            op = BY_NAME.get(operation.name.removeprefix("adze."))
+            found = found or (op is not None and op.has_effect and op is not SizeCheck)
+            return mlir.ir.WalkResult.INTERRUPT if found else mlir.ir.WalkResult.ADVANCE
+
+        self.program.module.operation.walk(look)
+        return found or bool(self.program.result_types)
+
+    @property
+    def defined_at(self) -> str | None:
+        """File and line of the traced function."""
+        return self.program.defined_at
+
     def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
         """The IR as MLIR text: `stage` is `traced`, `simplified` or `linalg` (for the host's processor)."""
         if stage == "traced":
@@ -134,9 +155,10 @@ class Traced:
         dumps.write("traced", self.program.module)
         module = self.simplified(observer)
         dumps.write("simplified", module)
+        ir_sha256 = hashlib.sha256(module_text(module).encode()).hexdigest()
         hints = lower_pass(module, chosen)
         dumps.write("linalg", module)
-        return Lowered(self.program, module, chosen, hints)
+        return Lowered(self.program, module, chosen, hints, ir_sha256)
 
     def _dumps(self) -> StageDumps:
         root = read_settings().dump_dir
@@ -153,16 +175,18 @@ class Traced:
 
 
 class Lowered:
-    """A program as linalg on tensors, for one target."""
+    """A program as linalg on tensors, for one target; `ir_sha256` is of its simplified adze IR."""
 
-    def __init__(self, traced: TracedProgram, module: Any, target: Target, hints: Any) -> None:
+    def __init__(
+        self, traced: TracedProgram, module: Any, target: Target, hints: Any, ir_sha256: str
+    ) -> None:
         self.program = traced
         self.module = module
         self.target = target
         self.hints = hints
-        self.manifest = self._manifest()
+        self.manifest = self._manifest(ir_sha256)
 
-    def _manifest(self) -> Manifest:
+    def _manifest(self, ir_sha256: str) -> Manifest:
         program = self.program
         inputs = tuple(ArraySpec(p.name, p.type.dtype, _named_shape(p)) for p in program.parameters)
         outputs = tuple(
@@ -177,7 +201,12 @@ class Lowered:
             tree.to_json(program.result_tree),
         )
         return make_manifest(
-            (function,), self.target, work=float(self.hints.largest_work) if self.hints.is_static else None
+            (function,),
+            self.target,
+            flags=(*self.target.flags, *self.options().flags()),
+            ir_sha256=ir_sha256,
+            work=float(self.hints.largest_work) if self.hints.is_static else None,
+            extra={"arguments": list(program.argument_names)},
         )
 
     def cost(self) -> Cost:
@@ -206,20 +235,23 @@ class Lowered:
         """Compile with IREE, through the persistent cache unless `cache` is false."""
         options = options or self.options()
         settings = read_settings()
-        self._attach_manifest()
+        self._attach_manifest(self.module, options)
         text = self.canonical()
         key = cache_key(text, self.target, options)
         store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
         entry, record = store.get_or_compile(key, lambda: self._build(text, options, settings.dump_dir))
+        manifest = replace(self.manifest, flags=tuple(entry.metadata["flags"]))
         return Compiled(
-            self.program, self.manifest, entry.payload, self.target, CompileReport(key, record), device
+            self.program, manifest, entry.payload, self.target, CompileReport(key, record), device
         )
 
-    def _attach_manifest(self) -> None:
-        """Let the exported function carry the manifest, for hosts that read reflection."""
-        main = function(self.module, self.program.symbol)
-        with self.module.context:
-            main.attributes["iree.reflection"] = mlir.ir.Attribute.parse(reflection_text(self.manifest))
+    def _attach_manifest(self, module: Any, options: CompileOptions) -> Any:
+        """Let the exported function carry the manifest, for hosts that read reflection; returns `module`."""
+        manifest = replace(self.manifest, flags=(*self.target.flags, *options.flags()))
+        main = function(module, self.program.symbol)
+        with module.context:
+            main.attributes["iree.reflection"] = mlir.ir.Attribute.parse(reflection_text(manifest))
+        return module
 
     def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
@@ -230,26 +262,40 @@ class Lowered:
         later = replace(options, extra_flags=(*options.extra_flags, _CONSTANTS_LATER))
         chains = has_chains(self.module)
         is_checked = chains or not self.hints.is_static
+        plain = CompileOptions(extra_flags=(_FUSE_LESS, _ONE_RESULT))
         forms = [
-            ("tuned", self.bytecode, options, True),
-            ("constants later", self.bytecode, later, b"complex<" in text),
-            ("folds apart", self._folds_apart, options, chains),
-            ("fused less", self._folds_apart, fused_less, True),
-            ("fused least", self._folds_apart, fused_least, True),
+            ("tuned", self._copy, options, True, is_checked),
+            ("constants later", self._copy, later, b"complex<" in text, is_checked),
+            ("folds apart", self._folds_apart, options, chains, is_checked),
+            ("fused less", self._folds_apart, fused_less, True, is_checked),
+            ("fused least", self._folds_apart, fused_least, True, is_checked),
+            ("untuned", self._untuned, fused_least, True, False),
+            ("plain", self._untuned, plain, True, False),
         ]
         variants = [
-            *(Variant(name, made, how, is_checked) for name, made, how, is_tried in forms if is_tried),
-            Variant("untuned", self._untuned, fused_least),
-            Variant("plain", self._untuned, CompileOptions(extra_flags=(_FUSE_LESS, _ONE_RESULT))),
+            Variant(name, functools.partial(self._form, made, how), how, checked)
+            for name, made, how, is_tried, checked in forms
+            if is_tried
         ]
         built = compile_with_fallback(variants, self.target, options, reproducer_dir=dump)
-        return built.vmfb, {"variant": built.variant, "rejected": [name for name, _ in built.rejected]}
+        return built.vmfb, {
+            "variant": built.variant,
+            "rejected": [name for name, _ in built.rejected],
+            "flags": [*self.target.flags, *built.options.flags()],
+        }
 
-    def _folds_apart(self) -> bytes:
-        return _bytecode(self._safer(lambda module: None))
+    def _form(self, make: Callable[[], Any], options: CompileOptions) -> bytes:
+        """What `make` gives as bytecode, with the manifest of a program compiled with `options`."""
+        return _bytecode(self._attach_manifest(make(), options))
 
-    def _untuned(self) -> bytes:
-        return _bytecode(self._safer(strip_configuration))
+    def _copy(self) -> Any:
+        return clone_module(self.module)
+
+    def _folds_apart(self) -> Any:
+        return self._safer(lambda module: None)
+
+    def _untuned(self) -> Any:
+        return self._safer(strip_configuration)
 
     def _safer(self, change: Callable[[Any], Any]) -> Any:
         """A copy of the module, changed, in which no fold is in a kernel with one that it depends on."""

@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects.ops.randomness import threefry
 from ...dialects.types import INT64, INTEGERS, UINT32, dtype_name
 from .. import namespace as xp
-from ..errors import ArgumentError, ArgumentTypeError, IntegerRangeError
+from ..errors import ArgumentError, ArgumentTypeError, OutOfRangeError
 from ..tracing.array import Array
 from ..tracing.frames import current_frame
 from ..tracing.interpreter import as_value, ops
@@ -39,7 +39,7 @@ def key(seed: Any, *, impl: Any = None) -> Any:
         )
     if isinstance(seed, int) and not isinstance(seed, bool):
         if not -(2**63) <= seed < 2**64:
-            raise IntegerRangeError(f"key: the seed {seed} has more than 64 bits", where=user_location_text())
+            raise OutOfRangeError(f"key: the seed {seed} has more than 64 bits", where=user_location_text())
         return Array(np.array([(seed >> 32) & WORD, seed & WORD], UINT32))
     value = as_value(seed)
     if value.ndim or value.dtype not in INTEGERS:

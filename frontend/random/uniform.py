@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, FLOATS, INT32, INT64, INTEGERS, dtype_name
 from .. import namespace as xp
-from ..errors import ArgumentError, DtypeError, IntegerRangeError
+from ..errors import ArgumentError, DtypeError, OutOfRangeError
 from ..tracing.array import Array
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -138,7 +138,7 @@ def integers(key: Any, shape: tuple[Any, ...], low: Any, high: Any, dtype: np.dt
 def _bound(name: str, x: Any) -> Any:
     if isinstance(x, int) and not isinstance(x, bool):
         if not -(2**63) <= x < 2**64:
-            raise IntegerRangeError(f"randint: {name} {x} has more than 64 bits", where=user_location_text())
+            raise OutOfRangeError(f"randint: {name} {x} has more than 64 bits", where=user_location_text())
         return Array(np.asarray(x, INT64 if x < 2**63 else UINT64))
     value = as_value(x)
     if value.dtype not in INTEGERS:

@@ -23,71 +23,6 @@ def _namespace() -> Any:
     return namespace
 
 
-class _Indexer:
-    """`x.at[index]`: functional updates of an immutable array."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-
-    def __getitem__(self, index: Any) -> _IndexedUpdate:
-        return _IndexedUpdate(self.array, index)
-
-
-class _IndexedUpdate:
-    """`x.at[index].set(y)` and its kin; each gives a new array."""
-
-    __slots__ = ("array", "index")
-
-    def __init__(self, array: Any, index: Any) -> None:
-        self.array = array
-        self.index = index
-
-    def get(self, *, mode: str | None = None, fill_value: Any = None) -> Any:
-        """`x[index]`, with a choice of what an index out of bounds gives."""
-        return _namespace().get_index(self.array, self.index, mode=mode, fill_value=fill_value)
-
-    def set(self, values: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] = values`."""
-        return _namespace().update_index(self.array, self.index, values, "set", mode=mode)
-
-    def add(self, values: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] += values`; an index that occurs twice adds twice."""
-        return _namespace().update_index(self.array, self.index, values, "add", mode=mode)
-
-    def subtract(self, values: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] -= values`."""
-        negated = -_namespace().asarray(values)
-        return _namespace().update_index(self.array, self.index, negated, "add", mode=mode)
-
-    def mul(self, values: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] *= values`."""
-        return _namespace().update_index(self.array, self.index, values, "mul", mode=mode)
-
-    multiply = mul
-
-    def divide(self, values: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] /= values`."""
-        return self.set(self.get() / values, mode=mode)
-
-    def power(self, values: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] **= values`."""
-        return self.set(self.get() ** values, mode=mode)
-
-    def min(self, values: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] = minimum(x[index], values)`."""
-        return _namespace().update_index(self.array, self.index, values, "min", mode=mode)
-
-    def max(self, values: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] = maximum(x[index], values)`."""
-        return _namespace().update_index(self.array, self.index, values, "max", mode=mode)
-
-    def apply(self, function: Any, *, mode: str | None = None) -> Any:
-        """`x` with `x[index] = function(x[index])`."""
-        return self.set(function(self.get()), mode=mode)
-
-
 def _binary(name: str) -> Any:
     def method(self: Any, other: Any) -> Any:
         if not _is_operand(other):
@@ -208,9 +143,9 @@ class ArrayMethods:
         return self  # nothing can change it
 
     @property
-    def at(self) -> _Indexer:
+    def at(self) -> Any:
         """Functional updates: `x.at[index].set(y)`."""
-        return _Indexer(self)
+        return _namespace().Indexer(self)
 
     @property
     def size(self) -> Any:
@@ -311,16 +246,27 @@ class ArrayMethods:
         return call_function(function, args, kwargs)
 
 
+def is_frozen(array: np.ndarray) -> bool:
+    """Whether neither `array` nor an array that it is a view of can be written to."""
+    viewed: Any = array
+    while isinstance(viewed, np.ndarray):
+        if viewed.flags.writeable:
+            return False
+        viewed = viewed.base
+    return True
+
+
 class Array(ArrayMethods):
     """A concrete, immutable array, in host memory or on a device.
 
     `numpy.asarray(x)` gives its elements, without a copy where the device's memory is the host's.
     """
 
-    __slots__ = ("_buffer", "_host", "weak_type")
+    __slots__ = ("_buffer", "_host", "weak_type", "wide")
 
     def __init__(self, value: Any) -> None:
         self.weak_type = False
+        self.wide: Array | None = None
         self._host: np.ndarray | None = None
         self._buffer: Any = None
         if isinstance(value, (np.ndarray, np.generic)):

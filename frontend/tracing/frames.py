@@ -8,6 +8,7 @@ that tells where the value was made.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from ...dialects.types import SIZE, TensorType, storage
 from ...passes.functions import functions
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
+from .concrete import FrameValues, Given, Mapped, UnknownValueError, is_differentiated
 from .locations import user_line, user_location, user_location_text
 from .sizes import Dim
 
@@ -37,13 +39,15 @@ _INSTEAD_OF: Final = {
 }
 """For a Python statement that asks a traced array for its truth: what does it in a traced function."""
 
+_MATH: Final = re.compile(r"\bc?math\.\w+\(")
+"""A call of Python's math module, which asks for a float as `float(x)` does: the text tells them apart."""
+
 
 class Program:
     """One MLIR module under construction, with the context and caches that its frames share."""
 
     def __init__(self, name: str = "program") -> None:
-        self.context = mlir.ir.Context()
-        self.context.allow_unregistered_dialects = True
+        self.context = mlir.new_context()
         self.codec = Codec(self.context)
         self.unknown = mlir.ir.Location.unknown(self.context)
         self.module = mlir.ir.Module.create(self.unknown)
@@ -73,7 +77,7 @@ class Program:
 class Tracer(ArrayMethods):
     """An array that will exist when the traced program runs; has a shape and a dtype, but no elements."""
 
-    __slots__ = ("__weakref__", "_shape", "frame", "type", "value", "weak_type", "where")
+    __slots__ = ("__weakref__", "_shape", "frame", "type", "value", "weak_type", "where", "wide")
 
     def __init__(
         self, frame: Frame, value: Any, type_: TensorType, shape: tuple[Any, ...] | None = None
@@ -82,6 +86,7 @@ class Tracer(ArrayMethods):
         self.value = value
         self.type = type_
         self.weak_type = False
+        self.wide: Tracer | None = None
         self._shape = shape if shape is not None else (type_.shape if type_.is_static else None)
         self.where: tuple[str, int] | None = None
 
@@ -112,50 +117,81 @@ class Tracer(ArrayMethods):
             return f"{file}:{rest.split(':')[0]}"
         return "an argument of the traced function"
 
-    def _no_value(self, wanted: str, hint: str, statement: str = "") -> ConcretizationError:
+    def concrete(self) -> np.ndarray:
+        """The elements, which it has outside `jit`; raises `UnknownValueError` elsewhere."""
+        if not self.frame.open:
+            raise leaked(self)
+        for frame in _stack.frames:
+            frame.asked = True
+        return np.asarray(self.frame.values.of(self.value))
+
+    def has_no_value(
+        self, wanted: str, hint: str, why: object = "", statement: str = ""
+    ) -> ConcretizationError:
+        """The error for who asks this array for `wanted`."""
         shown = f", in `{statement}`" if statement else ""
+        reason = f"has no single value: it depends on {why}" if str(why) else "has no value while tracing"
         return ConcretizationError(
-            f"{wanted} of a traced array: {self.type} has no value while tracing "
-            f"(it comes from {self.origin()}){shown}",
+            f"{wanted} of a traced array: {self.type} {reason} (it comes from {self.origin()}){shown}",
             where=user_location_text(),
             hint=hint,
         )
 
     def __bool__(self) -> bool:
-        line = user_line()
-        word = line.split(" ", 1)[0].split("(", 1)[0]
-        hint = _INSTEAD_OF.get(word, "use adze.numpy.where for a choice of values, adze.cond for a branch")
-        raise self._no_value("bool()", f"{hint}, or static_argnums", line if word in _INSTEAD_OF else "")
+        try:
+            return bool(self.concrete())
+        except UnknownValueError as why:
+            line = user_line()
+            word = line.split(" ", 1)[0].split("(", 1)[0]
+            choice = "use adze.numpy.where for a choice of values, adze.cond for a branch"
+            hint = f"{_INSTEAD_OF.get(word, choice)}, or static_argnums"
+            raise self.has_no_value("bool()", hint, why, line if word in _INSTEAD_OF else "") from None
+
+    def _scalar(self, wanted: str, hint: str) -> np.ndarray:
+        """The elements, of which Python wants a number."""
+        try:
+            return self.concrete()
+        except UnknownValueError as why:
+            raise self.has_no_value(wanted, hint, why) from None
 
     def __int__(self) -> int:
-        raise self._no_value("int()", "pass the value through static_argnums, or keep it an array (.astype)")
+        hint = "pass the value through static_argnums, or keep it an array (.astype)"
+        return int(self._scalar("int()", hint))
 
     def __float__(self) -> float:
-        raise self._no_value("float()", "keep it an array (.astype), or pass it through static_argnums")
+        hint = "keep it an array (.astype), or pass it through static_argnums"
+        value = float(self._scalar("float()", hint))
+        if _MATH.search(user_line()):  # `math.sin(x)` asks for a float, and would have no derivative
+            self._check_not_differentiated("a function of Python's math module")
+        return value
 
     def __complex__(self) -> complex:
-        raise self._no_value("complex()", "keep it an array (.astype), or pass it through static_argnums")
+        hint = "keep it an array (.astype), or pass it through static_argnums"
+        return complex(self._scalar("complex()", hint))
 
     def __index__(self) -> int:
-        line = user_line()
-        if line.startswith("for ") and "range(" in line:
-            hint = "use adze.fori_loop for a loop with traced bounds, or pass them through static_argnums"
-            raise self._no_value("an integer index", hint, line)
-        raise self._no_value(
-            "an integer index", "index with the array itself (x[i]), or pass the index through static_argnums"
-        )
+        try:
+            return self.concrete().__index__()
+        except UnknownValueError as why:
+            line = user_line()
+            if re.search(r"\brange\(", line):
+                hint = "use adze.fori_loop for a loop with traced bounds, or pass them through static_argnums"
+                raise self.has_no_value("range()", hint, why, line) from None
+            hint = "index with the array itself (x[i]), or pass the number through static_argnums"
+            raise self.has_no_value("a Python integer", hint, why) from None
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        raise self._no_value(
-            "numpy.asarray()", "use adze.numpy instead of numpy on traced values, or compute it outside"
-        )
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        hint = "use adze.numpy instead of numpy on traced values, or compute it outside"
+        value = self._scalar("numpy.asarray()", hint)
+        self._check_not_differentiated("numpy.asarray()")
+        return np.array(value, dtype=dtype, copy=copy)
 
     def __format__(self, specification: str) -> str:
         if not specification:
             return repr(self)
-        raise self._no_value(
-            f"formatting with {specification!r}", "return the array and format it outside the traced function"
-        )
+        hint = "return the array and format it outside the traced function"
+        value = self._scalar(f"formatting with {specification!r}", hint)
+        return format(value if value.ndim else value[()], specification)
 
     def tobytes(self, order: str = "C") -> Any:
         raise self._no_value("tobytes()", "return the array and convert it outside the traced function")
@@ -164,13 +200,39 @@ class Tracer(ArrayMethods):
         raise self._no_value("pickling", "return the array and pickle it outside the traced function")
 
     def tolist(self) -> Any:
-        raise self._no_value("tolist()", "return the array and convert it outside the traced function")
+        """The elements as (nested lists of) Python scalars, outside `jit`."""
+        value = self._scalar("tolist()", "return the array and convert it outside the traced function")
+        self._check_not_differentiated("tolist()")
+        return value.tolist()
 
     def item(self, *index: Any) -> Any:
-        raise self._no_value("item()", "return the array and convert it outside the traced function")
+        """One element as a Python scalar, outside `jit`."""
+        value = self._scalar("item()", "return the array and convert it outside the traced function")
+        return value.item(*index)
+
+    def _check_not_differentiated(self, wanted: str) -> None:
+        """Raise where a derivative would be lost without a word."""
+        if is_differentiated(self.frame, self.value):
+            raise ConcretizationError(
+                f"{wanted} of {self.type}, which is differentiated (it comes from {self.origin()}): "
+                "its derivative would be lost",
+                where=user_location_text(),
+                hint="use adze.numpy; where no derivative is wanted, convert adze.stop_gradient(x)",
+            )
 
     def __dlpack__(self, **_: Any) -> Any:
-        raise self._no_value("__dlpack__()", "return the array and export it outside the traced function")
+        hint = "return the array and export it outside the traced function"
+        raise self.has_no_value("__dlpack__()", hint)
+
+
+def known_value(x: Any) -> np.ndarray | None:
+    """The elements of a traced array, which it has outside `jit`; None elsewhere, and if `x` is no tracer."""
+    if not isinstance(x, Tracer):
+        return None
+    try:
+        return x.concrete()
+    except UnknownValueError:
+        return None
 
 
 class Frame:
@@ -194,6 +256,11 @@ class Frame:
         self._constants: dict[int, tuple[Any, Any]] = {}
         self._sizes: dict[int, Any] = {}
         self._dim_names = 0
+        self._values: FrameValues | None = None
+        self.given: dict[Any, Given | Mapped] = {}
+        """What arguments stand for, where the function is traced for one call."""
+        self.asked = False
+        """Whether Python asked for a value while the function was traced, so that it holds for that alone."""
         self.open = True
         location = self.location = program.location(where)
         with program.context, location:
@@ -212,6 +279,13 @@ class Frame:
             )
             self.block = self.operation.regions[0].blocks.append()
         self.emitter = Emitter(program.codec, ir.InsertionPoint(self.block), location)
+
+    @property
+    def values(self) -> FrameValues:
+        """What the values of the function are in the call that it is traced for."""
+        if self._values is None:
+            self._values = FrameValues(self)
+        return self._values
 
     def add_argument(self, type_: TensorType, names: Sequence[str | None] | None = None) -> Tracer:
         """One more array argument; `names` name its dynamic dimensions (None: a name of its own)."""
@@ -293,14 +367,22 @@ class Frame:
         return self.size_value(size) if isinstance(size, Dim) else int(size)
 
     def _capture(self, outer: Tracer | Dim, type_: Any) -> Any:
-        known = self.captured.get(capture_key(outer))
+        key = capture_key(outer)
+        known = self.captured.get(key)
         if known is not None:
             return known[1]
-        if not outer.frame.open or not self._encloses(outer.frame):
+        if not (outer.frame.open and self._encloses(outer.frame)) and not self._is_argument_above(key):
             raise _leak(outer)
         value = self.block.add_argument(self.program.codec.write_type(type_), self.program.location())
-        self.captured[capture_key(outer)] = (outer, value)
+        self.captured[key] = (outer, value)
         return value
+
+    def _is_argument_above(self, key: Any) -> bool:
+        """Whether an enclosing function takes an outer value, whose trace has ended since, as an argument."""
+        ancestor = self.parent
+        while ancestor is not None and not (ancestor.open and key in ancestor.captured):
+            ancestor = ancestor.parent
+        return ancestor is not None
 
     def _encloses(self, frame: Frame) -> bool:
         ancestor = self.parent
@@ -317,10 +399,12 @@ class Frame:
             type_ = ir.FunctionType.get([a.type for a in self.block.arguments], [v.type for v in values])
             self.operation.attributes["function_type"] = ir.TypeAttr.get(type_)
         self.open = False
+        self._values = None
 
     def discard(self) -> None:
         """Close the function without keeping it: tracing failed."""
         self.open = False
+        self._values = None
 
 
 def capture_key(outer: Any) -> Any:

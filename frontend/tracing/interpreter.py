@@ -7,22 +7,38 @@ Python scalars that `as_value` has made arrays of; sizes are integers or `Dim`s.
 
 from __future__ import annotations
 
+import cmath
+import math
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ...dialects.builder import Builder
 from ...dialects.declaration import Op, Undefined
-from ...dialects.errors import AdzeError, MissingRuleError
+from ...dialects.errors import AdzeError, MissingRuleError, OutOfMemoryError
 from ...dialects.ops.elementwise import Elementwise
-from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, SIZE, TensorType, ValueType, as_dtype
+from ...dialects.types import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    SIZE,
+    TensorType,
+    ValueType,
+    as_dtype,
+    plain_array,
+    require_possible,
+)
 from ...passes.evaluate import WATCH
-from ..errors import ArgumentTypeError, IntegerRangeError
-from .array import Array
+from ..errors import ArgumentTypeError, DtypeError, OutOfRangeError
+from .array import Array, is_frozen
 from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
-from .locations import user_location_text
+from .locations import located, user_location_text
 from .sizes import Dim
 
 
@@ -75,8 +91,6 @@ class Interpreter(Builder[Any]):
             for v, t in zip(results if isinstance(results, tuple) else (results,), result_types, strict=True)
         )
         self._name_dimensions(op, operands, attributes, wrapped)
-        if "dtype" not in op.attributes:
-            _keep_wide_weak(operands, wrapped)
         return wrapped[0] if len(wrapped) == 1 else wrapped
 
     def _name_dimensions(
@@ -105,8 +119,11 @@ class Interpreter(Builder[Any]):
         types: list[ValueType] = [
             SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in arrays
         ]
-        op.result_types(types, attributes)
-        results = op.evaluate(*arrays, **attributes)
+        require_possible(op.name, op.result_types(types, attributes))
+        try:
+            results = op.evaluate(*arrays, **attributes)
+        except MemoryError as error:
+            raise OutOfMemoryError(f"{op.name}: there is not enough memory: {error}") from None
         several = isinstance(results, (tuple, list))
         watch = WATCH.get()
         if watch is not None and results is not None:
@@ -114,15 +131,6 @@ class Interpreter(Builder[Any]):
         if several:
             return tuple(_concrete(r) for r in results)
         return None if results is None else _concrete(results)
-
-
-def _keep_wide_weak(operands: Sequence[Any], results: Sequence[Any]) -> None:
-    """What is made of wide weak values alone is weak too: it becomes the default dtype at the very end."""
-    arrays = [v for v in operands if isinstance(v, (Tracer, Array))]
-    if any(map(is_wide_weak, arrays)) and all(v.weak_type for v in arrays):
-        for result in results:
-            if isinstance(result, Tracer):
-                result.weak_type = result.dtype in (FLOAT64, COMPLEX128)
 
 
 def _declared(op: type[Op], count: int) -> list[Any]:
@@ -140,7 +148,12 @@ def _wrap(frame: Frame, value: Any, type_: ValueType) -> Any:
 
 
 def _concrete(value: Any) -> Any:
-    return value if isinstance(value, int) else Array(value)
+    """An array of memory that belongs to nobody else, or a size."""
+    if isinstance(value, int):
+        return value
+    if type(value) is np.ndarray:
+        value.flags.writeable = False
+    return Array(value)
 
 
 def _elementwise_shape(operands: Sequence[Any], type_: TensorType) -> tuple[Any, ...] | None:
@@ -157,19 +170,24 @@ ops = Interpreter()
 def as_value(x: Any, dtype: Any = None) -> Any:
     """`x` as a tracer or an adze array; Python scalars and lists too. `dtype=None` keeps its own.
 
-    A Python scalar without `dtype` becomes weakly typed: bool, int64, float32 or complex64, yielding to
-    the other operand's dtype; NumPy's scalars are strongly typed. Raises `ArgumentError` for anything that
-    is not array-like.
+    A Python scalar without `dtype` becomes weakly typed: int64, float32 or complex64 (with all of its bits
+    beside it, see `as_weak`), yielding to the other operand's dtype; NumPy's scalars are strongly typed.
+    Memory that its owner can write to is copied, as an adze array never changes. Raises `ArgumentError` for
+    anything that is not array-like.
     """
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(x, (Tracer, Array)):
-        return x if wanted is None or x.dtype == wanted else ops.convert(x, dtype=wanted)
+        return x if wanted is None or x.dtype == wanted else ops.convert(wide_of(x), dtype=wanted)
     if isinstance(x, Dim):
         result = ops.size_to_array(x, dtype=wanted or np.dtype(np.int64))
         result.weak_type = wanted is None
         return result
     if is_python_scalar(x):
         return scalar_value(x, wanted)
+    if isinstance(x, (list, tuple)):
+        _check_plain(x)
+    elif isinstance(x, np.ndarray) and type(x) is not np.ndarray:
+        _check_plain([x])
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
         from ..namespace.manipulation import (
             stack,  # lists of tracers are stacked, which is itself made of ops
@@ -188,8 +206,9 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         raise _not_an_array(x) from None
     if array.dtype.kind in "OSUVMm" and array.dtype.name != "bfloat16":
         raise _not_an_array(x)
-    array = array.astype(wanted or as_dtype(array.dtype), copy=False)
-    return Array(array)
+    converted = array.astype(wanted or as_dtype(array.dtype), copy=False)
+    is_users = converted is array and not isinstance(x, (list, tuple, np.generic))
+    return _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)
 
 
 def is_python_scalar(x: Any) -> bool:
@@ -197,46 +216,112 @@ def is_python_scalar(x: Any) -> bool:
     return isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
 
 
-def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None, *, wide: bool = False) -> Array:
-    """A Python scalar as a 0-d array; weakly typed unless `dtype` is given, `wide` with all of its bits."""
-    if isinstance(x, int) and not isinstance(x, bool) and not -(1 << 63) <= x < 1 << 63:
-        raise IntegerRangeError(
+def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Array:
+    """A Python scalar as a 0-d array; weakly typed unless `dtype` is given.
+
+    Raises `OutOfRangeError` for a number that `dtype` cannot hold: an integer out of its range, or a finite
+    float that would become infinite.
+    """
+    if dtype is not None:
+        return _in_dtype(x, dtype)
+    if isinstance(x, bool):
+        return Array(np.asarray(x))
+    if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
+        raise OutOfRangeError(
             f"Python integer {x} does not fit in 64 bits",
             where=user_location_text(),
             hint="give it a dtype: numpy.uint64(...) or a float",
         )
-    if dtype is not None:
-        return Array(np.asarray(x).astype(dtype))
-    if isinstance(x, bool):
-        return Array(np.asarray(x))
-    kind: type[np.generic] = np.int64
-    if isinstance(x, float):
-        kind = np.float64 if wide else np.float32
-    elif isinstance(x, complex):
-        kind = np.complex128 if wide else np.complex64
-    array = Array(np.asarray(x, dtype=kind))
-    array.weak_type = True
-    return array
+    return as_weak(Array(np.asarray(x)))
 
 
-def argument_value(x: Any) -> Any:
-    """`x` as an argument of a function to be traced: as `as_value` gives it, but a Python float or complex
-    keeps its 64 bits, so that it loses nothing when it meets a float64 array inside."""
-    return scalar_value(x, None, wide=True) if is_python_scalar(x) else as_value(x)
+def _in_dtype(x: bool | int | float | complex, dtype: np.dtype) -> Array:
+    """A Python scalar in a dtype that holds it: the one place that says which does."""
+    shown = f"Python {'integer' if isinstance(x, int) else type(x).__name__} {x}"
+    if isinstance(x, complex) and dtype.kind not in "cb":
+        raise DtypeError(
+            f"{shown} cannot become {dtype.name}", where=user_location_text(), hint="take its .real"
+        )
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        low, high = int(limits.min), int(limits.max)
+        if not (_is_finite(x) and low <= int(x) <= high):  # type: ignore[arg-type]
+            raise OutOfRangeError(
+                f"{shown} is out of range for {dtype.name} ({low} to {high})",
+                where=user_location_text(),
+                hint="convert the array with .astype to a wider dtype first",
+            )
+        return Array(np.asarray(int(x), dtype))  # type: ignore[arg-type]
+    with np.errstate(all="ignore"):
+        value = np.asarray(math.inf if _is_giant(x) else x).astype(dtype)
+    if dtype.kind != "b" and _is_finite(x) and not np.isfinite(value):
+        raise OutOfRangeError(
+            f"{shown} is out of range for {dtype.name} (at most {largest(dtype):.6g} in magnitude)",
+            where=user_location_text(),
+            hint="write adze.numpy.inf where infinity is meant, or convert the array with .astype first",
+        )
+    return Array(value)
 
 
-def is_wide_weak(value: Any) -> bool:
-    """Whether `value` is a weakly typed float or complex that is carried with 64 bits a part."""
-    return bool(value.weak_type) and value.dtype in (FLOAT64, COMPLEX128)
+def _is_giant(x: Any) -> bool:
+    """Whether `x` is an integer that not even a float64 holds."""
+    return isinstance(x, int) and abs(x) > sys.float_info.max
 
 
-def narrowed(value: Any) -> Any:
-    """`value`, or where it is a weak one with 64 bits a part: it in the default dtype, still weak."""
-    if not is_wide_weak(value):
+def _is_finite(x: Any) -> bool:
+    return isinstance(x, int) or cmath.isfinite(x)
+
+
+def largest(dtype: np.dtype) -> float:
+    """The largest finite number of an inexact dtype, as Python has it."""
+    if dtype == BFLOAT16:
+        return float.fromhex("0x1.fep127")
+    return float(np.finfo(dtype).max)
+
+
+_FACES: Final = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
+_WIDE: Final = {narrow: wide for wide, narrow in _FACES.items()}
+
+
+def as_weak(value: Any) -> Any:
+    """A float64 or complex128 result of weak values alone as what a user sees: weakly typed, of the default
+    dtype (float32, complex64). It carries `value` along, which `wide_of` gives when it meets 64 bits.
+
+    Integers are weak as they are, and booleans never are.
+    """
+    narrow = _FACES.get(value.dtype)
+    if narrow is None:
+        value.weak_type = value.dtype != BOOL
         return value
-    result = ops.convert(value, dtype=FLOAT32 if value.dtype == FLOAT64 else COMPLEX64)
-    result.weak_type = True
-    return result
+    if isinstance(value, Array):
+        with np.errstate(all="ignore"):
+            face: Any = Array(value.numpy().astype(narrow))
+    else:
+        face = ops.convert(value, dtype=narrow)
+    face.weak_type, face.wide = True, value
+    return face
+
+
+def wide_of(value: Any) -> Any:
+    """A weakly typed float or complex with all of its bits: in float64 or complex128, strongly typed.
+    Any other value as it is."""
+    if not value.weak_type or value.dtype not in _WIDE:
+        return value
+    if value.wide is not None:
+        return value.wide
+    if isinstance(value, Array):
+        return Array(value.numpy().astype(_WIDE[value.dtype]))
+    return ops.convert(value, dtype=_WIDE[value.dtype])
+
+
+def _check_plain(items: Any) -> None:
+    """Raise the error for arrays, in lists too, whose class says more than their elements."""
+    for item in items:
+        if isinstance(item, (list, tuple)):
+            _check_plain(item)
+        elif isinstance(item, np.ndarray) and type(item) is not np.ndarray:
+            with located():
+                plain_array(item)
 
 
 def _holds_tracer(items: Any) -> bool:

@@ -8,7 +8,7 @@ transform is written once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.emission import Reader
 from ...dialects.types import SIZE, TensorType, ValueType
+from ...passes.deferred import Deferred, is_deferred, require
 from ...passes.evaluate import evaluate
 from ...passes.functions import function as find_function
 from ...passes.functions import functions, rename_references, split_body
@@ -24,8 +25,9 @@ from ...passes.linearize import Linearizer
 from ...passes.transpose import Transposer
 from .. import tree
 from .array import Array
+from .concrete import Given, Mapped
 from .frames import Frame, Program, Tracer, capture_key, current_frame, recording
-from .interpreter import ops
+from .interpreter import as_weak, ops, wide_of
 from .sizes import Dim
 from .trace import result_values
 
@@ -38,6 +40,8 @@ class Nested:
     result_tree: tree.Structure
     result_types: tuple[TensorType, ...]
     captured: tuple[Any, ...]
+    asked: bool = False
+    """Whether it was traced for the values of one call alone."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,12 @@ def argument_of(value: Any) -> Argument:
         return Argument(SIZE, (value.text,), False)
     names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape)
     return Argument(ops.tensor_type(value), names, value.weak_type)
+
+
+def with_all_bits(value: Any) -> tuple[Any, Argument]:
+    """A value as an operand that keeps the 64 bits of a weak number, and the argument that it is."""
+    operand = wide_of(value)
+    return operand, replace(argument_of(operand), weak_type=value.weak_type)
 
 
 def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
@@ -79,12 +89,13 @@ class Workshop:
         arguments: Sequence[Argument],
         bound: Mapping[int, Any] | None = None,
         symbol: str | None = None,
+        given: Sequence[Given | Mapped | None] = (),
     ) -> Nested:
         """Trace `call`, which gets a tracer for each argument and gives a pytree of arrays.
 
         `bound` maps positions of arguments to outer values: where `call` uses such a value, it uses the
         argument instead of capturing it. `symbol` is one that `reserve` gave, for functions that refer to
-        themselves.
+        themselves. `given` says what arguments are in the only call of the function, where that is so.
         """
         frame = Frame(self.program, name, self.frame, private=True, symbol=symbol)
         bound = bound or {}
@@ -93,18 +104,20 @@ class Workshop:
             for position, argument in enumerate(arguments):
                 if isinstance(argument.type, TensorType):
                     tracer = frame.add_argument(argument.type, argument.dimensions)
-                    tracer.weak_type = argument.weak_type
-                    inner.append(tracer)
+                    inner.append(as_weak(tracer) if argument.weak_type else tracer)
                 else:
                     inner.append(frame.add_size(argument.dimensions[0]))
+                source = given[position] if position < len(given) else None
+                if source is not None:
+                    frame.given[inner[-1].value] = source
                 if position in bound:
                     frame.captured[capture_key(bound[position])] = (bound[position], inner[-1].value)
             results, result_tree, _ = result_values(call, call(inner), name)
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
-        given = {capture_key(outer) for outer in bound.values()}
-        found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in given)
-        return Nested(frame.symbol, result_tree, types, found)
+        known = {capture_key(outer) for outer in bound.values()}
+        found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
+        return Nested(frame.symbol, result_tree, types, found, frame.asked)
 
     def reserve(self, name: str) -> str:
         """A symbol for a function that is traced later."""
@@ -170,6 +183,22 @@ def imported(target: Program, source: Program, symbol: str) -> str:
             operation.attributes["sym_visibility"] = mlir.ir.StringAttr.get("private", target.context)
         for operation in found.values():
             target.module.body.append(operation.operation.detach_from_parent())
-        target.memo[key] = (renamed[symbol], source)
+        kept = [
+            _deferred(target, source, name, renamed[name])
+            for name in found
+            if is_deferred(source.module, name)
+        ]
+        target.memo[key] = (renamed[symbol], source, kept)
     imported_symbol: str = target.memo[key][0]
     return imported_symbol
+
+
+def _deferred(target: Program, source: Program, symbol: str, copy: str) -> Deferred:
+    """Let the copy of a function that is still to be made be made, and copied, when it is asked for."""
+    find_function(target.module, copy).operation.erase()
+
+    def make() -> list[str]:
+        require(source.module, symbol)
+        return [imported(target, source, symbol)]
+
+    return Deferred(target.module, [copy], make)

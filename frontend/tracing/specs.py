@@ -8,6 +8,7 @@ as in Python (`{w: f32[3], b: f32[]}`). Names of dtypes are read here and nowher
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ class ShapeDtype:
         dimensions = tuple(_dimension(size) for size in shape)
         object.__setattr__(self, "shape", dimensions)
         object.__setattr__(self, "dtype", types.as_dtype(dtype))
+        types.require_possible("spec", [self.type])
 
     @property
     def ndim(self) -> int:
@@ -87,10 +89,18 @@ def _dimension(size: SpecDimension) -> SpecDimension:
 
 def parse_spec(text: str) -> SpecTree:
     """The spec, or the tree of specs, that `text` writes."""
-    return _Parser(text).whole()
+    try:
+        return _Parser(text).whole()
+    except RecursionError:
+        raise SpecError(f"cannot read the spec {_cut(text)!r}: it is nested too deeply") from None
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 _TOKEN: Final = re.compile(r"\s*(?:(?P<word>[A-Za-z0-9_]+)|(?P<sign>[\[\]{}(),:?]))")
+_DIGITS: Final = 30  # more than any size has; Python refuses to convert very long texts
 _EXAMPLES: Final = "f32[8,784], f32[n,784], f32[?,784], f32[] or {w: f32[3], b: f32[]}"
 
 
@@ -164,8 +174,10 @@ class _Parser:
             return None
         word = self.word("a dimension (an integer, ? or a name)")
         if word.isdecimal():
+            if len(word) > _DIGITS:
+                raise self.error(f"{_cut(word)} is not a dimension: it does not fit in 64 bits")
             return int(word)
-        if not word.isidentifier():
+        if not word.isidentifier() or keyword.iskeyword(word):  # None, for one, is written ? here
             raise self.error(f"{word!r} is not a dimension: expected an integer, ? or a name")
         return word
 
@@ -195,4 +207,4 @@ class _Parser:
         return expected
 
     def error(self, problem: str) -> SpecError:
-        return SpecError(f"cannot read the spec {self.text!r}: {problem}", hint=f"write {_EXAMPLES}")
+        return SpecError(f"cannot read the spec {_cut(self.text)!r}: {problem}", hint=f"write {_EXAMPLES}")

@@ -19,11 +19,12 @@ import numpy as np
 from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
+from ...passes.functions import drop_unfinished
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .array import Array
 from .frames import Frame, Program, Tracer, current_frame, recording
-from .interpreter import argument_value, as_value, narrowed
+from .interpreter import as_value, as_weak, wide_of
 from .locations import user_location_text
 from .sizes import Dim
 from .specs import ShapeDtype
@@ -58,6 +59,9 @@ class TracedProgram:
     result_types: list[TensorType]
     result_names: list[str] = field(default_factory=list)
     result_shapes: list[tuple[int | str | None, ...]] = field(default_factory=list)
+    defined_at: str | None = None
+    argument_names: Sequence[str | None] = ()
+    """The names of the positional arguments; None for those that cannot be given by name."""
 
     @property
     def module(self) -> Any:
@@ -77,14 +81,15 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
             hint="pass values that are not arrays through static_argnums or static_argnames",
         )
     try:
-        value = argument_value(leaf)
+        value = as_value(leaf)
+        carried = wide_of(value)
     except AdzeError as error:
         raise type(error)(
             f"argument '{name}': {error.message}",
             where=user_location_text(),
             hint=error.hint or "pass values that are not arrays through static_argnums or static_argnames",
         ) from None
-    return Parameter(name, TensorType(tuple(value.shape), value.dtype), value.weak_type)
+    return Parameter(name, TensorType(tuple(value.shape), carried.dtype), value.weak_type)
 
 
 def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
@@ -101,6 +106,16 @@ def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Ma
     for key in sorted(kwargs):
         names += [key + path for path in tree.paths(tree.structure(kwargs[key]))]
     return names
+
+
+def keyword_names(function: Callable[..., Any], args: Sequence[Any]) -> list[str | None]:
+    """For each of the positional arguments the name by which it could be given too, or None."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    names = [p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in parameters[: len(args)]]
+    return [*names, *[None] * (len(args) - len(names))]
 
 
 def _positional_names(bound: inspect.BoundArguments) -> list[str]:
@@ -144,13 +159,21 @@ def trace_program(
         call = static or (lambda args, kwargs: function(*args, **kwargs))
         result = call(call_args, call_kwargs)
         results, result_tree, result_names = result_values(function, result)
-        results = [narrowed(r) for r in results]
         frame.finish(results)
+    drop_unfinished(program.module)  # the function may have caught an error and gone on
     types = [TensorType(_static(r), r.dtype) for r in results]
     given = {name for p in parameters for name in p.dimensions}
     shapes = [_named(r, given) for r in results]
     return TracedProgram(
-        program, frame.symbol, parameters, structure, result_tree, types, result_names, shapes
+        program,
+        frame.symbol,
+        parameters,
+        structure,
+        result_tree,
+        types,
+        result_names,
+        shapes,
+        _definition_text(function),
     )
 
 
@@ -166,10 +189,9 @@ def _static(value: Any) -> tuple[int | None, ...]:
     return value.type.shape if isinstance(value, Tracer) else tuple(value.shape)
 
 
-def _argument(frame: Frame, parameter: Parameter) -> Tracer:
+def _argument(frame: Frame, parameter: Parameter) -> Any:
     tracer = frame.add_argument(parameter.type, parameter.dimensions or None)
-    tracer.weak_type = parameter.weak_type
-    return tracer
+    return as_weak(tracer) if parameter.weak_type else tracer
 
 
 def _check_shared_dimensions(

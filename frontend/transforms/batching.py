@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from ...passes.batch import Batcher
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
+from ..tracing.concrete import Mapped
 from ..tracing.frames import Tracer
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Workshop, argument_of, keep_dimensions
+from ..tracing.nested import Argument, Workshop, keep_dimensions
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 from .axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
@@ -40,7 +42,7 @@ def vmap(
     `in_axes` is an int, None (not mapped: every call sees the whole argument), or a tuple with one entry
     an argument, each an int, None or a tree prefix of the argument. Keyword arguments are mapped along axis
     0. `out_axes` says where the mapped axis goes in the results; None for a result that does not depend on
-    it. Arguments that are not arrays are shared.
+    it. Arguments that are not mapped, or are no arrays, reach the function as the objects they are.
 
     Raises `ArgumentError` when an axis does not exist, `ShapeError` when the mapped axes differ in size (a
     program with dynamic sizes checks them when it runs).
@@ -83,47 +85,46 @@ class _Mapping:
         kwargs: dict[str, Any],
     ) -> None:
         self.function = function
+        self.args = args
         self.out_axes = out_axes
         self.axis_name = axis_name
         leaves, self.structure = tree.flatten((args, kwargs))
         axes = leaf_axes(function, in_axes, args, kwargs)
-        self.is_array = [_is_array(leaf) for leaf in leaves]
+        self.is_mapped = [
+            axis is not None and _is_array(leaf) for leaf, axis in zip(leaves, axes, strict=True)
+        ]
         self.leaves = leaves
         names = argument_names(function, args, kwargs)
-        self.axes: list[int | None] = []
         self.values: list[Any] = []
+        self.sources: list[Mapped] = []
         sizes: list[MappedAxis] = []
-        for leaf, axis, name, is_array in zip(leaves, axes, names, self.is_array, strict=True):
-            if not is_array:
+        for leaf, axis, name, is_mapped in zip(leaves, axes, names, self.is_mapped, strict=True):
+            if axis is None or not is_mapped:
                 continue
             value = as_value(leaf)
-            if axis is not None:
-                axis = checked_axis(axis, name, value)
-                sizes.append(MappedAxis(name, axis, value.shape[axis]))
-                value = move_axis(value, axis, 0)
-            self.axes.append(axis)
-            self.values.append(value)
+            axis = checked_axis(axis, name, value)
+            sizes.append(MappedAxis(name, axis, value.shape[axis]))
+            self.values.append(move_axis(value, axis, 0))
+            self.sources.append(Mapped(f"argument '{name}', which vmap maps along axis {axis}"))
         self.size = common_size(function, sizes, axis_size)
 
     def run(self) -> Any:
         shop = Workshop()
-        arguments = [
-            argument_of(v) if axis is None else _slice_of(v)
-            for v, axis in zip(self.values, self.axes, strict=True)
-        ]
-        operands, mapped = list(self.values), [axis is not None for axis in self.axes]
+        operands, sources = list(map(wide_of, self.values)), list(self.sources)
+        is_weak = [v.weak_type for v in self.values]
         if self.axis_name is not None:
             # The position along the axis is one more argument, which collectives know their axis by.
             operands.append(ops.iota(shape=(self.size,), axis=0, dtype=np.dtype(np.int32)))
-            mapped.append(True)
-            arguments.append(_slice_of(operands[-1]))
-        nested = shop.nested(function_name(self.function), self._call, arguments)
+            sources.append(Mapped(f"the position along the mapped axis '{self.axis_name}'"))
+            is_weak.append(False)
+        arguments = [replace(_slice_of(v), weak_type=weak) for v, weak in zip(operands, is_weak, strict=True)]
+        nested = shop.nested(function_name(self.function), self._call, arguments, given=sources)
         static = self.size if isinstance(self.size, int) else None
         engine = shop.engine(
             ("batch", static, self.axis_name),
             lambda module: Batcher(module, static, self.axis_name, shop.program),
         )
-        mask = (*mapped, *(False for _ in nested.captured))
+        mask = (*(True for _ in operands), *(False for _ in nested.captured))
         made = engine.batch(nested.symbol, mask)
         leading = [] if static is not None else [self.size]
         results = shop.call(made.symbol, [*leading, *operands, *nested.captured])
@@ -135,17 +136,27 @@ class _Mapping:
         return tree.unflatten(nested.result_tree, placed)
 
     def _call(self, tracers: Sequence[Any]) -> Any:
-        """The function on one slice; leaves that are no arrays are passed as they are."""
+        """The function on one slice; leaves that are not mapped are passed as they are."""
         arrays = iter(tracers)
         full = [
-            next(arrays) if is_array else leaf
-            for leaf, is_array in zip(self.leaves, self.is_array, strict=True)
+            next(arrays) if is_mapped else leaf
+            for leaf, is_mapped in zip(self.leaves, self.is_mapped, strict=True)
         ]
         args, kwargs = tree.unflatten(self.structure, full)
+        if not all(self.is_mapped):
+            args = self._shared(args)
         if self.axis_name is None:
             return self.function(*args, **kwargs)
         with bound_axis(self.axis_name, self.size, next(arrays)):
             return self.function(*args, **kwargs)
+
+    def _shared(self, args: Sequence[Any]) -> list[Any]:
+        """The arguments of a slice; one without a mapped leaf is the user's object, no copy."""
+        flags, found = iter(self.is_mapped), []
+        for original, arg in zip(self.args, args, strict=True):
+            mapped = [next(flags) for _ in range(tree.structure(original).num_leaves)]
+            found.append(arg if any(mapped) else original)
+        return found
 
     def _placed(self, result: Any, has_axis: bool, axis: int | None) -> Any:
         if axis is None:

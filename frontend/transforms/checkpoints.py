@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import tree
 from ..errors import ArgumentError
+from ..tracing.concrete import Given
 from ..tracing.frames import current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -54,7 +55,9 @@ def checkpoint(
             given, named = tree.unflatten(structure, found)
             return original(*given, **named)
 
-        nested = Workshop().nested(function_name(original), call, [argument_of(v) for v in values])
+        arguments = [argument_of(v) for v in values]
+        given = [Given(v) for v in values]
+        nested = Workshop().nested(function_name(original), call, arguments, given=given)
         kind, labels = policy
         results = ops.checkpoint_call(
             *values,

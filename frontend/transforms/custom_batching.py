@@ -8,7 +8,6 @@ once it is known which arguments are. The rule of `sequential_vmap` is a loop, w
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,11 +15,12 @@ from ...dialects.ops.custom_batching import ONE_BY_ONE, announce, gone
 from ...dialects.types import SIZE, TensorType, ValueType
 from .. import tree
 from ..errors import TraceError
-from ..tracing.frames import Tracer, capture_key, current_frame
+from ..tracing.closures import closed_over
+from ..tracing.concrete import Given
+from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
-from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
 from .custom_derivatives import positional
 
@@ -30,7 +30,7 @@ Flags = tuple[bool, ...]
 class custom_vmap:  # a decorator, named as JAX has it
     """A function with a batching rule of its own: decorate it, then its rule with `.def_vmap`.
 
-    The rule is called as `rule(axis_size, in_batched, *args)`. `in_batched` is a tuple with, for each
+    The rule is called as `rule(axis_size, in_batched, *args)`. `in_batched` is a list with, for each
     argument, its tree with a bool for each array: whether the array has the batch, as axis 0. It gives the
     result and a tree of the same structure with a bool for each array of the result.
 
@@ -100,7 +100,7 @@ class _Call:
     def record(self) -> Any:
         count = len(self.values)
         body = self._body([])
-        outer = [] if self.rule is None else _closed_over(self.rule)
+        outer = [] if self.rule is None else closed_over(self.rule)
         captured = list({capture_key(v): v for v in (*body.captured, *outer)}.values())
         if captured:
             body = self._body(captured)
@@ -121,7 +121,8 @@ class _Call:
         def call(leaves: Sequence[Any]) -> Any:
             return self.function(*tree.unflatten(self.structure, leaves[:count]))
 
-        return self.shop.nested(self.name, call, given, {count + i: v for i, v in enumerate(captured)})
+        bound = {count + i: v for i, v in enumerate(captured)}
+        return self.shop.nested(self.name, call, given, bound, given=[Given(v) for v in self.values[:count]])
 
 
 class _TracedRule:
@@ -186,7 +187,7 @@ class _TracedRule:
 
     def _apply(self, size: Any, leaves: Sequence[Any], batched: Flags) -> tuple[list[Any], list[bool]]:
         args = tree.unflatten(self.structure, leaves)
-        found = self.rule(size, tree.unflatten(self.structure, batched), *args)
+        found = self.rule(size, list(tree.unflatten(self.structure, batched)), *args)
         if not isinstance(found, (tuple, list)) or len(found) != 2:
             raise TraceError(
                 f"the batching rule of {self.name} must give (result, which of it is batched), it gives "
@@ -225,13 +226,3 @@ class _TracedRule:
                 where=user_location_text(),
             )
         return value
-
-
-def _closed_over(rule: Callable[..., Any]) -> list[Any]:
-    """The traced values and sizes that a rule uses of the functions around it."""
-    try:
-        outer = inspect.getclosurevars(inspect.unwrap(rule)).nonlocals
-    except TypeError:
-        return []
-    leaves = [leaf for value in outer.values() for leaf in tree.leaves(value)]
-    return [leaf for leaf in leaves if isinstance(leaf, (Tracer, Dim)) and leaf.frame.open]

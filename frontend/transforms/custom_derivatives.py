@@ -10,12 +10,16 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from ...dialects.types import INEXACT
+from ...passes.deferred import Deferred
 from .. import tree
-from ..errors import ArgumentTypeError, TraceError
+from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
+from ..tracing.closures import closed_over
+from ..tracing.concrete import Given, origin_of, results_of
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -23,20 +27,45 @@ from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
 
+_IN_RULES: Final = ContextVar("whether the rule of a custom derivative is being traced", default=False)
+
 
 @dataclass
 class _Made:
-    """A traced custom function: its body, the symbols of its rules, and what they need besides."""
+    """A traced custom function: its body, the symbols of its rules, and what they capture."""
 
     body: Nested
-    rules: tuple[str, ...]
+    rules: Sequence[str]
     captured: Captured
-    missing: list[Any] = field(default_factory=list)
+    values: Sequence[Any]
+    is_used_elsewhere: bool = False
+    is_deferred: bool = False
 
     def forget(self, shop: Workshop) -> None:
         """Drop the functions, which call each other without what they turned out to need."""
         for symbol in (self.body.symbol, *self.rules):
             shop.drop(symbol)
+
+    @property
+    def given(self) -> list[Given | None]:
+        """What the arguments are in the call; not known any more when deferred rules are traced."""
+        return [] if self.is_deferred else self.captured.given(self.values)
+
+    def note_use(self, values: Sequence[Any]) -> None:
+        """A rule calls its own function: is that at the values that the function itself was called with?"""
+        pairs = zip(self.values, values, strict=True)
+        same = all(capture_key(origin_of(v)) == capture_key(origin_of(w)) for v, w in pairs)
+        self.is_used_elsewhere |= not same
+
+    def check_uses(self, name: str, *made: Nested) -> None:
+        """Raise where a rule calls its function at other values than it has been traced for."""
+        if self.is_used_elsewhere and any(nested.asked for nested in (self.body, *made)):
+            raise TraceError(
+                f"a rule of {name} calls {name} at other values, and {name} or its rules ask for values "
+                "(`if x > 0`): one trace does not hold for both",
+                where=user_location_text(),
+                hint="use adze.numpy.where or adze.cond in it",
+            )
 
 
 class Captured:
@@ -58,6 +87,10 @@ class Captured:
         """Which arguments they are, around `count` others."""
         first = len(self.sizes) + count
         return dict(enumerate(self.sizes)) | {first + i: v for i, v in enumerate(self.arrays)}
+
+    def given(self, values: Sequence[Any]) -> list[Given | None]:
+        """What arguments are in the call; those that are captured are known to be bound."""
+        return [*(None for _ in self.sizes), *map(Given, values)]
 
     def without(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """The others among the arguments."""
@@ -86,16 +119,35 @@ class _Call:
         fixed = tuple((i, id(v)) for i, v in sorted(self.fixed.items()))
         return (id(owner), self.structure, tuple(a.type for a in self.arguments), fixed)
 
+    def known(self, owner: object) -> _Made | None:
+        """The function as it has been traced already, where one of its own rules calls it."""
+        made: _Made | None = self.memo.get(self.key(owner))
+        if made is not None:
+            made.note_use(self.values)
+        return made
+
     @contextmanager
     def remembered(self, owner: object, made: _Made) -> Iterator[_Made]:
         """Let calls of the function inside its own rules find `made`; for the time of the block."""
-        self.memo[self.key(owner)] = made
+        key = self.key(owner)
+        before = self.memo.get(key)
+        self.memo[key] = made
+        token = _IN_RULES.set(True)
         try:
             yield made
-        except BaseException:
-            del self.memo[self.key(owner)]
-            raise
-        del self.memo[self.key(owner)]
+        finally:
+            _IN_RULES.reset(token)
+            del self.memo[key]
+            if before is not None:
+                self.memo[key] = before
+
+    def body(self, captured: Captured) -> Nested:
+        """The function itself, which takes what is captured around its arguments."""
+        given, bound = captured.arguments(self.arguments), captured.bound(len(self.values))
+        name, at = function_name(self.function), captured.given(self.values)
+        return self.shop.nested(
+            name, lambda leaves: self.main(captured.without(leaves)), given, bound, given=at
+        )
 
     @property
     def fixed_values(self) -> list[Any]:
@@ -118,18 +170,115 @@ def _union(*functions: Nested) -> list[Any]:
     return list({capture_key(v): v for nested in functions for v in nested.captured}.values())
 
 
-class custom_jvp:  # a decorator, named as JAX has it
-    """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
-
-    The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
-    be linear in the tangents. Arguments in `nondiff_argnums` are Python values (functions, options) that
-    the rule gets first, in order. Reverse mode follows by transposing the rule.
-    """
+class _Custom:
+    """A function with rules: what a call of it is, inside a trace and outside."""
 
     def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._nondiff = tuple(nondiff_argnums)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = positional(self._function, args, kwargs)
+        if current_frame() is None:
+            return self._function(*args)
+        rules = self._rules()
+        call = _Call(self._function, args, self._nondiff)
+        made = call.known(self)
+        if made is None:
+            made = self._deferred(call, rules) if _IN_RULES.get() else self._traced(call)
+        results = self._record(made, made.captured.around(call.values))
+        return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
+
+    def _rules(self) -> Sequence[Callable[..., Any]]:
+        """The user's rules; an error where there are none."""
+        raise NotImplementedError
+
+    def _record(self, made: _Made, operands: Sequence[Any]) -> Any:
+        """The op of a call."""
+        raise NotImplementedError
+
+    def _names(self) -> list[str]:
+        """What the traced rules are called."""
+        raise NotImplementedError
+
+    def _trace_rules(self, call: _Call, made: _Made, symbols: Sequence[str]) -> list[Nested]:
+        """The rules as functions of the module under these symbols, which take what is captured."""
+        raise NotImplementedError
+
+    def _traced(self, call: _Call) -> _Made:
+        """The function and its rules, traced now: what they capture are operands of the call."""
+        made, missing = self._traced_with(call, Captured())
+        if missing:
+            made.forget(call.shop)
+            made, _ = self._traced_with(call, Captured(missing))
+        return made
+
+    def _traced_with(self, call: _Call, captured: Captured) -> tuple[_Made, list[Any]]:
+        """The same, for values that are known to be captured; and those that are missing among them."""
+        symbols = [call.shop.reserve(name) for name in self._names()]
+        made = _Made(call.body(captured), symbols, captured, call.values)
+        with call.remembered(self, made):
+            rules = self._trace_rules(call, made, symbols)
+        made.check_uses(function_name(self._function), *rules)
+        return made, _union(made.body, *rules)
+
+    def _deferred(self, call: _Call, functions: Sequence[Callable[..., Any]]) -> _Made:
+        """The function traced now, its rules when they are differentiated: they may call for others, which
+        call for others again. What they capture can only be looked up in their closures."""
+        found = {capture_key(v): v for v in closed_over(*functions, *call.fixed_values)}
+        body = call.body(Captured(list(found.values())))
+        if body.captured:
+            call.shop.drop(body.symbol)
+            found |= {capture_key(v): v for v in body.captured}
+            body = call.body(Captured(list(found.values())))
+        made = _Made(body, [], Captured(list(found.values())), call.values, is_deferred=True)
+
+        def make() -> Sequence[str]:
+            symbols = [call.shop.reserve(name) for name in self._names()]
+            with call.remembered(self, made), self._outer_values():
+                rules = self._trace_rules(call, made, symbols)
+                if _union(*rules):
+                    raise self._uses_outer_values()
+            return symbols
+
+        deferred = Deferred(call.shop.program.module, self._names(), make)
+        call.memo["deferred", deferred.symbols[0]] = deferred
+        made.rules = deferred.symbols
+        return made
+
+    @contextmanager
+    def _outer_values(self) -> Iterator[None]:
+        """Say what is wrong where a rule uses a value of a trace that has ended since it was called."""
+        try:
+            yield
+        except LeakedTracerError:
+            raise self._uses_outer_values() from None
+
+    def _uses_outer_values(self) -> TraceError:
+        return TraceError(
+            f"a rule of {function_name(self._function)}, which is called in a rule itself, uses a traced "
+            "value that is neither an argument nor in a closure of it",
+            where=user_location_text(),
+            hint="make that value an argument of the function",
+        )
+
+
+class custom_jvp(_Custom):  # a decorator, named as JAX has it
+    """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
+
+    The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
+    be linear in the tangents. Arguments in `nondiff_argnums` or `nondiff_argnames` are Python values
+    (functions, options) that the rule gets first, in order. Reverse mode follows by transposing the rule.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
+        super().__init__(function, _positions(function, nondiff_argnums, nondiff_argnames))
         self._rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
@@ -149,47 +298,35 @@ class custom_jvp:  # a decorator, named as JAX has it
 
         self._rule = rule
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        args = positional(self._function, args, kwargs)
-        if current_frame() is None:
-            return self._function(*args)
+    def _rules(self) -> Sequence[Callable[..., Any]]:
         if self._rule is None:
             raise TraceError(
                 f"custom_jvp function {function_name(self._function)} has no rule",
                 where=user_location_text(),
                 hint="define one: @f.defjvp",
             )
-        call = _Call(self._function, args, self._nondiff)
-        made = call.memo.get(call.key(self))
-        if made is None:
-            made = self._trace(call, Captured())
-            if made.missing:
-                made.forget(call.shop)
-                made = self._trace(call, Captured(made.missing))
-        results = ops.custom_jvp_call(
-            *made.captured.around(call.values),
-            callee=made.body.symbol,
-            rule=made.rules[0],
-            results=made.body.result_types,
-        )
-        return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
+        return [self._rule]
 
-    def _trace(self, call: _Call, captured: Captured) -> _Made:
-        """The body and the rule, both taking what is captured around the arguments."""
-        name, shop, n = function_name(self._function), call.shop, len(call.values)
+    def _names(self) -> list[str]:
+        return [f"{function_name(self._function)}_rule"]
+
+    def _record(self, made: _Made, operands: Sequence[Any]) -> Any:
+        return ops.custom_jvp_call(
+            *operands, callee=made.body.symbol, rule=made.rules[0], results=made.body.result_types
+        )
+
+    def _trace_rules(self, call: _Call, made: _Made, symbols: Sequence[str]) -> list[Nested]:
+        captured, n = made.captured, len(call.values)
         given, bound = captured.arguments(call.arguments), captured.bound(n)
         count = len(given)
 
         def rule(leaves: Sequence[Any]) -> Any:
             return self._apply_rule(call, captured.without(leaves[:count]), leaves[count : count + n])
 
-        body = shop.nested(name, lambda leaves: call.main(captured.without(leaves)), given, bound)
         moving = given[len(captured.sizes) :]  # sizes have no tangents
-        with call.remembered(self, _Made(body, (shop.reserve(f"{name}_rule"),), captured)) as made:
-            rule_made = shop.nested(made.rules[0], rule, [*given, *moving], bound, made.rules[0])
-        self._check_types(body, rule_made)
-        made.missing = _union(body, rule_made)
-        return made
+        traced = call.shop.nested(symbols[0], rule, [*given, *moving], bound, symbols[0], made.given)
+        self._check_types(made.body, traced)
+        return [traced]
 
     def _apply_rule(self, call: _Call, primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         assert self._rule is not None
@@ -227,66 +364,66 @@ class custom_jvp:  # a decorator, named as JAX has it
             )
 
 
-class custom_vjp:  # a decorator, named as JAX has it
+class custom_vjp(_Custom):  # a decorator, named as JAX has it
     """A function with a pullback of its own: decorate it, then give the pair of rules to `.defvjp`.
 
     `fwd(*args)` gives (result, residuals), `bwd(residuals, cotangent)` a tuple with one cotangent for each
-    argument (None: zero). Arguments in `nondiff_argnums` are Python values; `bwd` gets them first. Under
-    forward mode the transpose of `bwd` is used, where its ops can be transposed.
+    argument (None: zero, also within its tree). Arguments in `nondiff_argnums` are Python values; `bwd` gets
+    them first. Under forward mode the transpose of `bwd` is used, where its ops can be transposed.
     """
 
-    def __init__(self, function: Callable[..., Any], nondiff_argnums: Sequence[int] = ()) -> None:
-        functools.update_wrapper(self, function)
-        self._function = function
-        self._nondiff = tuple(nondiff_argnums)
-        self._rules: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:
+        super().__init__(function, _positions(function, nondiff_argnums, nondiff_argnames))
+        self._pair: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         """Use these rules for the pullback."""
-        self._rules = (fwd, bwd)
+        self._pair = (fwd, bwd)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        args = positional(self._function, args, kwargs)
-        if current_frame() is None:
-            return self._function(*args)
-        if self._rules is None:
+    def _rules(self) -> Sequence[Callable[..., Any]]:
+        if self._pair is None:
             raise TraceError(
                 f"custom_vjp function {function_name(self._function)} has no rules",
                 where=user_location_text(),
                 hint="define them: f.defvjp(fwd, bwd)",
             )
-        call = _Call(self._function, args, self._nondiff)
-        made = call.memo.get(call.key(self))
-        if made is None:
-            made = self._trace(call, Captured())
-            if made.missing:
-                made.forget(call.shop)
-                made = self._trace(call, Captured(made.missing))
-        results = ops.custom_vjp_call(
-            *made.captured.around(call.values),
+        return self._pair
+
+    def _names(self) -> list[str]:
+        name = function_name(self._function)
+        return [f"{name}_fwd", f"{name}_bwd"]
+
+    def _record(self, made: _Made, operands: Sequence[Any]) -> Any:
+        return ops.custom_vjp_call(
+            *operands,
             callee=made.body.symbol,
             fwd=made.rules[0],
             bwd=made.rules[1],
             results=made.body.result_types,
         )
-        return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
 
-    def _trace(self, call: _Call, captured: Captured) -> _Made:
-        """The body and both rules; what is captured is around their arguments, and residuals."""
-        assert self._rules is not None
-        name, shop, n = function_name(self._function), call.shop, len(call.values)
-        pullback = _Pullback(call, *self._rules, captured)
-        given, bound = captured.arguments(call.arguments), captured.bound(n)
-        body = shop.nested(name, lambda leaves: call.main(captured.without(leaves)), given, bound)
-        symbols = (shop.reserve(f"{name}_fwd"), shop.reserve(f"{name}_bwd"))
-        with call.remembered(self, _Made(body, symbols, captured)) as made:
-            fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0])
-            self._check_types(body, fwd)
-            backward = pullback.arguments(fwd, body)
-            at = captured.bound(pullback.residual_tree.num_leaves)
-            bwd = shop.nested(symbols[1], pullback.backward, backward, at, symbols[1])
-        made.missing = _union(body, fwd, bwd)
-        return made
+    def _trace_rules(self, call: _Call, made: _Made, symbols: Sequence[str]) -> list[Nested]:
+        """What is captured is around the arguments of fwd, and around the residuals."""
+        captured, shop = made.captured, call.shop
+        pullback = _Pullback(call, *self._rules(), captured)
+        given, bound = captured.arguments(call.arguments), captured.bound(len(call.values))
+        fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0], made.given)
+        self._check_types(made.body, fwd)
+        backward, count = pullback.arguments(fwd, made.body), pullback.residual_tree.num_leaves
+        residuals: list[Given | None] = []
+        if not made.is_deferred:
+            operands = [*captured.around(call.values), *fwd.captured]
+            found = results_of(shop.program, fwd.symbol, operands, len(fwd.result_types))
+            residuals = [*(None for _ in captured.sizes), *found[len(made.body.result_types) :][:count]]
+        bwd = shop.nested(
+            symbols[1], pullback.backward, backward, captured.bound(count), symbols[1], residuals
+        )
+        return [fwd, bwd]
 
     def _check_types(self, body: Nested, fwd: Nested) -> None:
         found = fwd.result_types[: len(body.result_types)]
@@ -309,6 +446,7 @@ class _Pullback:
         self.bwd = bwd
         self.captured = captured
         self.residual_tree: Any = None
+        self.weak_residuals: list[bool] = []
         self.result_tree: Any = None
 
     def forward(self, leaves: Sequence[Any]) -> list[Any]:
@@ -325,13 +463,23 @@ class _Pullback:
             )
         results, self.result_tree = tree.flatten(found[0])
         residuals, self.residual_tree = tree.flatten(found[1])
+        self.weak_residuals = [as_value(r).weak_type for r in residuals]
         return [*results, *residuals, *leaves[len(leaves) - len(self.captured.arrays) :]]
 
     def arguments(self, fwd: Nested, body: Nested) -> list[Argument]:
         """What the bwd rule is traced at: residuals amid what is captured, then cotangents of the results."""
         count = len(body.result_types)
+        if self.result_tree != body.result_tree:
+            raise TraceError(
+                f"the fwd rule of {function_name(self.call.function)} gives a result of tree "
+                f"{tree.describe(self.result_tree)}, the function {tree.describe(body.result_tree)}",
+                where=user_location_text(),
+            )
         kinds = [Argument(t, (None,) * t.rank, False) for t in fwd.result_types]
-        residuals = kinds[count : count + self.residual_tree.num_leaves]
+        residuals = [
+            replace(kind, weak_type=is_weak)
+            for kind, is_weak in zip(kinds[count:], self.weak_residuals, strict=False)
+        ]
         return [*self.captured.arguments(residuals), *kinds[:count]]
 
     def backward(self, leaves: Sequence[Any]) -> list[Any]:
@@ -356,9 +504,8 @@ class _Pullback:
 
     def _cotangents(self, position: int, argument: Any, given: Any) -> list[Any]:
         leaves, structure = tree.flatten(argument)
-        if given is None:
-            given = tree.map(_zero_like, argument)
-        if tree.structure(given) != structure:
+        cotangents = tree.leaves_along(structure, given)
+        if cotangents is None:
             raise TraceError(
                 f"the bwd rule of {function_name(self.call.function)} gives for argument {position} "
                 f"a cotangent of tree {tree.describe(tree.structure(given))}, "
@@ -366,10 +513,10 @@ class _Pullback:
                 where=user_location_text(),
             )
         out = []
-        for value, cotangent in zip(leaves, tree.leaves(given), strict=True):
+        for value, cotangent in zip(leaves, cotangents, strict=True):
             if value.dtype not in INEXACT:
                 continue
-            found = as_value(cotangent)
+            found = _zero_like(value) if cotangent is None else as_value(cotangent)
             found = as_value(found, value.dtype) if found.weak_type else found
             if ops.type_of(found) != ops.type_of(value):
                 raise TraceError(
@@ -383,6 +530,21 @@ class _Pullback:
 
 def _zero_like(value: Any) -> Any:
     return ops.full(0, tuple(value.shape), value.dtype)
+
+
+def _positions(
+    function: Callable[..., Any], argnums: Sequence[int], argnames: Sequence[str]
+) -> tuple[int, ...]:
+    """The positions of arguments given by position or by name, in order."""
+    names = list(inspect.signature(function).parameters) if argnames else []
+    for name in argnames:
+        if name not in names:
+            raise ArgumentTypeError(
+                f"{function_name(function)}() has no argument {name!r} (nondiff_argnames)",
+                where=user_location_text(),
+                hint=f"its arguments are {', '.join(names)}",
+            )
+    return tuple(sorted({*argnums, *(names.index(name) for name in argnames)}))
 
 
 def positional(

@@ -14,52 +14,62 @@ import numpy as np
 from ...dialects.types import COMPLEX, INEXACT
 from .. import namespace as xp
 from .. import tree
-from ..errors import ArgumentError, ArgumentTypeError, DtypeError
+from ..errors import DtypeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
 from .batching import vmap
+from .chosen import Chosen, checked_positions
 from .differentiation import grad, jvp, linearize, vjp
 
 
 def jacfwd(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+    function: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """The Jacobian of `function` by forward mode, one column a pass: good for few inputs.
 
     For an argument of shape `s` and a result of shape `r` it has shape `r + s`; the tree of the result
-    holds in each leaf the tree of the argument. With `has_aux`: (Jacobian, aux).
+    holds in each leaf the tree of the argument. With `has_aux`: (Jacobian, aux). `holomorphic` promises a
+    holomorphic function of complex values.
     """
 
     @functools.wraps(function)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         partial, chosen = _partial(function, argnums, args, kwargs)
         leaves, structure = tree.flatten(chosen)
-        values = [_differentiable(function, leaf) for leaf in leaves]
+        values = [_differentiable(function, leaf, holomorphic) for leaf in leaves]
+        _require_real("jacfwd", function, "arguments", values, holomorphic)
 
         def main(*flat: Any) -> Any:
-            result = partial(tree.unflatten(structure, flat))
-            return _split_aux(function, result)[0] if has_aux else result
+            return partial(tree.unflatten(structure, flat))
 
-        extra = _split_aux(function, partial(chosen))[1] if has_aux else None
-        value, push = linearize(main, *values)
+        value, push, *aux = linearize(main, *values, has_aux=has_aux)
         results, result_tree = tree.flatten(value)
         columns = [vmap(push, in_axes=0, out_axes=-1)(*_basis(values, i)) for i in range(len(values))]
         per_result: list[Any] = []
         for position, result in enumerate(results):
+            _differentiable(function, result, holomorphic)
             parts = [
                 ops.reshape(xp.asarray(tree.leaves(column)[position]), shape=(*result.shape, *value_.shape))
                 for column, value_ in zip(columns, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
         found = tree.unflatten(result_tree, per_result)
-        return (found, extra) if has_aux else found
+        return (found, aux[0]) if has_aux else found
 
     return jacobian_of
 
 
 def jacrev(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+    function: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """The Jacobian of `function` by reverse mode, one row a pass: good for few outputs.
 
@@ -70,16 +80,17 @@ def jacrev(
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         partial, chosen = _partial(function, argnums, args, kwargs)
         leaves, structure = tree.flatten(chosen)
-        values = [_differentiable(function, leaf) for leaf in leaves]
+        values = [_differentiable(function, leaf, holomorphic) for leaf in leaves]
 
         def main(*flat: Any) -> Any:
             return partial(tree.unflatten(structure, flat))
 
         value, pullback, *aux = vjp(main, *values, has_aux=has_aux)
         results, result_tree = tree.flatten(value)
+        _require_real("jacrev", function, "results", results, holomorphic)
         per_result: list[Any] = []
         for position, result in enumerate(results):
-            _differentiable(function, result)
+            _differentiable(function, result, holomorphic)
             rows = vmap(lambda *cotangents: pullback(tree.unflatten(result_tree, cotangents)), in_axes=0)(
                 *_basis(results, position)
             )
@@ -98,10 +109,15 @@ jacobian = jacrev
 
 
 def hessian(
-    function: Callable[..., Any], argnums: int | Sequence[int] = 0, *, has_aux: bool = False
+    function: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """The matrix of second derivatives of a scalar function: forward mode over reverse mode."""
-    return jacfwd(jacrev(function, argnums, has_aux=has_aux), argnums, has_aux=has_aux)
+    inner = jacrev(function, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic)
 
 
 def hvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
@@ -212,28 +228,27 @@ def _partial(
     function: Callable[..., Any], argnums: int | Sequence[int], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[[Any], Any], Any]:
     """`function` of its chosen arguments only, and those arguments."""
-    nums = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    for n in nums:
-        if not -len(args) <= n < len(args):
-            raise ArgumentError(
-                f"argnums names argument {n}, "
-                f"{function_name(function)} was called with {len(args)} arguments",
-                where=user_location_text(),
-            )
-    positions = [n % len(args) for n in nums]
+    choice = Chosen(function, argnums, ())
+    positions = checked_positions(function, choice.positions, args, kwargs)
 
     def partial(chosen: Any) -> Any:
         full = list(args)
-        for position, value in zip(positions, (chosen,) if isinstance(argnums, int) else chosen, strict=True):
+        for position, value in zip(positions, (chosen,) if choice.is_single else chosen, strict=True):
             full[position] = value
         return function(*full, **kwargs)
 
     chosen = tuple(args[p] for p in positions)
-    return partial, chosen[0] if isinstance(argnums, int) else chosen
+    return partial, chosen[0] if choice.is_single else chosen
 
 
-def _differentiable(function: Callable[..., Any], leaf: Any) -> Any:
+def _differentiable(function: Callable[..., Any], leaf: Any, holomorphic: bool) -> Any:
     value = as_value(leaf)
+    if holomorphic and value.dtype not in COMPLEX:
+        raise DtypeError(
+            "a Jacobian with holomorphic=True needs complex arguments and results, "
+            f"{function_name(function)} has {ops.type_of(value)}",
+            where=user_location_text(),
+        )
     if value.dtype not in INEXACT:
         raise DtypeError(
             f"a Jacobian of {function_name(function)} needs float arguments and results, got "
@@ -241,6 +256,19 @@ def _differentiable(function: Callable[..., Any], leaf: Any) -> Any:
             where=user_location_text(),
         )
     return value
+
+
+def _require_real(
+    name: str, function: Callable[..., Any], what: str, values: Sequence[Any], holomorphic: bool
+) -> None:
+    """Raise where one complex number would not say how a function changes: it need not be holomorphic."""
+    for value in values:
+        if value.dtype in COMPLEX and not holomorphic:
+            raise DtypeError(
+                f"{name} of {function_name(function)} needs real {what}, got {ops.type_of(value)}",
+                where=user_location_text(),
+                hint="pass holomorphic=True for a holomorphic function, or take real and imaginary parts",
+            )
 
 
 def _basis(values: Sequence[Any], chosen: int) -> list[Any]:
@@ -254,12 +282,3 @@ def _basis(values: Sequence[Any], chosen: int) -> list[Any]:
         else:
             batch.append(ops.full(0, (count, *value.shape), value.dtype))
     return batch
-
-
-def _split_aux(function: Callable[..., Any], result: Any) -> tuple[Any, Any]:
-    if not isinstance(result, tuple) or len(result) != 2:
-        raise ArgumentTypeError(
-            f"with has_aux=True {function_name(function)} must give a pair (result, aux)",
-            where=user_location_text(),
-        )
-    return result

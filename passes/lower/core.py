@@ -8,6 +8,7 @@ IREE itself does not compare them and would read out of bounds.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,6 +43,7 @@ class LoweringCore:
         self.module: Any = None
         self.readers: dict[mlir.ir.Value, int] = {}  # how many ops read what this value stands for
         self._shapes: dict[mlir.ir.Value, tuple[Size, ...]] = {}
+        self.complex_numbers: dict[mlir.ir.Value, np.generic] = {}  # complex constants of equal elements
         self._known: dict[mlir.ir.Value, int] = {}
         self._equal: set[tuple[Any, Any]] = set()
         self._identity_maps: dict[int, mlir.ir.Attribute] = {}
@@ -214,11 +216,14 @@ class LoweringCore:
         return self.bind_shape(mlir.arith.constant(type_, attribute), array.shape)
 
     def _complex_constant(self, array: np.ndarray) -> mlir.ir.Value:
-        """Two real constants put together: a dense complex attribute cannot pass through the bindings."""
+        """Two real constants put together: a dense complex attribute crashes IREE."""
         real, imag = self.constant(array.real.copy()), self.constant(array.imag.copy())
-        return self.elementwise_as(
+        made = self.elementwise_as(
             array.dtype, lambda s, dtypes, re, im: s.complex(dtypes[0], re, im), real, imag
         )
+        if array.size and array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size:
+            self.complex_numbers[made] = array.reshape(-1)[0]
+        return made
 
     def materialise(self, x: Any) -> Any:
         """`x`, written to memory before it is used: IREE does not fuse through this."""
@@ -273,6 +278,10 @@ class LoweringCore:
     ) -> Any:
         """A `linalg.generic`; `body` gets one scalar an input and an init, and gives the yielded scalars."""
         ir = mlir.ir
+        numbers = self._numbers(inputs, iterators)
+        is_read = [*(number is None for number in numbers), *(True for _ in inits)]
+        maps = list(itertools.compress(maps, is_read))
+        inputs = list(itertools.compress(inputs, is_read))
         attributes: dict[str, mlir.ir.Attribute] = {
             "indexing_maps": self._array(maps),
             "iterator_types": self._array([self._iterators[i] for i in iterators]),
@@ -292,12 +301,25 @@ class LoweringCore:
         location = ir.Location.current
         block = op.regions[0].blocks.append(*elements, arg_locs=[location] * len(elements))
         with ir.InsertionPoint(block):
-            yielded = body(*block.arguments)
+            scalars = iter(block.arguments)
+            given = [next(scalars) if n is None else self.scalars.constant(n.dtype, n) for n in numbers]
+            yielded = body(*given, *scalars)
             values = [yielded] if isinstance(yielded, ir.Value) else list(yielded)
             ir.Operation.create("linalg.yield", operands=values)
         for result, init in zip(op.results, inits, strict=True):
             self._shapes[result] = self.shape(init)
         return op.results[0] if len(inits) == 1 else tuple(op.results)
+
+    def _numbers(self, inputs: Sequence[mlir.ir.Value], iterators: Sequence[str]) -> list[Any]:
+        """For each input the complex number that it repeats, where the body can have that in its place.
+
+        A dispatch that computes a constant, read both inside a loop and outside, IREE leaves where it may not
+        be ("streamable op expected to be in an execution region"). A body without any input would not do: of
+        it IREE makes a fill, and of complex128 it cannot.
+        """
+        is_parallel = all(iterator == "parallel" for iterator in iterators)
+        found = [self.complex_numbers.get(v) if is_parallel or not v.type.shape else None for v in inputs]
+        return found if any(number is None for number in found) else [None] * len(inputs)
 
     def elementwise(self, rule: ScalarRule, *operands: mlir.ir.Value, **attributes: Any) -> Any:
         """Apply a scalar rule to each element of equally shaped tensors; the dtypes are the op's own."""
@@ -323,7 +345,8 @@ class LoweringCore:
         rank = len(shape)
         init = self.empty(shape, result)
         key = (rule, dtypes, init.type, *[v.type for v in operands], *attributes.items())
-        like = self.copied.get(key)
+        has_numbers = any(v in self.complex_numbers for v in operands)
+        like = None if has_numbers else self.copied.get(key)
         if like is not None:
             return self._again(like, [*operands, init])
 
@@ -332,7 +355,8 @@ class LoweringCore:
 
         maps = [self.identity_map(rank)] * (len(operands) + 1)
         made = self.generic(operands, [init], maps, ["parallel"] * rank, body)
-        self.copied[key] = made.owner
+        if not has_numbers:
+            self.copied[key] = made.owner
         return made
 
     def _again(self, like: mlir.ir.Operation, operands: Sequence[mlir.ir.Value]) -> mlir.ir.Value:

@@ -38,9 +38,11 @@ class MovementForms(RearrangementForms, OwnershipForms):
             reads.append(ir.AffineExpr.get_dim(dimension, self.context))
         read = ir.AffineMapAttr.get(ir.AffineMap.get(rank, 0, reads, self.context))
         init = self.empty(shape, self.result_type.dtype)
-        return self.generic(
-            [x], [init], [read, self.identity_map(rank)], ["parallel"] * rank, lambda value, _: value
-        )
+        maps = [read, self.identity_map(rank)]
+        made = self.generic([x], [init], maps, ["parallel"] * rank, lambda value, _: value)
+        if x in self.complex_numbers:
+            self.complex_numbers[made] = self.complex_numbers[x]
+        return made
 
     def iota(self, shape: Sequence[Size], axis: int, dtype: np.dtype) -> Any:
         """Counts by `linalg.index`."""

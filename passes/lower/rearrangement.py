@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects import mlir
+from ...dialects.types import COMPLEX
 from .core import DYNAMIC, LoweringCore, Size
 
 
@@ -31,7 +32,10 @@ class RearrangementForms(LoweringCore):
         rank = len(shape)
         maps = [self.axes_map(rank, ()), self.identity_map(rank)]
         init = self.empty(shape, value.dtype)
-        return self.generic([self.constant(value)], [init], maps, ["parallel"] * rank, lambda v, _: v)
+        made = self.generic([self.constant(value)], [init], maps, ["parallel"] * rank, lambda v, _: v)
+        if value.dtype in COMPLEX:
+            self.complex_numbers[made] = value[()]
+        return made
 
     def convert(self, source: np.dtype, target: np.dtype, x: Any) -> Any:
         """`x` with its elements converted, itself when they already are of dtype `target`."""

@@ -177,6 +177,47 @@ def test_error_of_the_function_itself_names_its_line(adze: Adze, model: Path) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("sys.exit(0)", "the code ended Python with exit code 0 while {model}:f was traced\n  at {path}:3\n"),
+        (
+            "x + 1",
+            "{model}:f returns nothing: the program would have no results\n  at {path}:2\n"
+            "  hint: end the function with `return` and the arrays that it computes\n",
+        ),
+        (
+            "y = x",
+            "{model}:f returns nothing: the program would have no results\n  at {path}:2\n"
+            "  hint: end the function with `return` and the arrays that it computes\n",
+        ),
+    ],
+)
+def test_function_without_a_result_builds_nothing(adze: Adze, model: Path, body: str, message: str) -> None:
+    Path(model).write_text(f"import sys\ndef f(x):\n    {body}\n")
+    expected = message.format(model=model, path=Path.cwd() / model)
+    assert refuse(adze, f"{model}:f", "--in", "f32[n,n]", code=1) == f"error: {expected}"
+
+
+def test_source_is_not_overwritten(adze: Adze, model: Path) -> None:
+    before = model.read_text()
+    for command in ("build", "ir"):
+        result = adze(command, f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "-o", model)
+        assert result.exit_code == 2
+        assert result.stderr == (
+            f"error: --output: {str(model)!r} is read by this command, and would be overwritten\n"
+        )
+    assert model.read_text() == before
+
+
+@pytest.mark.parametrize(
+    "spec", ["f32[4611686018427387904,3]", "f32[99999999999999999999999]", "i8[9,9]" + "[]"]
+)
+def test_impossible_spec_is_bad_usage(adze: Adze, model: Path, spec: str) -> None:
+    message = refuse(adze, f"{model}:add", "--in", spec, "--in", "f32[3]", code=2)
+    assert message.startswith("error: --in: ")
+
+
 def test_syntax_error_in_the_file_is_a_message(adze: Adze, model: Path) -> None:
     Path("broken.py").write_text("def f(x:\n")
     message = refuse(adze, "broken.py:f", code=1)

@@ -1,5 +1,7 @@
 """The command as a process: help with an example for all, exit codes, and what is (not) imported."""
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -56,8 +58,58 @@ def test_build_run_and_inspect_as_processes(tmp_path: Path) -> None:
     shown = shell("inspect", "double.vmfb", folder=tmp_path)
     assert "double(x: f64[" in shown.stdout
     missing = shell("run", "no_such.vmfb", folder=tmp_path)
-    assert (missing.returncode, missing.stdout) == (1, "")
-    assert missing.stderr == "error: no_such.vmfb: there is no such file\n"
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert missing.stderr == "error: there is no file 'no_such.vmfb'\n"
+
+
+LOUD = """\
+import atexit, os, subprocess, sys
+def shout(text):
+    print(text)
+    sys.__stdout__.write(text)
+    os.write(1, text.encode())
+    subprocess.run(["echo", text])
+shout("imported")
+atexit.register(shout, "ended")
+def double(x):
+    shout("traced")
+    return x + x
+"""
+
+
+def test_output_of_the_users_code_is_never_mixed_with_json(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    built = shell("build", "loud.py:double", "--in", "f64[?]", "-o", "l.vmfb", "--json", folder=tmp_path)
+    assert json.loads(built.stdout)["output"] == "l.vmfb"
+    for text in ("imported", "traced", "ended"):
+        assert built.stderr.count(text) == 4
+
+
+def test_output_that_cannot_be_written_is_one_line(program: Path, tmp_path: Path) -> None:
+    for arguments in (("inspect", program), ("inspect", program, "--json"), ("--help",), ("run", "--help")):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run(
+                [str(ADZE), *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300
+            )
+        assert result.returncode == 1
+        assert result.stderr == "error: cannot write to standard output: No space left on device\n"
+
+
+def test_reader_that_stops_reading_is_no_error_to_tell(program: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    result = subprocess.run(
+        [str(ADZE), "inspect", str(program)], stdout=write, stderr=subprocess.PIPE, text=True, timeout=300
+    )
+    os.close(write)
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+def test_interrupt_leaves_with_130(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("def f(x):\n    raise KeyboardInterrupt\n")
+    result = shell("build", "slow.py:f", "--in", "f32[2]", "-o", "f.vmfb", folder=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+    assert not (tmp_path / "f.vmfb").exists()
 
 
 def test_help_imports_neither_arrays_nor_iree(tmp_path: Path) -> None:

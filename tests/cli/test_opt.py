@@ -130,6 +130,11 @@ def test_text_that_is_not_mlir_is_placed(adze: Adze, tmp_path: Path) -> None:
     [
         ("simplfy", "there is no pass 'simplfy'"),
         ("lower{tarket=cpu}", "pass 'lower' has no option 'tarket=cpu'"),
+        (
+            "lower{target=gpu}",
+            "unknown target 'gpu': expected cpu, vulkan or cuda, each optionally with a detail after a colon",
+        ),
+        ("lower{target=cpu:}", "target 'cpu:' ends with a colon: expected a detail after it"),
         ("simplify lower", "cannot read pass pipeline 'simplify lower' at 'simplify lower'"),
     ],
 )
@@ -154,3 +159,17 @@ def test_missing_file_is_bad_usage(adze: Adze) -> None:
     assert adze("opt").stderr == (
         "error: no FILE.mlir was given\n  hint: adze opt --list-passes needs none\n"
     )
+
+
+@pytest.mark.parametrize("size", ["x", "-1", "1.5", "\u00b2", "9" * 5000])
+def test_size_that_is_no_number_is_bad_usage(adze: Adze, module: Path, size: str) -> None:
+    result = adze("opt", module, "--pass-pipeline", f"batch{{function=f size={size}}}")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: --pass-pipeline: size ")
+
+
+@pytest.mark.parametrize("size", [2**62, 2**63 - 1, 2**63])
+def test_size_that_is_too_large_is_an_error(adze: Adze, module: Path, size: int) -> None:
+    result = adze("opt", module, "--pass-pipeline", f"batch{{function=f size={size}}}")
+    assert result.exit_code == 1
+    assert "is not possible: it would have" in result.stderr

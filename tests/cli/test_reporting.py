@@ -50,6 +50,16 @@ def test_foreign_error_shows_its_kind_and_the_user_line() -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_error_that_cannot_be_told_is_named() -> None:
+    class Wordless(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    result = run(fail(Wordless()))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error: Wordless\n  at ")
+
+
 def test_error_of_the_system_names_the_file() -> None:
     result = run(fail(FileNotFoundError(2, "No such file or directory", "x.npy")))
     assert result.exit_code == 1

@@ -1,6 +1,7 @@
 """`adze run`: arrays from files and from the command line, results to files and to the screen."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -73,15 +74,15 @@ def test_function_may_be_named(adze: Adze, program: Path, x_file: Path, b_file: 
     arguments = ["--in", x_file, "--in", b_file]
     assert adze("run", program, *arguments, "--function", "add_row").exit_code == 0
     result = adze("run", program, *arguments, "--function", "add_column")
-    assert result.exit_code == 1
-    assert result.stderr == "error: the program has no function 'add_column': it has add_row\n"
+    assert result.exit_code == 2
+    assert result.stderr == "error: --function: the program has no function 'add_column': it has add_row\n"
 
 
 def test_wrong_number_of_inputs_shows_the_signature(adze: Adze, program: Path, x_file: Path) -> None:
     result = adze("run", program, "--in", x_file)
     assert result.exit_code == 2
     assert result.stderr == (
-        f"error: --in: add_row takes 2 inputs, and 1 were given\n  hint: the function is {SIGNATURE}\n"
+        f"error: --in: add_row takes 2 inputs, and 1 was given\n  hint: the function is {SIGNATURE}\n"
     )
 
 
@@ -130,10 +131,19 @@ def test_wrong_dtype_is_named_with_the_way_out(
 ) -> None:
     np.save(tmp_path / "wide.npy", X.astype(np.float64))
     result = adze("run", program, "--in", tmp_path / "wide.npy", "--in", b_file)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert result.stderr == (
-        "error: add_row(): argument 'x' is f64[2,3]: expected f32[n,3]\n"
-        "  hint: convert it: x.astype('float32')\n"
+        f"error: --in: {tmp_path / 'wide.npy'} holds float64[2, 3] for x: f32[n,3]: "
+        "a file is never converted\n"
+        "  hint: write one of that dtype: np.save(file, array.astype('float32'))\n"
+    )
+
+
+def test_wrong_shape_is_bad_usage(adze: Adze, program: Path, b_file: Path) -> None:
+    result = adze("run", program, "--in", "[[1, 2]]", "--in", b_file)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: --in: add_row(): argument 'x' has size 2 along axis 1: expected 3, f32[n,3]\n"
     )
 
 
@@ -142,14 +152,14 @@ def test_wrong_number_of_result_files_is_bad_usage(
 ) -> None:
     result = adze("run", program, "--in", x_file, "--in", b_file, "--out", tmp_path / "y.npy")
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: --out: add_row gives 2 results, and 1 files were named\n")
+    assert result.stderr.startswith("error: --out: add_row gives 2 results, and 1 file was named\n")
     assert not (tmp_path / "y.npy").exists()
 
 
 def test_unknown_device_lists_those_here(adze: Adze, program: Path, x_file: Path, b_file: Path) -> None:
     result = adze("run", program, "--in", x_file, "--in", b_file, "--device", "tpu")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("error: ")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: --device: ")
     assert "tpu" in result.stderr
     assert "local-sync" in result.stderr
     assert "Traceback" not in result.stderr
@@ -157,5 +167,66 @@ def test_unknown_device_lists_those_here(adze: Adze, program: Path, x_file: Path
 
 def test_missing_program_is_named(adze: Adze) -> None:
     result = adze("run", "no_such.vmfb")
-    assert result.exit_code == 1
-    assert result.stderr == "error: no_such.vmfb: there is no such file\n"
+    assert result.exit_code == 2
+    assert result.stderr == "error: there is no file 'no_such.vmfb'\n"
+
+
+def refuse(adze: Adze, program: Path, *outputs: object, inputs: tuple[object, ...]) -> str:
+    """The message of a run that must be refused for its `--out`, with everything as it was."""
+    before = program.read_bytes()
+    given = [word for path in inputs for word in ("--in", path)]
+    result = adze("run", program, *given, *(word for path in outputs for word in ("--out", path)))
+    assert result.exit_code == 2, result.stderr
+    assert program.read_bytes() == before
+    assert not list(program.parent.glob(".*"))
+    message: str = result.stderr
+    return message
+
+
+def test_two_results_in_one_file_are_refused(
+    adze: Adze, program: Path, x_file: Path, b_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("link.npy").symlink_to("same.npy")
+    for same in ("same.npy", "./same.npy", tmp_path / "same.npy", "link.npy"):
+        message = refuse(adze, program, "same.npy", same, inputs=(x_file, b_file))
+        assert (
+            message
+            == f"error: --out: {str(Path(same))!r} is named twice, and would hold the last result only\n"
+        )
+        assert not Path("same.npy").exists()
+
+
+def test_result_is_not_written_over_what_is_read(
+    adze: Adze, program: Path, x_file: Path, b_file: Path, tmp_path: Path
+) -> None:
+    for path in (program, x_file, b_file):
+        message = refuse(adze, program, tmp_path / "y.npy", path, inputs=(x_file, f"b={b_file}"))
+        assert message == f"error: --out: {str(path)!r} is read by this command, and would be overwritten\n"
+    np.testing.assert_array_equal(np.load(x_file), X)
+
+
+def test_place_that_cannot_be_written_is_refused_before_running(
+    adze: Adze, program: Path, x_file: Path, b_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    for path, problem in (
+        (tmp_path, f"{str(tmp_path)!r} is a folder, expected a file"),
+        (tmp_path / "no" / "y.npy", f"there is no folder {str(tmp_path / 'no')!r}"),
+        ("/proc/y.npy", "cannot write '/proc/y.npy': No such file or directory"),
+        (tmp_path / ("y" * 300), f"cannot write {str(tmp_path / ('y' * 300))!r}: File name too long"),
+        (tmp_path / "loop", f"cannot write {str(tmp_path / 'loop')!r}: Symlink loop from "),
+        (x_file / "y.npy", f"there is no folder {str(x_file)!r}"),
+    ):
+        message = refuse(adze, program, tmp_path / "sum.npy", path, inputs=(x_file, b_file))
+        assert message.startswith(f"error: --out: {problem}")
+        assert not (tmp_path / "sum.npy").exists()
+
+
+def test_pipes_are_not_read(adze: Adze, program: Path, b_file: Path, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    assert adze("run", fifo).stderr == f"error: {str(fifo)!r} is no ordinary file\n"
+    result = adze("run", program, "--in", fifo, "--in", b_file)
+    assert result.exit_code == 2
+    assert result.stderr == f"error: --in: {str(fifo)!r} is no ordinary file\n"

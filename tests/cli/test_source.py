@@ -87,9 +87,47 @@ def test_file_that_ends_python_is_an_error(tmp_path: Path, model: Path) -> None:
     with pytest.raises(AdzeError) as caught:
         load_function(f"{path}:f")
     assert str(caught.value) == (
-        f"{path} ended Python with exit code 3 when it was imported\n"
+        f"the code ended Python with exit code 3 while {path} was imported\n  at {path}:2\n"
         '  hint: put what only a script does under `if __name__ == "__main__":`'
     )
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("sys.exit(0)", "the code ended Python with exit code 0 while "),
+        ("sys.exit()", "the code ended Python with exit code 0 while "),
+        ("sys.exit('enough')", "the code ended Python with exit code enough while "),
+        ("raise typer.Exit(0)", "the code ended Python with exit code 0 while "),
+        ("raise typer.Abort", "the code ended Python with exit code 1 while "),
+        ("raise GeneratorExit", "GeneratorExit was raised while "),
+        ("raise BrokenPipeError('no reader')", "BrokenPipeError: no reader was raised while "),
+    ],
+)
+def test_every_way_to_end_python_is_an_error(
+    tmp_path: Path, model: Path, statement: str, message: str
+) -> None:
+    path = tmp_path / "ending_of_the_tests.py"
+    path.write_text(f"import sys\nimport typer\n{statement}\n")
+    with pytest.raises(AdzeError) as caught:
+        load_function(f"{path}:f")
+    assert caught.value.message == f"{message}{path} was imported"
+    assert caught.value.where == f"{path}:3"
+
+
+def test_interrupt_of_the_user_passes(tmp_path: Path, model: Path) -> None:
+    path = tmp_path / "interrupted_of_the_tests.py"
+    path.write_text("raise KeyboardInterrupt\n")
+    with pytest.raises(KeyboardInterrupt):
+        load_function(f"{path}:f")
+
+
+def test_source_with_a_zero_byte_is_an_error_of_the_file(tmp_path: Path, model: Path) -> None:
+    path = tmp_path / "zero_of_the_tests.py"
+    path.write_bytes(b"def f(x):\0\n    return x\n")
+    with pytest.raises(AdzeError) as caught:
+        load_function(f"{path}:f")
+    assert caught.value.message == f"{path} is no Python source: source code string cannot contain null bytes"
 
 
 def test_missing_file_is_named() -> None:

@@ -53,8 +53,18 @@ VALUE_WANTED = {
     ),
     "index of a list": (
         lambda x: [1, 2][x[0, 0].astype(int)],
-        "an integer index of a traced array: i64[]",
-        "index with the array itself (x[i]), or pass the index through static_argnums",
+        "a Python integer of a traced array: i64[]",
+        "index with the array itself (x[i]), or pass the number through static_argnums",
+    ),
+    "size of zeros": (
+        lambda x: anp.zeros(x[0, 0].astype(int)),
+        "a size for full() of a traced array: i64[]",
+        "sizes are part of types: take them from x.shape, or pass the number through static_argnums",
+    ),
+    "size in a shape": (
+        lambda x: anp.broadcast_to(x, (x[0, 0].astype(int), 2, 3)),
+        "a size for broadcast_to() of a traced array: i64[]",
+        "sizes are part of types: take them from x.shape, or pass the number through static_argnums",
     ),
     "numpy.asarray": (
         lambda x: np.asarray(x),
@@ -374,3 +384,27 @@ def test_a_dump_folder_that_cannot_be_written_is_an_error(
 
 def test_a_missing_artifact_is_named() -> None:
     assert text_of(lambda: adze.load("nothing.vmfb")).startswith("nothing.vmfb: there is no such file\n  at ")
+
+
+def test_range_of_a_traced_number_is_named() -> None:
+    message = text_of(lambda: adze.jit(lambda x: list(range(x[0, 0].astype(int))))(X))
+    assert message.startswith("range() of a traced array: i64[] has no value while tracing")
+    assert message.endswith(
+        "hint: use adze.fori_loop for a loop with traced bounds, or pass them through static_argnums"
+    )
+
+
+@pytest.mark.parametrize("name", ["unique", "unique_all", "unique_counts", "unique_inverse", "unique_values"])
+def test_function_without_a_size_is_called_by_its_name(name: str) -> None:
+    message = text_of(lambda: adze.jit(getattr(anp, name))(X))
+    assert message.startswith(f"{name} of a traced array f32[2,3] has a shape that depends on values")
+    assert f"{name}(x, size=n)" in message
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_loop_is_called_by_its_name(traced: bool) -> None:
+    def loop(x: Any) -> Any:
+        return adze.fori_loop(0, 3, lambda i, c: (c, c), x)
+
+    message = text_of(lambda: adze.jit(loop)(X) if traced else loop(X))
+    assert message.startswith("the carry of fori_loop changes its tree:")

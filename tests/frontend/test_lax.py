@@ -115,6 +115,14 @@ OTHER: dict[str, Row] = {
         lax.dynamic_slice(F, (1, 2), (2, 2)),
         lax.dynamic_slice(F, (9, -9), (1, 2)),
     ),
+    "dynamic_slice from the end": lambda lax: (
+        lax.dynamic_slice(F, (-2, -1), (2, 1)),
+        lax.dynamic_slice(F, (np.int8(-99), np.int8(-3)), (2, 2)),
+        lax.dynamic_slice(F, (0, 2), (2, 2), allow_negative_indices=False),
+        lax.dynamic_index_in_dim(F, -1, 1),
+        lax.dynamic_update_slice(F, G[:1, :2], (-1, -3)),
+        lax.dynamic_update_index_in_dim(F, G[0], -1, 0),
+    ),
     "dynamic_update_slice": lambda lax: lax.dynamic_update_slice(F, G[:1, :2], (2, 1)),
     "dynamic_slice_in_dim": lambda lax: lax.dynamic_slice_in_dim(F, 1, 2, axis=1),
     "dynamic_index_in_dim": lambda lax: (
@@ -129,6 +137,36 @@ OTHER: dict[str, Row] = {
         name: scatter_row(name)
         for name in ("scatter", "scatter_add", "scatter_mul", "scatter_min", "scatter_max")
     },
+    "scatter_sub": scatter_row("scatter_sub"),
+    "scatter_apply": lambda lax: lax.scatter_apply(
+        F[0],
+        np.array([[2], [0], [2], [9]], np.int32),
+        lambda x: x * 3 + 1,
+        lax.ScatterDimensionNumbers((), (0,), (0,)),
+        update_shape=(4,),
+    ),
+    "index_take": lambda lax: (
+        lax.index_take(F, (jnp.array([2, 0]), jnp.array([1, -1])), (0, 1)),
+        lax.index_take(F, (jnp.array([5, -1, 2]),), (1,)),
+    ),
+    "optimization_barrier": lambda lax: lax.optimization_barrier((F, [I])),
+    "tile": lambda lax: lax.tile(F, (2, 3)),
+    "stack": lambda lax: (lax.stack([F, G]), lax.stack([F, G], axis=-1), *lax.unstack(F, axis=1)),
+    "shapes": lambda lax: (
+        lax.full(lax.broadcast_shapes((3, 1), (4,)), 1.0),
+        lax.broadcast_to_rank(F, 4),
+        np.asarray(lax.padtype_to_pads((7, 5), (3, 2), (2, 1), "SAME")),
+    ),
+    "fft": lambda lax: (
+        lax.fft(C, "FFT", (3, 4)),
+        lax.fft(C, lax.FftType.IFFT, (4,)),
+        lax.fft(F, lax.FftType.RFFT, (3, 4)),
+        lax.fft(C[:, :3], "irfft", (5,)),
+    ),
+    "reduce_xor": lambda lax: (lax.reduce_xor(I, (0,)), lax.reduce_xor(J, (1, 0)), lax.reduce_xor(B, (1,))),
+    "axes of size 1": lambda lax: (lax.add(F, G[:1]), lax.pow(P[:, :1], G[:1]), lax.lt(F[0, 0], G)),
+    "mul to a dtype": lambda lax: lax.mul(F.astype(np.float16), G.astype(np.float16), out_dtype=np.float32),
+    "complex of real": lambda lax: (lax.conj(F), lax.exp2(C)),
     "reductions": lambda lax: [
         getattr(lax, f"reduce_{kind}")(x, (1,))
         for kind, x in (("sum", F), ("prod", F), ("max", F), ("min", F), ("and", B), ("or", B))
@@ -143,6 +181,11 @@ OTHER: dict[str, Row] = {
         lax.cumlogsumexp(F, 0, reverse=True),
     ),
     "dot": lambda lax: (lax.dot(F, G.T), lax.dot(F[0], G[0]), lax.dot(F, G[0])),
+    "dot dtype": lambda lax: (
+        lax.dot(F, G.T, precision="highest"),
+        lax.dot(I.astype(np.int8), J.astype(np.int8).T, preferred_element_type=np.int32),
+        lax.dot(F, G, dimension_numbers=(((1,), (1,)), ((), ()))),
+    ),
     "dot_general": lambda lax: lax.dot_general(IMAGE, IMAGE, (((3,), (3,)), ((0, 1), (0, 1)))),
     "dot_general dtype": lambda lax: lax.dot_general(
         F.astype(np.float16),
@@ -154,6 +197,24 @@ OTHER: dict[str, Row] = {
     "conv_general_dilated": lambda lax: lax.conv_general_dilated(
         IMAGE, KERNEL, (2, 1), ((1, 2), (0, 1)), rhs_dilation=(1, 2), dimension_numbers=NHWC
     ),
+    "conv dtype": lambda lax: (
+        lax.conv(
+            IMAGE.transpose(0, 3, 1, 2).astype(np.float16),
+            KERNEL.transpose(3, 2, 0, 1).astype(np.float16),
+            (1, 2),
+            "SAME",
+            preferred_element_type=np.float32,
+        ),
+        lax.conv_with_general_padding(
+            IMAGE.transpose(0, 3, 1, 2),
+            KERNEL.transpose(3, 2, 0, 1),
+            (1, 1),
+            ((2, 1), (0, 3)),
+            (1, 2),
+            (2, 1),
+            precision="highest",
+        ),
+    ),
     "conv transposed": lambda lax: lax.conv_general_dilated(
         IMAGE, KERNEL, (1, 1), ((2, 2), (1, 1)), lhs_dilation=(2, 2), dimension_numbers=NHWC
     ),
@@ -164,7 +225,7 @@ OTHER: dict[str, Row] = {
         vars_of(lax.conv_dimension_numbers(*(((2, 6, 5, 4), (3, 2, 4, 8)) if lax is jax.lax else (4,)), NHWC))
     ),
     "sort": lambda lax: (lax.sort(F, 0), *lax.sort((J, F), 1, num_keys=2), *lax.sort([J, I], num_keys=1)),
-    "top_k": lambda lax: lax.top_k(F, 2),
+    "top_k": lambda lax: (*lax.top_k(F, 2), *lax.top_k(F, 2, axis=0)),
     "stop_gradient": lambda lax: lax.stop_gradient(F),
 }
 ROWS: dict[str, Row] = {
@@ -239,11 +300,36 @@ def test_reverse_running_sums_and_jnp_arrays() -> None:
     np.testing.assert_allclose(adze.lax.cumsum(jnp.asarray(F), 1, reverse=True), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint8])
+def test_an_index_from_the_end_is_one_in_compiled_code_too(dtype: type) -> None:
+    wide = np.arange(300, dtype=np.float32)
+    last = adze.jit(lambda x, i: adze.lax.dynamic_slice(x, (i,), (2,)))
+    for index in (0, 7, 120) if dtype is np.uint8 else (0, 7, -2, -100):
+        start = index % 300
+        np.testing.assert_array_equal(last(wide, dtype(index)), wide[start : start + 2])
+
+
+def test_an_index_from_the_end_of_a_dynamic_axis() -> None:
+    spec = adze.ShapeDtype(("n",), np.float32), adze.ShapeDtype((), np.int32)
+    last = adze.trace(lambda x, i: adze.lax.dynamic_index_in_dim(x, i), *spec).lower().compile()
+    assert float(np.asarray(last(np.arange(5, dtype=np.float32), np.int32(-1)))[0]) == 4
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda lax: lax.add(F, I), "add: operands must have equal dtypes, got f32"),
         (lambda lax: lax.add(F, F[0]), "must have equal shapes"),
+        (lambda lax: lax.add(F, F[:2]), "must have equal shapes"),
+        (lambda lax: lax.select(B, F, F[:1]), "shapes"),
+        (lambda lax: lax.dynamic_slice(F, (1,), (2, 2)), "expected 2 start indices, one an axis of f32"),
+        (lambda lax: lax.dynamic_slice(F, (1, 1), (2, 2), allow_negative_indices=(True,)), "and 1 allow"),
+        (lambda lax: lax.tile(F, (2,)), "tile: expected 2 repetitions, one an axis of f32"),
+        (lambda lax: lax.stack([]), "stack needs at least one array"),
+        (lambda lax: lax.broadcast_to_rank(F, 1), "has more than 1 axes"),
+        (lambda lax: lax.index_take(F, (I,), (0, 1)), "index_take: expected an index array for each of"),
+        (lambda lax: lax.fft(C, "DFT", (4,)), "fft_type is 'DFT', expected one of FFT, IFFT, RFFT, IRFFT"),
+        (lambda lax: lax.fft(C, "FFT", (5,)), "must have the sizes"),
         (lambda lax: lax.transpose(F, (0, 0)), "permutation"),
         (lambda lax: lax.reshape(F, (5,)), "12 elements"),
         (lambda lax: lax.rev(F, (2,)), "axes 2 is out of range for an array of rank 2"),
@@ -257,7 +343,7 @@ def test_reverse_running_sums_and_jnp_arrays() -> None:
         (lambda lax: lax.gather(F, I, None, (1, 1), mode="wrap"), "wrap"),
     ],
 )  # fmt: skip
-def test_primitives_promote_and_broadcast_nothing(call: Row, message: str) -> None:
+def test_primitives_promote_nothing_and_keep_the_rank(call: Row, message: str) -> None:
     with pytest.raises(adze.AdzeError, match=message) as caught:
         call(adze.lax)
     assert f"\n  at {__file__}:" in str(caught.value)

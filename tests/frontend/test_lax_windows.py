@@ -148,13 +148,40 @@ def test_compiled_with_gradients() -> None:
         same(found, theirs, 1e-3)
 
 
+def largest_and_place(numpy: Any) -> Any:
+    """The larger of two pairs of a value and its position."""
+
+    def combine(x: Any, y: Any) -> Any:
+        return numpy.where(x[0] >= y[0], x[0], y[0]), numpy.where(x[0] >= y[0], x[1], y[1])
+
+    return combine
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("axes", [(0,), (2, 0), (0, 1, 2)])
+def test_a_reduction_of_several_arrays(axes: tuple[int, ...]) -> None:
+    places = np.arange(X.size, dtype=np.int32).reshape(X.shape)
+    starts = np.float32(-np.inf), np.int32(-1)
+
+    def both(module: Any, numpy: Any) -> list[Any]:
+        combine = largest_and_place(numpy)
+        windows = module.reduce_window((X, places), starts, combine, (2, 3, 1), (1, 2, 1), "SAME")
+        return [*module.reduce((X, places), starts, combine, axes), *windows]
+
+    for ours, theirs in zip(both(lax, adze.numpy), both(jax.lax, jax.numpy), strict=True):
+        same(ours, theirs)
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: lax.reduce((X, X), 0.0, lax.add, (0,)), "reduce takes one array, got a tuple"),
+        (
+            lambda: lax.reduce((X, X), 0.0, lax.add, (0,)),
+            "reduce takes arrays of one shape and an initial value for each, got f32[3,5,4], f32[3,5,4] and",
+        ),
         (
             lambda: lax.reduce(X, 0.0, lambda a, b: (a + b)[None], (0,)),
-            "the function that reduces must give a scalar of the operands' dtype, it gives",
+            "the function that reduces must give a scalar of its dtype for each operand, it gives",
         ),
         (
             lambda: lax.reduce_window(X, 0.0, lax.add, (2, 2), (1, 1), "VALID"),

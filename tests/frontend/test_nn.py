@@ -13,6 +13,7 @@ import scipy.special
 from jax import lax
 
 import adze
+import adze.numpy as anp
 from adze import nn
 
 RANDOM = np.random.default_rng(5)
@@ -208,3 +209,17 @@ def test_what_does_not_fit_is_named(call: Callable[[], Any], message: str) -> No
     with pytest.raises(adze.AdzeError, match=message) as caught:
         call()
     assert f"\n  at {__file__}:" in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_attention_of_half_precision_is_rounded_once(dtype: str, is_compiled: bool) -> None:
+    """Scores and weights stay in float32: all but a few elements are the exact result, rounded."""
+    generator = np.random.default_rng(0)
+    given = [anp.asarray(generator.standard_normal((2, 16, 32))).astype(dtype) for _ in range(3)]
+    attention = adze.jit(nn.dot_product_attention) if is_compiled else nn.dot_product_attention
+    found = attention(*given)
+    exact = nn.dot_product_attention(*(x.astype(np.float64) for x in given))
+    assert found.dtype == given[0].dtype
+    same = np.asarray(found.astype(np.float32)) == np.asarray(exact.astype(dtype).astype(np.float32))
+    assert same.mean() > 0.99

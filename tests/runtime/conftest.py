@@ -47,11 +47,14 @@ def portable(programs_text: bytes) -> CompiledModule:
 
 @pytest.fixture(scope="session")
 def manifest(portable: CompiledModule) -> Manifest:
-    functions = (ExportedFunction(ADD, {"tuple": 2}, None), ExportedFunction(BOTH))
+    functions = (
+        ExportedFunction(ADD, {"tuple": [{"tuple": ["*", "*"]}, {"dict": {}}]}, "*"),
+        ExportedFunction(BOTH),
+    )
     return make_manifest(functions, portable.target, work=4.0, extra={"note": 'ä "quoted"\n'})
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def vulkan() -> str:
     """The name of a Vulkan device, or the test is skipped."""
     names = [info.name for info in list_devices() if info.name.startswith("vulkan")]

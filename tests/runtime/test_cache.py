@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -246,3 +247,26 @@ def test_the_key_holds_program_target_machine_and_flags() -> None:
         replace(host, machine="another machine"),
     ):
         assert other.digest != host.digest
+
+
+def test_what_killed_processes_left_is_deleted_by_the_next_write(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 10**9)
+    folder = tmp_path / "ab"
+    folder.mkdir()
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+
+    def left(pid: int, age: float) -> Path:
+        path = folder / f".name.{pid}.{age}.adze-tmp"
+        path.write_bytes(b"half")
+        os.utime(path, (time.time() - age,) * 2)
+        return path
+
+    gone = [left(dead.pid, 100), left(os.getpid(), 4000)]
+    kept = [left(dead.pid, 10), left(os.getpid(), 100)]
+    key = cache_key(b"module {}", parse_target("cpu:x86-64-v3"), CompileOptions())
+    assert cache.put(key, b"payload", {}) is None
+    assert not any(path.exists() for path in gone)
+    assert all(path.exists() for path in kept)
+    cache.clear()
+    assert not any(path.exists() for path in kept)

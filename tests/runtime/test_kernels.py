@@ -79,7 +79,12 @@ def test_a_fold_that_would_be_computed_again_is_named() -> None:
 def test_wrong_sizes_of_joined_axes_are_named() -> None:
     lowered = adze.trace(planes, adze.ShapeDtype(("n", "m"), np.float64)).lower()
     with pytest.raises(CompileError, match="would store a result with other sizes than it has"):
-        compile_bytecode(lowered._folds_apart(), lowered.target, lowered.options(), is_checked=True)
+        compile_bytecode(
+            lowered._form(lowered._folds_apart, lowered.options()),
+            lowered.target,
+            lowered.options(),
+            is_checked=True,
+        )
     assert variant(lowered)[0] == "fused less"
 
 

@@ -33,7 +33,7 @@ def test_every_dtype_and_kind_of_dim_survives() -> None:
         ArraySpec(f"x{number}", dtype, (number, "batch", None))
         for number, dtype in enumerate(sorted(ANY, key=str))
     )
-    function = ExportedFunction(FunctionSignature("f", specs, specs[:1]), {"dict": ["a", "b"]}, [1, None])
+    function = ExportedFunction(FunctionSignature("f", specs, specs[:1]), None, {"dict": {"a": "*"}})
     manifest = make_manifest((function,), parse_target("cpu:x86-64-v3"))
     again = manifest_from_json(manifest.to_json())
     assert again == manifest
@@ -60,10 +60,20 @@ def test_it_travels_inside_the_program(manifest: Manifest) -> None:
     [
         ({"format_version": 99}, "its manifest has format version 99, newer than the 1 of this adze"),
         ({"format_version": 0}, "its manifest has format version 0, older than the 1 of this adze"),
-        ({"functions": 3}, "its manifest is incomplete or damaged: "),
-        ({"functions": [{"name": "f"}]}, "its manifest is incomplete or damaged: KeyError"),
-        ({"versions": None}, "its manifest is incomplete or damaged: "),
-        ({"work": "much"}, "its manifest is incomplete or damaged: "),
+        ({"functions": 3}, "its manifest is damaged: functions is 3, expected a list"),
+        ({"functions": []}, "its manifest is damaged: functions is [], expected at least one function"),
+        ({"functions": [{"name": "f"}]}, "its manifest is damaged: functions[0].input_tree is missing"),
+        ({"versions": None}, "its manifest is damaged: versions is None, expected an object"),
+        (
+            {"work": "much"},
+            "its manifest is damaged: work is 'much', expected a number of at least 0, or null",
+        ),
+        (
+            {"target": "tpu"},
+            "its manifest is damaged: target is 'tpu', expected a target: cpu, vulkan or cuda",
+        ),
+        ({"ir_sha256": "ab"}, "its manifest is damaged: ir_sha256 is 'ab', expected a SHA-256 in hex digits"),
+        ({"more": 1}, "its manifest is damaged: more is no field of the format"),
     ],
     ids=str,
 )
@@ -81,11 +91,47 @@ def test_what_is_no_manifest_says_so(text: str) -> None:
 
 
 def test_an_unknown_dtype_or_dim_says_so(manifest: Manifest) -> None:
-    for damage in ({"dtype": "f128"}, {"shape": [1.5]}, {"shape": [True]}):
+    place = "its manifest is damaged: functions[0].inputs[0]"
+    for damage, message in (
+        ({"dtype": "f128"}, f"{place}.dtype is 'f128', expected the name of a dtype"),
+        ({"dtype": ["f32"]}, f"{place}.dtype is ['f32'], expected the name of a dtype"),
+        ({"shape": [1.5]}, f"{place}.shape[0] is 1.5, expected a size, a name or null"),
+        ({"shape": [True]}, f"{place}.shape[0] is True, expected a size, a name or null"),
+        ({"shape": [-1]}, f"{place}.shape[0] is -1, expected a size, a name or null"),
+        ({"shape": ["a b"]}, f"{place}.shape[0] is 'a b', expected a size, a name or null"),
+        ({"shape": [2**62, 3]}, f"{place}: f32[4611686018427387904,3] is not "),
+        ({"name": ""}, f"{place}.name is '', expected a name"),
+    ):
         data = json.loads(manifest.to_json())
         data["functions"][0]["inputs"][0] |= damage
-        with pytest.raises(ArtifactError, match="its manifest is incomplete or damaged: "):
+        with pytest.raises(ArtifactError) as caught:
             manifest_from_json(json.dumps(data))
+        assert caught.value.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        *(1, [], "x", {}, {"dict": []}, {"list": {}}, {"tuple": 1}, {"map": []}, {"dict": {}, "list": []}),
+        *({"namedtuple": "a b", "fields": []}, {"dataclass": "A", "fields": [["x"]]}, {"node": 1}),
+        *(
+            {"namedtuple": "A", "fields": [["x", "*"], ["x", "*"]]},
+            {"dataclass": "A", "fields": [["1", "*"]]},
+        ),
+    ],
+    ids=str,
+)
+def test_a_bad_tree_says_so(manifest: Manifest, tree: Any) -> None:
+    for name in ("input_tree", "output_tree"):
+        data = json.loads(manifest.to_json())
+        data["functions"][0][name] = tree
+        with pytest.raises(ArtifactError, match=rf"its manifest is damaged: .*functions\[0\].{name}"):
+            manifest_from_json(json.dumps(data))
+
+
+def test_a_manifest_that_is_too_deep_says_so() -> None:
+    with pytest.raises(ArtifactError, match="its manifest cannot be read: "):
+        manifest_from_json('{"format_version": 1, "functions": ' + "[" * 100_000)
 
 
 def test_an_unknown_function_lists_the_known(manifest: Manifest) -> None:

@@ -200,3 +200,9 @@ def test_options_never_let_iree_change_types() -> None:
     flags = CompileOptions().flags()
     for kind in ("demote-f64-to-f32", "demote-i64-to-i32", "demote-f32-to-f16", "promote-bf16-to-f32"):
         assert f"--iree-input-{kind}=false" in flags
+
+
+@pytest.mark.parametrize("text", ["cpu:", "vulkan:", "cuda:", " cpu: "])
+def test_a_colon_without_a_detail_is_refused(text: str) -> None:
+    with pytest.raises(TargetError, match="ends with a colon: expected a detail after it"):
+        parse_target(text)

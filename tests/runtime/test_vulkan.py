@@ -27,12 +27,12 @@ DTYPES = sorted(ANY, key=str)
 
 
 @pytest.fixture(scope="module")
-def vulkan_program(programs_text: bytes) -> bytes:
+def vulkan_program(vulkan: str, programs_text: bytes) -> bytes:
     return compile_bytecode(programs_text, parse_target("vulkan")).vmfb
 
 
 @pytest.fixture(scope="module")
-def vulkan_dtypes() -> bytes:
+def vulkan_dtypes(vulkan: str) -> bytes:
     text = (Path(__file__).parent / "dtypes.mlir").read_bytes()
     return compile_bytecode(text, parse_target("vulkan")).vmfb
 

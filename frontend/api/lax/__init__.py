@@ -7,6 +7,11 @@ from ..frontend.control.control_flow import map as map
 from ..frontend.control.control_flow import scan as scan
 from ..frontend.control.control_flow import switch as switch
 from ..frontend.control.control_flow import while_loop as while_loop
+from ..frontend.fft.by_kind import FftType as FftType
+from ..frontend.fft.by_kind import fft as fft
+from ..frontend.lax.applying import index_take as index_take
+from ..frontend.lax.applying import reduce_xor as reduce_xor
+from ..frontend.lax.applying import scatter_apply as scatter_apply
 from ..frontend.lax.computations import ConvDimensionNumbers as ConvDimensionNumbers
 from ..frontend.lax.computations import argmax as argmax
 from ..frontend.lax.computations import argmin as argmin
@@ -14,6 +19,7 @@ from ..frontend.lax.computations import batch_matmul as batch_matmul
 from ..frontend.lax.computations import conv as conv
 from ..frontend.lax.computations import conv_dimension_numbers as conv_dimension_numbers
 from ..frontend.lax.computations import conv_general_dilated as conv_general_dilated
+from ..frontend.lax.computations import conv_with_general_padding as conv_with_general_padding
 from ..frontend.lax.computations import cumlogsumexp as cumlogsumexp
 from ..frontend.lax.computations import cummax as cummax
 from ..frontend.lax.computations import cummin as cummin
@@ -116,8 +122,12 @@ from ..frontend.lax.indexing import scatter_add as scatter_add
 from ..frontend.lax.indexing import scatter_max as scatter_max
 from ..frontend.lax.indexing import scatter_min as scatter_min
 from ..frontend.lax.indexing import scatter_mul as scatter_mul
+from ..frontend.lax.indexing import scatter_sub as scatter_sub
+from ..frontend.lax.padding import padtype_to_pads as padtype_to_pads
 from ..frontend.lax.shapes import broadcast as broadcast
 from ..frontend.lax.shapes import broadcast_in_dim as broadcast_in_dim
+from ..frontend.lax.shapes import broadcast_shapes as broadcast_shapes
+from ..frontend.lax.shapes import broadcast_to_rank as broadcast_to_rank
 from ..frontend.lax.shapes import broadcasted_iota as broadcasted_iota
 from ..frontend.lax.shapes import collapse as collapse
 from ..frontend.lax.shapes import concatenate as concatenate
@@ -126,6 +136,7 @@ from ..frontend.lax.shapes import full as full
 from ..frontend.lax.shapes import full_like as full_like
 from ..frontend.lax.shapes import index_in_dim as index_in_dim
 from ..frontend.lax.shapes import iota as iota
+from ..frontend.lax.shapes import optimization_barrier as optimization_barrier
 from ..frontend.lax.shapes import pad as pad
 from ..frontend.lax.shapes import reshape as reshape
 from ..frontend.lax.shapes import rev as rev
@@ -133,7 +144,10 @@ from ..frontend.lax.shapes import slice as slice
 from ..frontend.lax.shapes import slice_in_dim as slice_in_dim
 from ..frontend.lax.shapes import split as split
 from ..frontend.lax.shapes import squeeze as squeeze
+from ..frontend.lax.shapes import stack as stack
+from ..frontend.lax.shapes import tile as tile
 from ..frontend.lax.shapes import transpose as transpose
+from ..frontend.lax.shapes import unstack as unstack
 from ..frontend.lax.windows import conv_transpose as conv_transpose
 from ..frontend.lax.windows import reduce as reduce
 from ..frontend.lax.windows import reduce_precision as reduce_precision
@@ -161,6 +175,7 @@ from . import linalg as linalg
 
 __all__ = [
     "ConvDimensionNumbers",
+    "FftType",
     "GatherDimensionNumbers",
     "GatherScatterMode",
     "ScatterDimensionNumbers",
@@ -190,6 +205,8 @@ __all__ = [
     "bitwise_xor",
     "broadcast",
     "broadcast_in_dim",
+    "broadcast_shapes",
+    "broadcast_to_rank",
     "broadcasted_iota",
     "cbrt",
     "ceil",
@@ -204,6 +221,7 @@ __all__ = [
     "conv_dimension_numbers",
     "conv_general_dilated",
     "conv_transpose",
+    "conv_with_general_padding",
     "convert_element_type",
     "cos",
     "cosh",
@@ -231,6 +249,7 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "fft",
     "floor",
     "fori_loop",
     "full",
@@ -243,6 +262,7 @@ __all__ = [
     "igammac",
     "imag",
     "index_in_dim",
+    "index_take",
     "integer_pow",
     "iota",
     "is_finite",
@@ -260,7 +280,9 @@ __all__ = [
     "ne",
     "neg",
     "nextafter",
+    "optimization_barrier",
     "pad",
+    "padtype_to_pads",
     "pmax",
     "pmean",
     "pmin",
@@ -282,6 +304,7 @@ __all__ = [
     "reduce_prod",
     "reduce_sum",
     "reduce_window",
+    "reduce_xor",
     "rem",
     "reshape",
     "rev",
@@ -290,9 +313,11 @@ __all__ = [
     "scan",
     "scatter",
     "scatter_add",
+    "scatter_apply",
     "scatter_max",
     "scatter_min",
     "scatter_mul",
+    "scatter_sub",
     "select",
     "select_n",
     "shift_left",
@@ -309,13 +334,16 @@ __all__ = [
     "sqrt",
     "square",
     "squeeze",
+    "stack",
     "stop_gradient",
     "sub",
     "switch",
     "tan",
     "tanh",
+    "tile",
     "top_k",
     "transpose",
+    "unstack",
     "while_loop",
     "zeta",
 ]

@@ -101,9 +101,13 @@ def magnitude(z: Complex) -> Term:
 
 
 def sign(z: Complex) -> Complex:
+    z = z.times(choose(_is_far(z), z.real.lift(0.25), 1.0))
     size = magnitude(z)
     zero = size.equals(0.0)
-    real, imag = (choose(p.absolute().equals(inf), _unit(p), p / size) for p in (z.real, z.imag))
+    real, imag = (
+        choose(p.absolute().equals(inf), _unit(p), choose(p.is_nan() & size.equals(inf), 0.0, p / size))
+        for p in (z.real, z.imag)
+    )
     both = z.real.absolute().equals(inf) & z.imag.absolute().equals(inf)
     result = pick(both, Complex(real.lift(nan), real.lift(nan)), Complex(real, imag))
     return pick(zero, Complex(z.real.lift(0.0), z.real.lift(0.0)), result)
@@ -155,7 +159,16 @@ def _log_magnitude(z: Complex) -> Term:
     product = multiply_exactly(first - 1.0, first + 1.0)
     square = multiply_exactly(second, second)
     excess = (product.head + square.head) + (product.tail + square.tail)
-    return choose(near, real_log1p(excess) * 0.5, real_log(magnitude(z)))
+    far = _is_far(z)
+    scaled = z.times(choose(far, z.real.lift(0.25), 1.0))  # whose modulus does not overflow
+    distant = real_log(magnitude(scaled)) + choose(far, z.real.lift(1.3862943611198906), 0.0)
+    return choose(near, real_log1p(excess) * 0.5, distant)
+
+
+def _is_far(z: Complex) -> Term:
+    """Whether a part is so large that squares overflow, and 1 does not count beside it."""
+    limit = word(z.real.width, 2.0**60, 2.0**500)
+    return (z.real.absolute() > limit) | (z.imag.absolute() > limit)
 
 
 def log2(z: Complex) -> Complex:
@@ -244,7 +257,10 @@ def tanh(z: Complex) -> Complex:
     one = _unit(z.real)
     decay = sine * cosine * 4.0 * real_exp(z.real.absolute() * -2.0)
     flat = choose(z.imag.absolute() < inf, decay, 0.0)
-    result = pick(z.real.absolute() > limit, Complex(one, flat), near)
+    # A finite x leaves the direction of an unbounded y open, however close to 1 the modulus is.
+    lost = ~(z.imag.absolute() < inf) & (z.real.absolute() < inf)
+    outer = Complex(choose(lost, nan, one), choose(lost, nan, flat))
+    result = pick(z.real.absolute() > limit, outer, near)
     real = choose(z.real.equals(0.0), z.real, result.real)
     return Complex(real, choose(z.imag.equals(0.0), z.imag, result.imag))
 
@@ -266,32 +282,38 @@ def _roots(z: Complex) -> tuple[Complex, Complex]:
     return sqrt(Complex(1.0 - z.real, -z.imag)), sqrt(z.plus(1.0))
 
 
-def _unbounded(z: Complex) -> Term:
-    return z.real.absolute().equals(inf) | z.imag.absolute().equals(inf)
+def _log_of_twice(z: Complex) -> Term:
+    """log |2 z|: what the inverse functions grow like."""
+    return _log_magnitude(z) + 0.6931471805599453
+
+
+def _half_pi(signed: Term) -> Term:
+    return signed.lift(1.5707963267948966).with_sign_bits(signed.sign_bits())
 
 
 def asin(z: Complex) -> Complex:
     minus, plus = _roots(z)
     imag = real_asinh(minus.real * plus.imag - minus.imag * plus.real)
-    finite = Complex(atan2(z.real, minus.real * plus.real - minus.imag * plus.imag), imag)
-    far = z.imag.lift(inf).with_sign_bits(z.imag.sign_bits())
-    return pick(_unbounded(z), Complex(atan2(z.real, z.imag.absolute()), far), finite)
+    real = atan2(z.real, minus.real * plus.real - minus.imag * plus.imag)
+    finite = Complex(choose(z.real.equals(0.0), z.real, real), imag)
+    far = _log_of_twice(z).with_sign_bits(z.imag.sign_bits())
+    return pick(_is_far(z), Complex(atan2(z.real, z.imag.absolute()), far), finite)
 
 
 def acos(z: Complex) -> Complex:
     minus, plus = _roots(z)
     imag = real_asinh(plus.real * minus.imag - plus.imag * minus.real)
-    far = z.imag.lift(-inf).with_sign_bits(z.imag.sign_bits())
-    finite = Complex(atan2(minus.real, plus.real) * 2.0, imag)
-    return pick(_unbounded(z), Complex(atan2(z.imag.absolute(), z.real), far), finite)
+    far = -_log_of_twice(z).with_sign_bits(z.imag.sign_bits())
+    real = choose(z.real.equals(0.0), z.real.lift(1.5707963267948966), atan2(minus.real, plus.real) * 2.0)
+    finite = Complex(real, imag)
+    return pick(_is_far(z), Complex(atan2(z.imag.absolute(), z.real), far), finite)
 
 
 def acosh(z: Complex) -> Complex:
     minus, plus = sqrt(z.plus(-1.0)), sqrt(z.plus(1.0))
-    finite = Complex(
-        real_asinh(minus.real * plus.real + minus.imag * plus.imag), atan2(minus.imag, plus.real) * 2.0
-    )
-    return pick(_unbounded(z), Complex(z.real.lift(inf), atan2(z.imag, z.real)), finite)
+    real = real_asinh(minus.real * plus.real + minus.imag * plus.imag)
+    imag = choose(z.real.equals(0.0), _half_pi(z.imag), atan2(minus.imag, plus.real) * 2.0)
+    return pick(_is_far(z), Complex(_log_of_twice(z), atan2(z.imag, z.real)), Complex(real, imag))
 
 
 def asinh(z: Complex) -> Complex:
@@ -310,8 +332,9 @@ def atanh(z: Complex) -> Complex:
     distant = div(Complex(a.lift(1.0), a.lift(0.0)), Complex(a, y))
     real = choose(far, choose(a.equals(inf) | y.absolute().equals(inf), 0.0, distant.real), real)
     angle = atan2(y * 2.0, gap * (a + 1.0) - y * y) * 0.5
-    half_pi = a.lift(1.5707963267948966).with_sign_bits(y.sign_bits())
-    return Complex(real.with_sign_bits(x.sign_bits()), choose(far, half_pi, angle))
+    lost = y.is_nan() | (x.is_nan() & (y.absolute() < inf))
+    angle = choose(far, choose(lost, nan, _half_pi(y)), angle)
+    return Complex(choose(x.equals(0.0), x, real.with_sign_bits(x.sign_bits())), angle)
 
 
 def atan(z: Complex) -> Complex:

@@ -20,6 +20,7 @@ import adze
 from adze import AdzeError, ShapeDtype, lax
 from adze import numpy as xp
 from adze.dialects.ops.effects import CheckFailedError
+from adze.frontend.tracing.interpreter import as_value
 from adze.runtime.errors import CallError
 
 Program = Callable[[Any], Any]
@@ -715,11 +716,39 @@ ERRORS: Final = {
     ),
     "number that does not fit": (
         lambda x: lax.fori_loop(0, 3, lambda i, c: i, 0.5),
-        "the carry of scan changes its type: carry is f32[], lambda gives i64[]\n",
+        "the carry of fori_loop changes its type: carry is f32[], lambda gives i64[]\n",
     ),
     "condition": (
         lambda x: lax.while_loop(lambda c: c < 3, lambda c: c, x),
         "cond_fun of while_loop gives i1[3], expected one 0-d bool\n",
+    ),
+    "condition dtype": (
+        lambda x: lax.while_loop(lambda c: np.float32(1), lambda c: c, x),
+        "cond_fun of while_loop gives f32[], expected one 0-d bool\n",
+    ),
+    "condition that is a number": (
+        lambda x: lax.while_loop(lambda c: 1, lambda c: c, x),
+        "cond_fun of while_loop gives i64[], expected one 0-d bool\n",
+    ),
+    "branch that is not taken": (
+        lambda x: lax.cond(True, lambda v: v, lambda v: v.astype("int32"), x),
+        "the branches of cond differ:\n    true_fun  gives f32[3]\n    false_fun gives i32[3]\n",
+    ),
+    "step that never comes": (
+        lambda x: lax.while_loop(lambda c: c[0] > 9, lambda c: c[:2], x),
+        "the carry of while_loop changes its type: carry is f32[3], body_fun gives f32[2]\n",
+    ),
+    "carry of fori_loop": (
+        lambda x: lax.fori_loop(0, 3, lambda i, c: c[:2], x),
+        "the carry of fori_loop changes its type: carry is f32[3], lambda gives f32[2]\n",
+    ),
+    "carry of fori_loop with traced bounds": (
+        lambda x: lax.fori_loop(0, x[0].astype("int32"), lambda i, c: c[:2], x),
+        "the carry of fori_loop changes its type: carry[1] is f32[3], body_fun gives f32[2]\n",
+    ),
+    "0-d slices of map": (
+        lambda x: lax.map(lambda v: v, x[0]),
+        "map walks over the leading axis of xs, which is f32[]\n",
     ),
     "no pair": (
         lambda x: lax.scan(lambda c, v: c, x, x),
@@ -739,8 +768,8 @@ ERRORS: Final = {
         "scan: length is Tracer<f32[]>, expected an integer that is known while tracing\n",
     ),
     "unroll": (
-        lambda x: lax.scan(lambda c, v: (c, v), x, x, unroll=0),
-        "scan: unroll is 0, expected at least 1\n",
+        lambda x: lax.scan(lambda c, v: (c, v), x, x, unroll=-1),
+        "scan: unroll -1 is negative\n",
     ),
     "bounds": (
         lambda x: lax.fori_loop(0, 2.5, lambda i, c: c, x),
@@ -772,11 +801,20 @@ HINTS: Final = {
 }
 
 
+ONLY_TRACED: Final = {"if", "while", "for"}
+
+
+@pytest.mark.parametrize("how", ["traced", "eager"])
 @pytest.mark.parametrize("name", sorted(ERRORS))
-def test_error_says_what_was_given_and_what_to_do(name: str) -> None:
+def test_error_says_what_was_given_and_what_to_do(name: str, how: str) -> None:
     function, text = ERRORS[name]
+    if how == "eager" and name in ONLY_TRACED:
+        function(V)
+        return
     with pytest.raises(AdzeError) as raised:
-        adze.trace(function, V)
+        adze.trace(function, V) if how == "traced" else function(as_value(V))
+    if name == "traced length" and how == "eager":
+        text = "scan: length is Array(1., dtype=f32), expected an integer that is known while tracing\n"
     assert text in str(raised.value)
     assert f"  at {__file__}:" in str(raised.value)
     assert HINTS.get(name, "") in str(raised.value)
@@ -787,10 +825,24 @@ def test_reversing_an_unbounded_loop_names_the_ways_out() -> None:
         adze.grad(halve)(2.0)
 
 
-def test_eager_loops_refuse_what_compiled_ones_would() -> None:
-    with pytest.raises(AdzeError, match="the carry of scan changes its tree"):
-        lax.scan(lambda c, v: ((c, c), v), V, V)
-    with pytest.raises(AdzeError, match=r"carry is f32\[\], lambda gives i64\[\]"):
-        lax.fori_loop(0, 3, lambda i, c: i, 0.5)
-    with pytest.raises(AdzeError, match="the carry of while_loop changes its type"):
-        lax.while_loop(lambda c: c.sum() < 5, lambda c: c.astype("float64") * 2, V)
+def test_an_eager_branch_that_reads_values_runs_though_it_cannot_be_traced() -> None:
+    assert float(lax.cond(V[0] > 0, lambda v: float(np.asarray(v)[0]) + 1, lambda v: -1.0, V)) == 2
+    assert lax.cond(True, lambda v: v[v > 2], lambda v: v, V).shape == (0,)
+
+
+def test_an_eager_branch_gives_the_dtype_that_it_has_beside_the_other() -> None:
+    for given in (True, False):
+        assert lax.cond(given, lambda: 1, lambda: 2.5).dtype == np.float32
+        assert lax.cond(given, lambda: V[0], lambda: 2).dtype == np.float32
+
+
+def test_an_eager_construct_is_traced_once_for_its_checks() -> None:
+    traced = []
+
+    def branch(x):
+        traced.append(x)
+        return x
+
+    for _ in range(3):
+        lax.cond(True, branch, lambda x: x, V)
+    assert len(traced) == 1 + 3

@@ -13,6 +13,7 @@ import pytest
 import adze
 import adze.numpy as anp
 from adze import ShapeDtype
+from adze.frontend.tracing.interpreter import ops
 
 X = np.ones((8, 784), np.float32)
 W = np.ones((784, 10), np.float32)
@@ -155,3 +156,10 @@ def test_every_compile_dumps_its_stages_for_opt(tmp_path: Path, monkeypatch: pyt
 def test_compiled_programs_are_bit_for_bit_the_same() -> None:
     first, second = (adze.trace(predict, X, W).lower().compile(cache=False).vmfb for _ in range(2))
     assert first == second
+
+
+def test_program_without_results_does_something_if_it_has_an_effect() -> None:
+    spec = adze.ShapeDtype(("n", "n"), "float32")  # equal sizes are checked, which nobody asked for
+    assert adze.trace(lambda x: x + 1, spec).does_anything()
+    assert not adze.trace(lambda x: None, spec).does_anything()
+    assert adze.trace(lambda x: ops.print(x, format="{}") or None, spec).does_anything()

@@ -364,3 +364,52 @@ def test_compiled_maps_are_the_evaluated_ones() -> None:
 
     for actual, expected in zip(adze.jit(everything)(A, B), everything(A, B), strict=True):
         np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=1e-12, atol=1e-13)
+
+
+# -- results that do not depend on the mapped axis -----------------------------------------------------------
+
+ROW = np.arange(3.0)
+ONE = np.float64(1)
+
+UNBATCHED: dict[str, Callable[[Any], Any]] = {
+    "scan": lambda v: lax.scan(lambda c, y: ((c[0] + y, c[1] * v), y), (0.0, v), ROW),
+    "fori_loop": lambda v: (lax.fori_loop(0, 3, lambda i, c: (c[0] * 2, c[1] + v), (ONE, v)), ROW),
+    "while_loop": lambda v: (
+        lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] * 2, c[1] + v), (ONE, v)),
+        ROW,
+    ),
+    "bounded while_loop": lambda v: (
+        lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] * 2, c[1] + v), (ONE, v), max_steps=4),
+        ROW,
+    ),
+    "cond": lambda v: (lax.cond(ROW[1] > 0, lambda v: (ONE, v), lambda v: (ROW[0], ONE), v), ROW),
+    "switch": lambda v: (lax.switch(1, [lambda v: (ROW[0], ONE), lambda v: (ONE, v)], v), ROW),
+    "map": lambda v: ((lax.map(lambda y: y * 2, ROW), v), ROW),
+    "checkpoint": lambda v: (adze.checkpoint(lambda v: (ROW * 2, v))(v), ROW),
+}
+
+
+@pytest.mark.parametrize("name", sorted(UNBATCHED))
+def test_results_that_do_not_depend_on_the_mapped_axis_may_go_without_it(name: str) -> None:
+    function = UNBATCHED[name]
+    (first, second), rest = adze.vmap(function, out_axes=((None, 0), None))(ROW)
+    for position, v in enumerate(ROW):
+        (one, other), last = function(v)
+        np.testing.assert_allclose(first, one)
+        np.testing.assert_allclose(second[position], other)
+        np.testing.assert_allclose(rest, last)
+
+
+def test_branches_of_a_dynamic_batch_may_give_what_does_not_depend_on_it() -> None:
+    def function(v: Any) -> Any:
+        return lax.cond(ROW[1] > 0, lambda v: (v, ONE, v), lambda v: (ONE, ROW[0], v * 2), v)
+
+    traced = adze.trace(adze.vmap(function, out_axes=(0, None, 0)), adze.ShapeDtype(("n",), np.float64))
+    assert repr(traced).endswith("-> (f64[n], f64[], f64[n]))")
+    for found, expected in zip(traced.lower().compile()(ROW), (ROW, 1, ROW), strict=True):
+        np.testing.assert_allclose(found, expected)
+
+
+def test_a_result_that_depends_on_the_mapped_axis_cannot_go_without_it() -> None:
+    with pytest.raises(AdzeError, match="out_axes of lambda is None for a result that depends on the mapped"):
+        adze.vmap(lambda v: lax.cond(v > 0, lambda: ONE, lambda: ONE), out_axes=None)(ROW)
