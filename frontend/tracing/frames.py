@@ -194,10 +194,10 @@ class Tracer(ArrayMethods):
         return format(value if value.ndim else value[()], specification)
 
     def tobytes(self, order: str = "C") -> Any:
-        raise self._no_value("tobytes()", "return the array and convert it outside the traced function")
+        raise self.has_no_value("tobytes()", "return the array and convert it outside the traced function")
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise self._no_value("pickling", "return the array and pickle it outside the traced function")
+        raise self.has_no_value("pickling", "return the array and pickle it outside the traced function")
 
     def tolist(self) -> Any:
         """The elements as (nested lists of) Python scalars, outside `jit`."""
