@@ -361,6 +361,7 @@ from .transcendental import (
     tan,
     tanh,
 )
+from .ufuncs import Ufunc as ufunc
 from .updating import update_index as update_index
 from .utility import (
     __array_namespace_info__,
@@ -709,6 +710,7 @@ __all__ = [
     "triu_indices_from",
     "true_divide",
     "trunc",
+    "ufunc",
     "uint8",
     "uint16",
     "uint32",

@@ -15,6 +15,7 @@ from ..tracing.interpreter import ops
 from .axes import argument_error, dtype_error, full_like, refuse_out
 from .loops import binary, elementwise, in_float32, prepared, unary, weakened
 from .promotion import PYTHON_SCALARS, asarray_of
+from .ufuncs import as_ufunc
 
 
 @elementwise(np.add)
@@ -165,6 +166,7 @@ def root_of_squares(total: Any) -> Any:
 # -- powers ------------------------------------------------------------------------------------
 
 
+@as_ufunc(np.power)
 def pow(x: Any, y: Any) -> Any:
     """`x ** y`; an integer to a negative integer power that is known is an error, as in NumPy."""
     if type(y) in PYTHON_SCALARS:
@@ -201,6 +203,7 @@ def _power_of_constant(x: Any, y: Any) -> Any:
     return reciprocal(base) if y == -1 else None
 
 
+@as_ufunc(np.float_power)
 def float_power(x: Any, y: Any) -> Any:
     """`x ** y` in float64 or complex128, whatever the dtypes of the operands."""
     values, _ = prepared("float_power", np.float_power, (x, y))

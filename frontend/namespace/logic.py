@@ -27,12 +27,13 @@ from .promotion import (
     key_of,
     promote_keys,
 )
+from .ufuncs import Ufunc, as_ufunc
 
 _MIRRORED: Final = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
 _UINT64: Final = np.dtype(np.uint64)
 
 
-def _comparison(direction: str, name: str, sign: str) -> Callable[[Any, Any], Any]:
+def _comparison(direction: str, name: str, sign: str) -> Ufunc:
     def function(x: Any, y: Any) -> Any:
         x, y = coerce(x), coerce(y)
         if type(y) is int and _is_beyond(x, y):
@@ -51,7 +52,7 @@ def _comparison(direction: str, name: str, sign: str) -> Callable[[Any, Any], An
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"`x {sign} y`, elementwise."
-    return function
+    return Ufunc(function, getattr(np, name))
 
 
 def _is_beyond(array: Any, number: int) -> bool:
@@ -107,21 +108,25 @@ def truth(x: Any) -> Any:
     return value if value.dtype == BOOL else ops.compare(value, full_like(value, 0), direction="NE")
 
 
+@as_ufunc(np.logical_not)
 def logical_not(x: Any) -> Any:
     """Whether `x` is zero."""
     return ops.not_(truth(x))
 
 
+@as_ufunc(np.logical_and)
 def logical_and(x: Any, y: Any) -> Any:
     """Whether both are nonzero."""
     return ops.and_(*broadcast_together((truth(x), truth(y))))
 
 
+@as_ufunc(np.logical_or)
 def logical_or(x: Any, y: Any) -> Any:
     """Whether one of them is nonzero."""
     return ops.or_(*broadcast_together((truth(x), truth(y))))
 
 
+@as_ufunc(np.logical_xor)
 def logical_xor(x: Any, y: Any) -> Any:
     """Whether exactly one of them is nonzero."""
     return ops.xor(*broadcast_together((truth(x), truth(y))))
@@ -222,7 +227,9 @@ def _isneginf(x: Any) -> Any:
     return ops.compare(x, full_like(x, -np.inf), direction="EQ")
 
 
-isnan, isinf, isfinite = _of_float(_isnan, False), _of_float(_isinf, False), _of_float(_isfinite, True)
+isnan = Ufunc(_of_float(_isnan, False), np.isnan)
+isinf = Ufunc(_of_float(_isinf, False), np.isinf)
+isfinite = Ufunc(_of_float(_isfinite, True), np.isfinite)
 isposinf, isneginf = _of_float(_isposinf, False), _of_float(_isneginf, False)
 
 

@@ -17,14 +17,15 @@ from ..errors import DtypeError
 from ..tracing.interpreter import as_weak, ops
 from ..tracing.locations import user_location_text
 from .promotion import broadcast_together, coerce, convert, key_of, loop_dtypes
+from .ufuncs import Ufunc
 
 Body = Callable[..., Any]
 
 
-def elementwise(ufunc: np.ufunc) -> Callable[[Body], Body]:
+def elementwise(ufunc: np.ufunc) -> Callable[[Body], Ufunc]:
     """Give a body the calling convention, promotion and broadcasting of `ufunc`."""
 
-    def decorate(body: Body) -> Body:
+    def decorate(body: Body) -> Ufunc:
         @wraps(body)
         def function(*xs: Any) -> Any:
             if len(xs) != ufunc.nin:
@@ -33,7 +34,7 @@ def elementwise(ufunc: np.ufunc) -> Callable[[Body], Body]:
             result = body(*values)
             return weakened(result) if weak else result
 
-        return function
+        return Ufunc(function, ufunc)
 
     return decorate
 

@@ -20,20 +20,6 @@ from ..errors import ArgumentTypeError, TraceError, UnsupportedError
 from ..tracing.locations import user_location_text
 
 _IGNORED: Final = ("casting", "order", "subok", "signature", "like", "overwrite_input")
-_REDUCTIONS: Final[dict[str, str]] = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
-}
-_ACCUMULATIONS: Final[dict[str, str]] = {
-    "add": "cumsum",
-    "multiply": "cumprod",
-    "maximum": "cummax",
-    "minimum": "cummin",
-}
 _NO_RESULT: Final = ("copyto", "put", "place", "putmask", "fill_diagonal")
 
 
@@ -54,19 +40,17 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
     given.pop("out", None)
     if method == "__call__":
         return _call(name, inputs, given)
-    if method == "reduce" and name in _REDUCTIONS:
-        return _reduce(name, inputs, given)
-    if method == "accumulate" and name in _ACCUMULATIONS:
-        return _accumulate(name, inputs, given)
-    if method == "outer":
-        left, right = (namespace.asarray(i) for i in inputs)
-        return _call(name, (namespace.reshape(left, (*left.shape, *(1,) * right.ndim)), right), given)
-    raise UnsupportedError(
-        f"numpy.{name}.{method} is not supported on arrays of adze",
-        where=user_location_text(),
-        hint="supported: .outer of every function, .reduce of add multiply maximum minimum logical_and "
-        "logical_or, .accumulate of add multiply maximum minimum",
-    )
+    shown = f"numpy.{name}.{method}"
+    function = _lookup(namespace, name, shown)
+    if not isinstance(function, namespace.ufunc):
+        raise _unsupported(shown, [])
+    given = {k: v for k, v in given.items() if not _says_nothing(k, v)}
+    return _apply(getattr(function, method), shown, inputs, given)
+
+
+def _says_nothing(keyword: str, value: Any) -> bool:
+    """Whether a keyword of a ufunc's method is one of NumPy's ways to leave it out."""
+    return (keyword == "initial" and value is np._NoValue) or (keyword == "where" and value is True)
 
 
 _UPDATES: Final = {
@@ -104,29 +88,6 @@ def _call(name: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if dtype is not None:
         inputs = [namespace.asarray(i, dtype) for i in inputs]
     return _apply(function, f"numpy.{name}", inputs, kwargs)
-
-
-def _reduce(name: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    names = ("axis", "dtype", "out", "keepdims", "initial", "where")
-    given = {**dict(zip(names, inputs[1:], strict=False)), **kwargs}
-    given.pop("out", None)
-    given.setdefault("axis", 0)
-    given = {k: v for k, v in given.items() if v is not None and not (k == "initial" and v is np._NoValue)}
-    if kwargs.get("axis", 0) is None:
-        given["axis"] = None
-    if given.get("where") is True:
-        del given["where"]
-    if name not in ("add", "multiply"):
-        given.pop("dtype", None)
-    return _apply(getattr(namespace, _REDUCTIONS[name]), f"numpy.{name}.reduce", inputs[:1], given)
-
-
-def _accumulate(name: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    given = {**dict(zip(("axis", "dtype"), inputs[1:], strict=False)), **kwargs}
-    given.setdefault("axis", 0)
-    given.pop("out", None)
-    given = {k: v for k, v in given.items() if v is not None}
-    return _apply(getattr(namespace, _ACCUMULATIONS[name]), f"numpy.{name}.accumulate", inputs[:1], given)
 
 
 # -- functions ---------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from .dtypes import finfo
 from .loops import elementwise
 from .promotion import asarray_of, stays_weak
 from .transcendental import atan2, rad2deg
+from .ufuncs import as_ufunc
 
 
 def _is_whole(x: Any) -> bool:
@@ -131,6 +132,7 @@ def _scaled_down(x: Any, exponent: Any, limit: int) -> Any:
     return x
 
 
+@as_ufunc(np.ldexp)
 def ldexp(x: Any, exponent: Any) -> Any:
     """`x * 2 ** exponent` for an integer exponent."""
     value, power = float_value(x), asarray_of(exponent)
@@ -158,6 +160,7 @@ def imag(x: Any) -> Any:
     return ops.imag(value) if value.dtype in COMPLEX else full_like(value, 0)
 
 
+@as_ufunc(np.conjugate)
 def conj(x: Any) -> Any:
     """The complex conjugate; a real array is its own."""
     value = asarray_of(x)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import namespace as xp
 from ..control.control_flow import while_loop
 from ..errors import DtypeError
 from ..namespace.promotion import type_text
+from ..namespace.ufuncs import as_ufunc
 from ..tracing.locations import user_location_text
 
 
+@as_ufunc(np.gcd)
 def gcd(x1: Any, x2: Any) -> Any:
     """The greatest common divisor of the absolute values of integers; 0 of two zeros."""
     left, right = _integers("gcd", x1, x2)
@@ -26,6 +30,7 @@ def gcd(x1: Any, x2: Any) -> Any:
     return while_loop(is_left, turn, (xp.abs(left), xp.abs(right)))[0]
 
 
+@as_ufunc(np.lcm)
 def lcm(x1: Any, x2: Any) -> Any:
     """The least common multiple of the absolute values of integers; 0 if one of them is."""
     left, right = _integers("lcm", x1, x2)

@@ -129,6 +129,19 @@ class ArrayMethods:
             hint="write x = x.at[index].set(y); .add .mul .min .max exist too",
         )
 
+    def __delitem__(self, index: Any) -> None:
+        raise TraceError(
+            "arrays of adze are immutable: del x[...] is not possible",
+            where=user_location_text(),
+            hint="write x = adze.numpy.delete(x, index, axis)",
+        )
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self  # nothing can change it
+
     @property
     def at(self) -> Any:
         """Functional updates: `x.at[index].set(y)`."""
@@ -212,6 +225,11 @@ class ArrayMethods:
     swapaxes, diagonal, trace = _method("swapaxes"), _method("diagonal"), _method("trace")
     repeat, take, conj, conjugate = _method("repeat"), _method("take"), _method("conj"), _method("conj")
     nonzero, searchsorted = _method("nonzero"), _method("searchsorted")
+    argpartition, partition, choose = _method("argpartition"), _method("partition"), _method("choose")
+
+    def compress(self, condition: Any, axis: int | None = None) -> Any:
+        """The entries along `axis` where `condition` holds."""
+        return _namespace().compress(condition, self, axis)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """`adze.numpy`, as the array API standard asks."""
@@ -295,11 +313,20 @@ class Array(ArrayMethods):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
-    def __dlpack__(self, **kwargs: Any) -> Any:
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        options: dict[str, Any] = {"stream": stream, "max_version": max_version}
+        options |= {"dl_device": dl_device, "copy": copy}
         if self._buffer is not None:
-            return self._buffer.__dlpack__(**kwargs)
+            return self._buffer.__dlpack__(**options)
         host = self.numpy()
-        return (host if host.flags.writeable else host.copy()).__dlpack__(**kwargs)
+        return (host if host.flags.writeable else host.copy()).__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
         holder = self._buffer if self._buffer is not None else self.numpy()
@@ -323,6 +350,14 @@ class Array(ArrayMethods):
     def __format__(self, specification: str) -> str:
         return format(self.numpy() if self.ndim else self.numpy()[()], specification)
 
+    def tobytes(self, order: str = "C") -> bytes:
+        """The bytes of the elements, in row-major order or as `order` says."""
+        return self.numpy().tobytes(order)  # type: ignore[arg-type]
+
+    def devices(self) -> set[str]:
+        """The names of the devices that hold the elements: one."""
+        return {self.device}
+
     def tolist(self) -> Any:
         """The elements as (nested lists of) Python scalars."""
         return self.numpy().tolist()
@@ -332,9 +367,16 @@ class Array(ArrayMethods):
         return self.numpy().item(*index)
 
     def __reduce__(self) -> Any:
-        return Array, (np.array(self.numpy()),)
+        return _restored, (np.array(self.numpy()), self.weak_type)
 
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="Array(", threshold=100)
         place = "" if self._buffer is None else f", device={self.device!r}"
         return f"Array({body}, dtype={dtype_name(self.dtype)}{place})"
+
+
+def _restored(elements: np.ndarray, weak_type: bool) -> Array:
+    """An array that was pickled."""
+    array = Array(elements)
+    array.weak_type = weak_type
+    return array

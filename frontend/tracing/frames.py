@@ -194,6 +194,12 @@ class Tracer(ArrayMethods):
         value = self._scalar(f"formatting with {specification!r}", hint)
         return format(value if value.ndim else value[()], specification)
 
+    def tobytes(self, order: str = "C") -> Any:
+        raise self.has_no_value("tobytes()", "return the array and convert it outside the traced function")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise self.has_no_value("pickling", "return the array and pickle it outside the traced function")
+
     def tolist(self) -> Any:
         """The elements as (nested lists of) Python scalars, outside `jit`."""
         value = self._scalar("tolist()", "return the array and convert it outside the traced function")

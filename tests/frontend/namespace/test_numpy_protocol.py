@@ -113,8 +113,8 @@ def misspelt(x: Any) -> Any:
     return np.linalg.eigvals(x)
 
 
-def reduceat(x: Any) -> Any:
-    return np.add.reduceat(x, [0, 1])
+def reduced_comparison(x: Any) -> Any:
+    return np.less.reduce(x)
 
 
 def copies(x: Any) -> Any:
@@ -131,7 +131,7 @@ def copies(x: Any) -> Any:
         (where_argument, UnsupportedError, ("numpy.add(..., where=...)", "numpy.where(condition")),
         (unsupported, UnsupportedError, ("sliding_window_view is not supported on arrays of adze",)),
         (misspelt, UnsupportedError, ("numpy.linalg.eigvals is not supported",)),
-        (reduceat, UnsupportedError, ("numpy.add.reduceat is not supported", ".reduce of add")),
+        (reduced_comparison, UnsupportedError, ("less compares, so it has no reductions of float64",)),
         (copies, TraceError, ("numpy.copyto", "immutable")),
     ],
 )

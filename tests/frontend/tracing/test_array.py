@@ -59,7 +59,41 @@ def test_arrays_can_be_copied_and_pickled(array: adze.Array) -> None:
 
 def test_arrays_iterate_and_contain(array: adze.Array) -> None:
     assert [r.tolist() for r in array] == X.tolist()
+    assert [r.tolist() for r in reversed(array)] == X.tolist()[::-1]
     assert 5.0 in array and 7.0 not in array
+    first, second = array
+    assert np.array_equal(sum(array), X.sum(axis=0)) and max(second) == 5.0 and len([*first]) == 3
+    assert np.array_equal(np.asarray([first, second]), X) and np.array_equal(np.stack([first, second]), X)
+    assert [float(v) for v in sorted(first, reverse=True)] == [2.0, 1.0, 0.0]
+
+
+def test_a_weak_type_survives_copies_and_pickling() -> None:
+    weak = anp.asarray(2.0) * 1
+    weak.weak_type = True
+    for back in (copy.copy(weak), copy.deepcopy(weak), pickle.loads(pickle.dumps(weak))):
+        assert back.weak_type and back == 2.0
+
+
+def test_methods_of_numpys_arrays(array: adze.Array) -> None:
+    assert array.tobytes() == X.tobytes() and array.devices() == {array.device}
+    assert array.tobytes("F") == X.tobytes("F")
+    assert np.array_equal(array.partition(1, axis=0), np.partition(X, 1, axis=0))
+    assert np.array_equal(array[0].argpartition(1)[:2], [0, 1])
+    assert np.array_equal(array.compress([False, True], axis=0), X.compress([False, True], axis=0))
+    index = anp.asarray([1, 0, 1])
+    assert np.array_equal(index.choose([array[0], array[1]]), np.array([1, 0, 1]).choose([X[0], X[1]]))
+
+
+def test_what_an_array_cannot_do_says_so(array: adze.Array) -> None:
+    with pytest.raises(TypeError, match=r"del x\[...\] is not possible[\s\S]*adze.numpy.delete"):
+        del array[0]
+    with pytest.raises(AttributeError):
+        array.other = 1  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="pickling of a traced array"):
+        adze.jit(lambda x: pickle.dumps(x))(X)
+    with pytest.raises(TypeError, match=r"tobytes\(\) of a traced array"):
+        adze.jit(lambda x: x.tobytes())(X)
+    assert np.array_equal(adze.jit(lambda x: copy.deepcopy(x) + copy.copy(x))(X), 2 * X)
 
 
 def test_arrays_are_not_hashable_since_equality_is_elementwise(array: adze.Array) -> None:
