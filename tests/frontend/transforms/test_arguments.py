@@ -367,3 +367,12 @@ def test_other_arrays_of_every_dtype_and_size(dtype: str, count: int) -> None:
     assert np.array_equal(found, weights.real.astype(np.float32))
     filled = adze.grad(f)(np.ones(count, np.float32), np.ones_like(weights))
     assert np.array_equal(filled, np.ones(count))
+
+
+def test_the_cotangent_of_a_linear_transpose_has_the_type_of_the_result() -> None:
+    def transposed(x: Any) -> Any:
+        return adze.linear_transpose(lambda y: 2 * y, x)(x)[0]
+
+    assert adze.jit(transposed)(1.5).item() == 3
+    pull = adze.linear_transpose(lambda y: 2 * y, X)
+    assert "the cotangent of 'result 0' is f64[2], expected f64[3]" in text_of(lambda: pull(np.ones(2)))
