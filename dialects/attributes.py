@@ -26,6 +26,9 @@ from .types import (
 
 DYNAMIC: Final = -(2**63)  # ShapedType::kDynamic
 
+LARGE: Final = 1 << 14
+"""So many bytes of elements are read where they lie; fewer are copied, and keep nothing else alive."""
+
 
 class Codec:
     """Reads and writes types and attributes of one MLIR context."""
@@ -158,8 +161,10 @@ class Codec:
             case "symbols":
                 return tuple(ir.FlatSymbolRefAttr(ref).value for ref in ir.ArrayAttr(value))
             case "elements":
-                array = np.array(value)
-                array.setflags(write=False)
+                array = np.asarray(value)  # a view, which keeps the attribute and its context
+                if array.nbytes < LARGE:
+                    array = array.copy()
+                    array.setflags(write=False)
                 return array
             case _:
                 raise AssertionError(f"unknown attribute kind {kind}")

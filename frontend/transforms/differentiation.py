@@ -112,7 +112,12 @@ def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[A
         constant = [
             v for v, is_linear in zip([*call.values, *nested.captured], linear, strict=True) if not is_linear
         ]
-        values = iter(shop.call(made.symbol, [*constant, *(as_value(leaf) for leaf in leaves)]))
+        likes = [Like(kind, kind.shape) for kind in nested.result_types]
+        given = [
+            as_value(leaf) if not like.is_inexact else like.read(leaf, f"result {i}", "cotangent")
+            for i, (like, leaf) in enumerate(zip(likes, leaves, strict=True))
+        ]
+        values = iter(shop.call(made.symbol, [*constant, *given]))
         found = iter([next(values) if nonzero else None for nonzero in made.nonzero])
         out = []
         for value in call.values:

@@ -352,3 +352,27 @@ def test_device_put_takes_a_device() -> None:
         assert placed["x"].to_device(device).device == placed["x"].device
     text = text_of(lambda: adze.device_put(X, 3))  # type: ignore[arg-type]
     assert text.startswith("device is int: 3, expected an entry of adze.devices() or its name")
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "float32", "complex64"])
+@pytest.mark.parametrize("count", [3, 40000])
+def test_other_arrays_of_every_dtype_and_size(dtype: str, count: int) -> None:
+    weights = np.asarray(xp.asarray(np.arange(count) % 5, dtype))
+
+    def f(x: Any, w: Any) -> Any:
+        w = xp.asarray(w)
+        return xp.real((x * w.astype("complex64" if dtype == "complex64" else "float32")).sum())
+
+    found = adze.grad(f)(np.ones(count, np.float32), weights)
+    assert np.array_equal(found, weights.real.astype(np.float32))
+    filled = adze.grad(f)(np.ones(count, np.float32), np.ones_like(weights))
+    assert np.array_equal(filled, np.ones(count))
+
+
+def test_the_cotangent_of_a_linear_transpose_has_the_type_of_the_result() -> None:
+    def transposed(x: Any) -> Any:
+        return adze.linear_transpose(lambda y: 2 * y, x)(x)[0]
+
+    assert adze.jit(transposed)(1.5).item() == 3
+    pull = adze.linear_transpose(lambda y: 2 * y, X)
+    assert "the cotangent of 'result 0' is f64[2], expected f64[3]" in text_of(lambda: pull(np.ones(2)))
