@@ -152,5 +152,5 @@ def test_a_forward_rule_whose_result_has_another_tree_is_an_error() -> None:
 
 
 def test_a_name_that_is_no_argument_is_an_error() -> None:
-    with pytest.raises(adze.AdzeError, match=r"has no argument 'g' \(nondiff_argnames\)"):
+    with pytest.raises(adze.AdzeError, match="nondiff_argnames names 'g', which lambda has not"):
         adze.custom_jvp(lambda x, f: f(x), nondiff_argnames=("g",))
