@@ -915,10 +915,11 @@ irdl.dialect @adze {
     %1 = irdl.base "!builtin.tensor"
     %2 = irdl.base "#builtin.symbol_ref"
     %3 = irdl.base "#builtin.symbol_ref"
-    %4 = irdl.base "#builtin.array"
+    %4 = irdl.base "#builtin.integer"
+    %5 = irdl.base "#builtin.array"
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
-    irdl.attributes {"callee" = %2, "rule" = %3, "results" = %4}
+    irdl.attributes {"callee" = %2, "rule" = %3, "closed_over" = %4, "results" = %5}
   }
   irdl.operation @custom_vjp_call {
     %0 = irdl.base "!builtin.tensor"
@@ -926,10 +927,11 @@ irdl.dialect @adze {
     %2 = irdl.base "#builtin.symbol_ref"
     %3 = irdl.base "#builtin.symbol_ref"
     %4 = irdl.base "#builtin.symbol_ref"
-    %5 = irdl.base "#builtin.array"
+    %5 = irdl.base "#builtin.integer"
+    %6 = irdl.base "#builtin.array"
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
-    irdl.attributes {"callee" = %2, "fwd" = %3, "bwd" = %4, "results" = %5}
+    irdl.attributes {"callee" = %2, "fwd" = %3, "bwd" = %4, "closed_over" = %5, "results" = %6}
   }
   irdl.operation @custom_vjp_linear {
     %0 = irdl.base "!builtin.tensor"

@@ -583,14 +583,14 @@ class Builder(BuilderCore[V]):
         result: Any = self.apply(BY_NAME["checkpoint_call"], (*xs, ), {"callee": callee, "policy": policy, "labels": labels, "results": tuple(results)})
         return result
 
-    def custom_jvp_call(self, *xs: V, callee: str, rule: str, results: Sequence[ValueType]) -> Any:
+    def custom_jvp_call(self, *xs: V, callee: str, rule: str, closed_over: int, results: Sequence[ValueType]) -> Any:
         """``y... = callee(x...); dy... = `` the second half of ``rule(x..., dx...)``, a user's function."""
-        result: Any = self.apply(BY_NAME["custom_jvp_call"], (*xs, ), {"callee": callee, "rule": rule, "results": tuple(results)})
+        result: Any = self.apply(BY_NAME["custom_jvp_call"], (*xs, ), {"callee": callee, "rule": rule, "closed_over": closed_over, "results": tuple(results)})
         return result
 
-    def custom_vjp_call(self, *xs: V, callee: str, fwd: str, bwd: str, results: Sequence[ValueType]) -> Any:
+    def custom_vjp_call(self, *xs: V, callee: str, fwd: str, bwd: str, closed_over: int, results: Sequence[ValueType]) -> Any:
         """``y... = callee(x...)``, whose pullback is a user's: ``bwd(residuals..., dy...)``."""
-        result: Any = self.apply(BY_NAME["custom_vjp_call"], (*xs, ), {"callee": callee, "fwd": fwd, "bwd": bwd, "results": tuple(results)})
+        result: Any = self.apply(BY_NAME["custom_vjp_call"], (*xs, ), {"callee": callee, "fwd": fwd, "bwd": bwd, "closed_over": closed_over, "results": tuple(results)})
         return result
 
     def custom_vjp_linear(self, *xs: V, callee: str, bwd: str, residual_count: int, donor_count: int, results: Sequence[ValueType]) -> Any:

@@ -201,6 +201,21 @@ class CheckpointCall(GuardedCall, CallLike):
         return (list(found) if isinstance(found, tuple) else [found]), flags
 
 
+CLOSED_OVER = integer("how many operands, the last ones, the function closes over: no rule speaks of them")
+
+
+def with_closure(
+    b: Any, engine: Any, callee: str, primals: Any, tangents: Any, closed_over: int, by_rule: Any
+) -> Any:
+    """Tangents by a user's rule, and those by what `callee` closes over: it is differentiated by that."""
+    first = len(primals) - closed_over
+    if all(t is None for t in tangents[first:]):
+        return by_rule
+    moving = [None if n < first else t for n, t in enumerate(tangents)]
+    _, found = engine.call(b, callee, primals, moving)
+    return [t if more is None else b.add(t, more) for t, more in zip(by_rule, found, strict=True)]
+
+
 class CustomJvpCall(CallLike):
     """``y... = callee(x...);  dy... = `` the second half of ``rule(x..., dx...)``, a user's function."""
 
@@ -208,18 +223,32 @@ class CustomJvpCall(CallLike):
     attributes = {
         "callee": symbol("the function's name"),
         "rule": symbol("maps primals and tangents to results and their tangents"),
+        "closed_over": CLOSED_OVER,
         "results": RESULTS,
     }
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, rule: str, results: Any) -> Any:
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        callee: str,
+        rule: str,
+        closed_over: int,
+        results: Any,
+    ) -> Any:
         moving = [
             b.zeros_like(x) if t is None else t
             for x, t in zip(primals, tangents, strict=True)
             if b.type_of(x) != SIZE
         ]
         found = engine.inlined(b, rule, [*primals, *moving], len(moving))
-        return found[: len(results)], found[len(results) :]
+        by_rule = found[len(results) :]
+        return found[: len(results)], with_closure(
+            b, engine, callee, primals, tangents, closed_over, by_rule
+        )
 
     @staticmethod
     def batch(
@@ -231,6 +260,7 @@ class CustomJvpCall(CallLike):
         *,
         callee: str,
         rule: str,
+        closed_over: int,
         results: Any,
     ) -> Any:
         made, _, types = engine.batched_callee(b, callee, batched, all_results=True)
@@ -241,7 +271,12 @@ class CustomJvpCall(CallLike):
 
         (made_rule,) = engine.batched_rules([rule], batched_rule)
         found = b.custom_jvp_call(
-            *engine.leading(size), *operands, callee=made, rule=made_rule, results=types
+            *engine.leading(size),
+            *operands,
+            callee=made,
+            rule=made_rule,
+            closed_over=closed_over,
+            results=types,
         )
         return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
 
@@ -258,6 +293,7 @@ class CustomVjpCall(CallLike):
         "callee": symbol("the function's name"),
         "fwd": symbol("maps operands to results and residuals"),
         "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
+        "closed_over": CLOSED_OVER,
         "results": RESULTS,
     }
 
@@ -271,6 +307,7 @@ class CustomVjpCall(CallLike):
         callee: str,
         fwd: str,
         bwd: str,
+        closed_over: int,
         results: Any,
     ) -> Any:
         moving = [
@@ -278,7 +315,8 @@ class CustomVjpCall(CallLike):
             for x, t in zip(primals, tangents, strict=True)
             if carries_cotangent(b, x)
         ]
-        return engine.custom_pullback(b, fwd, bwd, primals, moving, len(results))
+        values, by_rule = engine.custom_pullback(b, fwd, bwd, primals, moving, len(results))
+        return values, with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
 
     @staticmethod
     def batch(
@@ -291,6 +329,7 @@ class CustomVjpCall(CallLike):
         callee: str,
         fwd: str,
         bwd: str,
+        closed_over: int,
         results: Any,
     ) -> Any:
         spread, everything = spread_arrays(b, size, operands, batched)
@@ -304,7 +343,13 @@ class CustomVjpCall(CallLike):
 
         made_fwd, made_bwd = engine.batched_rules([fwd, bwd], batched_rules)
         found = b.custom_vjp_call(
-            *engine.leading(size), *spread, callee=made, fwd=made_fwd, bwd=made_bwd, results=types
+            *engine.leading(size),
+            *spread,
+            callee=made,
+            fwd=made_fwd,
+            bwd=made_bwd,
+            closed_over=closed_over,
+            results=types,
         )
         return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
 

@@ -324,7 +324,11 @@ class custom_jvp(_Custom):  # a decorator, named as JAX has it
 
     def _record(self, made: _Made, operands: Sequence[Any]) -> Any:
         return ops.custom_jvp_call(
-            *operands, callee=made.body.symbol, rule=made.rules[0], results=made.body.result_types
+            *operands,
+            callee=made.body.symbol,
+            rule=made.rules[0],
+            closed_over=len(made.captured.arrays),
+            results=made.body.result_types,
         )
 
     def _trace_rules(self, call: _Call, made: _Made, symbols: Sequence[str]) -> list[Nested]:
@@ -429,6 +433,7 @@ class custom_vjp(_Custom):  # a decorator, named as JAX has it
             callee=made.body.symbol,
             fwd=made.rules[0],
             bwd=made.rules[1],
+            closed_over=len(made.captured.arrays),
             results=made.body.result_types,
         )
 

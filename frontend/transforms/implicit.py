@@ -85,7 +85,12 @@ class _Root:
 
     def __call__(self, given: Sequence[Any], start: Sequence[Any]) -> list[Any]:
         results = ops.custom_jvp_call(
-            *given, *start, callee=self.body.symbol, rule=self.rule, results=self.body.result_types
+            *given,
+            *start,
+            callee=self.body.symbol,
+            rule=self.rule,
+            closed_over=0,  # the rule speaks of outer values too
+            results=self.body.result_types,
         )
         return list(results) if isinstance(results, tuple) else [results]
 

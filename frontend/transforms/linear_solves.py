@@ -91,7 +91,12 @@ class _System:
     def _call(self, outer: Sequence[Any], b: Sequence[Any]) -> list[Any]:
         """Solution and aux, with the rule as their derivative."""
         results = ops.custom_jvp_call(
-            *outer, *b, callee=self.body.symbol, rule=self.rule, results=self.body.result_types
+            *outer,
+            *b,
+            callee=self.body.symbol,
+            rule=self.rule,
+            closed_over=0,  # the rule speaks of outer values too
+            results=self.body.result_types,
         )
         return list(results) if isinstance(results, tuple) else [results]
 

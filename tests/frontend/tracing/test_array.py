@@ -202,3 +202,9 @@ def test_numpy_functions_dispatch_on_arrays() -> None:
     assert isinstance(np.exp(anp.asarray(X)), adze.Array)
     assert isinstance(np.concatenate([anp.asarray(X), X]), adze.Array)
     assert anp.asarray(X).__array_namespace__().__name__.startswith("adze")
+
+
+def test_objects_that_want_to_answer_themselves_do() -> None:
+    x = anp.asarray(np.float64(0.1)) * 3
+    assert x == pytest.approx(0.3) and pytest.approx(0.3) == x
+    assert x != pytest.approx(0.4)

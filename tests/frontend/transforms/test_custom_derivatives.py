@@ -458,3 +458,34 @@ def test_compiled_custom_derivatives_are_the_evaluated_ones() -> None:
 
     for actual, expected in zip(adze.jit(everything)(X), everything(X), strict=True):
         np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=1e-12, atol=1e-13)
+
+
+# -- what a function with rules closes over ------------------------------------------------------------------
+
+
+def scaled_by_closure_jvp(y: Any, s: Any) -> Any:
+    f = adze.custom_jvp(lambda y: y * xp.sin(s))
+    f.defjvp(lambda p, t: (p[0] * xp.sin(s), 10 * t[0] * xp.sin(s)))
+    return f(y)
+
+
+def scaled_by_closure_vjp(y: Any, s: Any) -> Any:
+    f = adze.custom_vjp(lambda y: y * xp.sin(s))
+    f.defvjp(lambda y: (f(y), s), lambda s, ct: (10 * ct * xp.sin(s),))
+    return f(y)
+
+
+@pytest.mark.parametrize("function", [scaled_by_closure_jvp, scaled_by_closure_vjp])
+def test_derivatives_by_closed_over_values_follow_the_function_itself(function: Any) -> None:
+    """No rule speaks of them; a derivative of zero would be wrong in silence."""
+    y, s = np.float64(3), np.float64(2)
+    assert adze.grad(function, 0)(y, s) == pytest.approx(10 * np.sin(2))
+    assert adze.grad(function, 1)(y, s) == pytest.approx(3 * np.cos(2))
+    assert adze.jvp(function, (y, s), (np.float64(1), np.float64(1)))[1] == pytest.approx(
+        10 * np.sin(2) + 3 * np.cos(2)
+    )
+    assert adze.grad(adze.grad(function, 1), 1)(y, s) == pytest.approx(-3 * np.sin(2))
+    assert adze.grad(adze.grad(function, 0), 1)(y, s) == pytest.approx(10 * np.cos(2))
+    batch = adze.vmap(adze.grad(function, 1))(np.full(2, y), np.full(2, s))
+    assert batch.tolist() == pytest.approx([3 * np.cos(2)] * 2)
+    assert adze.jit(adze.grad(function, (0, 1)))(y, s)[1] == pytest.approx(3 * np.cos(2))

@@ -2,7 +2,7 @@
 // RUN: adze opt %s --pass-pipeline='jvp{function=f}' | filecheck %s
 
 func.func @f(%x: tensor<f32>) -> tensor<f32> {
-  %0 = "adze.custom_jvp_call"(%x) {callee = @body, rule = @rule, results = [tensor<f32>]} : (tensor<f32>) -> tensor<f32>
+  %0 = "adze.custom_jvp_call"(%x) {callee = @body, rule = @rule, closed_over = 0 : i64, results = [tensor<f32>]} : (tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
 func.func private @body(%x: tensor<f32>) -> tensor<f32> {
