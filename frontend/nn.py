@@ -17,12 +17,14 @@ from .errors import ArgumentError, ShapeError
 from .lax.computations import conv_general_dilated
 from .lax.operands import axes_of, axis_of
 from .lax.padding import window_padding
+from .namespace.promotion import stays_weak
 from .tracing.interpreter import as_value, ops
 from .tracing.locations import user_location_text
 
 Axis = int | Sequence[int] | None
 
 
+@stays_weak
 def relu(x: Any) -> Any:
     """`max(x, 0)`, with slope 0 at 0, where a maximum would share its tangent with the zero."""
     value = xp.asarray(x)
@@ -34,12 +36,14 @@ def relu6(x: Any) -> Any:
     return xp.clip(x, 0, 6)
 
 
+@stays_weak
 def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
     """`x` where positive, else `negative_slope * x`."""
     value = xp.asarray(x)
     return xp.where(value >= 0, value, negative_slope * value)
 
 
+@stays_weak
 def elu(x: Any, alpha: float = 1.0) -> Any:
     """`x` where positive, else `alpha * (exp(x) - 1)`."""
     value = xp.asarray(x)
@@ -47,6 +51,7 @@ def elu(x: Any, alpha: float = 1.0) -> Any:
     return xp.where(value > 0, value, alpha * xp.expm1(negative))
 
 
+@stays_weak
 def celu(x: Any, alpha: float = 1.0) -> Any:
     """`x` where positive, else `alpha * (exp(x / alpha) - 1)` (Barron 2017): smooth for every `alpha`."""
     value = xp.asarray(x)
@@ -54,16 +59,19 @@ def celu(x: Any, alpha: float = 1.0) -> Any:
     return xp.where(value > 0, value, alpha * xp.expm1(negative / alpha))
 
 
+@stays_weak
 def selu(x: Any) -> Any:
     """Scaled `elu` (Klambauer et al. 2017)."""
     return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
 
 
+@stays_weak
 def sigmoid(x: Any) -> Any:
     """`1 / (1 + exp(-x))`."""
     return ops.logistic(_inexact(x))
 
 
+@stays_weak
 def log_sigmoid(x: Any) -> Any:
     """`log(sigmoid(x))`, without overflow."""
     return -softplus(-xp.asarray(x))
@@ -74,29 +82,34 @@ def softplus(x: Any) -> Any:
     return xp.logaddexp(x, 0.0)
 
 
+@stays_weak
 def squareplus(x: Any, b: float = 4.0) -> Any:
     """`(x + sqrt(x**2 + b)) / 2` (Barron 2021): like `softplus`, of algebraic functions only."""
     value = _inexact(x)
     return 0.5 * (value + xp.sqrt(value * value + b))
 
 
+@stays_weak
 def sparse_plus(x: Any) -> Any:
     """0 up to -1, `x` from 1 on, `(x + 1)**2 / 4` between them."""
     value = _inexact(x)
     return xp.where(value <= -1, 0.0, xp.where(value >= 1, value, (value + 1) ** 2 / 4))
 
 
+@stays_weak
 def sparse_sigmoid(x: Any) -> Any:
     """`(x + 1) / 2` limited to `[0, 1]`: the derivative of `sparse_plus`."""
     return 0.5 * xp.clip(_inexact(x) + 1.0, 0.0, 2.0)
 
 
+@stays_weak
 def soft_sign(x: Any) -> Any:
     """`x / (1 + |x|)`."""
     value = _inexact(x)
     return value / (1 + xp.abs(value))
 
 
+@stays_weak
 def log1mexp(x: Any) -> Any:
     """`log(1 - exp(-x))` for positive `x`, accurate for small and large ones (Maechler 2012)."""
     value = _inexact(x)
@@ -106,6 +119,7 @@ def log1mexp(x: Any) -> Any:
     return xp.where(is_small, xp.log(-xp.expm1(-small)), xp.log1p(-xp.exp(-large)))
 
 
+@stays_weak
 def silu(x: Any) -> Any:
     """`x * sigmoid(x)`, also called swish."""
     value = _inexact(x)
@@ -115,6 +129,7 @@ def silu(x: Any) -> Any:
 swish = silu
 
 
+@stays_weak
 def gelu(x: Any, approximate: bool = True) -> Any:
     """Gaussian error linear unit (Hendrycks and Gimpel 2016): `x * P(Z <= x)`; by tanh, or exactly by erf."""
     value = _inexact(x)
@@ -124,17 +139,20 @@ def gelu(x: Any, approximate: bool = True) -> Any:
     return 0.5 * value * ops.erfc(-value * math.sqrt(0.5))
 
 
+@stays_weak
 def mish(x: Any) -> Any:
     """`x * tanh(softplus(x))`."""
     value = _inexact(x)
     return value * xp.tanh(softplus(value))
 
 
+@stays_weak
 def hard_sigmoid(x: Any) -> Any:
     """`relu6(x + 3) / 6`."""
     return relu6(xp.asarray(x) + 3.0) / 6.0
 
 
+@stays_weak
 def hard_swish(x: Any) -> Any:
     """`x * hard_sigmoid(x)`."""
     return xp.asarray(x) * hard_sigmoid(x)
@@ -352,6 +370,7 @@ def cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:
     return -xp.sum(targets * log_probabilities, axis=axis)
 
 
+@stays_weak
 def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
     """Binary cross entropy of `sigmoid(logits)` and `labels` in `[0, 1]`, elementwise, without overflow."""
     scores = _inexact(logits)

@@ -246,9 +246,7 @@ class CustomJvpCall(CallLike):
         ]
         found = engine.inlined(b, rule, [*primals, *moving], len(moving))
         by_rule = found[len(results) :]
-        return found[: len(results)], with_closure(
-            b, engine, callee, primals, tangents, closed_over, by_rule
-        )
+        return found[: len(results)], with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
 
     @staticmethod
     def batch(

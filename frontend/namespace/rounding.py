@@ -154,6 +154,7 @@ def real(x: Any) -> Any:
     return ops.real(value) if value.dtype in COMPLEX else value
 
 
+@stays_weak
 def imag(x: Any) -> Any:
     """The imaginary part; zeros for a real array."""
     value = asarray_of(x)
@@ -172,6 +173,7 @@ def conj(x: Any) -> Any:
 conjugate = conj
 
 
+@stays_weak
 def angle(z: Any, deg: bool = False) -> Any:
     """The argument of a complex number, in radians or degrees."""
     value = asarray_of(z)
@@ -181,6 +183,7 @@ def angle(z: Any, deg: bool = False) -> Any:
     return rad2deg(result) if deg else result
 
 
+@stays_weak
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """`x` with NaN and infinities replaced; without replacements infinities become the extreme floats."""
     value = asarray_of(x)

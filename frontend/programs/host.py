@@ -10,7 +10,7 @@ from ...dialects.types import plain_array
 from ...runtime.array import DeviceArray
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
-from ..tracing.interpreter import wide_of
+from ..tracing.interpreter import scalar_value, wide_of
 from ..tracing.locations import located, user_location_text
 
 _KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
@@ -74,12 +74,9 @@ def _ragged() -> ArgumentError:
 def _python_scalar(leaf: bool | int | float | complex, dtype: np.dtype) -> np.ndarray:
     """A Python number in the dtype of its parameter, when that holds it."""
     kind = type(leaf) if type(leaf) in _KINDS else next(k for k in _KINDS if isinstance(leaf, k))
-    try:
-        if dtype.kind in _KINDS[kind]:
-            return np.asarray(leaf, dtype=dtype)
-    except OverflowError:
-        pass
-    raise ArgumentError(
+    if dtype.kind in _KINDS[kind]:
+        return scalar_value(leaf, dtype).numpy()
+    raise ArgumentTypeError(
         f"an argument of dtype {dtype.name} was given the Python {kind.__name__} {leaf!r}",
         where=user_location_text(),
         hint=f"give a value that {dtype.name} holds, or trace the function again at this one",

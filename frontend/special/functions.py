@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import namespace as xp
 from ..namespace.loops import in_float32
+from ..namespace.promotion import stays_weak
 from ..nn import log_softmax as _log_softmax
 from ..nn import logsumexp as _logsumexp
 from ..nn import softmax as _softmax
@@ -28,26 +29,31 @@ def floats(*xs: Any) -> list[Any]:
     return [v.astype(dtype) for v in values]
 
 
+@stays_weak
 def erf(x: Any) -> Any:
     """The error function, `2 / sqrt(pi)` times the integral of `exp(-t^2)` from 0 to `x`."""
     return ops.erf(*floats(x))
 
 
+@stays_weak
 def erfc(x: Any) -> Any:
     """`1 - erf(x)`, accurate where it is small."""
     return ops.erfc(*floats(x))
 
 
+@stays_weak
 def erfinv(x: Any) -> Any:
     """The inverse of `erf` on `[-1, 1]`."""
     return ops.erf_inv(*floats(x))
 
 
+@stays_weak
 def gammaln(x: Any) -> Any:
     """The logarithm of the absolute value of the gamma function."""
     return ops.lgamma(*floats(x))
 
 
+@stays_weak
 def gammasgn(x: Any) -> Any:
     """The sign of the gamma function."""
     (value,) = floats(x)
@@ -57,33 +63,39 @@ def gammasgn(x: Any) -> Any:
     return xp.where((value < 0) & (whole == value), xp.nan, sign)
 
 
+@stays_weak
 def gamma(x: Any) -> Any:
     """The gamma function, by its logarithm."""
     (value,) = floats(x)
     return gammasgn(value) * xp.exp(ops.lgamma(value))
 
 
+@stays_weak
 def digamma(x: Any) -> Any:
     """The derivative of `gammaln`."""
     return ops.digamma(*floats(x))
 
 
+@stays_weak
 def betaln(a: Any, b: Any) -> Any:
     """The logarithm of the absolute value of the beta function."""
     left, right = floats(a, b)
     return ops.lgamma(left) + ops.lgamma(right) - ops.lgamma(left + right)
 
 
+@stays_weak
 def beta(a: Any, b: Any) -> Any:
     """The beta function, for positive arguments."""
     return xp.exp(betaln(a, b))
 
 
+@stays_weak
 def expit(x: Any) -> Any:
     """The logistic sigmoid `1 / (1 + exp(-x))`."""
     return ops.logistic(*floats(x))
 
 
+@stays_weak
 def logit(x: Any) -> Any:
     """The inverse of `expit`: `log(x / (1 - x))`."""
     (value,) = floats(x)
@@ -95,11 +107,13 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
     return _logsumexp(a, axis=axis, b=b, keepdims=keepdims)
 
 
+@stays_weak
 def xlogy(x: Any, y: Any) -> Any:
     """`x * log(y)`, 0 where `x` is 0 and `y` is not NaN."""
     return _times_log(xp.log, 0.0, *floats(x, y))
 
 
+@stays_weak
 def xlog1py(x: Any, y: Any) -> Any:
     """`x * log1p(y)`, 0 where `x` is 0 and `y` is not NaN."""
     return _times_log(xp.log1p, -1.0, *floats(x, y))
@@ -118,6 +132,7 @@ def _steep_zero(x: Any, is_edge: Any) -> Any:
     return xp.sqrt(xp.where(is_edge, 0.0 + x, 1.0))
 
 
+@stays_weak
 def entr(x: Any) -> Any:
     """`-x * log(x)` for positive `x`, 0 at 0, `-inf` below."""
     (value,) = floats(x)
@@ -128,6 +143,7 @@ def entr(x: Any) -> Any:
     return xp.where(xp.isnan(value), value, result)
 
 
+@stays_weak
 def rel_entr(x: Any, y: Any) -> Any:
     """`x * log(x / y)` for positive arguments, 0 where `x` is 0 and `y >= 0`, else infinite."""
     left, right = floats(x, y)
@@ -138,12 +154,14 @@ def rel_entr(x: Any, y: Any) -> Any:
     return xp.where(both, left * xp.log(ratio), outside)
 
 
+@stays_weak
 def ndtr(x: Any) -> Any:
     """The cumulative distribution of the standard normal."""
     (value,) = floats(x)
     return 0.5 * ops.erfc(-value * _SQRT_HALF)
 
 
+@stays_weak
 def log_ndtr(x: Any) -> Any:
     """The logarithm of `ndtr`, accurate in both tails.
 
@@ -163,6 +181,7 @@ def log_ndtr(x: Any) -> Any:
     return xp.where(far, tail, xp.where(value > 0, upper, near))
 
 
+@stays_weak
 def ndtri(p: Any) -> Any:
     """The inverse of `ndtr`: the quantile of the standard normal."""
     return _quantile(*floats(p))
@@ -197,21 +216,25 @@ def _low_quantile(p: Any) -> Any:
     return xp.where(tail < 0, xp.nan, at_zero)
 
 
+@stays_weak
 def i0(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 0."""
     return in_float32(lambda v: _bessel(v, 0, is_scaled=False), *floats(x))
 
 
+@stays_weak
 def i1(x: Any) -> Any:
     """The modified Bessel function of the first kind of order 1."""
     return in_float32(lambda v: _bessel(v, 1, is_scaled=False), *floats(x))
 
 
+@stays_weak
 def i0e(x: Any) -> Any:
     """`exp(-|x|) * i0(x)`."""
     return in_float32(lambda v: _bessel(v, 0, is_scaled=True), *floats(x))
 
 
+@stays_weak
 def i1e(x: Any) -> Any:
     """`exp(-|x|) * i1(x)`."""
     return in_float32(lambda v: _bessel(v, 1, is_scaled=True), *floats(x))
@@ -247,18 +270,21 @@ def _bessel(x: Any, order: int, *, is_scaled: bool) -> Any:
     return xp.where(is_small, total, grown)
 
 
+@stays_weak
 def kl_div(x: Any, y: Any) -> Any:
     """`x * log(x / y) - x + y` for positive arguments, `y` where `x` is 0 and `y >= 0`, else infinite."""
     left, right = floats(x, y)
     return rel_entr(left, right) - left + right
 
 
+@stays_weak
 def boxcox(x: Any, lmbda: Any) -> Any:
     """The transform of Box and Cox, `(x^lmbda - 1) / lmbda`, and `log(x)` where `lmbda` is 0."""
     value, power = floats(x, lmbda)
     return _boxcox(xp.log(value), power)
 
 
+@stays_weak
 def boxcox1p(x: Any, lmbda: Any) -> Any:
     """`boxcox(1 + x, lmbda)`, accurate for small `x`."""
     value, power = floats(x, lmbda)
@@ -277,6 +303,7 @@ def _boxcox(logarithm: Any, power: Any) -> Any:
     return xp.where(is_small, logarithm * series, far)
 
 
+@stays_weak
 def factorial(n: Any) -> Any:
     """`gamma(n + 1)`, 0 for negative `n`, as SciPy's without `exact`."""
     (value,) = floats(n)
@@ -284,6 +311,7 @@ def factorial(n: Any) -> Any:
     return xp.where(value < 0, 0.0, xp.exp(ops.lgamma(safe + 1)))
 
 
+@stays_weak
 def poch(z: Any, m: Any) -> Any:
     """Pochhammer's symbol, `gamma(z + m) / gamma(z)`, for `z` and `z + m` that are no poles."""
     start, count = floats(z, m)

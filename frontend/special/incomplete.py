@@ -18,6 +18,7 @@ from ...dialects.types import BFLOAT16, FLOAT16, FLOAT32
 from .. import namespace as xp
 from ..control.control_flow import while_loop
 from ..errors import DtypeError
+from ..namespace.promotion import stays_weak
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..transforms.custom_derivatives import custom_jvp
@@ -29,6 +30,7 @@ _STIRLING: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 3603
 _STIRLING_FROM: Final = 10.0
 
 
+@stays_weak
 def gammainc(a: Any, x: Any) -> Any:
     """The regularized lower incomplete gamma function: the integral of `t^(a-1) exp(-t)` from 0 to `x`, over
     `gamma(a)`; NaN for negative arguments.
@@ -38,6 +40,7 @@ def gammainc(a: Any, x: Any) -> Any:
     return of_reals("gammainc", _lower, a, x)
 
 
+@stays_weak
 def gammaincc(a: Any, x: Any) -> Any:
     """The upper one, `1 - gammainc(a, x)`, accurate where it is small by a large `x`."""
     return of_reals("gammaincc", _upper, a, x)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .. import namespace as xp
+from ..namespace.promotion import stays_weak
 from ..tracing.interpreter import ops
 from ..transforms.custom_derivatives import custom_jvp
 from .incomplete import constant, of_reals
@@ -31,6 +32,7 @@ _CORRECTIONS: Final = (
 _TERMS: Final = 9
 
 
+@stays_weak
 def zeta(x: Any, q: Any = 1.0) -> Any:
     """The Hurwitz zeta function, the sum of `(k + q)^-x` over `k = 0, 1, ...`; Riemann's without `q`.
 
@@ -40,6 +42,7 @@ def zeta(x: Any, q: Any = 1.0) -> Any:
     return of_reals("zeta", lambda x, q: _zeta(constant(x, "zeta", "x"), q), x, q)
 
 
+@stays_weak
 def polygamma(n: Any, x: Any) -> Any:
     """Derivative number `n` of `digamma`, for `x > 0` (for any `x` where `n` is 0)."""
     return of_reals("polygamma", lambda n, x: _polygamma(constant(n, "polygamma", "n"), x), n, x)

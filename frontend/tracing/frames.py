@@ -9,6 +9,7 @@ that tells where the value was made.
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ from ...passes.functions import functions
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
 from .concrete import FrameValues, Given, Mapped, UnknownValueError, is_differentiated
-from .locations import user_line, user_location, user_location_text
+from .locations import is_call_of, user_line, user_location, user_location_text
 from .sizes import Dim
 
 _INSTEAD_OF: Final = {
@@ -38,9 +39,6 @@ _INSTEAD_OF: Final = {
     "assert": "compare shapes and dtypes, which are known, instead of values",
 }
 """For a Python statement that asks a traced array for its truth: what does it in a traced function."""
-
-_MATH: Final = re.compile(r"\bc?math\.\w+\(")
-"""A call of Python's math module, which asks for a float as `float(x)` does: the text tells them apart."""
 
 
 class Program:
@@ -162,13 +160,16 @@ class Tracer(ArrayMethods):
     def __float__(self) -> float:
         hint = "keep it an array (.astype), or pass it through static_argnums"
         value = float(self._scalar("float()", hint))
-        if _MATH.search(user_line()):  # `math.sin(x)` asks for a float, and would have no derivative
-            self._check_not_differentiated("a function of Python's math module")
+        if not is_call_of(sys._getframe(1), "float"):  # `math.sin(x)` asks for one, and has no derivative
+            self._check_not_differentiated("a Python float")
         return value
 
     def __complex__(self) -> complex:
         hint = "keep it an array (.astype), or pass it through static_argnums"
-        return complex(self._scalar("complex()", hint))
+        value = complex(self._scalar("complex()", hint))
+        if not is_call_of(sys._getframe(1), "complex"):
+            self._check_not_differentiated("a Python complex number")
+        return value
 
     def __index__(self) -> int:
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Final
 
 from ...dialects.errors import AdzeError
@@ -61,3 +62,22 @@ def user_location_text() -> str:
 def user_line() -> str:
     """The text of the user's own line, empty where its source is not at hand."""
     return linecache.getline(*user_location()).strip()
+
+
+def is_call_of(frame: FrameType, name: str) -> bool:
+    """Whether what runs now in `frame` is a call that names the function `name`, as `float(x)` does.
+
+    C code asks for a value as Python's `float` does, `math.sin` for instance: only the call tells them apart.
+    """
+    instructions = list(dis.get_instructions(frame.f_code))
+    position = next(n for n, i in enumerate(instructions) if i.offset == frame.f_lasti)
+    place = instructions[position].positions
+    if place is None or place.lineno is None:
+        return False
+    first = (place.lineno, place.col_offset)
+    callee = None
+    for instruction in instructions[:position]:
+        found = instruction.positions
+        if found is not None and (found.lineno, found.col_offset) == first and found != place:
+            callee = instruction  # the last that begins where the call does: all of the callee's text
+    return callee is not None and callee.opname in ("LOAD_GLOBAL", "LOAD_NAME") and callee.argval == name

@@ -327,7 +327,7 @@ def test_python_numbers_that_a_parameter_cannot_hold_are_refused() -> None:
         "an argument of dtype int8 was given the Python float 1.5\n"
     )
     assert text_of(lambda: program(X, 300)).startswith(
-        "an argument of dtype int8 was given the Python int 300\n"
+        "Python integer 300 is out of range for int8 (-128 to 127)\n"
     )
 
 

@@ -12,7 +12,9 @@ import pytest
 
 import adze
 import adze.lax as lax
+import adze.nn as nn
 import adze.numpy as anp
+import adze.scipy.special as special
 from adze.frontend.tracing.trace import trace_program
 from adze.passes.evaluate import evaluate
 
@@ -42,6 +44,10 @@ ALONE: list[tuple[str, Callable[[], Any], complex]] = [
     ("max", lambda: anp.max(anp.sqrt(2.0)), math.sqrt(2.0)),
     ("lax", lambda: lax.exp(lax.add(0.1, 0.2)), math.exp(0.1 + 0.2)),
     ("complex", lambda: anp.sqrt(2.0 + 1.0j), cmath.sqrt(2.0 + 1.0j)),
+    ("special function", lambda: special.erf(0.3), math.erf(0.3)),
+    ("special function of two", lambda: special.xlogy(0.3, 0.7), 0.3 * math.log(0.7)),
+    ("activation", lambda: nn.sigmoid(0.3), 1 / (1 + math.exp(-0.3))),
+    ("nan_to_num", lambda: anp.nan_to_num(0.1), 0.1),
 ]
 
 

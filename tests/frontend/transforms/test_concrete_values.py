@@ -5,8 +5,10 @@ All evaluated in NumPy: nothing here is compiled.
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
+from math import sin as sine
 from typing import Any
 
 import numpy as np
@@ -284,7 +286,10 @@ def test_error_under_jit_and_in_bodies() -> None:
     [
         (np.asarray, r"numpy.asarray() of f64[]"),
         (lambda x: x.tolist(), "tolist() of f64[]"),
-        (lambda x: math.sin(x), "a function of Python's math module of f64[]"),
+        (lambda x: math.sin(x), "a Python float of f64[]"),
+        (lambda x: sine(x), "a Python float of f64[]"),
+        (lambda x: sum(map(float, [x])), "a Python float of f64[]"),
+        (lambda x: cmath.exp(x), "a Python complex number of f64[]"),
         (lambda x: np.asarray(adze.grad(xp.sin)(x)), "numpy.asarray() of f64[]"),
     ],
 )
