@@ -263,7 +263,7 @@ def _truth(found: Any) -> Any:
             hint="reduce it (.all(), .any()), or map over the loop with adze.vmap",
         )
     if leaves[0].dtype != BOOL:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"cond_fun of while_loop gives {ops.type_of(leaves[0])}, expected one 0-d bool",
             where=user_location_text(),
             hint="compare it: `!= 0` is true of all numbers but zero",

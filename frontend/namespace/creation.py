@@ -149,23 +149,22 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, order: Any = None) -> Any:
     """An array of `shape` filled with `fill_value`, which broadcasts to it."""
-    value = asarray(fill_value, dtype)
-    return broadcast(value, shape_of("full", shape))
+    return broadcast(asarray(fill_value, dtype), shape_of("full", shape))
 
 
 def zeros(shape: Any, dtype: Any = FLOAT32, *, device: Any = None, order: Any = None) -> Any:
     """Zeros; float32 unless said otherwise."""
-    return full(shape, 0, FLOAT32 if dtype is None else dtype)
+    return broadcast(asarray(0, FLOAT32 if dtype is None else dtype), shape_of("zeros", shape))
 
 
 def ones(shape: Any, dtype: Any = FLOAT32, *, device: Any = None, order: Any = None) -> Any:
     """Ones; float32 unless said otherwise."""
-    return full(shape, 1, FLOAT32 if dtype is None else dtype)
+    return broadcast(asarray(1, FLOAT32 if dtype is None else dtype), shape_of("ones", shape))
 
 
 def empty(shape: Any, dtype: Any = FLOAT32, *, device: Any = None, order: Any = None) -> Any:
     """Zeros: adze has no uninitialised memory."""
-    return zeros(shape, dtype)
+    return broadcast(asarray(0, FLOAT32 if dtype is None else dtype), shape_of("empty", shape))
 
 
 def full_like(

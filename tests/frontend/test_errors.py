@@ -58,7 +58,7 @@ VALUE_WANTED = {
     ),
     "size of zeros": (
         lambda x: anp.zeros(x[0, 0].astype(int)),
-        "a size for full() of a traced array: i64[]",
+        "a size for zeros() of a traced array: i64[]",
         "sizes are part of types: take them from x.shape, or pass the number through static_argnums",
     ),
     "size in a shape": (
