@@ -22,7 +22,7 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.trace import function_name
-from .custom_derivatives import positional
+from .custom_calls import positional
 
 Flags = tuple[bool, ...]
 

@@ -1,0 +1,300 @@
+"""A call of a function with a derivative rule of its own: what is traced of it, when, with which captures.
+
+The rules are those of `custom_jvp` or `custom_vjp`. They are traced with the call, but for calls inside
+rules: these are traced when they are differentiated, since they may call for others without end.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...passes.deferred import Deferred
+from .. import tree
+from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
+from ..tracing.closures import closed_over
+from ..tracing.concrete import Given, origin_of
+from ..tracing.frames import capture_key, current_frame
+from ..tracing.interpreter import as_value
+from ..tracing.locations import user_location_text
+from ..tracing.nested import Argument, Nested, Workshop, argument_of
+from ..tracing.sizes import Dim
+from ..tracing.trace import function_name
+
+_IN_RULES: Final = ContextVar("whether the rule of a custom derivative is being traced", default=False)
+
+
+@dataclass
+class Made:
+    """A traced custom function: its body, the symbols of its rules, and what they capture."""
+
+    body: Nested
+    rules: Sequence[str]
+    captured: Captured
+    values: Sequence[Any]
+    is_used_elsewhere: bool = False
+    is_deferred: bool = False
+
+    def forget(self, shop: Workshop) -> None:
+        """Drop the functions, which call each other without what they turned out to need."""
+        for symbol in (self.body.symbol, *self.rules):
+            shop.drop(symbol)
+
+    @property
+    def given(self) -> list[Given | None]:
+        """What the arguments are in the call; not known any more when deferred rules are traced."""
+        return [] if self.is_deferred else self.captured.given(self.values)
+
+    def note_use(self, values: Sequence[Any]) -> None:
+        """A rule calls its own function: is that at the values that the function itself was called with?"""
+        pairs = zip(self.values, values, strict=True)
+        same = all(capture_key(origin_of(v)) == capture_key(origin_of(w)) for v, w in pairs)
+        self.is_used_elsewhere |= not same
+
+    def check_uses(self, name: str, *made: Nested) -> None:
+        """Raise where a rule calls its function at other values than it has been traced for."""
+        if self.is_used_elsewhere and any(nested.asked for nested in (self.body, *made)):
+            raise TraceError(
+                f"a rule of {name} calls {name} at other values, and {name} or its rules ask for values "
+                "(`if x > 0`): one trace does not hold for both",
+                where=user_location_text(),
+                hint="use adze.numpy.where or adze.cond in it",
+            )
+
+
+class Captured:
+    """Outer values that a custom function and its rules use: sizes are arguments before, arrays after."""
+
+    def __init__(self, values: Sequence[Any] = ()) -> None:
+        self.sizes = [v for v in values if isinstance(v, Dim)]
+        self.arrays = [v for v in values if not isinstance(v, Dim)]
+
+    def around(self, values: Sequence[Any]) -> list[Any]:
+        """`values` as a custom function takes them."""
+        return [*self.sizes, *values, *self.arrays]
+
+    def arguments(self, own: Sequence[Argument]) -> list[Argument]:
+        """What a function that takes `own` arguments is traced at."""
+        return [*map(argument_of, self.sizes), *own, *map(argument_of, self.arrays)]
+
+    def bound(self, count: int) -> dict[int, Any]:
+        """Which arguments they are, around `count` others."""
+        first = len(self.sizes) + count
+        return dict(enumerate(self.sizes)) | {first + i: v for i, v in enumerate(self.arrays)}
+
+    def given(self, values: Sequence[Any]) -> list[Given | None]:
+        """What arguments are in the call; those that are captured are known to be bound."""
+        return [*(None for _ in self.sizes), *map(Given, values)]
+
+    def without(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """The others among the arguments."""
+        return leaves[len(self.sizes) : len(leaves) - len(self.arrays)]
+
+
+class Call:
+    """One call of a wrapped function inside a trace: its array leaves and its other arguments."""
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], nondiff: Sequence[int]) -> None:
+        self.function = function
+        self.count = len(args)
+        self.fixed = {i: args[i] for i in nondiff}
+        leaves, self.structure = tree.flatten(tuple(a for i, a in enumerate(args) if i not in self.fixed))
+        self.values = [as_value(leaf) for leaf in leaves]
+        self.arguments = [argument_of(v) for v in self.values]
+        self.shop = Workshop()
+
+    @property
+    def memo(self) -> dict[Any, Any]:
+        """What the program has traced already, or is tracing: rules may call their own function."""
+        return self.shop.program.memo
+
+    def key(self, owner: object) -> Any:
+        """What makes two calls of a wrapped function one and the same traced function."""
+        fixed = tuple((i, id(v)) for i, v in sorted(self.fixed.items()))
+        return (id(owner), self.structure, tuple(a.type for a in self.arguments), fixed)
+
+    def known(self, owner: object) -> Made | None:
+        """The function as it has been traced already, where one of its own rules calls it."""
+        made: Made | None = self.memo.get(self.key(owner))
+        if made is not None:
+            made.note_use(self.values)
+        return made
+
+    @contextmanager
+    def remembered(self, owner: object, made: Made) -> Iterator[Made]:
+        """Let calls of the function inside its own rules find `made`; for the time of the block."""
+        key = self.key(owner)
+        before = self.memo.get(key)
+        self.memo[key] = made
+        token = _IN_RULES.set(True)
+        try:
+            yield made
+        finally:
+            _IN_RULES.reset(token)
+            del self.memo[key]
+            if before is not None:
+                self.memo[key] = before
+
+    def body(self, captured: Captured) -> Nested:
+        """The function itself, which takes what is captured around its arguments."""
+        given, bound = captured.arguments(self.arguments), captured.bound(len(self.values))
+        name, at = function_name(self.function), captured.given(self.values)
+        return self.shop.nested(
+            name, lambda leaves: self.main(captured.without(leaves)), given, bound, given=at
+        )
+
+    @property
+    def fixed_values(self) -> list[Any]:
+        """The arguments that are not differentiated, in order."""
+        return [self.fixed[i] for i in sorted(self.fixed)]
+
+    def trees(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
+        """The array arguments as their trees."""
+        found: tuple[Any, ...] = tree.unflatten(self.structure, leaves)
+        return found
+
+    def main(self, leaves: Sequence[Any]) -> Any:
+        """The function itself, on array leaves."""
+        arrays = iter(self.trees(leaves))
+        return self.function(*(self.fixed[i] if i in self.fixed else next(arrays) for i in range(self.count)))
+
+
+def union(*functions: Nested) -> list[Any]:
+    """The values that any of these functions captures, each once."""
+    return list({capture_key(v): v for nested in functions for v in nested.captured}.values())
+
+
+class Custom:
+    """A function with rules: what a call of it is, inside a trace and outside."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        nums = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
+        names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
+        self._nondiff = tuple(sorted({*nums, *(_position(function, name) for name in names)}))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args = positional(self._function, args, kwargs)
+        if current_frame() is None:
+            return self._function(*args)
+        rules = self._rules()
+        call = Call(self._function, args, self._nondiff)
+        made = call.known(self)
+        if made is None:
+            made = self._deferred(call, rules) if _IN_RULES.get() else self._traced(call)
+        results = self._record(made, made.captured.around(call.values))
+        return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
+
+    def _rules(self) -> Sequence[Callable[..., Any]]:
+        """The user's rules; an error where there are none."""
+        raise NotImplementedError
+
+    def _record(self, made: Made, operands: Sequence[Any]) -> Any:
+        """The op of a call."""
+        raise NotImplementedError
+
+    def _names(self) -> list[str]:
+        """What the traced rules are called."""
+        raise NotImplementedError
+
+    def _trace_rules(self, call: Call, made: Made, symbols: Sequence[str]) -> list[Nested]:
+        """The rules as functions of the module under these symbols, which take what is captured."""
+        raise NotImplementedError
+
+    def _traced(self, call: Call) -> Made:
+        """The function and its rules, traced now: what they capture are operands of the call."""
+        made, missing = self._traced_with(call, Captured())
+        if missing:
+            made.forget(call.shop)
+            made, _ = self._traced_with(call, Captured(missing))
+        return made
+
+    def _traced_with(self, call: Call, captured: Captured) -> tuple[Made, list[Any]]:
+        """The same, for values that are known to be captured; and those that are missing among them."""
+        symbols = [call.shop.reserve(name) for name in self._names()]
+        made = Made(call.body(captured), symbols, captured, call.values)
+        with call.remembered(self, made):
+            rules = self._trace_rules(call, made, symbols)
+        made.check_uses(function_name(self._function), *rules)
+        return made, union(made.body, *rules)
+
+    def _deferred(self, call: Call, functions: Sequence[Callable[..., Any]]) -> Made:
+        """The function traced now, its rules when they are differentiated: they may call for others, which
+        call for others again. What they capture can only be looked up in their closures."""
+        found = {capture_key(v): v for v in closed_over(*functions, *call.fixed_values)}
+        body = call.body(Captured(list(found.values())))
+        if body.captured:
+            call.shop.drop(body.symbol)
+            found |= {capture_key(v): v for v in body.captured}
+            body = call.body(Captured(list(found.values())))
+        made = Made(body, [], Captured(list(found.values())), call.values, is_deferred=True)
+
+        def make() -> Sequence[str]:
+            symbols = [call.shop.reserve(name) for name in self._names()]
+            with call.remembered(self, made), self._outer_values():
+                rules = self._trace_rules(call, made, symbols)
+                if union(*rules):
+                    raise self._uses_outer_values()
+            return symbols
+
+        deferred = Deferred(call.shop.program.module, self._names(), make)
+        call.memo["deferred", deferred.symbols[0]] = deferred
+        made.rules = deferred.symbols
+        return made
+
+    @contextmanager
+    def _outer_values(self) -> Iterator[None]:
+        """Say what is wrong where a rule uses a value of a trace that has ended since it was called."""
+        try:
+            yield
+        except LeakedTracerError:
+            raise self._uses_outer_values() from None
+
+    def _uses_outer_values(self) -> TraceError:
+        return TraceError(
+            f"a rule of {function_name(self._function)}, which is called in a rule itself, uses a traced "
+            "value that is neither an argument nor in a closure of it",
+            where=user_location_text(),
+            hint="make that value an argument of the function",
+        )
+
+
+def positional(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """All arguments by position, defaults filled in."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        raise ArgumentTypeError(f"{function_name(function)}(): {error}", where=user_location_text()) from None
+    given = bound.kwargs
+    bound.apply_defaults()
+    if given:
+        raise ArgumentTypeError(
+            f"{function_name(function)}() has keyword-only arguments, which custom rules cannot take",
+            where=user_location_text(),
+        )
+    return bound.args
+
+
+def _position(function: Callable[..., Any], name: str) -> int:
+    """The place of a parameter among the positional ones."""
+    names = list(inspect.signature(function).parameters)
+    if name not in names:
+        raise ArgumentTypeError(
+            f"nondiff_argnames names {name!r}, which {function_name(function)} has not: it has "
+            f"{', '.join(names)}",
+            where=user_location_text(),
+        )
+    return names.index(name)
