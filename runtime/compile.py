@@ -41,6 +41,7 @@ _ALWAYS: Final = (
 )
 # The stem of the source's name enters the bytes (as the name of linked executables), so it is always this.
 _SOURCE_NAME: Final = "module.mlir"
+_FLAGS_REFUSED: Final = "flags refused"
 _KERNEL_PHASE: Final = "flow"
 _MACHINE_PHASE: Final = "vm"
 
@@ -317,7 +318,7 @@ def _run_phases(
             session.set_flags(*flags)
         except ValueError as error:
             text = " ".join(str(error).split())
-            diagnostics.append(Diagnostic("error", f"flags refused: {text}", None))
+            diagnostics.append(Diagnostic("error", f"{_FLAGS_REFUSED}: {text}", None))
             return None
         invocation = session.invocation()
         # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
@@ -403,6 +404,10 @@ def parse_diagnostics(text: str) -> list[Diagnostic]:
     return found
 
 
+_NOT_YOURS: Final = "what adze makes should compile: this is a fault of adze or IREE, not of your program"
+_HOW_TO_REPORT: Final = "with ADZE_DUMP_DIR=folder it leaves what a report of it needs there"
+
+
 def _compile_error(
     module: bytes,
     target: Target,
@@ -418,7 +423,8 @@ def _compile_error(
     reproducer = (
         write_reproducer(module, target, options, diagnostics, reproducer_dir) if reproducer_dir else None
     )
-    hint = f"to see it again: sh {reproducer / 'command.sh'}" if reproducer else None
+    again = f"to see it again: sh {reproducer / 'command.sh'}" if reproducer else _HOW_TO_REPORT
+    hint = again if message.startswith(_FLAGS_REFUSED) else f"{_NOT_YOURS}; {again}"
     if "failed to link executable" in message:
         message = (
             "the linker failed; an undefined symbol on standard error is a function IREE has no code for"

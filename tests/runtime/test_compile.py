@@ -52,7 +52,10 @@ def test_a_refusal_names_op_and_line(compile_it, tmp_path: Path) -> None:  # typ
     assert error.where == "model.py:42:7"
     assert error.diagnostics
     assert error.reproducer is not None
-    assert error.hint == f"to see it again: sh {error.reproducer / 'command.sh'}"
+    assert error.hint == (
+        "what adze makes should compile: this is a fault of adze or IREE, not of your program; to see it "
+        f"again: sh {error.reproducer / 'command.sh'}"
+    )
 
 
 def test_the_reproducer_shows_the_failure_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
