@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
+from ..tracing.array import Array
 from ..tracing.concrete import Given
 from ..tracing.frames import Tracer, current_frame
-from ..tracing.interpreter import as_value
+from ..tracing.interpreter import as_value, is_python_scalar, ops, scalar_value, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
@@ -46,8 +47,10 @@ class FlatCall:
         self._aux_tree: tree.Structure | None = None
         chosen = tuple(args[i] for i in self._positions), {key: kwargs[key] for key in names}
         self._leaves, self.structure = tree.flatten(chosen)
-        # A gradient of a Python float is of the default dtype, in a trace as outside.
+        # A gradient of a Python float is of the default dtype, in a trace as outside; the function has all of
+        # its bits.
         self.values = [self._value(i, leaf) for i, leaf in enumerate(self._leaves)]
+        self._lost = [_lost_bits(v) for v in self.values]
 
     @property
     def names(self) -> list[str]:
@@ -73,6 +76,9 @@ class FlatCall:
         return shop.nested(function_name(self.function), self._call, arguments, given=given)
 
     def _call(self, leaves: Sequence[Any]) -> Any:
+        for leaf, lost in zip(leaves, self._lost, strict=True):
+            if lost is not None:
+                leaf.wide = ops.add(ops.convert(leaf, dtype=lost.dtype), lost)
         chosen, keywords = tree.unflatten(self.structure, leaves)
         args, kwargs = list(self._args), {**self._kwargs, **keywords}
         for position, arg in zip(self._positions, chosen, strict=True):
@@ -96,13 +102,25 @@ class FlatCall:
 
     def _value(self, position: int, leaf: Any) -> Any:
         try:
-            return as_value(leaf)
+            value = as_value(leaf)
         except ArgumentError as error:
             raise ArgumentTypeError(
                 f"argument '{self.names[position]}' is differentiated: {error.message}",
                 where=user_location_text(),
                 hint="only arguments that argnums and argnames do not choose may be anything",
             ) from None
+        if is_python_scalar(leaf):
+            scalar_value(leaf, value.dtype)  # raises for a number beyond the dtype of its derivative
+        return value
+
+
+def _lost_bits(value: Any) -> Any:
+    """What a weak number of 64 bits is more than the number of the default dtype that stands for it."""
+    wide = wide_of(value)
+    if wide is value:
+        return None
+    lost = ops.sub(wide, ops.convert(value, dtype=wide.dtype))
+    return None if isinstance(lost, Array) and not lost.numpy().any() else lost
 
 
 def pair(function: Callable[..., Any], value: Any) -> tuple[Any, Any]:

@@ -101,6 +101,23 @@ def test_arguments_of_transforms_keep_their_bits(s: complex) -> None:
     np.testing.assert_allclose(np.asarray(found[1]), expected, rtol=1e-15)
 
 
+def test_differentiated_numbers_keep_their_bits() -> None:
+    """The number 14.1 is no float32; its derivatives are of the default dtype, as it seems to be."""
+    c = np.float64(1.1)
+    value, slope = adze.value_and_grad(lambda x: x * x * c)(14.1)
+    assert float(value) == pytest.approx(14.1 * 14.1 * 1.1, rel=3e-16)
+    assert slope.dtype == np.float32 and float(slope) == pytest.approx(2 * 14.1 * 1.1, rel=1e-7)
+    value, tangent = adze.jvp(lambda x: x * c, (14.1,), (1.0,))
+    assert float(value) == pytest.approx(14.1 * 1.1, rel=3e-16) and float(tangent) == 1.1
+    compiled = adze.jit(adze.value_and_grad(lambda x: x * x * c))(14.1)
+    assert float(compiled[0]) == pytest.approx(14.1 * 14.1 * 1.1, rel=3e-16)
+    assert float(adze.grad(adze.grad(lambda x: x**3 * c))(14.1)) == pytest.approx(6 * 14.1 * 1.1, rel=1e-6)
+    complex_ = adze.jvp(lambda x: x * np.complex128(1), (0.1 + 0.2j,), (1.0,))[0]
+    assert complex(complex_) == pytest.approx(0.1 + 0.2j, rel=3e-16)
+    with pytest.raises(OverflowError, match=r"1e\+300 is out of range for float32"):
+        adze.grad(lambda x: x * c)(1e300)
+
+
 def test_strong_values_stay_strong() -> None:
     assert not anp.sqrt(np.float32(2)).weak_type
     assert not anp.asarray(anp.sqrt(2.0)).astype(np.float64).weak_type
