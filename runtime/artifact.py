@@ -128,6 +128,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[Path, bytes, Manifest, bytes]:
         if not stat.S_ISREG(location.stat().st_mode):  # a FIFO would be waited on for ever
             raise ArtifactError(f"{location}: no ordinary file, expected a .vmfb file")
         content = location.read_bytes()
+    except ArtifactError:  # which is a ValueError
+        raise
     except FileNotFoundError:
         raise MissingArtifactError(f"{location}: there is no such file") from None
     except (OSError, ValueError) as error:

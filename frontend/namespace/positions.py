@@ -265,7 +265,8 @@ def _static_bounds(s: slice, size: int) -> Bounds:
     if not taken:
         return Bounds(0, 0, 1, False, False)
     first, last = min(taken[0], taken[-1]), max(taken[0], taken[-1])
-    return Bounds(first, last + 1, abs(taken.step), False, taken.step < 0)
+    # A longer step than the axis takes one element, as this one does, and may be more than 64 bits.
+    return Bounds(first, last + 1, min(abs(taken.step), size), False, taken.step < 0)
 
 
 def _from_the_end(position: Any, size: Any) -> Any:

@@ -110,7 +110,8 @@ def pairs_of_ties(*values: float) -> list[At]:
 
 IDENTITIES = row(
     "numpy.array numpy.asanyarray numpy.asarray numpy.ascontiguousarray numpy.block numpy.clip numpy.conj "
-    "numpy.conjugate numpy.copy numpy.nan_to_num numpy.positive numpy.real numpy.squeeze numpy.transpose",
+    "numpy.conjugate numpy.copy numpy.nan_to_num numpy.positive numpy.real numpy.squeeze numpy.transpose "
+    "lax.conj lax.optimization_barrier",
     lambda x: x,
     EVERYWHERE,
 )

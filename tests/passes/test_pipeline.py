@@ -78,7 +78,7 @@ def test_pass_that_leaves_wrong_ir_is_caught_after_it() -> None:
         ("jvp{function=g}", "there is no function @g; the module has @f"),
         ("jvp{function=f argnums=2}", "argnums names argument 2, the function has 2"),
         ("jvp{function=f argnums=x}", "argnums 'x' is not a list of argument numbers such as 0,2"),
-        ("batch{function=f size=two}", "size 'two' is not a number"),
+        ("batch{function=f size=two}", "size 'two' is not a number of at most 19 digits"),
         ("transpose{function=f}", "'mul' cannot be transposed: it is not linear in these operands together"),
     ],
 )
