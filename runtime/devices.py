@@ -190,7 +190,8 @@ def _after_fork_in_child() -> None:
         del _DEVICES[device.name]
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
 def _canonical_name(name: str, work: float | None) -> str:

@@ -9,10 +9,12 @@ kind of arguments.
 from __future__ import annotations
 
 import functools
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from weakref import WeakSet
 
 import numpy as np
 
@@ -85,6 +87,17 @@ class _Nested:
 
 
 _STATIC: Final = object()
+_JITTED: Final[WeakSet[Jitted]] = WeakSet()
+
+
+def _unlock_after_fork() -> None:
+    """In a forked child: what a thread of the parent was compiling, no thread compiles here."""
+    for jitted in list(_JITTED):
+        jitted._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_after_fork)
 
 
 class Jitted:
@@ -107,6 +120,7 @@ class Jitted:
         self._direct: dict[tuple[Any, ...], _Entry] = {}
         self._retraces: list[Retrace] = []
         self._lock = threading.RLock()
+        _JITTED.add(self)
         self._has_static = bool(self._static_nums or self._static_names)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

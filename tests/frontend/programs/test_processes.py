@@ -101,6 +101,32 @@ in_child(lambda: print(digest(1) == first))
 
 
 @needs_fork
+def test_a_child_that_is_forked_while_a_thread_compiles(tmp_path: Path) -> None:
+    """The lock of the function is held at the fork by a thread that the child does not have."""
+    script = """
+started, forked = threading.Event(), threading.Event()
+
+@adze.jit
+def f(x):
+    if os.getpid() == parent and not started.is_set():
+        started.set()
+        forked.wait(timeout=60)
+    return x + 1
+
+parent = os.getpid()
+adze.jit(lambda x: x * 2)(np.ones(2))  # the compiler is loaded
+thread = threading.Thread(target=lambda: f(np.ones(3)))
+thread.start()
+started.wait(timeout=60)
+in_child(lambda: print(f(np.ones(3)).tolist()))
+forked.set()
+thread.join()
+print(f(np.ones(3)).tolist())
+"""
+    assert run(FORK + script, tmp_path).splitlines() == [str([2.0] * 3)] * 2
+
+
+@needs_fork
 def test_views_and_thread_pools_of_the_parent_work_in_a_forked_child(tmp_path: Path) -> None:
     script = """
 f = adze.jit(lambda x: x * 2, device="local-task")
