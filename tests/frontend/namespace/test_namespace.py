@@ -397,7 +397,7 @@ A = np.ones((3, 4), np.float32)
             ShapeError,
             "split: axis 0 of f32[3,4] cannot be split into 5 equal sections",
         ),
-        (lambda x: anp.zeros((2, -1)), ShapeError, "full: shape (2, -1) has a negative size"),
+        (lambda x: anp.zeros((2, -1)), ShapeError, "zeros: shape (2, -1) has a negative size"),
         (lambda x: anp.zeros(2, dtype="float99"), DtypeError, "'float99' is not a dtype"),
         (lambda x: anp.add(x, "text"), ArgumentError, "expected an array or a number, got str: 'text'"),
         (lambda x: anp.add(x, None), ArgumentError, "expected an array or a number, got NoneType"),
