@@ -23,9 +23,9 @@ from rich.table import Table
 import adze.numpy as anp
 from adze.frontend.tracing.trace import trace_program
 from adze.frontend.transforms.differentiation import grad
-from adze.passes.linearize import Linearizer
+from adze.passes.analysis.verify import verify
+from adze.passes.autodiff.linearize import Linearizer
 from adze.passes.pipeline import TO_SIMPLIFIED, Lower
-from adze.passes.verify import verify
 
 OPS_PER_TURN = 5
 # `import adze` is lazy: the second line is what a program that compiles something imports.

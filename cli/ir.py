@@ -50,8 +50,8 @@ def ir(
 
     Example: adze ir model.py:predict --in 'f32[8,784]' --stage simplified
     """
-    from ..frontend.programs.jit import trace
-    from ..runtime.files import write_atomically
+    from ..frontend.staging.jit import trace
+    from ..runtime.artifact.files import write_atomically
     from ..runtime.targets import parse_target
 
     chosen = usage("--target", parse_target, target)

@@ -17,7 +17,7 @@ from .reporting import BadUsage, JsonOption, command, print_json, print_note, pr
 
 if TYPE_CHECKING:
     from ..dialects import mlir
-    from ..passes.passes import Pass
+    from ..passes.base import Pass
 
 EVERY_PASS = "all"
 
@@ -59,9 +59,9 @@ def opt(
 
     Example: adze opt model.mlir --pass-pipeline 'simplify,lower{target=cpu}'
     """
-    from ..passes.parsing import holds_adze, parse_module
+    from ..passes.ir.parsing import holds_adze, parse_module
     from ..passes.pipeline import PASSES, Verify, parse_pipeline, run_pipeline
-    from ..runtime.files import write_atomically
+    from ..runtime.artifact.files import write_atomically
 
     if list_passes:
         show_passes(PASSES, json)

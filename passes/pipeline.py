@@ -16,14 +16,14 @@ from typing import Final
 from ..dialects import mlir
 from ..dialects.errors import AdzeError
 from ..runtime.targets import parse_target
-from .check_nans import CheckNans
-from .inline import inline
-from .lower.conversion import lower
-from .narrow import narrow
-from .passes import Pass
-from .simplify import simplify
+from .analysis.check_nans import CheckNans
+from .analysis.verify import verify
+from .base import Pass
+from .lower.convert import lower
+from .optimize.dead_results import narrow
+from .optimize.inline import inline
+from .optimize.simplify import simplify
 from .transforms import TRANSFORMS
-from .verify import verify
 
 Observer = Callable[["Pass", mlir.ir.Module, float], None]
 

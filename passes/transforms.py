@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import mlir
-from ..dialects.attributes import Codec
+from ..dialects.codec import Codec
 from ..dialects.errors import AdzeError
 from ..dialects.types import FLOATS, TensorType
-from .batch import Batcher
-from .construction import Activity, NewFunction, call_function, derived_location, unique_symbol
-from .functions import body, function, split_body
-from .inline import inline
-from .jvp import ForwardMode
-from .linearize import Linearizer
-from .passes import Pass
-from .simplify import simplify
-from .transpose import Transposer
+from .autodiff.jvp import ForwardMode
+from .autodiff.linearize import Linearizer
+from .autodiff.transpose import Transposer
+from .base import Pass
+from .batching.batch import Batcher
+from .ir.construction import Activity, NewFunction, call_function, derived_location, unique_symbol
+from .ir.functions import body, function, split_body
+from .optimize.inline import inline
+from .optimize.simplify import simplify
 
 
 class TransformError(AdzeError, ValueError):

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import Linear, Op, Operand, require, sizes, text
+from ..op import Linear, Op, Operand, require, sizes, text
 from ..types import ANY, INT32, INT64, NUMBERS, TensorType
-from .elementwise import repeated
+from .elementwise.family import repeated
 
 
 class Collective(Op):

@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..declaration import (
+from ..errors import RunTimeCheckError
+from ..extents import size_handed_on
+from ..op import (
     NO_BATCH,
     NO_TANGENT,
     Op,
@@ -24,8 +26,6 @@ from ..declaration import (
     text,
     undefined,
 )
-from ..errors import RunTimeCheckError
-from ..extents import size_handed_on
 from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, SizeType, TensorType, from_storage
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import Op, Operand, require, text, undefined
 from ..errors import AdzeError
+from ..op import Op, Operand, require, text, undefined
 from ..types import ANY, BOOLS, TensorType
-from .guarding import Guardable
+from .control.predication import Guardable
 
 
 class CheckFailedError(AdzeError, RuntimeError):

@@ -10,19 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import (
-    Op,
-    Operand,
-    boolean,
-    integer,
-    require,
-    require_axis,
-    require_same_shape,
-    undefined,
-)
+from ..op import Op, Operand, boolean, integer, require, require_axis, require_same_shape, undefined
 from ..types import ANY, BFLOAT16, BOOLS, COMPLEX, FLOAT32, INT32, REALS, TensorType
-from .elementwise import repeated
-from .rules import take_along
+from .common import take_along
+from .elementwise.family import repeated
 
 
 class Sort(Op):

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from .frontend.control.control_flow import scan as scan
     from .frontend.control.control_flow import switch as switch
     from .frontend.control.control_flow import while_loop as while_loop
-    from .frontend.programs.artifacts import LoadedProgram as LoadedProgram
-    from .frontend.programs.artifacts import load as load
-    from .frontend.programs.jit import eval_shape as eval_shape
-    from .frontend.programs.jit import explain_retrace as explain_retrace
-    from .frontend.programs.jit import jit as jit
-    from .frontend.programs.jit import trace as trace
-    from .frontend.programs.placement import device_put as device_put
-    from .frontend.programs.placement import devices as devices
+    from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
+    from .frontend.staging.artifacts import load as load
+    from .frontend.staging.jit import eval_shape as eval_shape
+    from .frontend.staging.jit import explain_retrace as explain_retrace
+    from .frontend.staging.jit import jit as jit
+    from .frontend.staging.jit import trace as trace
+    from .frontend.staging.placement import device_put as device_put
+    from .frontend.staging.placement import devices as devices
     from .frontend.tracing.array import Array as Array
     from .frontend.tracing.specs import ShapeDtype as ShapeDtype
     from .frontend.transforms.batching import vmap as vmap
@@ -64,14 +64,14 @@ if TYPE_CHECKING:
 _WHERE = {
     "AdzeError": ".dialects.errors",
     "Array": ".frontend.tracing.array",
-    "LoadedProgram": ".frontend.programs.artifacts",
+    "LoadedProgram": ".frontend.staging.artifacts",
     "ShapeDtype": ".frontend.tracing.specs",
-    "eval_shape": ".frontend.programs.jit",
-    "explain_retrace": ".frontend.programs.jit",
-    "jit": ".frontend.programs.jit",
-    "load": ".frontend.programs.artifacts",
-    "device_put": ".frontend.programs.placement",
-    "devices": ".frontend.programs.placement",
+    "eval_shape": ".frontend.staging.jit",
+    "explain_retrace": ".frontend.staging.jit",
+    "jit": ".frontend.staging.jit",
+    "load": ".frontend.staging.artifacts",
+    "device_put": ".frontend.staging.placement",
+    "devices": ".frontend.staging.placement",
     "associative_scan": ".frontend.control.control_flow",
     "cond": ".frontend.control.control_flow",
     "fori_loop": ".frontend.control.control_flow",
@@ -79,7 +79,7 @@ _WHERE = {
     "scan": ".frontend.control.control_flow",
     "switch": ".frontend.control.control_flow",
     "while_loop": ".frontend.control.control_flow",
-    "trace": ".frontend.programs.jit",
+    "trace": ".frontend.staging.jit",
     "grad": ".frontend.transforms.differentiation",
     "jvp": ".frontend.transforms.differentiation",
     "linear_transpose": ".frontend.transforms.differentiation",

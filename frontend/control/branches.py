@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.ops.custom_batching import ONE_BY_ONE
+from ...dialects.ops.custom_rules.batching import ONE_BY_ONE
 from ...dialects.types import INT32, INTEGERS
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, TraceError

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
-from ...passes.functions import functions
+from ...passes.ir.functions import functions
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.frames import Program

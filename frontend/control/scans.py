@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import namespace as xp
 from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
+from ..library import numpy as xp
 from ..tracing.frames import current_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import BOOL, INTEGERS
-from .. import namespace as xp
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
+from ..library import numpy as xp
 from ..tracing.frames import current_frame, known_value
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location, user_location_text

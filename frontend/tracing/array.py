@@ -18,7 +18,9 @@ from .locations import user_location_text
 
 
 def _namespace() -> Any:
-    from .. import namespace  # the namespace is written in terms of arrays, and arrays in terms of it
+    from ..library import (
+        numpy as namespace,  # the namespace is written in terms of arrays, and arrays in terms of it
+    )
 
     return namespace
 
@@ -238,12 +240,12 @@ class ArrayMethods:
         return _namespace()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from ..namespace.numpy_protocol import call_ufunc
+        from ..library.numpy.numpy_protocol import call_ufunc
 
         return call_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from ..namespace.numpy_protocol import call_function
+        from ..library.numpy.numpy_protocol import call_function
 
         return call_function(function, args, kwargs)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.types import INEXACT, TensorType
-from ...passes.evaluate import Evaluation
+from ...passes.analysis.evaluate import Evaluation
 
 if TYPE_CHECKING:
     from .frames import Frame, Program

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...dialects.declaration import Op
 from ...dialects.extents import Extent, handed_on
+from ...dialects.op import Op
 from ...dialects.types import SIZE, TensorType
 from .frames import Tracer
 from .sizes import Dim

@@ -18,13 +18,13 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.attributes import Codec
-from ...dialects.declaration import Op
+from ...dialects.builder.emitter import Emitter
+from ...dialects.codec import Codec
 from ...dialects.dialect import BY_NAME
-from ...dialects.emission import Emitter
+from ...dialects.op import Op
 from ...dialects.ops.constants import Constant
 from ...dialects.types import SIZE, TensorType, storage
-from ...passes.functions import functions
+from ...passes.ir.functions import functions
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
 from .concrete import FrameValues, Given, Mapped, UnknownValueError, is_differentiated

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.builder import Builder
-from ...dialects.declaration import Op, Undefined
 from ...dialects.errors import AdzeError, MissingRuleError, OutOfMemoryError
-from ...dialects.ops.elementwise import Elementwise
+from ...dialects.generated.builder import Builder
+from ...dialects.op import Op, Undefined
+from ...dialects.ops.elementwise.family import Elementwise
 from ...dialects.types import (
     BFLOAT16,
     BOOL,
@@ -33,7 +33,7 @@ from ...dialects.types import (
     plain_array,
     require_possible,
 )
-from ...passes.evaluate import WATCH
+from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, DtypeError, OutOfRangeError
 from .array import Array, is_frozen
 from .dimensions import result_shapes
@@ -189,9 +189,7 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     elif isinstance(x, np.ndarray) and type(x) is not np.ndarray:
         _check_plain([x])
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
-        from ..namespace.manipulation import (
-            stack,  # lists of tracers are stacked, which is itself made of ops
-        )
+        from ..library.numpy.manipulation import stack
 
         return stack([as_value(item, dtype) for item in x])
     if hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic)):

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.emission import Reader
+from ...dialects.builder.emitter import Reader
 from ...dialects.types import SIZE, TensorType, ValueType
-from ...passes.deferred import Deferred, is_deferred, require
-from ...passes.evaluate import evaluate
-from ...passes.functions import function as find_function
-from ...passes.functions import functions, rename_references, split_body
-from ...passes.jvp import ForwardMode
-from ...passes.linearize import Linearizer
-from ...passes.transpose import Transposer
+from ...passes.analysis.evaluate import evaluate
+from ...passes.autodiff.deferred import Deferred, is_deferred, require
+from ...passes.autodiff.jvp import ForwardMode
+from ...passes.autodiff.linearize import Linearizer
+from ...passes.autodiff.transpose import Transposer
+from ...passes.ir.functions import function as find_function
+from ...passes.ir.functions import functions, rename_references, split_body
 from .. import tree
 from .array import Array
 from .concrete import Given, Mapped

@@ -19,7 +19,7 @@ import numpy as np
 from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
-from ...passes.functions import drop_unfinished
+from ...passes.ir.functions import drop_unfinished
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .array import Array

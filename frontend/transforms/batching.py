@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import TensorType
-from ...passes.batch import Batcher
+from ...passes.batching.batch import Batcher
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import namespace as xp
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, AxisNameError
+from ..library import numpy as xp
 from ..tracing.interpreter import as_value, is_python_scalar, ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim, product

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dialects.ops.custom_batching import ONE_BY_ONE, announce, gone
+from ...dialects.ops.custom_rules.batching import ONE_BY_ONE, announce, gone
 from ...dialects.types import SIZE, TensorType, ValueType
 from .. import tree
 from ..errors import TraceError

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...passes.deferred import Deferred
+from ...passes.autodiff.deferred import Deferred
 from .. import tree
 from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
 from ..tracing.closures import closed_over

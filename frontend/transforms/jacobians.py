@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import COMPLEX, INEXACT
-from .. import namespace as xp
 from .. import tree
 from ..errors import DtypeError
+from ..library import numpy as xp
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name

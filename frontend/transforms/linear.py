@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...dialects.types import INEXACT, TensorType
-from ...passes.linearize import Linearized
+from ...passes.autodiff.linearize import Linearized
 from .. import tree
 from ..errors import ArgumentTypeError
 from ..tracing.interpreter import as_value, ops

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...passes.deferred import Deferred
+from ...passes.autodiff.deferred import Deferred
 from .. import tree
 from ..errors import TraceError
 from ..tracing.closures import closed_over

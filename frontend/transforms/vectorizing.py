@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from .. import namespace as xp
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError
+from ..library import numpy as xp
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .branches import BranchForms
-from .convolution import ConvolutionForms
-from .cumulative import CumulativeForms
-from .effects import EffectForms
-from .indexing import IndexingForms
-from .ordering import OrderingForms
-from .randomness import RandomnessForms
-from .scans import ScanForms
-from .while_loops import WhileForms
+from .forms.branches import BranchForms
+from .forms.convolution import ConvolutionForms
+from .forms.cumulative import CumulativeForms
+from .forms.effects import EffectForms
+from .forms.indexing import IndexingForms
+from .forms.ordering import OrderingForms
+from .forms.randomness import RandomnessForms
+from .forms.scans import ScanForms
+from .forms.while_loops import WhileForms
 
 
 class Lowering(

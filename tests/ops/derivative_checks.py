@@ -15,15 +15,15 @@ from typing import Any, Final
 import numpy as np
 
 from adze.dialects import mlir
-from adze.dialects.attributes import Codec
-from adze.dialects.declaration import BATCHING_LATER, DIFFERENTIATION_LATER, Op
+from adze.dialects.codec import Codec
+from adze.dialects.op import BATCHING_LATER, DIFFERENTIATION_LATER, Op
 from adze.dialects.types import COMPLEX, INEXACT, TensorType, ValueType, from_storage, storage
-from adze.passes.construction import Activity, NewFunction, call_function, derived_location
-from adze.passes.evaluate import evaluate
-from adze.passes.functions import body, function, split_body
-from adze.passes.jvp import ForwardMode, carries_tangent
-from adze.passes.linearize import Linearizer
-from adze.passes.verify import verify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.analysis.verify import verify
+from adze.passes.autodiff.jvp import ForwardMode, carries_tangent
+from adze.passes.autodiff.linearize import Linearizer
+from adze.passes.ir.construction import Activity, NewFunction, call_function, derived_location
+from adze.passes.ir.functions import body, function, split_body
 
 from .cases import Array, Case, Domain, Instance, Row, Size, T
 from .programs import ModuleOfCases

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from adze.dialects.ops.custom_batching import ONE_BY_ONE, announce
+from adze.dialects.ops.custom_rules.batching import ONE_BY_ONE, announce
 from adze.dialects.types import SIZE, TensorType
 
 from .cases import Callee, Row, array, case, elementwise, given, row

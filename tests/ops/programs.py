@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from adze.dialects import mlir
-from adze.dialects.attributes import Codec
-from adze.dialects.emission import Emitter
+from adze.dialects.builder.emitter import Emitter
+from adze.dialects.codec import Codec
 from adze.dialects.types import BOOL, INT64, SIZE, TensorType, ValueType
 
 from .cases import Instance, Size

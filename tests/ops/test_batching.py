@@ -14,15 +14,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from adze.dialects.declaration import BATCHING_LATER, DIFFERENTIATION_LATER, NO_BATCH
 from adze.dialects.dialect import BY_NAME, OPS
 from adze.dialects.errors import MissingRuleError
+from adze.dialects.op import BATCHING_LATER, DIFFERENTIATION_LATER, NO_BATCH
 from adze.dialects.ops.collectives import Collective
 from adze.dialects.types import BOOL, INEXACT
-from adze.passes.batch import Batcher
-from adze.passes.construction import Activity
-from adze.passes.evaluate import evaluate
-from adze.passes.verify import verify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.analysis.verify import verify
+from adze.passes.batching.batch import Batcher
+from adze.passes.ir.construction import Activity
 
 from ..op_cases import BY_OP
 from .cases import Array, Instance, T, instances

@@ -11,9 +11,9 @@ from functools import cache
 
 import pytest
 
-from adze.dialects.declaration import DIFFERENTIATION_LATER
 from adze.dialects.dialect import BY_NAME, OPS
 from adze.dialects.errors import MissingRuleError
+from adze.dialects.op import DIFFERENTIATION_LATER
 from adze.dialects.types import BFLOAT16, COMPLEX, FLOATS, INEXACT, dtype_name
 
 from ..op_cases import BY_OP

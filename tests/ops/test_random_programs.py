@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from adze.dialects import mlir
 from adze.dialects.types import ValueType
-from adze.passes.evaluate import evaluate
-from adze.passes.parsing import parse_module
-from adze.passes.simplify import simplify
-from adze.passes.verify import verify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.analysis.verify import verify
+from adze.passes.ir.parsing import parse_module
+from adze.passes.optimize.simplify import simplify
 
 from .execution import compile_functions
 from .programs import add_function, new_module

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adze.passes.batch import Batcher
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.batching.batch import Batcher
 
 from .texts import module, ops, run, symbols
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from adze.dialects.errors import MissingRuleError
-from adze.passes.jvp import ForwardMode
-from adze.passes.parsing import parse_module
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.autodiff.jvp import ForwardMode
+from adze.passes.ir.parsing import parse_module
 
 from .texts import module, ops, run, symbols
 

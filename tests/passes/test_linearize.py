@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adze.passes.linearize import Linearizer, Residual
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.autodiff.linearize import Linearizer, Residual
 
 from .texts import module, ops, run
 

@@ -8,7 +8,7 @@ import pytest
 
 from adze.dialects import mlir
 from adze.dialects.errors import AdzeError
-from adze.passes.passes import Pass
+from adze.passes.base import Pass
 from adze.passes.pipeline import PASSES, PipelineError, parse_pipeline, run_pipeline
 
 from .texts import module, symbols

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adze.dialects.errors import MissingRuleError
-from adze.passes.transpose import Transposer
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.autodiff.transpose import Transposer
 
 from .texts import module, ops, run
 

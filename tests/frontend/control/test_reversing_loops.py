@@ -20,7 +20,7 @@ import pytest
 import adze
 from adze import AdzeError, ShapeDtype, lax
 from adze import numpy as xp
-from adze.dialects.ops.revolve import _distance
+from adze.dialects.ops.control.revolve import _distance
 from adze.frontend.tracing.interpreter import ops
 
 Loss = Callable[..., Any]

@@ -13,7 +13,7 @@ import pytest
 import adze
 import adze.numpy as anp
 from adze.debug import NanError, nans
-from adze.passes.parsing import parse_module
+from adze.passes.ir.parsing import parse_module
 from adze.passes.pipeline import parse_pipeline, run_pipeline
 from adze.runtime.errors import CallError
 

@@ -16,7 +16,7 @@ from adze import numpy as xp
 from adze.custom_batching import custom_vmap, sequential_vmap
 from adze.dialects.errors import MissingRuleError
 from adze.frontend.tracing.interpreter import ops
-from adze.passes.parsing import parse_module
+from adze.passes.ir.parsing import parse_module
 from adze.passes.pipeline import parse_pipeline, run_pipeline
 
 A = np.arange(12.0).reshape(3, 4) / 7

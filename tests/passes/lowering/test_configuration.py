@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adze.dialects.ops.contraction import DotGeneral
-from adze.dialects.ops.shape import Transpose
-from adze.dialects.ops.transcendental import Exp
+from adze.dialects.ops.contraction.dot_general import DotGeneral
+from adze.dialects.ops.elementwise.transcendental import Exp
+from adze.dialects.ops.shape.rearrange import Transpose
 from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
-from adze.passes.lower import configuration
-from adze.passes.lower.conversion import lower
-from adze.runtime.devices import cpu_driver_for
+from adze.passes.lower.convert import lower
+from adze.passes.lower.tuning import configuration
+from adze.runtime.execute.devices import cpu_driver_for
 from adze.runtime.targets import parse_target
 
 from .programs import build, lowered_text

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from adze.passes.simplify import simplify
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.optimize.simplify import simplify
 
 from ...ops.execution import compile_functions
 from ...ops.programs import add_function, new_module

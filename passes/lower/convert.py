@@ -1,0 +1,199 @@
+"""The lowering pass: adze -> linalg, tensor, arith, math; adze is illegal afterwards.
+
+Unsigned element types are erased to signless first (the declared types stay known to the rules), then
+MLIR's dialect conversion applies one pattern an op: decode it, call its `lower` rule, replace it. An op
+without a pattern, or one that a rule leaves behind, fails the conversion by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialects import mlir, views
+from ...dialects.builder.emitter import Reader
+from ...dialects.codec import Codec
+from ...dialects.dialect import OPS
+from ...dialects.errors import AdzeError, MissingRuleError
+from ...dialects.op import DIALECT, Op, Undefined
+from ...dialects.types import TensorType, ValueType
+from ..ir.functions import is_private
+from .forms.fusion import fuse
+from .iree.bounded import bound_sizes
+from .iree.hazards import guarded
+from .iree.lifetimes import keep_lifetimes
+from .iree.whiles import read_all
+from .lowering import Lowering
+from .scalars import NO_INLINE
+from .tuning.configuration import ModuleHints, Survey, plan, settle, survey
+
+
+def lower(module: mlir.ir.Module, target: Any) -> ModuleHints:
+    """Rewrite `module` to linalg on tensors for `target`, in place; what the compile should know."""
+    conversion = _Conversion(module, target)
+    conversion.run()
+    return conversion.lowering.hints
+
+
+class _Conversion:
+    """One run of the dialect conversion, with what its patterns share."""
+
+    def __init__(self, module: mlir.ir.Module, target: Any) -> None:
+        self.module = module
+        self.context = module.context
+        self.codec = Codec(self.context)
+        self.reader = Reader(self.codec)
+        self.lowering = Lowering(self.context, target)
+        self.guarded: set[Any] = set()
+        self.declared: dict[mlir.ir.Value, ValueType] = {}
+        self.failure: AdzeError | None = None
+
+    def run(self) -> None:
+        with self.context, mlir.ir.Location.unknown():
+            self.lowering.module = self.module
+            self.lowering.scalars.share_in(self.module)
+            self._plan()
+            self.guarded = guarded(self.module, self.reader)
+            self._erase_signedness()
+            rewrite = mlir.rewrite
+            converter = rewrite.TypeConverter()
+            keep = [_identity]
+            converter.add_conversion(keep[0])  # the bindings do not keep the callback alive
+            patterns = rewrite.RewritePatternSet(self.context)
+            keep_patterns: list[Callable[..., Any]] = []
+            for op in OPS:
+                pattern = self._pattern(op)
+                keep_patterns.append(pattern)
+                patterns.add_conversion(f"{DIALECT}.{op.name}", pattern, converter)
+            legality = rewrite.ConversionTarget(self.context)
+            legality.add_illegal_dialect(views.register())
+            try:
+                rewrite.apply_partial_conversion(self.module.operation, legality, patterns.freeze())
+            except mlir.ir.MLIRError:
+                if self.failure is not None:
+                    raise self.failure from None
+                raise
+            self.lowering.copied.clear()  # ops may be erased from here on
+            fuse(self.lowering, self.module)
+            if self.lowering.is_configured:
+                settle(self.module)
+            self._put_bodies_in_place()
+            read_all(self.module)
+            bound_sizes(self.module)
+            keep_lifetimes(self.module)
+
+    def _plan(self) -> None:
+        """Survey the ops of the module for what is decided once for all of them."""
+        surveyed = []
+        known: dict[Any, Survey] = {}  # of ops whose attributes do not matter
+        for function in self.module.body.operations:
+            for operation in (o for block in function.regions[0].blocks for o in block.operations):
+                op = self.reader.declaration(operation.operation.name)
+                if op is None:
+                    continue
+                types = tuple(self.codec.read_type(v.type) for v in operation.operands)
+                results = tuple(self.codec.read_type(v.type) for v in operation.results)
+                if op.is_contraction:
+                    application = self.reader.read(operation)
+                    assert application is not None
+                    seen = survey(op, types, results, application.attributes)
+                elif (op, types, results) in known:
+                    seen = known[op, types, results]
+                else:
+                    seen = known[op, types, results] = survey(op, types, results, {})
+                surveyed.append(seen)
+        self.lowering.hints = plan(self.lowering.target, surveyed)
+
+    def _put_bodies_in_place(self) -> None:
+        """Inline the bodies of loops and branches. Scalar functions stay: IREE inlines them first of all."""
+        functions = self.module.body.operations
+        if any(is_private(f) and NO_INLINE not in f.attributes for f in functions):
+            tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"
+            manager = mlir.passmanager.PassManager.parse(tidy)
+            manager.enable_verifier(False)  # half the time of lowering, and IREE verifies what it reads
+            manager.run(self.module.operation)
+        for function in functions:
+            if NO_INLINE in function.attributes:
+                del function.attributes[NO_INLINE]
+
+    def _erase_signedness(self) -> None:
+        """Give every unsigned value its signless type, remembering what it was declared to be."""
+        for function in self.module.body.operations:
+            for block in function.regions[0].blocks:
+                for argument in block.arguments:
+                    self._erase(argument)
+                for operation in block.operations:
+                    for result in operation.results:
+                        self._erase(result)
+            self._erase_signature(function)
+
+    def _erase(self, value: Any) -> None:
+        declared = self.codec.read_type(value.type)
+        if isinstance(declared, TensorType) and declared.dtype.kind == "u":
+            self.declared[value] = declared
+            value.set_type(self._erased(declared))
+
+    def _erased(self, declared: TensorType) -> mlir.ir.Type:
+        return self.lowering.tensor(declared.shape, declared.dtype)
+
+    def _erase_signature(self, function: Any) -> None:
+        block = function.regions[0].blocks[0]
+        terminator = block.operations[len(block.operations) - 1]
+        type_ = mlir.ir.FunctionType.get(
+            [a.type for a in block.arguments], [v.type for v in terminator.operands]
+        )
+        function.attributes["function_type"] = mlir.ir.TypeAttr.get(type_)
+
+    def _type(self, value: mlir.ir.Value) -> ValueType:
+        return self.declared.get(value) or self.codec.read_type(value.type)
+
+    def _pattern(self, op: type[Op]) -> Callable[..., Any]:
+        def pattern(operation: Any, adaptor: Any, converter: Any, rewriter: Any) -> bool:
+            if self.failure is not None:
+                return True
+            try:
+                self._convert(op, operation, adaptor, rewriter)
+            except AdzeError as error:
+                self.failure = error
+                return True
+            return False
+
+        return pattern
+
+    def _convert(self, op: type[Op], operation: Any, adaptor: Any, rewriter: Any) -> None:
+        if isinstance(op.lower, Undefined):
+            raise MissingRuleError(f"op 'adze.{op.name}' cannot be lowered: {op.lower.reason}")
+        originals = list(operation.operands)
+        converted = dict(zip(originals, adaptor.operands, strict=True))
+        lowering = self.lowering
+        lowering.operation = operation
+        lowering.operand_types = tuple(self._type(v) for v in originals)
+        lowering.result_types = tuple(self._type(v) for v in operation.results)
+        application = self.reader.read(operation, lambda v: lowering.size(converted[v]))
+        assert application is not None
+        with rewriter.ip, operation.location:
+            lowered = op.lower(lowering, *application.operands, **application.attributes)
+            values = list(lowered) if isinstance(lowered, tuple) else [] if lowered is None else [lowered]
+            values = [self._as_declared(v, t) for v, t in zip(values, lowering.result_types, strict=True)]
+            if any(r in self.guarded for r in operation.results):
+                values = [lowering.materialise(v) for v in values]
+        readers = lowering.readers
+        for result, value in zip(operation.results, values, strict=True):
+            # A value that stands for two results, one no more than the other, has the readers of both.
+            readers[value] = max(readers.get(value, 0) - 1, 0) + sum(1 for _ in result.uses)
+        rewriter.replace_op(operation, values)
+
+    def _as_declared(self, value: Any, declared: ValueType) -> mlir.ir.Value:
+        """A result in the exact type its users were built for; sizes as `index` values."""
+        if not isinstance(declared, TensorType):
+            return self.lowering.size_value(value)
+        expected = self._erased(declared)
+        if value.type == expected:
+            return value
+        shape = self.lowering.shape(value)
+        cast = mlir.tensor.cast(expected, value)
+        return self.lowering.bind_shape(cast, shape)
+
+
+def _identity(type_: mlir.ir.Type) -> mlir.ir.Type:
+    return type_

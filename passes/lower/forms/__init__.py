@@ -1,0 +1,1 @@
+"""The linalg forms that ops are lowered to, one file a family."""
