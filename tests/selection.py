@@ -1,8 +1,8 @@
-"""Chooses what `make test` runs of a product of cases; `make test-all` runs all (docs/testing.md has the rule).
+"""Chooses what `make test` runs of a product of cases; `make test-all` runs all (docs/testing.md).
 
 Input: rows, each a tuple of the values of its factors (a case, a dtype, static or dynamic sizes).
-Output: which rows to run. Idea: an error nearly always shows at some pair of values, so a set of rows in which
-each pair of values of two factors occurs finds what the product finds, with far fewer rows.
+Output: which rows to run. Idea: an error nearly always shows at some pair of values, so a set of rows in
+which each pair of values of two factors occurs finds what the product finds, with far fewer rows.
 """
 
 from __future__ import annotations

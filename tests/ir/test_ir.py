@@ -1,7 +1,7 @@
 """Runs the `.mlir` files of this folder: small before/after pairs, one behaviour of a pass each.
 
-One of them by hand: `lit -v tests/ir/grad/of_a_chain.mlir`. Here their RUN lines are executed in this process;
-`make test-all` also runs the folder with lit itself, `make test` one file of each sort.
+One of them by hand: `lit -v tests/ir/grad/of_a_chain.mlir`. Here their RUN lines are executed in this
+process; `make test-all` also runs all of them with lit itself, `make test` two.
 """
 
 from __future__ import annotations
