@@ -1,8 +1,8 @@
 """Runs the RUN lines of one `.mlir` file in this process: lit's lines, without a process for each.
 
 Input: a file whose RUN lines are `[not] adze ... %s ... [2>&1] | filecheck %s`. Output: None, or an
-AssertionError that says what did not match. Idea: to start Python, the compiler and a shell takes a hundred times as long as
-the pass does, and both the command and filecheck are Python functions.
+AssertionError that says what did not match. Idea: to start Python, the compiler and a shell takes a hundred
+times as long as the pass does, and both the command and filecheck are Python functions.
 """
 
 from __future__ import annotations
