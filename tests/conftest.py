@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `--all`, drop the items marked `thorough`, and of products marked `pairwise` all but a cover.
+    """Without `--all`, drop the items marked `thorough`, and of products marked so all but a cover.
 
     Tests that are named one by one (`file.py::test`) run as named.
     """
