@@ -17,7 +17,7 @@ from ...dialects.dialect import OPS
 from ...dialects.emission import Reader
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.types import TensorType, ValueType
-from ..functions import is_private
+from ..functions import functions, is_private
 from .bounded import bound_sizes
 from .configuration import ModuleHints, Survey, plan, settle, survey
 from .fusion import fuse
@@ -52,6 +52,7 @@ class _Conversion:
         with self.context, mlir.ir.Location.unknown():
             self.lowering.module = self.module
             self.lowering.scalars.share_in(self.module)
+            functions(self.module)  # refuses a module that holds anything else
             self._plan()
             self.guarded = guarded(self.module, self.reader)
             self._erase_signedness()
