@@ -66,9 +66,18 @@ def _factors(item: pytest.Item, name: str) -> tuple[Hashable, ...]:
     """The parameters of the item, or what the marker's function makes of them."""
     marker = item.get_closest_marker(name)
     assert marker is not None
-    call = item.callspec  # type: ignore[attr-defined]
-    if not marker.args:
-        return tuple(call.indices.values())
-    (factors,) = marker.args
-    result = factors(*call.params.values())
-    return result if isinstance(result, tuple) else (result,)
+    values = tuple(item.callspec.params.values())  # type: ignore[attr-defined]
+    if marker.args:
+        (factors,) = marker.args
+        result = factors(*values)
+        values = result if isinstance(result, tuple) else (result,)
+    return tuple(map(_identity, values))
+
+
+def _identity(value: object) -> Hashable:
+    """The value, or which object it is where it has no hash (arrays)."""
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value

@@ -45,7 +45,7 @@ class Item:
 
     @property
     def callspec(self) -> SimpleNamespace:
-        return SimpleNamespace(params=self.parameters, indices=self.parameters)
+        return SimpleNamespace(params=self.parameters)
 
 
 def chosen(items: Sequence[Item]) -> list[str]:

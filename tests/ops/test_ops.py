@@ -108,11 +108,9 @@ def quick_instances(name: str) -> list[Instance]:
     cases = list(dict.fromkeys(id(i.case) for i in found))
     goals = []
     for instance in found:
-        case, dtype = cases.index(id(instance.case)), instance.dtype
+        case, dtype, is_dynamic = cases.index(id(instance.case)), instance.dtype, instance.dynamic
         kind = None if dtype is None else KINDS.get(dtype.kind, dtype.kind)
-        goals.append(
-            [dtype, (case, kind), ("case", case, instance.dynamic), ("kind", kind, instance.dynamic)]
-        )
+        goals.append([dtype, (case, kind), ("case", case, is_dynamic), ("kind", kind, is_dynamic)])
     return [i for i, is_chosen in zip(found, cover(goals), strict=True) if is_chosen]
 
 
