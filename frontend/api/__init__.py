@@ -8,7 +8,10 @@ when first used, so that `import adze` costs next to nothing and loading an arti
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from .frontend.tracing import operators as _operators
 
 if TYPE_CHECKING:
     from . import custom_batching as custom_batching
@@ -106,6 +109,16 @@ _WHERE = {
 _MODULES = ("custom_batching", "debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 
 __all__ = [*_WHERE, *_MODULES]
+
+
+def _array_functions() -> Mapping[str, Callable[..., Any]]:
+    """What the operators and methods of arrays are; Python imports this file before any other of adze."""
+    from .frontend.library.operators import TABLE
+
+    return {**TABLE, "array_namespace": lambda: importlib.import_module(".numpy", __name__)}
+
+
+_operators.register(_array_functions)
 
 
 def __getattr__(name: str) -> Any:

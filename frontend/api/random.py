@@ -1,5 +1,6 @@
 """Random numbers by explicit keys, under `jax.random`'s names."""
 
+from .frontend.library.names import public_names as _public_names
 from .frontend.library.random.binomial import binomial as binomial
 from .frontend.library.random.binomial import multinomial as multinomial
 from .frontend.library.random.choosing import categorical as categorical
@@ -49,53 +50,4 @@ from .frontend.library.random.uniform import rademacher as rademacher
 from .frontend.library.random.uniform import randint as randint
 from .frontend.library.random.uniform import uniform as uniform
 
-__all__ = [
-    "KeyReuseError",
-    "PRNGKey",
-    "ball",
-    "bernoulli",
-    "beta",
-    "binomial",
-    "bits",
-    "categorical",
-    "cauchy",
-    "chisquare",
-    "choice",
-    "clone",
-    "debug_key_reuse",
-    "dirichlet",
-    "double_sided_maxwell",
-    "exponential",
-    "f",
-    "fold_in",
-    "gamma",
-    "generalized_normal",
-    "geometric",
-    "gumbel",
-    "key",
-    "key_data",
-    "laplace",
-    "loggamma",
-    "logistic",
-    "lognormal",
-    "maxwell",
-    "multinomial",
-    "multivariate_normal",
-    "normal",
-    "orthogonal",
-    "pareto",
-    "permutation",
-    "poisson",
-    "rademacher",
-    "randint",
-    "rayleigh",
-    "shuffle",
-    "split",
-    "t",
-    "triangular",
-    "truncated_normal",
-    "uniform",
-    "wald",
-    "weibull_min",
-    "wrap_key_data",
-]
+__all__ = _public_names(globals())

@@ -10,7 +10,7 @@ import numpy as np
 from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TraceError
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
@@ -33,6 +33,17 @@ def scalar(value: Any, what: str) -> Any:
             hint="reduce it (.all(), .any()), or map over it with adze.vmap",
         )
     return found
+
+
+def selected(predicate: Any, value: Any, other: Any) -> Any:
+    """`value` where the 0-d `predicate` holds, else `other`, both of one shape; Python numbers stay weak."""
+    is_weak = value.weak_type and other.weak_type
+    if is_weak:
+        value, other = wide_of(value), wide_of(other)
+    dtype = value.dtype if other.weak_type else other.dtype
+    mask = ops.broadcast_in_dim(predicate, shape=value.shape, dimensions=()) if value.ndim else predicate
+    result = ops.select(mask, as_value(value, dtype), as_value(other, dtype))
+    return as_weak(result) if is_weak else result
 
 
 def is_true(value: Any) -> Any:

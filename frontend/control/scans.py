@@ -13,13 +13,13 @@ import numpy as np
 
 from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
-from ..library import numpy as xp
 from ..tracing.frames import current_frame
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, ops, stack
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Nested, Workshop, argument_of, keep_dimensions
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name, trace_program
+from ..transforms.batching import vmap
 from ..transforms.checkpoints import checkpoint
 from .carries import (
     check_carry,
@@ -119,8 +119,6 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     leaves, structure = tree.flatten(xs)
     if batch_size is None:
         return scanned("map", _without_carry(f), None, xs, None, False, 1, Saving("map"))[1]
-    from ..transforms.batching import vmap
-
     width = integer(batch_size, "map: batch_size", 1)
     arrays = [as_value(leaf) for leaf in leaves]
     steps = _length("map", arrays, tree.paths(structure), None)
@@ -247,12 +245,12 @@ class _Scan:
         if self.reverse:
             rows.reverse()
         if rows:
-            return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
+            return carry, tree.map(lambda *ys: stack(ys), *rows)
         return carry, self._nothing(carry, arrays)
 
     def _nothing(self, carry: Any, arrays: Sequence[Any]) -> Any:
         """What no step gives: its types are those of one step."""
-        slices = [xp.zeros(x.shape[1:], dtype=x.dtype) for x in arrays]
+        slices = [ops.full(0, x.shape[1:], x.dtype) for x in arrays]
         traced = trace_program(self.step, (carry, slices), {})
         kinds = traced.result_types[len(tree.leaves(carry)) :]
         pair = tree.unflatten(traced.result_tree, range(len(traced.result_types)))
@@ -303,7 +301,7 @@ class _Grouped:
                 rows.append(y)
             if self.reverse:
                 rows.reverse()
-            return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
+            return carry, tree.map(lambda *ys: stack(ys), *rows)
 
         group.__name__ = function_name(self.whole.f)
         if self.width == self.steps:

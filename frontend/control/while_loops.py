@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BOOL, INTEGERS
+from ...dialects.types import BOOL, INT64, INTEGERS, TensorType, require_possible
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
-from ..library import numpy as xp
 from ..tracing.frames import current_frame, known_value
 from ..tracing.interpreter import as_value, ops
-from ..tracing.locations import user_location, user_location_text
+from ..tracing.locations import located, user_location, user_location_text
 from ..tracing.nested import Nested, Workshop, argument_of
 from ..tracing.trace import function_name
 from ..transforms.checkpoints import stop_gradient
@@ -29,6 +28,7 @@ from .carries import (
     constants_first,
     integer,
     scalar,
+    selected,
     sequence,
     settled_result,
     settled_start,
@@ -154,7 +154,7 @@ def fori_loop(
     lower, upper = _known_bound(lower), _known_bound(upper)
     if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
         steps = max(int(upper) - int(lower), 0)
-        indices = xp.arange(int(lower), int(lower) + steps)
+        indices = _counted(int(lower), steps)
         step = _indexed(body_fun)
         width = 1 if unroll is None else unroll
         return scanned("fori_loop", step, init_val, indices, steps, False, width, saving)[0]
@@ -190,6 +190,15 @@ def _known_bound(bound: Any) -> Any:
     """A traced bound as the integer that it is outside `jit`."""
     known = known_value(bound)
     return int(known) if known is not None and known.dtype in INTEGERS and known.ndim == 0 else bound
+
+
+def _counted(lower: int, steps: int) -> Any:
+    """`lower, lower + 1, ...`: a constant, unless it starts at 0."""
+    if lower == 0:
+        return ops.iota(shape=(steps,), axis=0, dtype=INT64)
+    with located():
+        require_possible("fori_loop", [TensorType((steps,), INT64)])
+    return as_value(np.arange(lower, lower + steps, dtype=INT64))
 
 
 def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -232,7 +241,7 @@ def _bounded_loop(
     def step(pair: Any, _: Any) -> Any:
         val, live = pair
         left = _truth(cond_fun(val))
-        live = tree.map(lambda v, other: xp.where(left, v, stop_gradient(other)), val, live)
+        live = tree.map(lambda v, other: selected(left, v, stop_gradient(other)), val, live)
         return (cond(left, body_fun, lambda _: val, live), live), None
 
     val = scan(step, (start, start), None, length=max_steps, **saving.options)[0][0]

@@ -39,7 +39,11 @@ from .array import Array, is_frozen
 from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
 from .locations import located, user_location_text
+from .operators import library_function
 from .sizes import Dim
+
+stack = library_function("stack")
+"""Arrays of one shape along a new leading axis, promoted to one dtype."""
 
 
 class Interpreter(Builder[Any]):
@@ -189,8 +193,6 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     elif isinstance(x, np.ndarray) and type(x) is not np.ndarray:
         _check_plain([x])
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
-        from ..library.numpy.manipulation import stack
-
         return stack([as_value(item, dtype) for item in x])
     if hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic)):
         x = np.from_dlpack(x)

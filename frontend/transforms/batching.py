@@ -26,7 +26,7 @@ from ..tracing.nested import Argument, Workshop, keep_dimensions
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 from .axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
-from .collectives import bound_axis
+from .named_axes import bound_axis
 
 
 def vmap(

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import COMPLEX, INEXACT
+from ...dialects.types import COMPLEX, INEXACT, INT32
 from .. import tree
 from ..errors import DtypeError
-from ..library import numpy as xp
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
@@ -54,7 +53,7 @@ def jacfwd(
         for position, result in enumerate(results):
             _differentiable(function, result, holomorphic)
             parts = [
-                ops.reshape(xp.asarray(tree.leaves(column)[position]), shape=(*result.shape, *value_.shape))
+                ops.reshape(as_value(tree.leaves(column)[position]), shape=(*result.shape, *value_.shape))
                 for column, value_ in zip(columns, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
@@ -277,8 +276,14 @@ def _basis(values: Sequence[Any], chosen: int) -> list[Any]:
     batch = []
     for position, value in enumerate(values):
         if position == chosen:
-            unit = xp.eye(count, dtype=value.dtype)
-            batch.append(ops.reshape(unit, shape=(count, *value.shape)))
+            batch.append(ops.reshape(_identity(count, value.dtype), shape=(count, *value.shape)))
         else:
             batch.append(ops.full(0, (count, *value.shape), value.dtype))
     return batch
+
+
+def _identity(count: int, dtype: np.dtype) -> Any:
+    """The identity matrix."""
+    row, column = (ops.iota(shape=(count, count), axis=axis, dtype=INT32) for axis in (0, 1))
+    on_diagonal = ops.compare(ops.sub(column, row), ops.zeros_like(row), direction="EQ")
+    return ops.convert(on_diagonal, dtype=dtype)

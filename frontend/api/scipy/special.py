@@ -1,5 +1,6 @@
 """Special functions under SciPy's names."""
 
+from ..frontend.library.names import public_names as _public_names
 from ..frontend.library.special.functions import beta as beta
 from ..frontend.library.special.functions import betaln as betaln
 from ..frontend.library.special.functions import boxcox as boxcox
@@ -37,41 +38,4 @@ from ..frontend.library.special.incomplete import gammaincc as gammaincc
 from ..frontend.library.special.sums import polygamma as polygamma
 from ..frontend.library.special.sums import zeta as zeta
 
-__all__ = [
-    "beta",
-    "betainc",
-    "betaln",
-    "boxcox",
-    "boxcox1p",
-    "digamma",
-    "entr",
-    "erf",
-    "erfc",
-    "erfinv",
-    "expit",
-    "factorial",
-    "gamma",
-    "gammainc",
-    "gammaincc",
-    "gammaln",
-    "gammasgn",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "kl_div",
-    "log_ndtr",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "multigammaln",
-    "ndtr",
-    "ndtri",
-    "poch",
-    "polygamma",
-    "rel_entr",
-    "softmax",
-    "xlog1py",
-    "xlogy",
-    "zeta",
-]
+__all__ = _public_names(globals())

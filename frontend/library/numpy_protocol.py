@@ -14,11 +14,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.errors import AdzeError
-from ...errors import ArgumentTypeError, TraceError, UnsupportedError
-from ...tracing.locations import user_location_text
-from .. import numpy as namespace
+from ...dialects.errors import AdzeError
+from ..errors import ArgumentTypeError, TraceError, UnsupportedError
+from ..tracing.locations import user_location_text
+from ..tracing.operators import library_function
+from .numpy.creation import asarray
+from .numpy.ufuncs import Ufunc
 
+_namespace = library_function("array_namespace")
 _IGNORED: Final = ("casting", "order", "subok", "signature", "like", "overwrite_input")
 _NO_RESULT: Final = ("copyto", "put", "place", "putmask", "fill_diagonal")
 
@@ -41,8 +44,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
     if method == "__call__":
         return _call(name, inputs, given)
     shown = f"numpy.{name}.{method}"
-    function = _lookup(namespace, name, shown)
-    if not isinstance(function, namespace.ufunc):
+    function = _lookup(_namespace(), name, shown)
+    if not isinstance(function, Ufunc):
         raise _unsupported(shown, [])
     given = {k: v for k, v in given.items() if not _says_nothing(k, v)}
     return _apply(getattr(function, method), shown, inputs, given)
@@ -77,7 +80,7 @@ def _cannot_write(call: str) -> TraceError:
 
 
 def _call(name: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    function = _lookup(namespace, name, f"numpy.{name}")
+    function = _lookup(_namespace(), name, f"numpy.{name}")
     if kwargs.pop("where", True) is not True:
         raise UnsupportedError(
             f"numpy.{name}(..., where=...) leaves elements undefined without out=",
@@ -86,7 +89,7 @@ def _call(name: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         )
     dtype = kwargs.pop("dtype", None)
     if dtype is not None:
-        inputs = [namespace.asarray(i, dtype) for i in inputs]
+        inputs = [asarray(i, dtype) for i in inputs]
     return _apply(function, f"numpy.{name}", inputs, kwargs)
 
 
@@ -106,11 +109,11 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
         del given["where"]
     for extension in ("linalg", "fft"):
         if module.startswith(f"numpy.{extension}"):
-            home = getattr(namespace, extension)
+            home = getattr(_namespace(), extension)
             return _apply_as(function, _lookup(home, name, shown), shown, args, given)
     if module.startswith(("numpy.random", "numpy.polynomial")):
         raise _unsupported(shown, [])
-    return _apply_as(function, _lookup(namespace, name, shown), shown, args, given)
+    return _apply_as(function, _lookup(_namespace(), name, shown), shown, args, given)
 
 
 def _apply_as(

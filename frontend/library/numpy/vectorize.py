@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from ..errors import ArgumentError, ArgumentTypeError, ShapeError
-from ..library import numpy as xp
-from ..tracing.interpreter import ops
-from ..tracing.locations import user_location_text
-from ..tracing.trace import function_name
-from .batching import vmap
+from ...errors import ArgumentError, ArgumentTypeError, ShapeError
+from ...tracing.interpreter import ops
+from ...tracing.locations import user_location_text
+from ...tracing.trace import function_name
+from ...transforms.batching import vmap
+from .creation import asarray
+from .reshaping import broadcast_shapes, squeeze
 
 _AXES = r"\((?:\w+(?:,\w+)*)?\)"
 _SIGNATURE = re.compile(rf"{_AXES}(?:,{_AXES})*->{_AXES}(?:,{_AXES})*")
@@ -40,7 +41,7 @@ def vectorize(
     @functools.wraps(pyfunc)
     def broadcasting(*args: Any, **kwargs: Any) -> Any:
         chosen = [i for i in range(len(args)) if i not in excluded]
-        values = [xp.asarray(args[i]) for i in chosen]
+        values = [asarray(args[i]) for i in chosen]
         inputs = [()] * len(values) if cores is None else cores
         if len(inputs) != len(values):
             raise ArgumentTypeError(
@@ -57,7 +58,7 @@ def vectorize(
             return pyfunc(*given, **kwargs)
 
         loops = [tuple(v.shape[: v.ndim - len(core)]) for v, core in zip(values, inputs, strict=True)]
-        shape = xp.broadcast_shapes(*loops)
+        shape = broadcast_shapes(*loops)
         return _mapped(inner, values, loops, shape)
 
     return broadcasting
@@ -79,7 +80,7 @@ def _mapped(
     squeezed = []
     for k, (value, loop) in enumerate(zip(values, loops, strict=True)):
         gone = tuple(len(loop) - d for d in range(1, len(loop) + 1) if plans[d - 1][k] is None)
-        squeezed.append(xp.squeeze(value, axis=gone) if gone else value)
+        squeezed.append(squeeze(value, axis=gone) if gone else value)
     for plan in plans:
         found = vmap(found, in_axes=tuple(plan))
     return found(*squeezed)

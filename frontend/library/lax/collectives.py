@@ -1,57 +1,28 @@
-"""Named axes: what the elements of a `vmap(axis_name=...)` know of each other.
+"""Collectives: sums, extrema, gathers and permutations over the named axes of `vmap(axis_name=...)`.
 
-`vmap` binds the name while it traces its function; the position of the element is one more mapped argument,
-which the collectives take along, so that they reach the right batch from inside loops, calls and other vmaps.
+Input: a tree of arrays, and names that `transforms/named_axes.py` binds while a function is mapped. Output:
+the ops `axis_sum` and `axis_gather`, which take the position along the axis, and compositions of them.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .. import tree
-from ..errors import ArgumentError, ArgumentTypeError, AxisNameError
-from ..library import numpy as xp
-from ..tracing.interpreter import as_value, is_python_scalar, ops
-from ..tracing.locations import user_location_text
-from ..tracing.sizes import Dim, product
-
-
-@dataclass(frozen=True)
-class BoundAxis:
-    """A named axis while the function that is mapped over it is traced."""
-
-    name: str
-    size: Any
-    index: Any
-
-
-class _Axes(threading.local):
-    def __init__(self) -> None:
-        self.bound: list[BoundAxis] = []
-
-
-_axes = _Axes()
-
-
-@contextmanager
-def bound_axis(name: str, size: Any, index: Any) -> Iterator[None]:
-    """Let `name` mean an axis of `size` elements, of which `index` is the one at hand."""
-    _axes.bound.append(BoundAxis(name, size, index))
-    try:
-        yield
-    finally:
-        _axes.bound.pop()
+from ... import tree
+from ...errors import ArgumentError
+from ...tracing.interpreter import as_value, is_python_scalar, ops
+from ...tracing.locations import user_location_text
+from ...tracing.sizes import Dim, product
+from ...transforms.named_axes import BoundAxis, axes_of, axis_of
+from .. import numpy as xp
 
 
 def axis_index(axis_name: Any) -> Any:
     """The position along the named axis, an int32; along several, in row-major order."""
-    first, *others = _axes_of(axis_name)
+    first, *others = axes_of(axis_name)
     index = first.index
     for axis in others:
         index = index * as_value(axis.size, np.int32) + axis.index
@@ -60,7 +31,7 @@ def axis_index(axis_name: Any) -> Any:
 
 def axis_size(axis_name: Any) -> Any:
     """The number of elements of the named axis, or of several together."""
-    return product(axis.size for axis in _axes_of(axis_name))
+    return product(axis.size for axis in axes_of(axis_name))
 
 
 def psum(x: Any, axis_name: Any) -> Any:
@@ -92,7 +63,7 @@ def pmin(x: Any, axis_name: Any) -> Any:
 def all_gather(x: Any, axis_name: str, *, axis: int = 0, tiled: bool = False) -> Any:
     """All elements' `x` along a new axis at position `axis`; with `tiled`, joined along that axis."""
 
-    _axis(axis_name)
+    axis_of(axis_name)
 
     def gather(value: Any, bound: BoundAxis) -> Any:
         rank = as_value(value).ndim + (not tiled)
@@ -101,19 +72,19 @@ def all_gather(x: Any, axis_name: str, *, axis: int = 0, tiled: bool = False) ->
                 f"all_gather: axis {axis} is out of range for {ops.type_of(as_value(value))}",
                 where=user_location_text(),
             )
-        found = xp.moveaxis(_all_of(value, bound), 0, axis % rank)
+        gathered = xp.moveaxis(_all_of(value, bound), 0, axis % rank)
         if not tiled:
-            return found
+            return gathered
         at = axis % rank
-        shape = found.shape
-        return xp.reshape(found, (*shape[:at], shape[at] * shape[at + 1], *shape[at + 2 :]))
+        shape = gathered.shape
+        return xp.reshape(gathered, (*shape[:at], shape[at] * shape[at + 1], *shape[at + 2 :]))
 
     return _over(axis_name, x, gather)
 
 
 def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
     """For each pair `(source, target)`, `x` of the one element for the other; zeros for the rest."""
-    bound = _axis(axis_name)
+    bound = axis_of(axis_name)
     if not isinstance(bound.size, int):
         raise ArgumentError("ppermute needs an axis of static size", where=user_location_text())
     sources, targets = [s for s, _ in perm], [t for _, t in perm]
@@ -130,43 +101,15 @@ def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
         source_of[target], receives[target] = source, True
 
     def permute(value: Any, axis: BoundAxis) -> Any:
-        everything = _all_of(value, axis)
-        found = everything[as_value(source_of)[axis.index]]
-        return xp.where(as_value(receives)[axis.index], found, xp.zeros_like(found))
+        received = _all_of(value, axis)[as_value(source_of)[axis.index]]
+        return xp.where(as_value(receives)[axis.index], received, xp.zeros_like(received))
 
     return _over(axis_name, x, permute)
 
 
-def _axis(name: Any) -> BoundAxis:
-    if not isinstance(name, str):
-        raise ArgumentTypeError(
-            f"axis_name is {type(name).__name__}: {name!r}, expected one name, a str",
-            where=user_location_text(),
-        )
-    for axis in reversed(_axes.bound):
-        if axis.name == name:
-            return axis
-    bound = ", ".join(repr(axis.name) for axis in _axes.bound) or "none"
-    raise AxisNameError(
-        f"axis name {name!r} is not bound here (bound: {bound})",
-        where=user_location_text(),
-        hint=f"map the function with adze.vmap(..., axis_name={name!r})",
-    )
-
-
-def _axes_of(axis_name: Any) -> list[BoundAxis]:
-    """The axes that a name or a tuple of names means."""
-    names = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
-    if not names:
-        raise ArgumentError(
-            "axis_name is an empty tuple, expected at least one name", where=user_location_text()
-        )
-    return [_axis(name) for name in names]
-
-
 def _over(axis_name: Any, x: Any, collective: Any) -> Any:
     """`collective` of each leaf, over one named axis after the other."""
-    for axis in _axes_of(axis_name):
+    for axis in axes_of(axis_name):
         x = tree.map(lambda leaf, axis=axis: collective(leaf, axis), x)
     return x
 
@@ -174,10 +117,10 @@ def _over(axis_name: Any, x: Any, collective: Any) -> Any:
 def _sum(value: Any, axis: BoundAxis) -> Any:
     if is_python_scalar(value) and isinstance(axis.size, int):
         return value * axis.size
-    found = as_value(value)
-    if found.dtype == np.bool_:
-        found = as_value(found, np.int64)
-    return ops.axis_sum(found, axis.index, axis_name=axis.name, length=(axis.size,))
+    summand = as_value(value)
+    if summand.dtype == np.bool_:
+        summand = as_value(summand, np.int64)
+    return ops.axis_sum(summand, axis.index, axis_name=axis.name, length=(axis.size,))
 
 
 def _all_of(value: Any, axis: BoundAxis) -> Any:
