@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from . import scipy as scipy
     from . import tree as tree
     from .dialects.errors import AdzeError as AdzeError
-    from .frontend.control.control_flow import associative_scan as associative_scan
-    from .frontend.control.control_flow import cond as cond
-    from .frontend.control.control_flow import fori_loop as fori_loop
-    from .frontend.control.control_flow import map as map
-    from .frontend.control.control_flow import scan as scan
-    from .frontend.control.control_flow import switch as switch
-    from .frontend.control.control_flow import while_loop as while_loop
+    from .frontend.control.associative_scan import associative_scan as associative_scan
+    from .frontend.control.branches import cond as cond
+    from .frontend.control.branches import switch as switch
+    from .frontend.control.scans import map as map
+    from .frontend.control.scans import scan as scan
+    from .frontend.control.while_loops import fori_loop as fori_loop
+    from .frontend.control.while_loops import while_loop as while_loop
     from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
     from .frontend.staging.artifacts import load as load
     from .frontend.staging.jit import eval_shape as eval_shape
@@ -41,14 +41,13 @@ if TYPE_CHECKING:
     from .frontend.staging.placement import devices as devices
     from .frontend.tracing.array import Array as Array
     from .frontend.tracing.specs import ShapeDtype as ShapeDtype
-    from .frontend.transforms.batching import vmap as vmap
     from .frontend.transforms.checkpoints import checkpoint as checkpoint
     from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
     from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies
     from .frontend.transforms.checkpoints import remat as remat
     from .frontend.transforms.checkpoints import stop_gradient as stop_gradient
-    from .frontend.transforms.closures import closure_convert as closure_convert
-    from .frontend.transforms.closures import custom_gradient as custom_gradient
+    from .frontend.transforms.closure_convert import closure_convert as closure_convert
+    from .frontend.transforms.closure_convert import custom_gradient as custom_gradient
     from .frontend.transforms.custom_derivatives import custom_jvp as custom_jvp
     from .frontend.transforms.custom_derivatives import custom_vjp as custom_vjp
     from .frontend.transforms.differentiation import grad as grad
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from .frontend.transforms.jacobians import jacfwd as jacfwd
     from .frontend.transforms.jacobians import jacobian as jacobian
     from .frontend.transforms.jacobians import jacrev as jacrev
+    from .frontend.transforms.vmap import vmap as vmap
 
 _WHERE = {
     "AdzeError": ".dialects.errors",
@@ -75,13 +75,13 @@ _WHERE = {
     "load": ".frontend.staging.artifacts",
     "device_put": ".frontend.staging.placement",
     "devices": ".frontend.staging.placement",
-    "associative_scan": ".frontend.control.control_flow",
-    "cond": ".frontend.control.control_flow",
-    "fori_loop": ".frontend.control.control_flow",
-    "map": ".frontend.control.control_flow",
-    "scan": ".frontend.control.control_flow",
-    "switch": ".frontend.control.control_flow",
-    "while_loop": ".frontend.control.control_flow",
+    "associative_scan": ".frontend.control.associative_scan",
+    "cond": ".frontend.control.branches",
+    "fori_loop": ".frontend.control.while_loops",
+    "map": ".frontend.control.scans",
+    "scan": ".frontend.control.scans",
+    "switch": ".frontend.control.branches",
+    "while_loop": ".frontend.control.while_loops",
     "trace": ".frontend.staging.jit",
     "grad": ".frontend.transforms.differentiation",
     "jvp": ".frontend.transforms.differentiation",

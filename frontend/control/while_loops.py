@@ -16,9 +16,9 @@ from ...dialects.types import BOOL, INT64, INTEGERS, TensorType, require_possibl
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import current_frame, known_value
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import located, user_location, user_location_text
-from ..tracing.nested import Nested, Workshop, argument_of
 from ..tracing.trace import function_name
 from ..transforms.checkpoints import stop_gradient
 from .branches import cond
@@ -35,8 +35,8 @@ from .carries import (
     typed_tree,
     widened,
 )
-from .checks import checked
-from .saving import Saving
+from .checkpoint_options import CheckpointOptions
+from .eager_types import checked
 from .scans import scan, scanned
 
 
@@ -63,7 +63,7 @@ def while_loop(
     A loop that is not done after `max_steps` is an error when the program runs (`CheckFailedError` of what
     is evaluated, `CallError` of what is compiled).
     """
-    saving = Saving("while_loop", checkpoint_every, memory_budget, saved_states)
+    saving = CheckpointOptions("while_loop", checkpoint_every, memory_budget, saved_states)
     bound = None if max_steps is None else integer(max_steps, "while_loop: max_steps", 0)
     if saving.every is not None and bound is None:
         raise ArgumentError(
@@ -80,7 +80,7 @@ def repeated_while(
     body_fun: Callable[[Any], Any],
     init_val: Any,
     bound: int | None,
-    saving: Saving,
+    saving: CheckpointOptions,
 ) -> Any:
     """The loop that the user calls `name`."""
 
@@ -99,17 +99,17 @@ def _recorded_while(
     body_fun: Callable[[Any], Any],
     init_val: Any,
     bound: int | None,
-    saving: Saving,
+    saving: CheckpointOptions,
 ) -> Any:
     leaves, structure = tree.flatten(init_val)
     state = [as_value(leaf) for leaf in leaves]
-    shop = Workshop()
+    scope = FunctionScope()
 
     def step(xs: Sequence[Any]) -> Any:
         return settled_result(body_fun(tree.unflatten(structure, xs)), structure, state)
 
-    def traced() -> Nested:
-        return shop.nested(function_name(body_fun), step, [argument_of(v) for v in state])
+    def traced() -> PrivateFunction:
+        return scope.trace(function_name(body_fun), step, [argument_of(v) for v in state])
 
     body = traced()
     while body.result_tree == structure and (wider := widened(state, body.result_types)):
@@ -119,8 +119,8 @@ def _recorded_while(
     if bound is not None:
         return _bounded_loop(cond_fun, body_fun, tree.unflatten(structure, state), bound, saving)
     arguments = [argument_of(v) for v in state]
-    ask = shop.nested("condition", lambda xs: _truth(cond_fun(tree.unflatten(structure, xs))), arguments)
-    ask_first, body_first = constants_first(shop, ask, arguments), constants_first(shop, body, arguments)
+    ask = scope.trace("condition", lambda xs: _truth(cond_fun(tree.unflatten(structure, xs))), arguments)
+    ask_first, body_first = constants_first(scope, ask, arguments), constants_first(scope, body, arguments)
     results = ops.while_(
         *ask.captured,
         *body.captured,
@@ -150,7 +150,7 @@ def fori_loop(
     With static bounds it is a scan and differentiable in both modes; with traced bounds a while loop, which
     takes `memory_budget` or `saved_states` to be differentiable in reverse mode. The options are theirs.
     """
-    saving = Saving("fori_loop", checkpoint_every, memory_budget, saved_states)
+    saving = CheckpointOptions("fori_loop", checkpoint_every, memory_budget, saved_states)
     lower, upper = _known_bound(lower), _known_bound(upper)
     if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
         steps = max(int(upper) - int(lower), 0)
@@ -216,10 +216,10 @@ def _eager_while(
     while left := bool(_truth(cond_fun(val))):
         if steps == bound:
             break
-        found = settled_result(body_fun(val), structure, tree.leaves(val))
+        after = settled_result(body_fun(val), structure, tree.leaves(val))
         if steps == 0:
-            check_eager_carry(name, "body_fun", val, found)
-        val, steps = found, steps + 1
+            check_eager_carry(name, "body_fun", val, after)
+        val, steps = after, steps + 1
     if bound is not None:
         _check_done(as_value(left), bound)
     return val
@@ -230,7 +230,7 @@ def _bounded_loop(
     body_fun: Callable[[Any], Any],
     start: Any,
     max_steps: int,
-    saving: Saving,
+    saving: CheckpointOptions,
 ) -> Any:
     """A scan of `max_steps` steps, of which those after the end keep the state.
 
@@ -261,13 +261,13 @@ def _check_done(left: Any, max_steps: int) -> None:
     )
 
 
-def _truth(found: Any) -> Any:
+def _truth(value: Any) -> Any:
     """What `cond_fun` gives as one 0-d bool."""
-    leaves = [as_value(leaf) for leaf in tree.leaves(found)]
-    if len(leaves) != 1 or leaves[0].ndim != 0 or tree.structure(found) != tree.structure(0):
+    leaves = [as_value(leaf) for leaf in tree.leaves(value)]
+    if len(leaves) != 1 or leaves[0].ndim != 0 or tree.structure(value) != tree.structure(0):
         types = [ops.type_of(v) for v in leaves]
         raise ArgumentTypeError(
-            f"cond_fun of while_loop gives {typed_tree(tree.structure(found), types)}, expected one 0-d bool",
+            f"cond_fun of while_loop gives {typed_tree(tree.structure(value), types)}, expected one 0-d bool",
             where=user_location_text(),
             hint="reduce it (.all(), .any()), or map over the loop with adze.vmap",
         )

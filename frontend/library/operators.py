@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from . import numpy as xp
 from .numpy import ufunc_methods
-from .numpy.at import Indexer
+from .numpy.at_property import Indexer
 from .numpy.indexing import get_index
 from .numpy_protocol import call_function, call_ufunc
 

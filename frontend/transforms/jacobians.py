@@ -17,9 +17,9 @@ from ..errors import DtypeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
-from .batching import vmap
-from .chosen import Chosen, checked_positions
+from .argnums import Argnums, checked_positions
 from .differentiation import grad, jvp, linearize, vjp
+from .vmap import vmap
 
 
 def jacfwd(
@@ -57,8 +57,8 @@ def jacfwd(
                 for column, value_ in zip(columns, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
-        found = tree.unflatten(result_tree, per_result)
-        return (found, aux[0]) if has_aux else found
+        jacobian_tree = tree.unflatten(result_tree, per_result)
+        return (jacobian_tree, aux[0]) if has_aux else jacobian_tree
 
     return jacobian_of
 
@@ -98,8 +98,8 @@ def jacrev(
                 for row, value_ in zip(rows, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
-        found = tree.unflatten(result_tree, per_result)
-        return (found, aux[0]) if has_aux else found
+        jacobian_tree = tree.unflatten(result_tree, per_result)
+        return (jacobian_tree, aux[0]) if has_aux else jacobian_tree
 
     return jacobian_of
 
@@ -227,7 +227,7 @@ def _partial(
     function: Callable[..., Any], argnums: int | Sequence[int], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[[Any], Any], Any]:
     """`function` of its chosen arguments only, and those arguments."""
-    choice = Chosen(function, argnums, ())
+    choice = Argnums(function, argnums, ())
     positions = checked_positions(function, choice.positions, args, kwargs)
 
     def partial(chosen: Any) -> Any:

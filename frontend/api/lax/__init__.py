@@ -1,17 +1,14 @@
 """The primitives of adze under JAX's names and calling conventions."""
 
-from ..frontend.control.control_flow import associative_scan as associative_scan
-from ..frontend.control.control_flow import cond as cond
-from ..frontend.control.control_flow import fori_loop as fori_loop
-from ..frontend.control.control_flow import map as map
-from ..frontend.control.control_flow import scan as scan
-from ..frontend.control.control_flow import switch as switch
-from ..frontend.control.control_flow import while_loop as while_loop
-from ..frontend.library.fft.by_kind import FftType as FftType
-from ..frontend.library.fft.by_kind import fft as fft
-from ..frontend.library.lax.applying import index_take as index_take
-from ..frontend.library.lax.applying import reduce_xor as reduce_xor
-from ..frontend.library.lax.applying import scatter_apply as scatter_apply
+from ..frontend.control.associative_scan import associative_scan as associative_scan
+from ..frontend.control.branches import cond as cond
+from ..frontend.control.branches import switch as switch
+from ..frontend.control.scans import map as map
+from ..frontend.control.scans import scan as scan
+from ..frontend.control.while_loops import fori_loop as fori_loop
+from ..frontend.control.while_loops import while_loop as while_loop
+from ..frontend.library.fft.lax_fft import FftType as FftType
+from ..frontend.library.fft.lax_fft import fft as fft
 from ..frontend.library.lax.collectives import all_gather as all_gather
 from ..frontend.library.lax.collectives import axis_index as axis_index
 from ..frontend.library.lax.collectives import axis_size as axis_size
@@ -132,6 +129,13 @@ from ..frontend.library.lax.indexing import scatter_min as scatter_min
 from ..frontend.library.lax.indexing import scatter_mul as scatter_mul
 from ..frontend.library.lax.indexing import scatter_sub as scatter_sub
 from ..frontend.library.lax.padding import padtype_to_pads as padtype_to_pads
+from ..frontend.library.lax.reduce_window import conv_transpose as conv_transpose
+from ..frontend.library.lax.reduce_window import reduce as reduce
+from ..frontend.library.lax.reduce_window import reduce_precision as reduce_precision
+from ..frontend.library.lax.reduce_window import reduce_window as reduce_window
+from ..frontend.library.lax.scatter_apply import index_take as index_take
+from ..frontend.library.lax.scatter_apply import reduce_xor as reduce_xor
+from ..frontend.library.lax.scatter_apply import scatter_apply as scatter_apply
 from ..frontend.library.lax.shapes import broadcast as broadcast
 from ..frontend.library.lax.shapes import broadcast_in_dim as broadcast_in_dim
 from ..frontend.library.lax.shapes import broadcast_shapes as broadcast_shapes
@@ -156,23 +160,19 @@ from ..frontend.library.lax.shapes import stack as stack
 from ..frontend.library.lax.shapes import tile as tile
 from ..frontend.library.lax.shapes import transpose as transpose
 from ..frontend.library.lax.shapes import unstack as unstack
-from ..frontend.library.lax.windows import conv_transpose as conv_transpose
-from ..frontend.library.lax.windows import reduce as reduce
-from ..frontend.library.lax.windows import reduce_precision as reduce_precision
-from ..frontend.library.lax.windows import reduce_window as reduce_window
 from ..frontend.library.names import public_names as _public_names
-from ..frontend.library.special import functions as _functions
 from ..frontend.library.special import incomplete as _incomplete
+from ..frontend.library.special import scipy_names as _scipy_names
 from ..frontend.library.special.incomplete import betainc as betainc
-from ..frontend.library.special.sums import polygamma as polygamma
-from ..frontend.library.special.sums import zeta as zeta
+from ..frontend.library.special.zeta import polygamma as polygamma
+from ..frontend.library.special.zeta import zeta as zeta
 from ..frontend.transforms.checkpoints import stop_gradient as stop_gradient
-from ..frontend.transforms.implicit import custom_root as custom_root
-from ..frontend.transforms.linear_solves import custom_linear_solve as custom_linear_solve
+from ..frontend.transforms.custom_linear_solve import custom_linear_solve as custom_linear_solve
+from ..frontend.transforms.custom_root import custom_root as custom_root
 from . import linalg as linalg
 
-bessel_i0e = _functions.i0e
-bessel_i1e = _functions.i1e
+bessel_i0e = _scipy_names.i0e
+bessel_i1e = _scipy_names.i1e
 random_gamma_grad = _incomplete.gamma_sample_slope
 igamma = _incomplete.gammainc
 igamma_grad_a = _incomplete.gammainc_slope

@@ -19,9 +19,9 @@ from ..frontend.library.numpy.grids import mgrid as mgrid
 from ..frontend.library.numpy.grids import ogrid as ogrid
 from ..frontend.library.numpy.grids import s_ as s_
 from ..frontend.library.numpy.vectorize import vectorize as vectorize
-from ..frontend.library.special.divisors import gcd as gcd
-from ..frontend.library.special.divisors import lcm as lcm
-from ..frontend.library.special.functions import i0 as i0
+from ..frontend.library.special.gcd import gcd as gcd
+from ..frontend.library.special.gcd import lcm as lcm
+from ..frontend.library.special.scipy_names import i0 as i0
 from . import fft as fft
 from . import linalg as linalg
 

@@ -14,7 +14,7 @@ from ...errors import ArgumentError, ArgumentTypeError, ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...tracing.trace import function_name
-from ...transforms.batching import vmap
+from ...transforms.vmap import vmap
 from .creation import asarray
 from .reshaping import broadcast_shapes, squeeze
 

@@ -73,4 +73,4 @@ def test_importing_adze_imports_no_array() -> None:
         "import adze, sys; print([m for m in sys.modules if m in ('numpy', 'adze.frontend.tracing.array')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert done.stdout.strip() == "set()", done.stderr
+    assert done.stdout.strip() == "[]", done.stderr

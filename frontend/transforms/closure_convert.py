@@ -10,9 +10,9 @@ from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
+from ..tracing.function_scope import FunctionScope, argument_of
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Workshop, argument_of
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
 from .custom_derivatives import custom_vjp
@@ -26,22 +26,22 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def both(args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
-        found = function(*args)
-        if not isinstance(found, (tuple, list)) or len(found) != 2 or not callable(found[1]):
+        pair = function(*args)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not callable(pair[1]):
             raise TraceError(
                 f"custom_gradient: {function_name(function)} must give (result, pullback), it gives "
-                f"{type(found).__name__}",
+                f"{type(pair).__name__}",
                 where=user_location_text(),
             )
-        return found[0], found[1]
+        return pair[0], pair[1]
 
     @functools.wraps(function)
     def result(*args: Any) -> Any:
         return both(args)[0]
 
     def backward(args: tuple[Any, ...], cotangent: Any) -> tuple[Any, ...]:
-        found = both(args)[1](cotangent)
-        return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        cotangents = both(args)[1](cotangent)
+        return tuple(cotangents) if isinstance(cotangents, (tuple, list)) else (cotangents,)
 
     derived = custom_vjp(result)
     derived.defvjp(lambda *args: (both(args)[0], args), backward)
@@ -58,8 +58,8 @@ def closure_convert(function: Callable[..., Any], *example_args: Any) -> tuple[C
     leaves, structure = tree.flatten(example_args)
     if current_frame() is None:
         return _checked(lambda args, _: function(*args), structure, len(example_args), 0), []
-    shop = Workshop()
-    nested = shop.nested(
+    scope = FunctionScope()
+    nested = scope.trace(
         function_name(function),
         lambda inner: function(*tree.unflatten(structure, inner)),
         [argument_of(as_value(leaf)) for leaf in leaves],
@@ -73,7 +73,7 @@ def closure_convert(function: Callable[..., Any], *example_args: Any) -> tuple[C
             for v in nested.captured
         ]
         operands = [as_value(leaf) for leaf in tree.leaves(args)]
-        return tree.unflatten(nested.result_tree, shop.call(nested.symbol, [*operands, *outer]))
+        return tree.unflatten(nested.result_tree, scope.call(nested.symbol, [*operands, *outer]))
 
     return _checked(call, structure, len(example_args), len(moved)), moved
 
@@ -82,8 +82,8 @@ def _checked(
     call: Callable[[tuple[Any, ...], tuple[Any, ...]], Any], structure: Any, count: int, extra: int
 ) -> Callable[..., Any]:
     def converted(*args: Any) -> Any:
-        given = tree.structure(args[:count])
-        if given != structure or len(args) != count + extra:
+        argument_tree = tree.structure(args[:count])
+        if argument_tree != structure or len(args) != count + extra:
             raise ArgumentTypeError(
                 f"The inputs to the closure produced by closure_convert must have the tree "
                 f"{tree.describe(structure)} of the example arguments and {extra} outer values after it, got "

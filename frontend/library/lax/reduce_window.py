@@ -16,13 +16,13 @@ from ... import tree
 from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
-from ...transforms.batching import vmap
 from ...transforms.custom_derivatives import custom_jvp
+from ...transforms.vmap import vmap
 from .. import numpy as xp
 from . import elementwise
 from .computations import conv_general_dilated
-from .operands import axes_of
 from .padding import dilated, window_padding
+from .scalar_operands import axes_of
 
 Combine = Callable[[Any, Any], Any]
 

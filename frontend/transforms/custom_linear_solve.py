@@ -12,13 +12,13 @@ from typing import Any
 from ...passes.autodiff.deferred import Deferred
 from .. import tree
 from ..errors import TraceError
-from ..tracing.closures import closed_over
+from ..tracing.closed_over import closed_over
 from ..tracing.frames import capture_key, current_frame
+from ..tracing.function_scope import Argument, FunctionScope, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Workshop, argument_of
+from .custom_root import Outer, captured_by, check_like
 from .differentiation import vjp
-from .implicit import Outer, captured_by, check_like
 
 Function = Callable[..., Any]
 
@@ -71,22 +71,22 @@ class _System:
         leaves, self.structure = tree.flatten(b)
         self.values = [as_value(leaf) for leaf in leaves]
         self.aux_tree: Any = None
-        shop = self.shop = Workshop()
-        found = captured_by(shop, [self._solved, self._multiplied], self.values).values
+        scope = self.scope = FunctionScope()
+        captured = captured_by(scope, [self._solved, self._multiplied], self.values).values
         others = closed_over(*filter(None, (matvec, solve, transpose_solve)))
-        self.outer = outer = Outer(list({capture_key(v): v for v in (*found, *others)}.values()))
+        self.outer = outer = Outer(list({capture_key(v): v for v in (*captured, *others)}.values()))
         arguments = outer.arguments(self.values)
-        self.body = shop.nested("linear_solve", self._after_outer(self._solved), arguments, outer.bound)
-        self.matvec = shop.nested("matvec", self._after_outer(self._multiplied), arguments, outer.bound)
-        deferred = Deferred(shop.program.module, ["linear_solve_rule"], self._make_rule)
+        self.body = scope.trace("linear_solve", self._after_outer(self._solved), arguments, outer.bound)
+        self.matvec = scope.trace("matvec", self._after_outer(self._multiplied), arguments, outer.bound)
+        deferred = Deferred(scope.program.module, ["linear_solve_rule"], self._make_rule)
         (self.rule,) = deferred.symbols
-        shop.program.memo["deferred", self.rule] = deferred
+        scope.program.memo["deferred", self.rule] = deferred
 
     def solution(self) -> Any:
         """What the user gets."""
         results, count = self._call(self.outer.values, self.values), len(self.values)
-        found = tree.unflatten(self.structure, results[:count])
-        return (found, tree.unflatten(self.aux_tree, results[count:])) if self.has_aux else found
+        x = tree.unflatten(self.structure, results[:count])
+        return (x, tree.unflatten(self.aux_tree, results[count:])) if self.has_aux else x
 
     def _call(self, outer: Sequence[Any], b: Sequence[Any]) -> list[Any]:
         """Solution and aux, with the rule as their derivative."""
@@ -101,24 +101,24 @@ class _System:
         return list(results) if isinstance(results, tuple) else [results]
 
     def _solved(self, leaves: Sequence[Any]) -> list[Any]:
-        found = self.solve(self.user_matvec, tree.unflatten(self.structure, leaves))
+        solution = self.solve(self.user_matvec, tree.unflatten(self.structure, leaves))
         aux = ()
         if self.has_aux:
-            if not isinstance(found, (tuple, list)) or len(found) != 2:
+            if not isinstance(solution, (tuple, list)) or len(solution) != 2:
                 raise TraceError(
                     "custom_linear_solve with has_aux=True: solve must give (solution, aux), it gives "
-                    f"{tree.describe(tree.structure(found))}",
+                    f"{tree.describe(tree.structure(solution))}",
                     where=user_location_text(),
                 )
-            found, aux = found
-        check_like("what solve gives", "b", found, self.values, self.structure)
+            solution, aux = solution
+        check_like("what solve gives", "b", solution, self.values, self.structure)
         extra, self.aux_tree = tree.flatten(aux)
-        return [*tree.leaves(found), *extra]
+        return [*tree.leaves(solution), *extra]
 
     def _multiplied(self, leaves: Sequence[Any]) -> list[Any]:
-        found = self.user_matvec(tree.unflatten(self.structure, leaves))
-        check_like("what matvec gives", "b", found, self.values, self.structure)
-        return tree.leaves(found)
+        product = self.user_matvec(tree.unflatten(self.structure, leaves))
+        check_like("what matvec gives", "b", product, self.values, self.structure)
+        return tree.leaves(product)
 
     def _after_outer(self, function: Function) -> Function:
         return lambda leaves: function(leaves[len(self.outer.values) :])
@@ -127,61 +127,63 @@ class _System:
 
     def _make_rule(self) -> list[str]:
         outer = self.outer
-        made = self.shop.nested(
+        rule = self.scope.trace(
             "linear_solve_rule", self._tangents, outer.with_tangents(self.values), outer.bound
         )
-        return [made.symbol]
+        return [rule.symbol]
 
     def _tangents(self, leaves: Sequence[Any]) -> list[Any]:
         """Solution, aux and their tangents, from outer values, b, and the tangents of both."""
-        given, moving = self.outer.split(leaves)
+        outer_values, moving = self.outer.split(leaves)
         count = len(self.values)
-        results = self._call(given, leaves[len(given) : len(given) + count])
+        results = self._call(outer_values, leaves[len(outer_values) : len(outer_values) + count])
         x = results[:count]
-        pushed = self.outer.pushed(self.shop, self.matvec, given, moving, x)
+        pushed = self.outer.pushed(self.scope, self.matvec, outer_values, moving, x)
         right = [db - p for db, p in zip(leaves[len(leaves) - count :], pushed, strict=True)]
         still = [ops.zeros_like(r) for r in results[count:]]
-        return [*results, *self._solved_linearly(given, x, right), *still]
+        return [*results, *self._solved_linearly(outer_values, x, right), *still]
 
-    def _solved_linearly(self, given: Sequence[Any], x: Sequence[Any], right: Sequence[Any]) -> list[Any]:
+    def _solved_linearly(
+        self, outer_values: Sequence[Any], x: Sequence[Any], right: Sequence[Any]
+    ) -> list[Any]:
         """The solution as a linear function of the right-hand side, whose transpose is the other solver."""
-        shop, count = self.shop, len(self.values)
-        lent = [] if all(ops.tensor_type(v).is_static for v in x) else list(x)
+        scope, count = self.scope, len(self.values)
+        shape_witnesses = [] if all(ops.tensor_type(v).is_static for v in x) else list(x)
         kinds = tuple(ops.tensor_type(v) for v in x)
-        fixed = [argument_of(v) for v in given]
+        fixed = [argument_of(v) for v in outer_values]
         own = [Argument(t, argument_of(v).dimensions, False) for t, v in zip(kinds, x, strict=True)]
         bound = dict(enumerate(self.outer.values))
 
         def forward(leaves: Sequence[Any]) -> list[Any]:
-            return self._call(leaves[: len(given)], leaves[len(leaves) - count :])[:count]
+            return self._call(leaves[: len(outer_values)], leaves[len(leaves) - count :])[:count]
 
         def backward(leaves: Sequence[Any]) -> list[Any]:
-            return self._transposed(leaves[: len(given)], leaves[len(given) :])
+            return self._transposed(leaves[: len(outer_values)], leaves[len(outer_values) :])
 
-        lending = own if lent else []
-        found = ops.custom_vjp_linear(
-            *given,
-            *lent,
+        witness_arguments = own if shape_witnesses else []
+        solution = ops.custom_vjp_linear(
+            *outer_values,
+            *shape_witnesses,
             *right,
-            callee=shop.nested("solve_forward", forward, [*fixed, *lending, *own], bound).symbol,
-            bwd=shop.nested("solve_transposed", backward, [*fixed, *own], bound).symbol,
-            residual_count=len(given),
-            donor_count=len(lent),
+            callee=scope.trace("solve_forward", forward, [*fixed, *witness_arguments, *own], bound).symbol,
+            bwd=scope.trace("solve_transposed", backward, [*fixed, *own], bound).symbol,
+            residual_count=len(outer_values),
+            donor_count=len(shape_witnesses),
             results=kinds,
         )
-        return list(found) if isinstance(found, tuple) else [found]
+        return list(solution) if isinstance(solution, tuple) else [solution]
 
-    def _transposed(self, given: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    def _transposed(self, outer_values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """The solution of the transposed system."""
         if self.transpose_solve is None:
-            found = ops.undefined_value(
+            solution = ops.undefined_value(
                 message="custom_linear_solve was given no transpose_solve, which reverse mode needs",
                 results=tuple(ops.tensor_type(c) for c in cotangents),
             )
-            return list(found) if isinstance(found, tuple) else [found]
+            return list(solution) if isinstance(solution, tuple) else [solution]
 
         def multiplied(x: Any) -> Any:
-            return self.shop.call(self.matvec.symbol, [*given, *tree.leaves(x)])
+            return self.scope.call(self.matvec.symbol, [*outer_values, *tree.leaves(x)])
 
         def vecmat(y: Any) -> Any:
             if self.symmetric:
@@ -190,7 +192,7 @@ class _System:
             # Not `linear_transpose`, which does not know the sizes of a dynamic argument.
             return vjp(multiplied, like)[1](tree.leaves(y))[0]
 
-        found = custom_linear_solve(
+        solution = custom_linear_solve(
             vecmat,
             tree.unflatten(self.structure, cotangents),
             self.transpose_solve,
@@ -198,4 +200,4 @@ class _System:
             self.symmetric,
             self.has_aux,
         )
-        return tree.leaves(found[0] if self.has_aux else found)
+        return tree.leaves(solution[0] if self.has_aux else solution)

@@ -17,12 +17,12 @@ from typing import Any, Final
 from ...passes.autodiff.deferred import Deferred
 from .. import tree
 from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
-from ..tracing.closures import closed_over
-from ..tracing.concrete import Given, origin_of
+from ..tracing.closed_over import closed_over
+from ..tracing.concrete_values import KnownArgument, origin_of
 from ..tracing.frames import capture_key, current_frame
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
 
@@ -30,25 +30,25 @@ _IN_RULES: Final = ContextVar("whether the rule of a custom derivative is being 
 
 
 @dataclass
-class Made:
+class TracedCustomFunction:
     """A traced custom function: its body, the symbols of its rules, and what they capture."""
 
-    body: Nested
+    body: PrivateFunction
     rules: Sequence[str]
     captured: Captured
     values: Sequence[Any]
     is_used_elsewhere: bool = False
     is_deferred: bool = False
 
-    def forget(self, shop: Workshop) -> None:
+    def forget(self, scope: FunctionScope) -> None:
         """Drop the functions, which call each other without what they turned out to need."""
         for symbol in (self.body.symbol, *self.rules):
-            shop.drop(symbol)
+            scope.drop(symbol)
 
     @property
-    def given(self) -> list[Given | None]:
+    def sources(self) -> list[KnownArgument | None]:
         """What the arguments are in the call; not known any more when deferred rules are traced."""
-        return [] if self.is_deferred else self.captured.given(self.values)
+        return [] if self.is_deferred else self.captured.sources(self.values)
 
     def note_use(self, values: Sequence[Any]) -> None:
         """A rule calls its own function: is that at the values that the function itself was called with?"""
@@ -56,9 +56,9 @@ class Made:
         same = all(capture_key(origin_of(v)) == capture_key(origin_of(w)) for v, w in pairs)
         self.is_used_elsewhere |= not same
 
-    def check_uses(self, name: str, *made: Nested) -> None:
+    def check_uses(self, name: str, *rules: PrivateFunction) -> None:
         """Raise where a rule calls its function at other values than it has been traced for."""
-        if self.is_used_elsewhere and any(nested.asked for nested in (self.body, *made)):
+        if self.is_used_elsewhere and any(nested.asked for nested in (self.body, *rules)):
             raise TraceError(
                 f"a rule of {name} calls {name} at other values, and {name} or its rules ask for values "
                 "(`if x > 0`): one trace does not hold for both",
@@ -87,9 +87,9 @@ class Captured:
         first = len(self.sizes) + count
         return dict(enumerate(self.sizes)) | {first + i: v for i, v in enumerate(self.arrays)}
 
-    def given(self, values: Sequence[Any]) -> list[Given | None]:
+    def sources(self, values: Sequence[Any]) -> list[KnownArgument | None]:
         """What arguments are in the call; those that are captured are known to be bound."""
-        return [*(None for _ in self.sizes), *map(Given, values)]
+        return [*(None for _ in self.sizes), *map(KnownArgument, values)]
 
     def without(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """The others among the arguments."""
@@ -106,46 +106,46 @@ class Call:
         leaves, self.structure = tree.flatten(tuple(a for i, a in enumerate(args) if i not in self.fixed))
         self.values = [as_value(leaf) for leaf in leaves]
         self.arguments = [argument_of(v) for v in self.values]
-        self.shop = Workshop()
+        self.scope = FunctionScope()
 
     @property
     def memo(self) -> dict[Any, Any]:
         """What the program has traced already, or is tracing: rules may call their own function."""
-        return self.shop.program.memo
+        return self.scope.program.memo
 
     def key(self, owner: object) -> Any:
         """What makes two calls of a wrapped function one and the same traced function."""
         fixed = tuple((i, id(v)) for i, v in sorted(self.fixed.items()))
         return (id(owner), self.structure, tuple(a.type for a in self.arguments), fixed)
 
-    def known(self, owner: object) -> Made | None:
+    def known(self, owner: object) -> TracedCustomFunction | None:
         """The function as it has been traced already, where one of its own rules calls it."""
-        made: Made | None = self.memo.get(self.key(owner))
-        if made is not None:
-            made.note_use(self.values)
-        return made
+        traced: TracedCustomFunction | None = self.memo.get(self.key(owner))
+        if traced is not None:
+            traced.note_use(self.values)
+        return traced
 
     @contextmanager
-    def remembered(self, owner: object, made: Made) -> Iterator[Made]:
-        """Let calls of the function inside its own rules find `made`; for the time of the block."""
+    def remembered(self, owner: object, traced: TracedCustomFunction) -> Iterator[TracedCustomFunction]:
+        """Let calls of the function inside its own rules find `traced`; for the time of the block."""
         key = self.key(owner)
         before = self.memo.get(key)
-        self.memo[key] = made
+        self.memo[key] = traced
         token = _IN_RULES.set(True)
         try:
-            yield made
+            yield traced
         finally:
             _IN_RULES.reset(token)
             del self.memo[key]
             if before is not None:
                 self.memo[key] = before
 
-    def body(self, captured: Captured) -> Nested:
+    def body(self, captured: Captured) -> PrivateFunction:
         """The function itself, which takes what is captured around its arguments."""
-        given, bound = captured.arguments(self.arguments), captured.bound(len(self.values))
-        name, at = function_name(self.function), captured.given(self.values)
-        return self.shop.nested(
-            name, lambda leaves: self.main(captured.without(leaves)), given, bound, given=at
+        arguments, bound = captured.arguments(self.arguments), captured.bound(len(self.values))
+        name, sources = function_name(self.function), captured.sources(self.values)
+        return self.scope.trace(
+            name, lambda leaves: self.main(captured.without(leaves)), arguments, bound, sources=sources
         )
 
     @property
@@ -155,8 +155,8 @@ class Call:
 
     def trees(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """The array arguments as their trees."""
-        found: tuple[Any, ...] = tree.unflatten(self.structure, leaves)
-        return found
+        arguments: tuple[Any, ...] = tree.unflatten(self.structure, leaves)
+        return arguments
 
     def main(self, leaves: Sequence[Any]) -> Any:
         """The function itself, on array leaves."""
@@ -164,7 +164,7 @@ class Call:
         return self.function(*(self.fixed[i] if i in self.fixed else next(arrays) for i in range(self.count)))
 
 
-def union(*functions: Nested) -> list[Any]:
+def union(*functions: PrivateFunction) -> list[Any]:
     """The values that any of these functions captures, each once."""
     return list({capture_key(v): v for nested in functions for v in nested.captured}.values())
 
@@ -190,17 +190,17 @@ class Custom:
             return self._function(*args)
         rules = self._rules()
         call = Call(self._function, args, self._nondiff)
-        made = call.known(self)
-        if made is None:
-            made = self._deferred(call, rules) if _IN_RULES.get() else self._traced(call)
-        results = self._record(made, made.captured.around(call.values))
-        return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
+        traced = call.known(self)
+        if traced is None:
+            traced = self._deferred(call, rules) if _IN_RULES.get() else self._traced(call)
+        results = self._record(traced, traced.captured.around(call.values))
+        return tree.unflatten(traced.body.result_tree, results if isinstance(results, tuple) else (results,))
 
     def _rules(self) -> Sequence[Callable[..., Any]]:
         """The user's rules; an error where there are none."""
         raise NotImplementedError
 
-    def _record(self, made: Made, operands: Sequence[Any]) -> Any:
+    def _record(self, traced: TracedCustomFunction, operands: Sequence[Any]) -> Any:
         """The op of a call."""
         raise NotImplementedError
 
@@ -208,50 +208,54 @@ class Custom:
         """What the traced rules are called."""
         raise NotImplementedError
 
-    def _trace_rules(self, call: Call, made: Made, symbols: Sequence[str]) -> list[Nested]:
+    def _trace_rules(
+        self, call: Call, traced: TracedCustomFunction, symbols: Sequence[str]
+    ) -> list[PrivateFunction]:
         """The rules as functions of the module under these symbols, which take what is captured."""
         raise NotImplementedError
 
-    def _traced(self, call: Call) -> Made:
+    def _traced(self, call: Call) -> TracedCustomFunction:
         """The function and its rules, traced now: what they capture are operands of the call."""
-        made, missing = self._traced_with(call, Captured())
+        traced, missing = self._traced_with(call, Captured())
         if missing:
-            made.forget(call.shop)
-            made, _ = self._traced_with(call, Captured(missing))
-        return made
+            traced.forget(call.scope)
+            traced, _ = self._traced_with(call, Captured(missing))
+        return traced
 
-    def _traced_with(self, call: Call, captured: Captured) -> tuple[Made, list[Any]]:
+    def _traced_with(self, call: Call, captured: Captured) -> tuple[TracedCustomFunction, list[Any]]:
         """The same, for values that are known to be captured; and those that are missing among them."""
-        symbols = [call.shop.reserve(name) for name in self._names()]
-        made = Made(call.body(captured), symbols, captured, call.values)
-        with call.remembered(self, made):
-            rules = self._trace_rules(call, made, symbols)
-        made.check_uses(function_name(self._function), *rules)
-        return made, union(made.body, *rules)
+        symbols = [call.scope.reserve(name) for name in self._names()]
+        traced = TracedCustomFunction(call.body(captured), symbols, captured, call.values)
+        with call.remembered(self, traced):
+            rules = self._trace_rules(call, traced, symbols)
+        traced.check_uses(function_name(self._function), *rules)
+        return traced, union(traced.body, *rules)
 
-    def _deferred(self, call: Call, functions: Sequence[Callable[..., Any]]) -> Made:
+    def _deferred(self, call: Call, functions: Sequence[Callable[..., Any]]) -> TracedCustomFunction:
         """The function traced now, its rules when they are differentiated: they may call for others, which
         call for others again. What they capture can only be looked up in their closures."""
-        found = {capture_key(v): v for v in closed_over(*functions, *call.fixed_values)}
-        body = call.body(Captured(list(found.values())))
+        captured = {capture_key(v): v for v in closed_over(*functions, *call.fixed_values)}
+        body = call.body(Captured(list(captured.values())))
         if body.captured:
-            call.shop.drop(body.symbol)
-            found |= {capture_key(v): v for v in body.captured}
-            body = call.body(Captured(list(found.values())))
-        made = Made(body, [], Captured(list(found.values())), call.values, is_deferred=True)
+            call.scope.drop(body.symbol)
+            captured |= {capture_key(v): v for v in body.captured}
+            body = call.body(Captured(list(captured.values())))
+        traced = TracedCustomFunction(
+            body, [], Captured(list(captured.values())), call.values, is_deferred=True
+        )
 
         def make() -> Sequence[str]:
-            symbols = [call.shop.reserve(name) for name in self._names()]
-            with call.remembered(self, made), self._outer_values():
-                rules = self._trace_rules(call, made, symbols)
+            symbols = [call.scope.reserve(name) for name in self._names()]
+            with call.remembered(self, traced), self._outer_values():
+                rules = self._trace_rules(call, traced, symbols)
                 if union(*rules):
                     raise self._uses_outer_values()
             return symbols
 
-        deferred = Deferred(call.shop.program.module, self._names(), make)
+        deferred = Deferred(call.scope.program.module, self._names(), make)
         call.memo["deferred", deferred.symbols[0]] = deferred
-        made.rules = deferred.symbols
-        return made
+        traced.rules = deferred.symbols
+        return traced
 
     @contextmanager
     def _outer_values(self) -> Iterator[None]:
@@ -278,9 +282,9 @@ def positional(
         bound = inspect.signature(function).bind(*args, **kwargs)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(f"{function_name(function)}(): {error}", where=user_location_text()) from None
-    given = bound.kwargs
+    keyword_only = bound.kwargs
     bound.apply_defaults()
-    if given:
+    if keyword_only:
         raise ArgumentTypeError(
             f"{function_name(function)}() has keyword-only arguments, which custom rules cannot take",
             where=user_location_text(),

@@ -15,22 +15,22 @@ from ...dialects.types import INEXACT, TensorType
 from ...passes.autodiff.linearize import Linearized
 from .. import tree
 from ..errors import ArgumentTypeError
+from ..tracing.function_scope import FunctionScope, keep_dimensions
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Workshop, keep_dimensions
-from .calls import FlatCall
+from .flat_call import FlatCall
 
 
-class Like(NamedTuple):
+class TangentType(NamedTuple):
     """What a tangent or cotangent looks like: the type and the shape of its primal."""
 
     type: TensorType
     shape: tuple[Any, ...]
 
     @staticmethod
-    def of(value: Any) -> Like:
+    def of(value: Any) -> TangentType:
         """The look of a value."""
-        return Like(ops.tensor_type(value), tuple(value.shape))
+        return TangentType(ops.tensor_type(value), tuple(value.shape))
 
     @property
     def is_inexact(self) -> bool:
@@ -58,19 +58,19 @@ class Like(NamedTuple):
         return value
 
 
-class Linear:
+class LinearMap:
     """The derivative of a function at a point, as functions of a program, without the residuals."""
 
     def __init__(
         self,
-        shop: Workshop,
-        made: Linearized,
+        scope: FunctionScope,
+        linearized: Linearized,
         mask: Sequence[bool],
-        arguments: Sequence[Like],
-        results: Sequence[Like],
+        arguments: Sequence[TangentType],
+        results: Sequence[TangentType],
     ) -> None:
-        self.shop = shop
-        self.made = made
+        self.scope = scope
+        self.linearized = linearized
         self.mask = mask
         self.arguments = arguments
         self.results = results
@@ -78,28 +78,28 @@ class Linear:
     def push(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """Tangents of the results for tangents of all argument leaves."""
         moving = [t for t, is_active in zip(tangents, self.mask, strict=True) if is_active]
-        values = iter(self.shop.call(self.made.linear, [*residuals, *moving]))
+        values = iter(self.scope.call(self.linearized.linear, [*residuals, *moving]))
         return [
             keep_dimensions(next(values), like.shape) if is_active else like.zeros()
-            for like, is_active in zip(self.results, self.made.active_results, strict=True)
+            for like, is_active in zip(self.results, self.linearized.active_results, strict=True)
         ]
 
     def pull(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """Cotangents of all argument leaves for cotangents of the results; None stands for zero."""
-        given = [
+        active = [
             None if c is None else like.read(c, f"result {i}", "cotangent")
             for i, (like, c) in enumerate(zip(self.results, cotangents, strict=True))
         ]
-        given = [c for c, is_active in zip(given, self.made.active_results, strict=True) if is_active]
+        active = [c for c, is_active in zip(active, self.linearized.active_results, strict=True) if is_active]
         linear = (False,) * len(residuals) + (True,) * sum(self.mask)
-        transposed = self.shop.transposer.transpose(
-            self.made.linear, linear, tuple(c is not None for c in given)
+        transposed = self.scope.transposer.transpose(
+            self.linearized.linear, linear, tuple(c is not None for c in active)
         )
-        values = iter(self.shop.call(transposed.symbol, [*residuals, *(c for c in given if c is not None)]))
-        found = iter([next(values) if nonzero else None for nonzero in transposed.nonzero])
+        values = iter(self.scope.call(transposed.symbol, [*residuals, *(c for c in active if c is not None)]))
+        active_cotangents = iter([next(values) if nonzero else None for nonzero in transposed.nonzero])
         leaves = []
         for like, is_active in zip(self.arguments, self.mask, strict=True):
-            cotangent = next(found) if is_active else None
+            cotangent = next(active_cotangents) if is_active else None
             leaves.append(like.zeros() if cotangent is None else keep_dimensions(cotangent, like.shape))
         return leaves
 
@@ -108,16 +108,22 @@ class LinearizedCall:
     """A call of a function: its result, and its derivative there with the residuals."""
 
     def __init__(self, call: FlatCall, mask: Sequence[bool]) -> None:
-        shop = Workshop()
+        scope = FunctionScope()
         self.call = call
         active = [m and v.dtype in INEXACT for m, v in zip(mask, call.values, strict=True)]
-        nested = call.traced(shop, active)
+        nested = call.traced(scope, active)
         operands = [*call.values, *nested.captured]
-        made = shop.linearizer.linearize(nested.symbol, (*active, *(False for _ in nested.captured)))
-        outputs = shop.call(made.primal, operands)
+        linearized = scope.linearizer.linearize(nested.symbol, (*active, *(False for _ in nested.captured)))
+        outputs = scope.call(linearized.primal, operands)
         self.results = outputs[: len(nested.result_types)]
-        self.residuals = made.residual_values(operands, outputs)
-        self.linear = Linear(shop, made, active, [*map(Like.of, call.values)], [*map(Like.of, self.results)])
+        self.residuals = linearized.residual_values(operands, outputs)
+        self.linear = LinearMap(
+            scope,
+            linearized,
+            active,
+            [*map(TangentType.of, call.values)],
+            [*map(TangentType.of, self.results)],
+        )
         self.value = tree.unflatten(nested.result_tree, self.results)
         self.aux: Any = None
         if call.has_aux:
@@ -132,9 +138,9 @@ class Pullback:
     cotangent stands for zeros. It is a pytree, whose leaves are the residuals.
     """
 
-    def __init__(self, made: LinearizedCall) -> None:
-        self._residuals: Sequence[Any] = made.residuals
-        self._static = (made.linear, made.result_tree, made.call.structure)
+    def __init__(self, call: LinearizedCall) -> None:
+        self._residuals: Sequence[Any] = call.residuals
+        self._static = (call.linear, call.result_tree, call.call.structure)
 
     def __call__(self, cotangent: Any, *more: Any) -> tuple[Any, ...]:
         linear, result_tree, argument_tree = self._static
@@ -152,8 +158,8 @@ class Pullback:
                 f"{tree.describe(result_tree)}",
                 where=user_location_text(),
             )
-        found = linear.pull(self._residuals, [*leaves, *(None for _ in linear.results[len(leaves) :])])
-        args: tuple[Any, ...] = tree.unflatten(argument_tree, found)[0]
+        cotangents = linear.pull(self._residuals, [*leaves, *(None for _ in linear.results[len(leaves) :])])
+        args: tuple[Any, ...] = tree.unflatten(argument_tree, cotangents)[0]
         return args
 
     def __repr__(self) -> str:
@@ -166,9 +172,9 @@ class Pushforward:
     It is a pytree, whose leaves are the residuals.
     """
 
-    def __init__(self, made: LinearizedCall) -> None:
-        self._residuals: Sequence[Any] = made.residuals
-        self._static = (made.linear, made.result_tree, made.call.structure, made.call.names)
+    def __init__(self, call: LinearizedCall) -> None:
+        self._residuals: Sequence[Any] = call.residuals
+        self._static = (call.linear, call.result_tree, call.call.structure, call.call.names)
 
     def __call__(self, *tangents: Any) -> Any:
         linear, result_tree, argument_tree, names = self._static
@@ -179,8 +185,8 @@ class Pushforward:
                 where=user_location_text(),
             )
         moving = [like.read(t, name) for like, t, name in zip(linear.arguments, leaves, names, strict=True)]
-        found = linear.push(self._residuals, moving)
-        return tree.unflatten(result_tree, found[: result_tree.num_leaves])
+        tangent_leaves = linear.push(self._residuals, moving)
+        return tree.unflatten(result_tree, tangent_leaves[: result_tree.num_leaves])
 
     def __repr__(self) -> str:
         return f"<pushforward to a result {tree.describe(self._static[1])}, {len(self._residuals)} residuals>"
@@ -188,10 +194,10 @@ class Pushforward:
 
 def _register(cls: type[Pullback] | type[Pushforward]) -> None:
     def unflatten(static: Any, residuals: Any) -> Any:
-        found = object.__new__(cls)
-        found._residuals = tuple(residuals)
-        found._static = static
-        return found
+        linear = object.__new__(cls)
+        linear._residuals = tuple(residuals)
+        linear._static = static
+        return linear
 
     tree.register(cls, lambda x: (tuple(x._residuals), x._static), unflatten)
 

@@ -27,15 +27,21 @@ def result_shapes(
 
     types = [_type(v) for v in operands]
     shapes = [extents(_shape(v)) for v in operands]
-    given = {
+    named_attributes = {
         name: extents(value) if op.attributes[name].kind == "sizes" else value
         for name, value in attributes.items()
     }
     if not known:
         return nothing
-    found = handed_on(op, types, shapes, given)
-    named = [tuple(known.get(n, n) if isinstance(n, str) else n for n in shape) for shape in found]
-    return [None if None in shape else shape for shape in named] if len(named) == count else nothing
+    named_shapes = handed_on(op, types, shapes, named_attributes)
+    result_dimensions = [
+        tuple(known.get(n, n) if isinstance(n, str) else n for n in shape) for shape in named_shapes
+    ]
+    return (
+        [None if None in shape else shape for shape in result_dimensions]
+        if len(result_dimensions) == count
+        else nothing
+    )
 
 
 def _type(operand: Any) -> Any:

@@ -13,17 +13,17 @@ from .sizes import Dim
 
 def closed_over(*functions: Callable[..., Any]) -> list[Any]:
     """The traced values and sizes of open traces that functions reach without global variables."""
-    found: list[Any] = []
+    traced: list[Any] = []
     seen: set[int] = set()
     pending: list[Any] = [*functions]
     while pending:
         value = pending.pop()
         if isinstance(value, (Tracer, Dim)):
-            found += [value] if value.frame.open else []
+            traced += [value] if value.frame.open else []
         elif callable(value) and id(value) not in seen:
             seen.add(id(value))
             pending += [leaf for part in _parts(value) for leaf in tree.leaves(part)]
-    return found
+    return traced
 
 
 def _parts(function: Any) -> Iterator[Any]:

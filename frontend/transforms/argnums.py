@@ -12,7 +12,7 @@ from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
 
 
-class Chosen:
+class Argnums:
     """The arguments that a derivative is taken by, as the user chooses them."""
 
     def __init__(
@@ -43,16 +43,19 @@ class Chosen:
         by_position = [self._position(name, args) for name in self.names if name not in kwargs]
         return sorted({*positions, *by_position}), keywords
 
-    def gradient(self, args: Sequence[Any], found: Mapping[int, Any], named: Mapping[str, Any]) -> Any:
+    def gradient(
+        self, args: Sequence[Any], gradients: Mapping[int, Any], named_gradients: Mapping[str, Any]
+    ) -> Any:
         """What the user gets: gradients by position, by name, or both."""
         numbers = self._numbers(args)
-        by_position: Any = tuple(found[n % len(args)] for n in numbers)
+        by_position: Any = tuple(gradients[n % len(args)] for n in numbers)
         if numbers and self.is_single:
             (by_position,) = by_position
         if not self.names:
             return by_position
         by_name = {
-            name: named[name] if name in named else found[self._position(name, args)] for name in self.names
+            name: named_gradients[name] if name in named_gradients else gradients[self._position(name, args)]
+            for name in self.names
         }
         if numbers:
             return by_position, by_name

@@ -12,11 +12,11 @@ from typing import Any, Final
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
-from ..tracing.concrete import Given
+from ..tracing.concrete_values import KnownArgument
 from ..tracing.frames import Tracer, current_frame
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, is_python_scalar, ops, scalar_value, wide_of
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 
@@ -65,15 +65,15 @@ class FlatCall:
         places = [*self._positions, *(keys[key] for key in sorted(self._keys))]
         return [name for place in places for name in parts[place]]
 
-    def traced(self, shop: Workshop, differentiated: Sequence[bool] = ()) -> Nested:
+    def traced(self, scope: FunctionScope, differentiated: Sequence[bool] = ()) -> PrivateFunction:
         """The function as one of the program; with `differentiated` traced for this call alone."""
         arguments = [argument_of(v) for v in self.values]
-        given = (
-            [Given(v, by) for v, by in zip(self.values, differentiated, strict=True)]
+        sources = (
+            [KnownArgument(v, by) for v, by in zip(self.values, differentiated, strict=True)]
             if differentiated
             else []
         )
-        return shop.nested(function_name(self.function), self._call, arguments, given=given)
+        return scope.trace(function_name(self.function), self._call, arguments, sources=sources)
 
     def _call(self, leaves: Sequence[Any]) -> Any:
         for leaf, lost in zip(leaves, self._lost, strict=True):
@@ -92,9 +92,9 @@ class FlatCall:
         self._is_traced = [isinstance(leaf, (Tracer, Dim)) and leaf.frame is frame for leaf in self._aux]
         return value, [leaf for leaf, own in zip(self._aux, self._is_traced, strict=True) if own]
 
-    def split(self, found: Any) -> tuple[Any, Any]:
+    def split(self, result: Any) -> tuple[Any, Any]:
         """With `has_aux`: the result of the function, and aux, whose leaves may be anything."""
-        value, traced = found
+        value, traced = result
         values = iter(traced)
         leaves = [next(values) if own else leaf for leaf, own in zip(self._aux, self._is_traced, strict=True)]
         assert self._aux_tree is not None

@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
+from ..tracing.function_scope import keep_dimensions
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import keep_dimensions
 from ..tracing.trace import function_name
 from .carries import typed_tree
 from .while_loops import while_loop
@@ -33,13 +33,16 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         arrays = [ops.reverse(x, axes=(axis,)) for x in arrays]
 
     def combine(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-        found, found_structure = tree.flatten(fn(tree.unflatten(structure, a), tree.unflatten(structure, b)))
-        values = [as_value(x) for x in found]
-        given, types = [ops.type_of(x) for x in a], [ops.type_of(x) for x in values]
-        if found_structure != structure or types != given:
+        results, result_structure = tree.flatten(
+            fn(tree.unflatten(structure, a), tree.unflatten(structure, b))
+        )
+        values = [as_value(x) for x in results]
+        argument_types, types = [ops.type_of(x) for x in a], [ops.type_of(x) for x in values]
+        if result_structure != structure or types != argument_types:
             raise TraceError(
                 f"{function_name(fn)} of associative_scan changes its type:\n"
-                f"    given: {typed_tree(structure, given)}\n    gives: {typed_tree(found_structure, types)}",
+                f"    given: {typed_tree(structure, argument_types)}\n"
+                f"    gives: {typed_tree(result_structure, types)}",
                 where=user_location_text(),
                 hint="it must combine many slices at once, elementwise along the scanned axis",
             )
@@ -66,10 +69,10 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         return [_interleaved(e, o, axis, n) for e, o in zip(evens, odd, strict=True)]
 
     size = arrays[0].shape[axis]
-    found = prefix(arrays) if isinstance(size, int) else _by_doubling(combine, arrays, axis)
+    prefixes = prefix(arrays) if isinstance(size, int) else _by_doubling(combine, arrays, axis)
     if reverse:
-        found = [ops.reverse(x, axes=(axis,)) for x in found]
-    return tree.unflatten(structure, found)
+        prefixes = [ops.reverse(x, axes=(axis,)) for x in prefixes]
+    return tree.unflatten(structure, prefixes)
 
 
 def _by_doubling(

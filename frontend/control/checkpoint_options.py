@@ -19,7 +19,7 @@ from .carries import integer
 SQUARE_ROOT = "sqrt"
 
 
-class Saving:
+class CheckpointOptions:
     """One of three options, or none: `every` (a number of steps, or "sqrt"), `budget` (bytes), `states`."""
 
     def __init__(
@@ -35,10 +35,10 @@ class Saving:
             "memory_budget": memory_budget,
             "saved_states": saved_states,
         }
-        given = [key for key, value in self.options.items() if value is not None]
-        if len(given) > 1:
+        chosen = [key for key, value in self.options.items() if value is not None]
+        if len(chosen) > 1:
             raise ArgumentError(
-                f"{name}: {given[0]} and {given[1]} exclude each other", where=user_location_text()
+                f"{name}: {chosen[0]} and {chosen[1]} exclude each other", where=user_location_text()
             )
         self.every = checkpoint_every
         if checkpoint_every is not None and checkpoint_every != SQUARE_ROOT:
@@ -100,13 +100,13 @@ class Saving:
         """How many groups each level has: as few levels as `count` states allow, for each computes again."""
         depth = 1
         while True:
-            found = _widths(steps, depth)
-            if sum(found) <= count:
-                return found
-            if max(found) <= 2:
+            widths = _widths(steps, depth)
+            if sum(widths) <= count:
+                return widths
+            if max(widths) <= 2:
                 raise ArgumentError(
                     f"{self.name}: {count} states are too few for {steps} steps, expected at least "
-                    f"{sum(found)}",
+                    f"{sum(widths)}",
                     where=user_location_text(),
                 )
             depth += 1

@@ -11,10 +11,10 @@ from ....dialects.types import BOOL
 from ...tracing.array import Array
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
-from .axes import argument_error, scalar
+from .arguments import argument_error, scalar
 from .dtypes import default_dtypes, isdtype
+from .joining import stack
 from .logic import equal, isclose, isnan, logical_and, logical_or
-from .manipulation import stack
 from .promotion import asarray_of, same_shape
 from .reductions import all as all_of
 from .reshaping import moveaxis

@@ -14,9 +14,9 @@ from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
 from .differentiation import jvp, linearize
 
@@ -47,26 +47,26 @@ def custom_root(
     aux_tree: list[tree.Structure] = []
 
     def of_guess(leaves: Sequence[Any]) -> Any:
-        found = solve(f, tree.unflatten(structure, leaves))
-        root, aux = _pair(found) if has_aux else (found, ())
+        solution = solve(f, tree.unflatten(structure, leaves))
+        root, aux = _pair(solution) if has_aux else (solution, ())
         check_like("what solve gives", "the guess", root, values, structure)
         extra, aux_structure = tree.flatten(aux)
         aux_tree[:] = [aux_structure]
         return [*tree.leaves(root), *extra]
 
     def residual(leaves: Sequence[Any]) -> Any:
-        found = f(tree.unflatten(structure, leaves))
-        check_like("what f gives", "its argument", found, values, structure)
-        return tree.leaves(found)
+        residuals = f(tree.unflatten(structure, leaves))
+        check_like("what f gives", "its argument", residuals, values, structure)
+        return tree.leaves(residuals)
 
-    shop = Workshop()
-    outer = captured_by(shop, [of_guess, residual], values)
-    made = _Root(shop, outer, values, structure)
-    missing = made.trace(of_guess, residual, tangent_solve)
+    scope = FunctionScope()
+    outer = captured_by(scope, [of_guess, residual], values)
+    functions = _Root(scope, outer, values, structure)
+    missing = functions.trace(of_guess, residual, tangent_solve)
     if missing:  # outer values that the tangent solver alone uses
-        made = _Root(shop, Outer([*outer.values, *missing]), values, structure)
-        made.trace(of_guess, residual, tangent_solve)
-    results, count = made(made.outer.values, values), len(values)
+        functions = _Root(scope, Outer([*outer.values, *missing]), values, structure)
+        functions.trace(of_guess, residual, tangent_solve)
+    results, count = functions(functions.outer.values, values), len(values)
     root = tree.unflatten(structure, results[:count])
     return (root, tree.unflatten(aux_tree[0], results[count:])) if has_aux else root
 
@@ -75,17 +75,17 @@ class _Root:
     """The functions that a root consists of; calling it gives root and aux."""
 
     def __init__(
-        self, shop: Workshop, outer: Outer, values: Sequence[Any], structure: tree.Structure
+        self, scope: FunctionScope, outer: Outer, values: Sequence[Any], structure: tree.Structure
     ) -> None:
-        self.shop = shop
+        self.scope = scope
         self.outer = outer
         self.values = values
         self.structure = structure
-        self.rule = shop.reserve("root_rule")
+        self.rule = scope.reserve("root_rule")
 
-    def __call__(self, given: Sequence[Any], start: Sequence[Any]) -> list[Any]:
+    def __call__(self, outer_values: Sequence[Any], start: Sequence[Any]) -> list[Any]:
         results = ops.custom_jvp_call(
-            *given,
+            *outer_values,
             *start,
             callee=self.body.symbol,
             rule=self.rule,
@@ -97,14 +97,14 @@ class _Root:
     def trace(self, of_guess: Function, residual: Function, tangent_solve: Function) -> tuple[Any, ...]:
         """Make the functions; gives the outer values that the rule uses besides those it knows."""
         outer, arguments = self.outer, self.outer.arguments(self.values)
-        self.body = self.shop.nested("root", self._after_outer(of_guess), arguments, outer.bound)
-        self.residual = self.shop.nested("residual", self._after_outer(residual), arguments, outer.bound)
+        self.body = self.scope.trace("root", self._after_outer(of_guess), arguments, outer.bound)
+        self.residual = self.scope.trace("residual", self._after_outer(residual), arguments, outer.bound)
 
         def tangents(leaves: Sequence[Any]) -> list[Any]:
             return self._tangents(leaves, tangent_solve)
 
-        given = outer.with_tangents(self.values)
-        return self.shop.nested(self.rule, tangents, given, outer.bound, self.rule).captured
+        outer_values = outer.with_tangents(self.values)
+        return self.scope.trace(self.rule, tangents, outer_values, outer.bound, self.rule).captured
 
     def _after_outer(self, function: Function) -> Function:
         """`function` with the outer values as arguments before its own; it finds them where it uses them."""
@@ -112,15 +112,15 @@ class _Root:
 
     def _tangents(self, leaves: Sequence[Any], tangent_solve: Function) -> list[Any]:
         """The rule: root, aux and their tangents, from outer values, guess, and the tangents of both."""
-        given, moving = self.outer.split(leaves)
+        outer_values, moving = self.outer.split(leaves)
         count, structure = len(self.values), self.structure
-        results = self(given, leaves[len(given) : len(given) + count])
+        results = self(outer_values, leaves[len(outer_values) : len(outer_values) + count])
         root = results[:count]
 
         def at(*x: Any) -> tuple[Any, ...]:
-            return tuple(self.shop.call(self.residual.symbol, [*given, *x]))
+            return tuple(self.scope.call(self.residual.symbol, [*outer_values, *x]))
 
-        pushed = self.outer.pushed(self.shop, self.residual, given, moving, root)
+        pushed = self.outer.pushed(self.scope, self.residual, outer_values, moving, root)
         _, push = linearize(at, *root)
 
         def slope(x: Any) -> Any:
@@ -157,46 +157,51 @@ class Outer:
         return leaves[: len(self.values)], leaves[first : first + len(self.arrays)]
 
     def pushed(
-        self, shop: Workshop, inner: Nested, given: Sequence[Any], moving: Sequence[Any], x: Sequence[Any]
+        self,
+        scope: FunctionScope,
+        inner: PrivateFunction,
+        outer_values: Sequence[Any],
+        moving: Sequence[Any],
+        x: Sequence[Any],
     ) -> Sequence[Any]:
         """The derivative of `inner` at outer values and x along tangents of the outer arrays alone."""
-        sizes, arrays = given[: len(self.sizes)], given[len(self.sizes) :]
+        sizes, arrays = outer_values[: len(self.sizes)], outer_values[len(self.sizes) :]
         if not any(a.dtype in INEXACT for a in arrays):
             return [ops.zeros_like(v) for v in x]
 
         def along(*moved: Any) -> tuple[Any, ...]:
-            return tuple(shop.call(inner.symbol, [*sizes, *moved, *x]))
+            return tuple(scope.call(inner.symbol, [*sizes, *moved, *x]))
 
-        found: Sequence[Any] = jvp(along, tuple(arrays), tuple(moving))[1]
-        return found
+        tangents: Sequence[Any] = jvp(along, tuple(arrays), tuple(moving))[1]
+        return tangents
 
 
-def captured_by(shop: Workshop, functions: Sequence[Function], values: Sequence[Any]) -> Outer:
+def captured_by(scope: FunctionScope, functions: Sequence[Function], values: Sequence[Any]) -> Outer:
     """The outer values that any of the functions uses; found by tracing each of them in vain."""
-    found: dict[Any, Any] = {}
+    captured: dict[Any, Any] = {}
     for function in functions:
-        nested = shop.nested("probe", function, [argument_of(v) for v in values])
-        shop.drop(nested.symbol)
-        found |= {capture_key(v): v for v in nested.captured}
-    return Outer(list(found.values()))
+        nested = scope.trace("probe", function, [argument_of(v) for v in values])
+        scope.drop(nested.symbol)
+        captured |= {capture_key(v): v for v in nested.captured}
+    return Outer(list(captured.values()))
 
 
-def _pair(found: Any) -> tuple[Any, Any]:
-    if not isinstance(found, (tuple, list)) or len(found) != 2:
+def _pair(pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise ArgumentTypeError(
             f"custom_root with has_aux=True: solve must give (root, aux), it gives "
-            f"{tree.describe(tree.structure(found))}",
+            f"{tree.describe(tree.structure(pair))}",
             where=user_location_text(),
         )
-    return found[0], found[1]
+    return pair[0], pair[1]
 
 
-def check_like(what: str, like: str, found: Any, values: Sequence[Any], structure: tree.Structure) -> None:
-    """Raise where `found` has not the tree, shapes and dtypes of `values`."""
-    leaves, given = tree.flatten(found)
-    if given != structure:
+def check_like(what: str, like: str, result: Any, values: Sequence[Any], structure: tree.Structure) -> None:
+    """Raise where `result` has not the tree, shapes and dtypes of `values`."""
+    leaves, result_tree = tree.flatten(result)
+    if result_tree != structure:
         raise TraceError(
-            f"{what} has the tree {tree.describe(given)}, {like} {tree.describe(structure)}",
+            f"{what} has the tree {tree.describe(result_tree)}, {like} {tree.describe(structure)}",
             where=user_location_text(),
         )
     for leaf, value in zip(leaves, values, strict=True):

@@ -74,18 +74,18 @@ def _spread(prefix: Axes, full: Any, what: str) -> list[int | None]:
     if _is_entry(prefix):
         return [None if prefix is None else int(prefix)] * len(tree.leaves(full))
     children = tree.children(full)
-    given = tree.children(prefix)
-    if given is None:
+    entries = tree.children(prefix)
+    if entries is None:
         raise ArgumentTypeError(
             f"{what} {prefix!r} is {type(prefix).__name__}, expected an int, None or a tree of them",
             where=user_location_text(),
         )
-    if children is None or children.keys() != given.keys():
+    if children is None or children.keys() != entries.keys():
         raise ArgumentError(
             f"{what} {prefix!r} is not a prefix of the tree {tree.describe(tree.structure(full))}",
             where=user_location_text(),
         )
-    return [axis for key in children for axis in _spread(given[key], children[key], what)]
+    return [axis for key in children for axis in _spread(entries[key], children[key], what)]
 
 
 def checked_axis(axis: int, name: str, value: Any) -> int:
@@ -115,10 +115,10 @@ def common_size(function: Callable[..., Any], sizes: Sequence[MappedAxis], axis_
             where=user_location_text(),
             hint="give an axis in in_axes, or axis_size",
         )
-    found: dict[str, Any] = {str(n): n for n in (*stated, *(entry.size for entry in sizes))}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    static = [n for n in found.values() if isinstance(n, int)]
+    distinct: dict[str, Any] = {str(n): n for n in (*stated, *(entry.size for entry in sizes))}
+    if len(distinct) == 1:
+        return next(iter(distinct.values()))
+    static = [n for n in distinct.values() if isinstance(n, int)]
     shown = [e for e in sizes if len(static) < 2 or isinstance(e.size, int)]
     listed = ", ".join([*(f"axis_size is {n}" for n in stated), *map(str, shown)])
     if len(static) > 1:
@@ -126,8 +126,8 @@ def common_size(function: Callable[..., Any], sizes: Sequence[MappedAxis], axis_
             f"vmap of {name}: mapped axes differ in size: {listed}",
             where=user_location_text(),
         )
-    size: Any = (static or list(found.values()))[0]
-    for other in found.values():
+    size: Any = (static or list(distinct.values()))[0]
+    for other in distinct.values():
         if isinstance(other, Dim) and other is not size:
             _check_equal(size, other, f"vmap of {name}: mapped axes differ in size: {listed}")
     return size

@@ -20,8 +20,8 @@ from ...passes.ir.functions import functions
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.frames import Program
+from ..tracing.function_scope import FunctionScope, argument_of
 from ..tracing.interpreter import as_value, is_python_scalar
-from ..tracing.nested import Workshop, argument_of
 
 _MOST: Final = 4096
 _DEPTH: Final = 4
@@ -50,10 +50,10 @@ def checked(
     values = [leaf if is_python_scalar(leaf) else as_value(leaf) for leaf in leaves]
     key = (options, tuple(_code(f, _DEPTH) for f in called), structure, tuple(map(_kind, values)))
     if key not in _known.types:
-        found = _traced(called, values, lambda given: record(tree.unflatten(structure, given)))
+        types = _traced(called, values, lambda arguments: record(tree.unflatten(structure, arguments)))
         if len(_known.types) >= _MOST:
             _known.types.clear()
-        _known.types[key] = found
+        _known.types[key] = types
     return _known.types[key]
 
 
@@ -72,7 +72,7 @@ def _traced(
 
     arguments = [argument_of(v) for v, number in zip(values, is_number, strict=True) if not number]
     try:
-        return Workshop(program).nested("checked", whole, arguments).result_types
+        return FunctionScope(program).trace("checked", whole, arguments).result_types
     except Exception as error:
         if isinstance(error, AdzeError) and not _came_from(error, called):
             raise

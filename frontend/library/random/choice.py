@@ -18,10 +18,10 @@ from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim, product
 from .. import numpy as xp
-from ..lax.operands import axis_of
+from ..lax.scalar_operands import axis_of
 from .arguments import as_key, as_shape, probabilities
+from .inverse_transforms import gumbel_floats
 from .keys import parts
-from .transformed import gumbel_floats
 from .uniform import checked_mode, integers, uniform_floats
 
 LARGEST: Final = 2**32 - 1

@@ -9,10 +9,10 @@ import numpy as np
 from ....dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64
 from ...tracing.array import Array
 from ...tracing.interpreter import ops
+from .arguments import argument_error, full_like, shape_error
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
-from .axes import argument_error, full_like, shape_error
+from .joining import concat
 from .logic import less
-from .manipulation import concat
 from .matrices import diag
 from .products import matmul
 from .promotion import asarray_of, broadcast, convert, promote, type_text

@@ -14,7 +14,7 @@ from ....dialects.types import BFLOAT16, COMPLEX, FLOAT16, INT32
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
 from .. import numpy as xp
-from ..numpy.axes import dtype_error, float_value, shape_error
+from ..numpy.arguments import dtype_error, float_value, shape_error
 from ..numpy.promotion import broadcast, broadcast_shapes, promote, type_text
 
 # The width at which blocked algorithms stop splitting and loop over columns.

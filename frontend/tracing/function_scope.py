@@ -1,6 +1,6 @@
 """Functions inside a program: trace one as a private function, call one, in a trace or outside.
 
-A transform asks for a `Workshop`: inside a trace that is the program being recorded, and calls of its
+A transform asks for a `FunctionScope`: inside a trace that is the program being recorded, and calls of its
 functions are recorded; outside it is a fresh program, and calls are evaluated in NumPy at once. So every
 transform is written once.
 """
@@ -25,7 +25,7 @@ from ...passes.ir.functions import function as find_function
 from ...passes.ir.functions import functions, rename_references, split_body
 from .. import tree
 from .array import Array
-from .concrete import Given, Mapped
+from .concrete_values import KnownArgument, MappedArgument
 from .frames import Frame, Program, Tracer, capture_key, current_frame, recording
 from .interpreter import as_weak, ops, wide_of
 from .sizes import Dim
@@ -33,7 +33,7 @@ from .trace import result_values
 
 
 @dataclass(frozen=True)
-class Nested:
+class PrivateFunction:
     """A Python function as a private function: `captured` are outer values that it takes after its own."""
 
     symbol: str
@@ -74,7 +74,7 @@ def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
     return value
 
 
-class Workshop:
+class FunctionScope:
     """A program to make functions in and to call them: `program`, or the one being recorded, or a new one."""
 
     def __init__(self, program: Program | None = None) -> None:
@@ -82,20 +82,21 @@ class Workshop:
         recorded = self.frame.program if self.frame is not None else None
         self.program = program or recorded or Program("eager")
 
-    def nested(
+    def trace(
         self,
         name: str,
         call: Callable[[Sequence[Any]], Any],
         arguments: Sequence[Argument],
         bound: Mapping[int, Any] | None = None,
         symbol: str | None = None,
-        given: Sequence[Given | Mapped | None] = (),
-    ) -> Nested:
+        sources: Sequence[KnownArgument | MappedArgument | None] = (),
+    ) -> PrivateFunction:
         """Trace `call`, which gets a tracer for each argument and gives a pytree of arrays.
 
         `bound` maps positions of arguments to outer values: where `call` uses such a value, it uses the
         argument instead of capturing it. `symbol` is one that `reserve` gave, for functions that refer to
-        themselves. `given` says what arguments are in the only call of the function, where that is so.
+        themselves. `sources` says what the arguments are in the one
+        call that the function is traced for, where there is one.
         """
         frame = Frame(self.program, name, self.frame, private=True, symbol=symbol)
         bound = bound or {}
@@ -107,17 +108,17 @@ class Workshop:
                     inner.append(as_weak(tracer) if argument.weak_type else tracer)
                 else:
                     inner.append(frame.add_size(argument.dimensions[0]))
-                source = given[position] if position < len(given) else None
+                source = sources[position] if position < len(sources) else None
                 if source is not None:
-                    frame.given[inner[-1].value] = source
+                    frame.argument_sources[inner[-1].value] = source
                 if position in bound:
                     frame.captured[capture_key(bound[position])] = (bound[position], inner[-1].value)
             results, result_tree, _ = result_values(call, call(inner), name)
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         known = {capture_key(outer) for outer in bound.values()}
-        found = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
-        return Nested(frame.symbol, result_tree, types, found, frame.asked)
+        captured = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
+        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked)
 
     def reserve(self, name: str) -> str:
         """A symbol for a function that is traced later."""
@@ -173,19 +174,19 @@ def imported(target: Program, source: Program, symbol: str) -> str:
     key = ("imported", id(source), symbol)
     if key not in target.memo:
         module = mlir.ir.Module.parse(source.module.operation.get_asm(enable_debug_info=True), target.context)
-        found = functions(module)
-        renamed = {name: target.unique_symbol(f"imported_{name}") for name in found}
+        copies = functions(module)
+        renamed = {name: target.unique_symbol(f"imported_{name}") for name in copies}
         reader = Reader(target.codec)
-        for name, operation in found.items():
+        for name, operation in copies.items():
             for child in split_body(operation)[0]:
                 rename_references(child.operation, reader, renamed)
             operation.attributes["sym_name"] = mlir.ir.StringAttr.get(renamed[name], target.context)
             operation.attributes["sym_visibility"] = mlir.ir.StringAttr.get("private", target.context)
-        for operation in found.values():
+        for operation in copies.values():
             target.module.body.append(operation.operation.detach_from_parent())
         kept = [
             _deferred(target, source, name, renamed[name])
-            for name in found
+            for name in copies
             if is_deferred(source.module, name)
         ]
         target.memo[key] = (renamed[symbol], source, kept)

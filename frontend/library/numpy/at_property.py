@@ -14,8 +14,8 @@ import numpy as np
 from ....dialects.types import INT32
 from ...control.while_loops import fori_loop
 from ...tracing.array import Array
+from .arguments import scalar
 from .arithmetic import divide, power
-from .axes import scalar
 from .index_expressions import Item, OutOfBounds, out_of_bounds, parse
 from .index_updates import update_index, values_for
 from .indexing import get_index

@@ -18,15 +18,15 @@ from ...passes.batching.batch import Batcher
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
-from ..tracing.concrete import Mapped
+from ..tracing.concrete_values import MappedArgument
 from ..tracing.frames import Tracer
+from ..tracing.function_scope import Argument, FunctionScope, keep_dimensions
 from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Workshop, keep_dimensions
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
-from .axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
 from .named_axes import bound_axis
+from .vmap_axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
 
 
 def vmap(
@@ -96,7 +96,7 @@ class _Mapping:
         self.leaves = leaves
         names = argument_names(function, args, kwargs)
         self.values: list[Any] = []
-        self.sources: list[Mapped] = []
+        self.sources: list[MappedArgument] = []
         sizes: list[MappedAxis] = []
         for leaf, axis, name, is_mapped in zip(leaves, axes, names, self.is_mapped, strict=True):
             if axis is None or not is_mapped:
@@ -105,33 +105,33 @@ class _Mapping:
             axis = checked_axis(axis, name, value)
             sizes.append(MappedAxis(name, axis, value.shape[axis]))
             self.values.append(move_axis(value, axis, 0))
-            self.sources.append(Mapped(f"argument '{name}', which vmap maps along axis {axis}"))
+            self.sources.append(MappedArgument(f"argument '{name}', which vmap maps along axis {axis}"))
         self.size = common_size(function, sizes, axis_size)
 
     def run(self) -> Any:
-        shop = Workshop()
+        scope = FunctionScope()
         operands, sources = list(map(wide_of, self.values)), list(self.sources)
         is_weak = [v.weak_type for v in self.values]
         if self.axis_name is not None:
             # The position along the axis is one more argument, which collectives know their axis by.
             operands.append(ops.iota(shape=(self.size,), axis=0, dtype=np.dtype(np.int32)))
-            sources.append(Mapped(f"the position along the mapped axis '{self.axis_name}'"))
+            sources.append(MappedArgument(f"the position along the mapped axis '{self.axis_name}'"))
             is_weak.append(False)
         arguments = [replace(_slice_of(v), weak_type=weak) for v, weak in zip(operands, is_weak, strict=True)]
-        nested = shop.nested(function_name(self.function), self._call, arguments, given=sources)
+        nested = scope.trace(function_name(self.function), self._call, arguments, sources=sources)
         static = self.size if isinstance(self.size, int) else None
-        engine = shop.engine(
+        engine = scope.engine(
             ("batch", static, self.axis_name),
-            lambda module: Batcher(module, static, self.axis_name, shop.program),
+            lambda module: Batcher(module, static, self.axis_name, scope.program),
         )
         mask = (*(True for _ in operands), *(False for _ in nested.captured))
-        made = engine.batch(nested.symbol, mask)
+        mapped = engine.batch(nested.symbol, mask)
         leading = [] if static is not None else [self.size]
-        results = shop.call(made.symbol, [*leading, *operands, *nested.captured])
+        results = scope.call(mapped.symbol, [*leading, *operands, *nested.captured])
         axes = result_axes(self.function, self.out_axes, nested.result_tree)
         placed = [
             self._placed(r, has_axis, axis)
-            for r, has_axis, axis in zip(results, made.batched_results, axes, strict=True)
+            for r, has_axis, axis in zip(results, mapped.batched_results, axes, strict=True)
         ]
         return tree.unflatten(nested.result_tree, placed)
 
@@ -152,11 +152,11 @@ class _Mapping:
 
     def _shared(self, args: Sequence[Any]) -> list[Any]:
         """The arguments of a slice; one without a mapped leaf is the user's object, no copy."""
-        flags, found = iter(self.is_mapped), []
+        flags, arguments = iter(self.is_mapped), []
         for original, arg in zip(self.args, args, strict=True):
             mapped = [next(flags) for _ in range(tree.structure(original).num_leaves)]
-            found.append(arg if any(mapped) else original)
-        return found
+            arguments.append(arg if any(mapped) else original)
+        return arguments
 
     def _placed(self, result: Any, has_axis: bool, axis: int | None) -> Any:
         if axis is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...control.control_flow import while_loop
+from ...control.while_loops import while_loop
 from ...errors import DtypeError
 from ...tracing.locations import user_location_text
 from .. import numpy as xp

@@ -13,7 +13,7 @@ from .. import numpy as xp
 from ..nn import log_softmax as _log_softmax
 from ..nn import logsumexp as _logsumexp
 from ..nn import softmax as _softmax
-from ..numpy.elementwise import in_float32
+from ..numpy.elementwise_decorator import in_float32
 from ..numpy.promotion import stays_weak
 
 _SQRT_HALF: Final = math.sqrt(0.5)

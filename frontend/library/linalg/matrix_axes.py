@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..numpy import matrices
-from ..numpy.axes import argument_error, shape_error
+from ..numpy.arguments import argument_error, shape_error
 from ..numpy.einsum import einsum
 from ..numpy.products import cross as _cross
 from ..numpy.products import outer as _outer

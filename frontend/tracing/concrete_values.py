@@ -29,7 +29,7 @@ class UnknownValueError(Exception):
 
 
 @dataclass(frozen=True)
-class Given:
+class KnownArgument:
     """What an argument is in the one call that its function is traced for.
 
     `value` is an array, a traced value of an enclosing frame, or a function that computes an array.
@@ -40,7 +40,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Mapped:
+class MappedArgument:
     """An argument that is another one for each element of a mapped axis."""
 
     reason: str
@@ -74,7 +74,7 @@ class FrameValues:
         source = source_of(self._frame, argument)
         if source is None:
             raise UnknownValueError
-        if isinstance(source, Mapped):
+        if isinstance(source, MappedArgument):
             raise UnknownValueError(source.reason)
         return value_of(source.value)
 
@@ -86,14 +86,14 @@ def value_of(outer: Any) -> Any:
     return outer() if callable(outer) else np.asarray(outer)
 
 
-def source_of(frame: Frame, argument: Any) -> Given | Mapped | None:
+def source_of(frame: Frame, argument: Any) -> KnownArgument | MappedArgument | None:
     """What an argument of a frame stands for, of its own or captured; None where that is not known."""
-    own = frame.given.get(argument)
+    own = frame.argument_sources.get(argument)
     if own is not None:
         return own
     for outer, inner in frame.captured.values():
         if inner == argument:
-            return Given(outer)
+            return KnownArgument(outer)
     return None
 
 
@@ -113,7 +113,7 @@ def is_differentiated(frame: Frame, value: Any) -> bool:
             wanted += [] if operation.name == "adze.stop_gradient" else operation.operands
             continue
         source = source_of(frame, value)
-        if not isinstance(source, Given):
+        if not isinstance(source, KnownArgument):
             continue
         outer = source.value
         if source.is_differentiated or (
@@ -123,7 +123,7 @@ def is_differentiated(frame: Frame, value: Any) -> bool:
     return False
 
 
-def results_of(program: Program, symbol: str, operands: Sequence[Any], count: int) -> list[Given]:
+def results_of(program: Program, symbol: str, operands: Sequence[Any], count: int) -> list[KnownArgument]:
     """What the results of a function are at these operands; evaluated when the first is asked for."""
 
     @functools.cache
@@ -131,14 +131,14 @@ def results_of(program: Program, symbol: str, operands: Sequence[Any], count: in
         arrays = [value_of(v) for v in operands]
         return Evaluation(program.module, effects=False).call(symbol, arrays)
 
-    return [Given(functools.partial(lambda i: results()[i], i)) for i in range(count)]
+    return [KnownArgument(functools.partial(lambda i: results()[i], i)) for i in range(count)]
 
 
 def origin_of(value: Any) -> Any:
     """The outermost traced value (or array) that a traced argument stands for."""
     while hasattr(value, "frame"):
         source = source_of(value.frame, value.value)
-        if not isinstance(source, Given) or callable(source.value):
+        if not isinstance(source, KnownArgument) or callable(source.value):
             break
         value = source.value
     return value

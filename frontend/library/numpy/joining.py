@@ -14,7 +14,7 @@ from ...tracing.frames import Tracer
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
-from .axes import (
+from .arguments import (
     argument_error,
     concrete,
     dtype_of,

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects.types import FLOAT32, FLOATS, INT32
-from ...control.control_flow import while_loop
+from ...control.while_loops import while_loop
 from ...tracing.array import Array
 from ...tracing.interpreter import as_value
 from .. import numpy as xp

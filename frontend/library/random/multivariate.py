@@ -20,7 +20,7 @@ from ..linalg.eigh import eigh
 from ..linalg.qr import qr
 from ..linalg.svd import svd
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
-from .transformed import is_complex_dtype, normal_floats, normal_numbers
+from .inverse_transforms import is_complex_dtype, normal_floats, normal_numbers
 
 METHODS: Final = ("cholesky", "eigh", "svd")
 

@@ -12,10 +12,10 @@ from ...control.while_loops import fori_loop
 from ...errors import ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
-from ...transforms.batching import vmap
+from ...transforms.vmap import vmap
 from .. import numpy as xp
 from .indexing import GatherDimensionNumbers, ScatterDimensionNumbers, gather, scatter_add
-from .operands import axes_of
+from .scalar_operands import axes_of
 
 
 def scatter_apply(
