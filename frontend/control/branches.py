@@ -19,7 +19,7 @@ from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
-from .carries import is_true, scalar, sequence, settled_start, typed_tree, yields_to
+from .carries import is_true, scalar, settled_start, typed_tree, yields_to
 from .eager_types import checked
 
 NO_OPERAND: Final = object()
@@ -167,7 +167,7 @@ class _Branches:
             results = ops.custom_batch_call(*operands, callee=whole.symbol, rule=ONE_BY_ONE, results=kinds)
         else:
             results = choose(operands)
-        return tree.unflatten(branches[0].result_tree, sequence(results))
+        return tree.unflatten(branches[0].result_tree, results)
 
     def _traced(self, captured: Sequence[Any]) -> list[PrivateFunction]:
         """Every branch as a function of the operands and of what any branch captures."""

@@ -98,7 +98,7 @@ class _System:
             closed_over=0,  # the rule speaks of outer values too
             results=self.body.result_types,
         )
-        return list(results) if isinstance(results, tuple) else [results]
+        return list(results)
 
     def _solved(self, leaves: Sequence[Any]) -> list[Any]:
         solution = self.solve(self.user_matvec, tree.unflatten(self.structure, leaves))
@@ -171,7 +171,7 @@ class _System:
             donor_count=len(shape_witnesses),
             results=kinds,
         )
-        return list(solution) if isinstance(solution, tuple) else [solution]
+        return list(solution)
 
     def _transposed(self, outer_values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """The solution of the transposed system."""
@@ -180,7 +180,7 @@ class _System:
                 message="custom_linear_solve was given no transpose_solve, which reverse mode needs",
                 results=tuple(ops.tensor_type(c) for c in cotangents),
             )
-            return list(solution) if isinstance(solution, tuple) else [solution]
+            return list(solution)
 
         def multiplied(x: Any) -> Any:
             return self.scope.call(self.matvec.symbol, [*outer_values, *tree.leaves(x)])
