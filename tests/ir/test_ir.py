@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from adze.passes.registry import GROUPS, PASSES
+
 HERE = Path(__file__).resolve().parent
 FILES = sorted(str(path.relative_to(HERE)) for path in HERE.rglob("*.mlir"))
 
@@ -36,10 +38,16 @@ def test_file_gives_what_it_states(results: Mapping[str, Any], file: str) -> Non
     assert results[file]["code"] == "PASS", results[file]["output"]
 
 
-def test_every_engine_is_shown() -> None:
-    assert {Path(file).parent.name for file in FILES} == {
-        *("simplify", "inline", "jvp", "linearize", "transpose", "grad", "batch", "lower", "verify")
-    }
+def test_every_pass_and_group_has_a_file_in_the_folder_of_its_name() -> None:
+    shown = {Path(file).parent.name for file in FILES}
+    assert {known.name for known in PASSES} <= shown
+    assert shown <= {known.name for known in (*PASSES, *GROUPS)}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_file_runs_the_pass_that_its_folder_names(file: str) -> None:
+    run = next(line for line in (HERE / file).read_text().splitlines() if line.startswith("// RUN: "))
+    assert Path(file).parent.name in run or "--pass-pipeline" not in run
 
 
 @pytest.mark.parametrize("file", FILES)

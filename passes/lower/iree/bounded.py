@@ -11,15 +11,29 @@ start or after a turn is taken for that constant always: the loop reads and writ
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ....dialects import mlir
+from ...base import Pass
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
 _ARITHMETIC: Final = ("arith.addi", "arith.subi", "arith.maxsi", "arith.minsi", "arith.floordivsi")
 _BITS: Final = 60  # of the bytes of one array; several of them have to stay below 2**64
 _MOST: Final = 53  # bits of one size: what IREE says of the sizes of arguments
 _SPARE: Final = 2  # bits by which a size that is computed may be larger than those of arguments
+
+
+@dataclass(frozen=True)
+class BoundSizes(Pass):
+    """State the largest dynamic sizes of functions with loops or branches, and check them at run time."""
+
+    name = "bound-sizes"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            bound_sizes(module)
 
 
 def bound_sizes(module: Any) -> None:

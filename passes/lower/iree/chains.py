@@ -8,11 +8,25 @@ of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ....dialects import mlir
 from ....runtime.compile.kernels import is_fold
+from ...base import Pass
 from .barriers import BARRIER, compute_barrier
+
+
+@dataclass(frozen=True)
+class SeparateReductions(Pass):
+    """Put a barrier behind every reduction that another one depends on, so that no kernel has both."""
+
+    name = "separate-reductions"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            keep_folds_apart(module)
 
 
 def has_chains(module: Any) -> bool:

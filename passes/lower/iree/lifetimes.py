@@ -8,11 +8,25 @@ functions of more than one block; buffers are freed when the last reference to t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ....dialects import mlir
+from ...base import Pass
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
+
+
+@dataclass(frozen=True)
+class KeepLifetimes(Pass):
+    """Add blocks to functions with loops or branches, so that IREE inserts no deallocations there."""
+
+    name = "keep-lifetimes"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            keep_lifetimes(module)
 
 
 def keep_lifetimes(module: Any) -> None:
