@@ -7,11 +7,14 @@ ADZE_DUMP_DIR goes on as `jit` does: `adze opt 05-mark-barriers.mlir --start-aft
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..dialects.errors import AdzeError
 from .arguments import check_output, read_text
 from .reporting import BadUsage, JsonOption, command, print_json, print_note, print_rows, print_text, usage
 
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
 EVERY_PASS = "all"
 WHOLE_PIPELINE = "optimize,lower"
 """The groups of passes that make up what `jit` runs."""
+
+
+class UnverifiedError(AdzeError, ValueError):
+    """A pass failed on a module that was not verified."""
 
 
 @command
@@ -108,7 +115,8 @@ def opt(
 
     if verify and holds_adze(module):
         Verify().run(module)
-    run_pipeline(module, steps, check=verify, observer=observe)
+    with refusing_unverified(verify):
+        run_pipeline(module, steps, check=verify, observer=observe)
     text = text_of(module, locations)
     if destination is not None:
         write_atomically(destination, f"{text}\n".encode())
@@ -116,6 +124,22 @@ def opt(
         print_json({"passes": report, "output": str(output) if output else None, "module": text})
     elif destination is None:
         print_text(text)
+
+
+@contextlib.contextmanager
+def refusing_unverified(verify: bool) -> Iterator[None]:
+    """With `--no-verify` a pass may meet what it cannot read: any failure is then the module's."""
+    try:
+        yield
+    except AdzeError:
+        raise
+    except Exception as error:
+        if verify:
+            raise
+        raise UnverifiedError(
+            f"a pass cannot read the module, which was not verified ({type(error).__name__})",
+            hint="leave out --no-verify, and adze says what is wrong with it",
+        ) from error
 
 
 def show_passes(passes: tuple[type[Pass] | Group, ...], json: bool) -> None:

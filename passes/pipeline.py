@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..dialects import mlir
+from ..dialects.errors import AdzeError, OutOfMemoryError
 from ..runtime.targets import Target
 from .analysis.check_nans import CheckNans
 from .analysis.verify import Verified, verify
 from .base import Pass
+from .ir.functions import functions
 from .lower.convert import Convert
 from .lower.fuse_reductions import FuseReductions
 from .lower.inline_bodies import InlineBodies
@@ -127,7 +129,12 @@ def run_pipeline(
     verified: Verified = set()
     for step in passes:
         started = time.perf_counter()
-        step.run(module)
+        try:
+            step.run(module)
+        except MemoryError as error:
+            if isinstance(error, AdzeError):
+                raise
+            raise OutOfMemoryError(f"pass '{step.name}': there is not enough memory: {error}") from None
         seconds = time.perf_counter() - started
         in_adze = in_adze and step.leaves_adze
         if check and in_adze:
@@ -145,7 +152,7 @@ def lower(module: mlir.ir.Module, target: Target) -> ModuleHints:
 def _has_tiles(module: mlir.ir.Module) -> bool:
     return any(
         "compilation_info" in operation.attributes
-        for function in module.body.operations
+        for function in functions(module).values()
         for block in function.regions[0].blocks
         for operation in block.operations
         if operation.operation.name == "linalg.generic"

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ..dialects import mlir
 from ..dialects.errors import AdzeError
 from .analysis.check_nans import CheckNans
-from .analysis.verify import verify
+from .analysis.verify import invalid, verify
 from .base import Pass
 from .lower.iree.chains import SeparateReductions
 from .lower.tuning.configuration import strip_configuration
@@ -70,9 +70,12 @@ class CommonSubexpressions(Pass):
 
 
 def run_upstream(module: mlir.ir.Module, pipeline: str) -> None:
-    """Run a pipeline of MLIR's own passes."""
+    """Run a pipeline of MLIR's own passes, which verify what they are given."""
     with module.context:
-        mlir.passmanager.PassManager.parse(pipeline).run(module.operation)
+        try:
+            mlir.passmanager.PassManager.parse(pipeline).run(module.operation)
+        except mlir.ir.MLIRError as error:
+            raise invalid(error) from None
 
 
 PASSES: Final[tuple[type[Pass], ...]] = (

@@ -23,6 +23,7 @@ from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.op import DIALECT, Op, Undefined
 from ...dialects.types import TensorType, ValueType
 from ..base import Pass
+from ..ir.functions import functions
 from ..ir.marks import BARRIER
 from .lowering import Lowering
 from .plan import hints_of, target_of
@@ -56,6 +57,7 @@ class _Conversion:
         with self.context, mlir.ir.Location.unknown():
             self.lowering.module = self.module
             self.lowering.scalars.share_in(self.module)
+            functions(self.module)  # refuses a module that holds anything else
             self._erase_signedness()
             rewrite = mlir.rewrite
             converter = rewrite.TypeConverter()

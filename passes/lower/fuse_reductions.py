@@ -15,6 +15,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.types import COMPLEX64, COMPLEX128
 from ..base import Pass
+from ..ir.functions import functions
 from .forms.fusion import fuse
 from .forms.generics import repeated_constant
 from .lowering import Lowering
@@ -38,7 +39,7 @@ class FuseReductions(Pass):
 
 def _complex_constants(module: mlir.ir.Module) -> Iterator[tuple[Any, np.generic]]:
     """The values that repeat one complex number, and that number: two real constants put together."""
-    for function in module.body.operations:
+    for function in functions(module).values():
         for block in function.regions[0].blocks:
             for child in block.operations:
                 operation = child.operation

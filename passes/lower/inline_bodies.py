@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ...dialects import mlir
 from ..base import Pass
-from ..ir.functions import is_private
+from ..ir.functions import functions, is_private
 from .scalars import NO_INLINE
 
 
@@ -22,13 +22,12 @@ class InlineBodies(Pass):
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:
-        functions = module.body.operations
-        if any(is_private(f) and NO_INLINE not in f.attributes for f in functions):
+        if any(is_private(f) and NO_INLINE not in f.attributes for f in functions(module).values()):
             with module.context:
                 tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"
                 manager = mlir.passmanager.PassManager.parse(tidy)
                 manager.enable_verifier(False)  # half the time of lowering, and IREE verifies what it reads
                 manager.run(module.operation)
-        for function in functions:
+        for function in functions(module).values():
             if NO_INLINE in function.attributes:
                 del function.attributes[NO_INLINE]

@@ -16,6 +16,7 @@ from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError
 from ...runtime.targets import Target, parse_target
 from ..base import Pass
+from ..ir.functions import functions
 from ..ir.marks import HINTS, TARGET
 from .tuning.configuration import ModuleHints, Survey, plan, survey
 
@@ -81,7 +82,7 @@ def _surveyed(module: mlir.ir.Module) -> Iterator[Survey]:
     codec = Codec(module.context)
     reader = Reader(codec)
     known: dict[Any, Survey] = {}  # of ops whose attributes do not matter
-    for function in module.body.operations:
+    for function in functions(module).values():
         for operation in (o for block in function.regions[0].blocks for o in block.operations):
             op = reader.declaration(operation.operation.name)
             if op is None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from ....dialects import mlir
 from ...base import Pass
+from ...ir.functions import functions
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
 _ARITHMETIC: Final = ("arith.addi", "arith.subi", "arith.maxsi", "arith.minsi", "arith.floordivsi")
@@ -38,7 +39,7 @@ class BoundSizes(Pass):
 
 def bound_sizes(module: Any) -> None:
     """Bound the dynamic sizes of every function that has a loop or a branch."""
-    for function in module.body.operations:
+    for function in functions(module).values():
         block = function.operation.regions[0].blocks[0]
         if any(_dynamic(argument) for argument in block.arguments) and any(
             o.operation.name in _STRUCTURED for o in block.operations

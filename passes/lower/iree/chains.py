@@ -14,6 +14,7 @@ from typing import Any
 from ....dialects import mlir
 from ....runtime.compile.kernels import is_fold
 from ...base import Pass
+from ...ir.functions import functions
 from .barriers import BARRIER, compute_barrier
 
 
@@ -47,7 +48,7 @@ def keep_folds_apart(module: Any) -> None:
 
 def _followed_folds(module: Any) -> Iterator[Any]:
     """Each fold that a later one of its block depends on, once."""
-    for function in module.body.operations:
+    for function in functions(module).values():
         for block in _blocks(function.operation):
             yield from _followed(block)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ....dialects import mlir
 from ...base import Pass
+from ...ir.functions import functions
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
 
@@ -31,7 +32,7 @@ class KeepLifetimes(Pass):
 
 def keep_lifetimes(module: Any) -> None:
     """End every function that has a loop or a branch with a loop of blocks that nothing repeats."""
-    for function in module.body.operations:
+    for function in functions(module).values():
         blocks = function.operation.regions[0].blocks
         if len(blocks) == 1 and any(o.operation.name in _STRUCTURED for o in blocks[0].operations):
             _end_with_blocks(blocks[0])

@@ -15,6 +15,7 @@ from typing import Any
 
 from ....dialects import mlir
 from ...base import Pass
+from ...ir.functions import functions
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class UseLoopState(Pass):
 
 def use_loop_state(module: Any) -> None:
     """Make the body of every `scf.while` read every entry of its state."""
-    for loop in [o for function in module.body.operations for o in _loops(function.operation)]:
+    for loop in [o for function in functions(module).values() for o in _loops(function.operation)]:
         block = loop.regions[1].blocks[0]
         end = block.operations[len(block.operations) - 1].operation
         read = _read(block)
