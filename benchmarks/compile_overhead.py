@@ -25,7 +25,7 @@ from adze.frontend.tracing.trace import trace_program
 from adze.frontend.transforms.differentiation import grad
 from adze.passes.analysis.verify import verify
 from adze.passes.autodiff.linearize import Linearizer
-from adze.passes.pipeline import TO_SIMPLIFIED, Lower
+from adze.passes.pipeline import LOWER, OPTIMIZE, run_pipeline
 
 OPS_PER_ITERATION = 5
 # `import adze` loads its modules lazily; a program that compiles functions imports those of the second line.
@@ -98,11 +98,23 @@ def stage_seconds(function: Any) -> dict[str, float]:
 
     module = timed("trace", lambda: trace_program(function, arguments(), {})).module
     timed("verify", lambda: verify(module))
-    for step in TO_SIMPLIFIED:
-        timed(step.name, lambda step=step: step.run(module))
-    timed("verify simplified", lambda: verify(module))
-    timed("lower", lambda: Lower().run(module))
+    passes_seconds(module, seconds)
     return seconds
+
+
+def passes_seconds(module: Any, seconds: dict[str, float]) -> None:
+    """Add the seconds of each pass, those that lower together, and of verifying between passes."""
+    began = time.perf_counter()
+    own = 0.0
+
+    def observe(step: Any, _: Any, taken: float) -> None:
+        nonlocal own
+        name = step.name if step in OPTIMIZE else "lower"
+        seconds[name] = seconds.get(name, 0.0) + taken
+        own += taken
+
+    run_pipeline(module, (*OPTIMIZE, *LOWER), observer=observe)
+    seconds["verify between passes"] = time.perf_counter() - began - own
 
 
 def gradient_seconds(function: Any) -> dict[str, float]:
@@ -126,10 +138,7 @@ def gradient_seconds(function: Any) -> dict[str, float]:
     linear = (False,) * len(linearized.residuals) + (True, True)
     timed("transpose", lambda: linearizer.transposer.transpose(linearized.linear, linear))
     whole = trace_program(grad(total), arguments(), {}).module  # untimed: it repeats the steps above
-    for step in TO_SIMPLIFIED:
-        timed(step.name, lambda step=step: step.run(whole))
-    timed("verify simplified", lambda: verify(whole))
-    timed("lower", lambda: Lower().run(whole))
+    passes_seconds(whole, seconds)
     return seconds
 
 
