@@ -20,7 +20,7 @@ from .analysis.check_nans import CheckNans
 from .analysis.verify import verify
 from .base import Pass
 from .lower.convert import lower
-from .optimize.dead_results import narrow
+from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
 from .transforms import TRANSFORMS
@@ -50,7 +50,7 @@ class Simplify(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         simplify(module)
-        narrow(module)
+        eliminate_dead_results(module)
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,9 @@ class _Branches:
 
         if batching == "map":
             whole = self.shop.nested(self.name, choose, [argument_of(v) for v in given])
-            results = ops.custom_batch_call(*given, callee=whole.symbol, rule=ONE_BY_ONE, results=kinds)
+            results = ops.custom_batch_call(
+                *given, callee=whole.symbol, rule=ONE_BY_ONE, derivation=(), results=kinds
+            )
         else:
             results = choose(given)
         return tree.unflatten(made[0].result_tree, sequence(results))

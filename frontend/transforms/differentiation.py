@@ -51,7 +51,7 @@ def jvp(
     shop = Workshop()
     nested = call.traced(shop, active)
     operands = [*call.values, *nested.captured]
-    made = shop.forward.differentiate(nested.symbol, (*active, *(False for _ in nested.captured)))
+    made = shop.engines.forward.differentiate(nested.symbol, (*active, *(False for _ in nested.captured)))
     outputs = shop.call(made.symbol, [*operands, *(t for t in moving if t is not None)])
     count = len(nested.result_types)
     results = outputs[:count]
@@ -108,7 +108,7 @@ def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[A
                 f"{tree.describe(nested.result_tree)}",
                 where=user_location_text(),
             )
-        made = shop.transposer.transpose(nested.symbol, linear)
+        made = shop.engines.transposer.transpose(nested.symbol, linear)
         constant = [
             v for v, is_linear in zip([*call.values, *nested.captured], linear, strict=True) if not is_linear
         ]

@@ -92,7 +92,7 @@ class Linear:
         ]
         given = [c for c, is_active in zip(given, self.made.active_results, strict=True) if is_active]
         linear = (False,) * len(residuals) + (True,) * sum(self.mask)
-        transposed = self.shop.transposer.transpose(
+        transposed = self.shop.engines.transposer.transpose(
             self.made.linear, linear, tuple(c is not None for c in given)
         )
         values = iter(self.shop.call(transposed.symbol, [*residuals, *(c for c in given if c is not None)]))
@@ -113,7 +113,7 @@ class LinearizedCall:
         active = [m and v.dtype in INEXACT for m, v in zip(mask, call.values, strict=True)]
         nested = call.traced(shop, active)
         operands = [*call.values, *nested.captured]
-        made = shop.linearizer.linearize(nested.symbol, (*active, *(False for _ in nested.captured)))
+        made = shop.engines.linearizer.linearize(nested.symbol, (*active, *(False for _ in nested.captured)))
         outputs = shop.call(made.primal, operands)
         self.results = outputs[: len(nested.result_types)]
         self.residuals = made.residual_values(operands, outputs)

@@ -166,7 +166,7 @@ class _System:
             callee=shop.nested("solve_forward", forward, [*fixed, *lending, *own], bound).symbol,
             bwd=shop.nested("solve_transposed", backward, [*fixed, *own], bound).symbol,
             residual_count=len(given),
-            donor_count=len(lent),
+            shape_operand_count=len(lent),
             results=kinds,
         )
         return list(found) if isinstance(found, tuple) else [found]
