@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 import numpy as np
 
 from .errors import SizeError, TypeCheckError
 from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge_shapes
+
+T = TypeVar("T")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
@@ -325,8 +327,7 @@ class Op:
             name: static_sizes(value) if cls.attributes[name].kind == "sizes" else value
             for name, value in attributes.items()
         }
-        inferred = cls.infer(*operand_types, **static)
-        return inferred if isinstance(inferred, tuple) else (inferred,)
+        return as_tuple(cls.infer(*operand_types, **static))
 
 
 @lru_cache(maxsize=4096)
@@ -338,6 +339,11 @@ def _known_result_types(rule: Callable[..., Any], operand_types: tuple[ValueType
 def element_count(type_: TensorType) -> int:
     """How many elements an array of this type has; a dynamic size counts as 1."""
     return prod(1 if n is None else n for n in type_.shape)
+
+
+def as_tuple(returned: T | Sequence[T]) -> tuple[T, ...]:
+    """What a rule returned for one result, or for each of them in a tuple or list, as a tuple."""
+    return tuple(returned) if isinstance(returned, (tuple, list)) else (cast(T, returned),)
 
 
 def require(condition: bool, message: str) -> None:
@@ -387,6 +393,7 @@ __all__ = [
     "Op",
     "Operand",
     "Undefined",
+    "as_tuple",
     "boolean",
     "choice",
     "dtype_attribute",

@@ -25,7 +25,6 @@ class Effect(Op):
 
     has_effect = True
     is_arithmetic = False
-    builder_result = "tuple[()]"
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, results: Any, **attributes: Any) -> tuple[()]:

@@ -117,7 +117,7 @@ class _Call:
             derivation=(),
             results=body.result_types,
         )
-        return tree.unflatten(body.result_tree, results if isinstance(results, tuple) else (results,))
+        return tree.unflatten(body.result_tree, results)
 
     def _body(self, captured: Sequence[Any]) -> Nested:
         count = len(self.values)

@@ -17,7 +17,7 @@ from typing import Any, Final
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter
 from ...dialects.errors import MissingRuleError
-from ...dialects.op import Op, Undefined
+from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import INEXACT, SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
 from ..ir.construction import (
@@ -133,7 +133,7 @@ class ForwardMode(Engine):
             )
         outputs = results[0] if len(results) == 1 else tuple(results)
         out = rule(b, application.operands, tuple(incoming), outputs, **application.attributes)
-        return list(_sequence(out))
+        return list(as_tuple(out))
 
     def _through_functions(
         self, application: Application, incoming: Sequence[Any], b: Emitter
@@ -209,7 +209,3 @@ def shape_operands_of(b: Emitter, results: Sequence[Any]) -> list[Any]:
 def carries_tangent(type_: ValueType) -> bool:
     """Whether values of this type have a tangent: floats and complex numbers do."""
     return isinstance(type_, TensorType) and type_.dtype in INEXACT
-
-
-def _sequence(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)

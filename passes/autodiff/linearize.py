@@ -104,7 +104,7 @@ class Linearizer(ForwardMode):
             shape_operand_count=len(shaped),
             results=linear,
         )
-        return results, list(pushed) if isinstance(pushed, tuple) else [pushed]
+        return results, list(pushed)
 
     def call(
         self,
@@ -270,7 +270,7 @@ class _Split:
         """Put residuals behind a barrier: a recomputation from them must not be merged with the primal op."""
         hidden = [a for a in arguments if a not in self.is_linear and a.type != b.codec.write_type(SIZE)]
         barrier = b.optimization_barrier(*(values[a] for a in hidden))
-        values.update(zip(hidden, barrier if isinstance(barrier, tuple) else (barrier,), strict=True))
+        values.update(zip(hidden, barrier, strict=True))
 
     def _drop_effects(self, operation: Any) -> None:
         """Let an op that is computed again refer to effect-free clones: the primal op has the effects."""

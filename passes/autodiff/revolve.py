@@ -18,7 +18,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.ops.control.values import as_list
 from ...dialects.types import INT32
 
 LONGEST_CHUNK: Final = 32
@@ -217,7 +216,7 @@ def repeated_while(
         body_constants=k,
         saved_states=0,
     )
-    return as_list(final)
+    return list(final)
 
 
 # -- arithmetic on counters and rows -------------------------------------------------------------------

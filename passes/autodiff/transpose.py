@@ -16,7 +16,7 @@ from typing import Any
 
 from ...dialects.builder.emitter import Emitter
 from ...dialects.errors import MissingRuleError
-from ...dialects.op import Linear, Op, Undefined
+from ...dialects.op import Linear, Op, Undefined, as_tuple
 from ...dialects.types import ValueType
 from ..analysis.verify import location_text
 from ..ir.construction import (
@@ -158,7 +158,7 @@ class _BackwardPass:
             contributions = op.transpose(self.emitter, *args, **attributes)
         except _NotLinearError:
             raise _missing(operation, op, "it is not linear in these operands together") from None
-        return contributions if isinstance(contributions, (tuple, list)) else (contributions,)
+        return as_tuple(contributions)
 
     def _operand(self, value: Any) -> Any:
         """An operand as transpose rules see it: a value, or of a linear one its type and its sizes."""
@@ -185,7 +185,7 @@ class _LinearEmitter(AppendingEmitter):
             raise _NotLinearError
         return super().type_of(value)
 
-    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
         if any(isinstance(v, Linear) for v in operands):
             raise _NotLinearError
         return super().apply(op, operands, attributes)

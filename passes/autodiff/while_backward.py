@@ -14,7 +14,6 @@ from typing import Any
 from ...dialects.ops.control.counted_loop import CountedLoop, parts
 from ...dialects.ops.control.values import (
     Flags,
-    as_list,
     fixed_point,
     pick,
     present,
@@ -87,7 +86,7 @@ def push_through(
         body_constants=k,
         saved_states=loop.saved_states,
     )
-    return spread(as_list(final)[len(loop.state) : -1], active)
+    return spread(list(final)[len(loop.state) : -1], active)
 
 
 def pull_back(
@@ -124,7 +123,7 @@ def pull_back(
         active=active,
         results=tuple(b.type_of(operands[i]) for i in active),
     )
-    every = spread(as_list(outgoing), (*constants, *state))
+    every = spread(list(outgoing), (*constants, *state))
     return every[:k], every[k:]
 
 

@@ -160,9 +160,7 @@ class Batcher(Engine):
         b.location = derived_location(operation.location, "batch")
         batched = tuple(v in has_axis for v in list(operation.operands)[: len(operands)])
         if not any(batched):
-            unchanged = b.apply(op, operands, attributes)
-            results = unchanged if isinstance(unchanged, tuple) else (unchanged,)
-            values.update(zip(operation.results, results, strict=True))
+            values.update(zip(operation.results, b.apply(op, operands, attributes), strict=True))
             return
         if isinstance(op.batch, Undefined):
             raise MissingRuleError(

@@ -67,7 +67,5 @@ class Predicator(Engine):
             assert op.predicated is not None
             b.location = operation.location
             results = op.predicated(b, predicate, operands, self, **attributes)
-            values.update(
-                zip(operation.results, results if isinstance(results, tuple) else (results,), strict=True)
-            )
+            values.update(zip(operation.results, results, strict=True))
         return new.finish([values[v] for v in terminator.operands])

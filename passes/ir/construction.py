@@ -122,8 +122,7 @@ def derived_location(location: mlir.ir.Location, transform: str) -> mlir.ir.Loca
 
 def call_function(b: Emitter, module: mlir.ir.Module, symbol: str, operands: Sequence[Any]) -> list[Any]:
     """The results of calling a function of the module."""
-    results = b.call(*operands, callee=symbol, results=result_types(b, module, symbol))
-    return list(results) if isinstance(results, tuple) else [results]
+    return list(b.call(*operands, callee=symbol, results=result_types(b, module, symbol)))
 
 
 def result_types(b: Emitter, module: mlir.ir.Module, symbol: str) -> tuple[ValueType, ...]:

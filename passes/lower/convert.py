@@ -17,7 +17,7 @@ from ...dialects.dialect import OPS
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.op import DIALECT, Op, Undefined
 from ...dialects.types import TensorType, ValueType
-from ..ir.functions import is_private
+from ..ir.functions import functions, is_private
 from .forms.fusion import fuse
 from .iree.bounded import bound_sizes
 from .iree.hazards import guarded
@@ -52,6 +52,7 @@ class _Conversion:
         with self.context, mlir.ir.Location.unknown():
             self.lowering.module = self.module
             self.lowering.scalars.share_in(self.module)
+            functions(self.module)  # refuses a module that holds anything else
             self._plan()
             self.guarded = guarded(self.module, self.reader)
             self._erase_signedness()

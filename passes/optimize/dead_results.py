@@ -132,7 +132,7 @@ class _Elimination:
         kept = [v for v, flag in zip(values, operands, strict=True) if flag]
         outputs = emitter.apply(op, kept, attributes)
         replaced = [r for r, flag in zip(operation.results, results, strict=True) if flag]
-        for old, new in zip(replaced, outputs if isinstance(outputs, tuple) else (outputs,), strict=True):
+        for old, new in zip(replaced, outputs, strict=True):
             old.replace_all_uses_with(new)
         operation.erase()
 

@@ -32,7 +32,6 @@ class CallLike(Op):
 
     operands: ClassVar[tuple[Operand, ...]] = (Passed("xs", ANY, variadic=True),)
     callee_attribute = "callee"
-    builder_result = "Any"
 
     @classmethod
     def infer(cls, *xs: TensorType, results: Any, **attributes: Any) -> tuple[TensorType, ...]:

@@ -16,7 +16,6 @@ from ...types import ANY, INT32, TensorType
 from .call import RESULTS, Passed
 from .values import (
     Flags,
-    as_list,
     carrying,
     choose,
     gated_where,
@@ -34,7 +33,6 @@ class Cond(Op):
     name = "cond"
     operands = (Operand("index", frozenset({INT32})), Passed("xs", ANY, variadic=True))
     attributes = {"branches": Attribute("symbols", "the functions to choose from"), "results": RESULTS}
-    builder_result = "Any"
 
     @staticmethod
     def infer(index: TensorType, *xs: TensorType, branches: Any, results: Any) -> tuple[TensorType, ...]:
@@ -55,7 +53,7 @@ class Cond(Op):
         derivatives = [engine.differentiate(s, active, everything).symbol for s in branches]
         moving = [t for t in tangents[1:] if t is not None]
         types = (*results, *pick(results, everything))
-        outputs = as_list(b.cond(primals[0], *primals[1:], *moving, branches=derivatives, results=types))
+        outputs = list(b.cond(primals[0], *primals[1:], *moving, branches=derivatives, results=types))
         return outputs[: len(results)], spread(outputs[len(results) :], everything)
 
     @staticmethod
@@ -89,7 +87,7 @@ class Cond(Op):
 
         kinds = (*results, *flat)
         chosen = [primal(i) for i in range(len(branches))]
-        outputs = as_list(b.cond(*primals, branches=chosen, results=kinds))
+        outputs = list(b.cond(*primals, branches=chosen, results=kinds))
         union = tuple(any(p.active_results[i] for p in parts) for i in range(len(results)))
         moving = [t for t in tangents[1:] if t is not None]
         everything = [*primals[1:], *outputs]
@@ -136,7 +134,7 @@ class Cond(Op):
 
         chosen = [linear(i) for i in range(len(branches))]
         pushed = b.cond(primals[0], *residuals, *moving, branches=chosen, results=pick(results, union))
-        return outputs[: len(results)], spread(as_list(pushed), union)
+        return outputs[: len(results)], spread(list(pushed), union)
 
     @staticmethod
     def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, *, branches: Any, results: Any) -> Any:
@@ -170,7 +168,7 @@ class Cond(Op):
             return str(engine.function(f"{name}_branch_transpose", types, build))
 
         chosen = [whole(name, backward) for name, backward in zip(branches, backward_passes, strict=True)]
-        outputs = as_list(b.cond(index, *other, *incoming, *sizes, branches=chosen, results=tuple(kinds)))
+        outputs = list(b.cond(index, *other, *incoming, *sizes, branches=chosen, results=tuple(kinds)))
         return [None, *spread(outputs, linear)]
 
     @staticmethod
@@ -245,7 +243,7 @@ def _batched_branches(
     kinds = [types for types in zip(*(t for _, _, t in parts), strict=True)]
     owns = list(zip(*(own for _, own, _ in parts), strict=True))
     results = tuple(t[own.index(True) if True in own else 0] for t, own in zip(kinds, owns, strict=True))
-    return as_list(b.cond(operands[0], *inputs, branches=chosen, results=results)), flags
+    return list(b.cond(operands[0], *inputs, branches=chosen, results=results)), flags
 
 
 def _is_branch(b: Any, index: Any, position: int, count: int) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .values import as_list, pick, present, spread, zeros_where_none
+from .values import pick, present, spread, zeros_where_none
 
 
 @dataclass(frozen=True)
@@ -93,4 +93,4 @@ def linear_by_rules(
         shape_operand_count=len(shape_operands),
         results=types,
     )
-    return as_list(pushed)
+    return list(pushed)

@@ -17,7 +17,6 @@ from ...types import ANY, INEXACT, TensorType, same_dimension
 from .call import RESULTS, Passed
 from .values import (
     Flags,
-    as_list,
     fixed_point,
     pick,
     present,
@@ -46,7 +45,6 @@ class Scan(Op):
         "reverse": boolean("whether steps run from the end"),
         "results": RESULTS,
     }
-    builder_result = "Any"
 
     @staticmethod
     def infer(
@@ -354,7 +352,7 @@ class _Loop:
         steps = self.length[0] if isinstance(self.length[0], int) else None
         columns = [t.with_shape((steps, *t.shape)) for t in engine.types_of(symbol_)[n:]]
         results = (*(b.type_of(v) for v in carry), *columns)
-        outputs = as_list(
+        outputs = list(
             b.scan(
                 *constants,
                 *carry,

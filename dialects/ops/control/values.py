@@ -17,11 +17,6 @@ Flags = tuple[bool, ...]
 T = TypeVar("T")
 
 
-def as_list(results: Any) -> list[Any]:
-    """The results of an application as a list."""
-    return list(results) if isinstance(results, (tuple, list)) else [results]
-
-
 # -- flags ---------------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,6 @@ from .call import Passed
 from .counted_loop import CountedLoop, linearized_loop
 from .values import (
     Flags,
-    as_list,
     choose,
     either,
     fixed_point,
@@ -39,7 +38,6 @@ class While(Op):
         "body_constants": integer("how many operands after those are constants of the body"),
         "saved_states": integer("how many states its reversal may keep at a time; 0: it has none"),
     }
-    builder_result = "Any"
     is_always_predicated = True
     transpose = undefined(
         "a loop whose number of steps is known only when it ends cannot be reversed without a bound: "
@@ -96,7 +94,7 @@ class While(Op):
             return engine.called(builder, condition, values[: m + len(state)])
 
         types = [b.type_of(v) for v in (*c, *moved.state)]
-        outputs = as_list(
+        outputs = list(
             b.while_(
                 *c,
                 *moved.constants,
@@ -117,7 +115,7 @@ class While(Op):
         The linear loop can be transposed where states may be saved; the primal loop then counts its steps.
         """
         if attributes["saved_states"] == 0:
-            results = as_list(b.while_(*primals, **attributes))
+            results = list(b.while_(*primals, **attributes))
             _, moving = While.jvp(b, primals, tangents, engine.forward, **attributes)
             return results, moving
         m, k = attributes["condition_constants"], attributes["body_constants"]
@@ -140,7 +138,7 @@ class While(Op):
                 f"{attributes['body']}_counted", [*(b.type_of(v) for v in d), *types], step
             ),
         }
-        *results, steps = as_list(b.while_(*primals, zero, **{**attributes, **counted}))
+        *results, steps = list(b.while_(*primals, zero, **{**attributes, **counted}))
         loop = CountedLoop(attributes["body"], list(d), list(state), steps, attributes["saved_states"])
         moving = linearized_loop(b, engine, loop, results, tangents[m : m + k], tangents[m + k :])
         return results, moving
@@ -211,7 +209,7 @@ class While(Op):
             "saved_states": saved_states,
         }
         results = b.while_(*lead, *c, *lead, *c, *d, *spread_state, **loop)
-        return as_list(results), list(flags)
+        return list(results), list(flags)
 
     @staticmethod
     def lower(

@@ -16,7 +16,6 @@ from .call import RESULTS, CallLike, Passed
 from .counted_loop import CountedLoop, linear_by_rules, parts
 from .values import (
     Flags,
-    as_list,
     carrying,
     choose,
     either,
@@ -56,13 +55,13 @@ class WhilePullback(CallLike):
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
-        results = as_list(b.while_pullback(*primals, **attributes))
+        results = list(b.while_pullback(*primals, **attributes))
         return results, _Operands(primals, attributes).push(b, engine, tangents)
 
     @staticmethod
     def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
         """The derivative of a gradient is symmetric: its transpose is itself, and a push for cotangents."""
-        results = as_list(b.while_pullback(*primals, **attributes))
+        results = list(b.while_pullback(*primals, **attributes))
         is_active = present(tangents)
         count = len(primals)
 

@@ -22,7 +22,6 @@ from ...types import SIZE, TensorType, ValueType
 from ..control.call import RESULTS, CallLike
 from ..control.values import (
     Flags,
-    as_list,
     carrying,
     pick,
     present,
@@ -99,7 +98,7 @@ class CustomBatchCall(CallLike):
         b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, results: Any, **identity: Any
     ) -> Any:
         active, wanted = present(tangents), carrying(results)
-        outputs = as_list(
+        outputs = list(
             b.custom_batch_call(
                 *primals,
                 *pick(tangents, active),
@@ -123,7 +122,7 @@ class CustomBatchCall(CallLike):
             part = engine.linearize(callee, active)
             if all(isinstance(t, TensorType) for t in engine.types_of(part.primal)):
                 return _linearized_loop(b, engine, part, primals, pick(tangents, active), results)
-        values = as_list(b.custom_batch_call(*primals, callee=callee, results=results, **identity))
+        values = list(b.custom_batch_call(*primals, callee=callee, results=results, **identity))
         if not any(wanted):
             return values, [None] * len(results)
         moving = pick(tangents, active)
@@ -135,7 +134,7 @@ class CustomBatchCall(CallLike):
             results=pick(results, wanted),
             **_derived(Derivation.PUSH, active, **identity),
         )
-        return values, spread(as_list(pushed), wanted)
+        return values, spread(list(pushed), wanted)
 
     @classmethod
     def transpose(
@@ -164,7 +163,7 @@ class CustomBatchCall(CallLike):
             results=kinds,
             **_derived(Derivation.TRANSPOSE, linear, **identity),
         )
-        return spread(as_list(outgoing), linear)
+        return spread(list(outgoing), linear)
 
     @staticmethod
     def batch(
@@ -207,7 +206,7 @@ def _looped(
         whole, slices = spread(values[:count], shared), spread(values[count:], batched)
         own = [s if has else w for w, s, has in zip(whole, slices, batched, strict=True)]
         outputs = c.custom_batch_call(*own, callee=callee, rule=ONE_BY_ONE, derivation=(), results=results)
-        return as_list(outputs)
+        return list(outputs)
 
     arguments = [*pick(types, shared), *pick(types, batched)]
     outputs = b.scan(
@@ -220,7 +219,7 @@ def _looped(
         reverse=False,
         results=tuple(_with_axis(engine, t) for t in results),
     )
-    return as_list(outputs), [True] * len(results)
+    return list(outputs), [True] * len(results)
 
 
 def _linearized_loop(
@@ -231,7 +230,7 @@ def _linearized_loop(
     def call(b: Any, callee: str, operands: Sequence[Any]) -> list[Any]:
         types = engine.types_of(callee)
         identity = {"rule": ONE_BY_ONE, "derivation": ()}
-        return as_list(b.custom_batch_call(*operands, callee=callee, results=types, **identity))
+        return list(b.custom_batch_call(*operands, callee=callee, results=types, **identity))
 
     outputs = call(b, part.primal, primals)
     pushed: list[Any] = []

@@ -25,7 +25,6 @@ from ...op import (
 )
 from ...types import ANY, INEXACT, SIZE, TensorType
 from ..control.call import RESULTS, CallLike, PlainCall
-from ..control.values import as_list
 from ..elementwise.family import Unary, repeated
 
 
@@ -73,7 +72,6 @@ class OptimizationBarrier(Op):
     name = "optimization_barrier"
     is_arithmetic = False
     operands = (Operand("xs", ANY, variadic=True),)
-    builder_result = "Any"
 
     @staticmethod
     def infer(*xs: TensorType) -> tuple[TensorType, ...]:
@@ -93,7 +91,7 @@ class OptimizationBarrier(Op):
 
     @staticmethod
     def batch(b: Any, size: Any, operands: Any, batched: Any) -> Any:
-        return as_list(b.optimization_barrier(*operands)), list(batched)
+        return list(b.optimization_barrier(*operands)), list(batched)
 
     @staticmethod
     def lower(l: Any, *xs: Any) -> Any:
@@ -105,7 +103,6 @@ class UndefinedValue(Op):
 
     name = "undefined_value"
     attributes = {"message": text("why there is no such value"), "results": RESULTS}
-    builder_result = "Any"
     jvp = NO_TANGENT
     transpose = undefined("it has no operands")
     batch = NO_BATCH
@@ -169,7 +166,7 @@ class CheckpointCall(PlainCall):
         outputs = b.checkpoint_call(
             *engine.leading(size), *operands, callee=body, policy=policy, labels=labels, results=types
         )
-        return as_list(outputs), flags
+        return list(outputs), flags
 
 
 CLOSED_OVER = integer("how many operands, the last ones, the function closes over: the rules leave them out")
@@ -248,7 +245,7 @@ class CustomJvpCall(CallLike):
             closed_over=closed_over,
             results=types,
         )
-        return as_list(outputs), [True] * len(types)
+        return list(outputs), [True] * len(types)
 
 
 class CustomVjpCall(CallLike):
@@ -322,7 +319,7 @@ class CustomVjpCall(CallLike):
             closed_over=closed_over,
             results=types,
         )
-        return as_list(outputs), [True] * len(types)
+        return list(outputs), [True] * len(types)
 
 
 class CustomVjpLinear(CallLike):
@@ -420,7 +417,7 @@ class CustomVjpLinear(CallLike):
             shape_operand_count=shape_operand_count,
             results=types,
         )
-        return as_list(outputs), [True] * len(types)
+        return list(outputs), [True] * len(types)
 
 
 def carries_cotangent(b: Any, x: Any) -> bool:
