@@ -14,18 +14,20 @@ from ...dialects import mlir, views
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.dialect import OPS
-from ...dialects.errors import AdzeError, MissingRuleError
-from ...dialects.op import DIALECT, Op, Undefined
+from ...dialects.errors import AdzeError
+from ...dialects.op import DIALECT, Op
 from ...dialects.types import TensorType, ValueType
 from ..ir.functions import is_private
-from .forms.fusion import fuse
+from . import forms as forms  # fills the table of lowerings
+from .forms.reduction_fusion import fuse_reductions
 from .iree.bounded import bound_sizes
 from .iree.hazards import guarded
 from .iree.lifetimes import keep_lifetimes
 from .iree.whiles import read_all
 from .lowering import Lowering
 from .scalars import NO_INLINE
-from .tuning.configuration import ModuleHints, Survey, plan, settle, survey
+from .tuning.conflicts import resolve_tiles
+from .tuning.hints import ModuleHints, OpWork, estimate_work, module_hints
 
 
 def lower(module: mlir.ir.Module, target: Any) -> ModuleHints:
@@ -43,15 +45,15 @@ class _Conversion:
         self.context = module.context
         self.codec = Codec(self.context)
         self.reader = Reader(self.codec)
-        self.lowering = Lowering(self.context, target)
+        self.lowering = Lowering(module, target)
+        self.builder = self.lowering.builder
         self.guarded: set[Any] = set()
         self.declared: dict[mlir.ir.Value, ValueType] = {}
         self.failure: AdzeError | None = None
 
     def run(self) -> None:
         with self.context, mlir.ir.Location.unknown():
-            self.lowering.module = self.module
-            self.lowering.scalars.share_in(self.module)
+            self.builder.scalars.share_in(self.module)
             self._plan()
             self.guarded = guarded(self.module, self.reader)
             self._erase_signedness()
@@ -73,10 +75,10 @@ class _Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
-            self.lowering.copied.clear()  # ops may be erased from here on
-            fuse(self.lowering, self.module)
-            if self.lowering.is_configured:
-                settle(self.module)
+            self.builder.forget_templates()
+            fuse_reductions(self.builder, self.lowering.target, self.module)
+            if self.builder.is_configured:
+                resolve_tiles(self.module)
             self._put_bodies_in_place()
             read_all(self.module)
             bound_sizes(self.module)
@@ -85,7 +87,7 @@ class _Conversion:
     def _plan(self) -> None:
         """Survey the ops of the module for what is decided once for all of them."""
         surveyed = []
-        known: dict[Any, Survey] = {}  # of ops whose attributes do not matter
+        known: dict[Any, OpWork] = {}  # of ops whose attributes do not matter
         for function in self.module.body.operations:
             for operation in (o for block in function.regions[0].blocks for o in block.operations):
                 op = self.reader.declaration(operation.operation.name)
@@ -96,13 +98,13 @@ class _Conversion:
                 if op.is_contraction:
                     application = self.reader.read(operation)
                     assert application is not None
-                    seen = survey(op, types, results, application.attributes)
+                    seen = estimate_work(op, types, results, application.attributes)
                 elif (op, types, results) in known:
                     seen = known[op, types, results]
                 else:
-                    seen = known[op, types, results] = survey(op, types, results, {})
+                    seen = known[op, types, results] = estimate_work(op, types, results, {})
                 surveyed.append(seen)
-        self.lowering.hints = plan(self.lowering.target, surveyed)
+        self.lowering.hints = module_hints(self.lowering.target, surveyed)
 
     def _put_bodies_in_place(self) -> None:
         """Inline the bodies of loops and branches. Scalar functions stay: IREE inlines them first of all."""
@@ -134,7 +136,7 @@ class _Conversion:
             value.set_type(self._erased(declared))
 
     def _erased(self, declared: TensorType) -> mlir.ir.Type:
-        return self.lowering.tensor(declared.shape, declared.dtype)
+        return self.builder.tensor_type(declared.shape, declared.dtype)
 
     def _erase_signature(self, function: Any) -> None:
         block = function.regions[0].blocks[0]
@@ -161,38 +163,33 @@ class _Conversion:
         return pattern
 
     def _convert(self, op: type[Op], operation: Any, adaptor: Any, rewriter: Any) -> None:
-        if isinstance(op.lower, Undefined):
-            raise MissingRuleError(f"op 'adze.{op.name}' cannot be lowered: {op.lower.reason}")
         originals = list(operation.operands)
         converted = dict(zip(originals, adaptor.operands, strict=True))
-        lowering = self.lowering
-        lowering.operation = operation
-        lowering.operand_types = tuple(self._type(v) for v in originals)
-        lowering.result_types = tuple(self._type(v) for v in operation.results)
-        application = self.reader.read(operation, lambda v: lowering.size(converted[v]))
+        operand_types = tuple(self._type(v) for v in originals)
+        result_types = tuple(self._type(v) for v in operation.results)
+        application = self.reader.read(operation, lambda v: self.builder.size(converted[v]))
         assert application is not None
         with rewriter.ip, operation.location:
-            lowered = op.lower(lowering, *application.operands, **application.attributes)
-            values = list(lowered) if isinstance(lowered, tuple) else [] if lowered is None else [lowered]
-            values = [self._as_declared(v, t) for v, t in zip(values, lowering.result_types, strict=True)]
+            lowered = self.lowering.lower(
+                op, operation, operand_types, result_types, application.operands, application.attributes
+            )
+            values = [self._as_declared(v, t) for v, t in zip(lowered, result_types, strict=True)]
             if any(r in self.guarded for r in operation.results):
-                values = [lowering.materialise(v) for v in values]
-        readers = lowering.readers
+                values = [self.builder.materialise(v) for v in values]
         for result, value in zip(operation.results, values, strict=True):
-            # A value that stands for two results, one no more than the other, has the readers of both.
-            readers[value] = max(readers.get(value, 0) - 1, 0) + sum(1 for _ in result.uses)
+            self.lowering.count_uses(value, result)
         rewriter.replace_op(operation, values)
 
     def _as_declared(self, value: Any, declared: ValueType) -> mlir.ir.Value:
         """A result in the exact type its users were built for; sizes as `index` values."""
         if not isinstance(declared, TensorType):
-            return self.lowering.size_value(value)
+            return self.builder.size_value(value)
         expected = self._erased(declared)
         if value.type == expected:
             return value
-        shape = self.lowering.shape(value)
+        shape = self.builder.shape(value)
         cast = mlir.tensor.cast(expected, value)
-        return self.lowering.bind_shape(cast, shape)
+        return self.builder.bind_shape(cast, shape)
 
 
 def _identity(type_: mlir.ir.Type) -> mlir.ir.Type:
