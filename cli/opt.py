@@ -6,12 +6,15 @@ from anywhere: whatever holds an op of adze is verified first, so that no pass m
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..dialects.errors import AdzeError
 from .arguments import check_output, read_text
 from .reporting import BadUsage, JsonOption, command, print_json, print_note, print_rows, print_text, usage
 
@@ -20,6 +23,10 @@ if TYPE_CHECKING:
     from ..passes.base import Pass
 
 EVERY_PASS = "all"
+
+
+class UnverifiedError(AdzeError, ValueError):
+    """A pass failed on a module that was not verified."""
 
 
 @command
@@ -84,7 +91,8 @@ def opt(
 
     if verify and holds_adze(module):
         Verify().run(module)
-    run_pipeline(module, steps, check=verify, observer=observe)
+    with refusing_unverified(verify):
+        run_pipeline(module, steps, check=verify, observer=observe)
     text = text_of(module, locations)
     if destination is not None:
         write_atomically(destination, f"{text}\n".encode())
@@ -92,6 +100,22 @@ def opt(
         print_json({"passes": report, "output": str(output) if output else None, "module": text})
     elif destination is None:
         print_text(text)
+
+
+@contextlib.contextmanager
+def refusing_unverified(verify: bool) -> Iterator[None]:
+    """With `--no-verify` a pass may meet what it cannot read: any failure is then the module's."""
+    try:
+        yield
+    except AdzeError:
+        raise
+    except Exception as error:
+        if verify:
+            raise
+        raise UnverifiedError(
+            f"a pass cannot read the module, which was not verified ({type(error).__name__})",
+            hint="leave out --no-verify, and adze says what is wrong with it",
+        ) from error
 
 
 def show_passes(passes: tuple[type[Pass], ...], json: bool) -> None:

@@ -12,12 +12,14 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 import numpy as np
 
 from .errors import SizeError, TypeCheckError
 from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge_shapes
+
+T = TypeVar("T")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
@@ -296,14 +298,18 @@ class Op:
             name: static_sizes(value) if cls.attributes[name].kind == "sizes" else value
             for name, value in attributes.items()
         }
-        inferred = cls.infer(*operand_types, **static)
-        return inferred if isinstance(inferred, tuple) else (inferred,)
+        return as_tuple(cls.infer(*operand_types, **static))
 
 
 @lru_cache(maxsize=4096)
 def _known_result_types(rule: Callable[..., Any], operand_types: tuple[ValueType, ...]) -> Any:
     """The result types of an op without attributes, which programs apply to the same types many times."""
     return rule(operand_types, {})
+
+
+def as_tuple(returned: T | Sequence[T]) -> tuple[T, ...]:
+    """What a rule returned for one result, or for each of them in a tuple or list, as a tuple."""
+    return tuple(returned) if isinstance(returned, (tuple, list)) else (cast(T, returned),)
 
 
 def require(condition: bool, message: str) -> None:
@@ -355,6 +361,7 @@ __all__ = [
     "Op",
     "Operand",
     "Undefined",
+    "as_tuple",
     "boolean",
     "choice",
     "dtype_attribute",

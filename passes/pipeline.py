@@ -14,10 +14,10 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from ..dialects import mlir
-from ..dialects.errors import AdzeError
+from ..dialects.errors import AdzeError, OutOfMemoryError
 from ..runtime.targets import parse_target
 from .analysis.check_nans import CheckNans
-from .analysis.verify import verify
+from .analysis.verify import invalid, verify
 from .base import Pass
 from .lower.convert import lower
 from .optimize.dead_results import narrow
@@ -115,9 +115,12 @@ TO_SIMPLIFIED: Final[tuple[Pass, ...]] = (Inline(), Simplify())
 
 
 def run_upstream(module: mlir.ir.Module, pipeline: str) -> None:
-    """Run a pipeline of MLIR's own passes."""
+    """Run a pipeline of MLIR's own passes, which verify what they are given."""
     with module.context:
-        mlir.passmanager.PassManager.parse(pipeline).run(module.operation)
+        try:
+            mlir.passmanager.PassManager.parse(pipeline).run(module.operation)
+        except mlir.ir.MLIRError as error:
+            raise invalid(error) from None
 
 
 def run_pipeline(
@@ -131,7 +134,12 @@ def run_pipeline(
     in_adze = True
     for step in passes:
         started = time.perf_counter()
-        step.run(module)
+        try:
+            step.run(module)
+        except MemoryError as error:
+            if isinstance(error, AdzeError):
+                raise
+            raise OutOfMemoryError(f"pass '{step.name}': there is not enough memory: {error}") from None
         seconds = time.perf_counter() - started
         in_adze = in_adze and step.leaves_adze
         if check and in_adze:

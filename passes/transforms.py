@@ -14,6 +14,7 @@ from ..dialects import mlir
 from ..dialects.codec import Codec
 from ..dialects.errors import AdzeError
 from ..dialects.types import FLOATS, TensorType
+from .analysis.verify import verify
 from .autodiff.jvp import ForwardMode
 from .autodiff.linearize import Linearizer
 from .autodiff.transpose import Transposer
@@ -29,10 +30,12 @@ class TransformError(AdzeError, ValueError):
     """A transform was asked of a function that it does not fit."""
 
 
-def _chosen(argnums: str, count: int, what: str) -> Activity:
-    """The flags for `argnums` text such as `0,2`; empty text means all."""
+def _chosen(argnums: str, arguments: Sequence[Any], what: str) -> Activity:
+    """The flags for `argnums` text such as `0,2`; empty text means all arrays."""
+    is_array = [not isinstance(argument.type, mlir.ir.IndexType) for argument in arguments]
     if not argnums:
-        return (True,) * count
+        return tuple(is_array)
+    count = len(arguments)
     try:
         numbers = [int(n) for n in argnums.split(",")]
     except ValueError:
@@ -40,10 +43,15 @@ def _chosen(argnums: str, count: int, what: str) -> Activity:
     wrong = [n for n in numbers if not 0 <= n < count]
     if wrong:
         raise TransformError(f"{what} names argument {wrong[0]}, the function has {count}")
+    for i in numbers:
+        if not is_array[i]:
+            raise TransformError(f"{what} names argument {i}, which is a size and no array")
     return tuple(i in numbers for i in range(count))
 
 
 def _arguments(module: mlir.ir.Module, symbol: str) -> list[Any]:
+    """The arguments of a function of a module that is checked here: the engines take valid adze IR only."""
+    verify(module)
     return list(body(function(module, symbol)).arguments)
 
 
@@ -69,7 +77,7 @@ class Jvp(Pass):
     argnums: str = ""
 
     def run(self, module: mlir.ir.Module) -> None:
-        active = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
+        active = _chosen(self.argnums, _arguments(module, self.function), "argnums")
         made = ForwardMode(module).differentiate(self.function, active)
         _publish(module, made.symbol, f"{self.function}_jvp")
 
@@ -83,7 +91,7 @@ class Linearize(Pass):
     argnums: str = ""
 
     def run(self, module: mlir.ir.Module) -> None:
-        active = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
+        active = _chosen(self.argnums, _arguments(module, self.function), "argnums")
         made = Linearizer(module).linearize(self.function, active)
         with module.context:
             for symbol in (made.primal, made.linear):
@@ -100,7 +108,7 @@ class TransposeFunction(Pass):
     argnums: str = ""
 
     def run(self, module: mlir.ir.Module) -> None:
-        linear = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
+        linear = _chosen(self.argnums, _arguments(module, self.function), "argnums")
         made = Transposer(module).transpose(self.function, linear)
         _publish(module, made.symbol, f"{self.function}_transpose")
 
@@ -116,7 +124,7 @@ class Grad(Pass):
     def run(self, module: mlir.ir.Module) -> None:
         codec = Codec(module.context)
         arguments = _arguments(module, self.function)
-        active = _chosen(self.argnums, len(arguments), "argnums")
+        active = _chosen(self.argnums, arguments, "argnums")
         source = function(module, self.function)
         _, terminator = split_body(source)
         types = [codec.read_type(v.type) for v in terminator.operands]
@@ -166,7 +174,7 @@ class Batch(Pass):
             raise TransformError(f"size {self.size!r} is not a number of at most 19 digits")
 
     def run(self, module: mlir.ir.Module) -> None:
-        batched = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
+        batched = _chosen(self.argnums, _arguments(module, self.function), "argnums")
         made = Batcher(module, int(self.size) if self.size else None).batch(self.function, batched, True)
         _publish(module, made.symbol, f"{self.function}_batched")
 

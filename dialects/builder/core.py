@@ -43,8 +43,8 @@ class BuilderCore(ABC, Generic[V]):
     """What all builders share: two primitive operations, and conveniences made of ops."""
 
     @abstractmethod
-    def apply(self, op: type[Op], operands: Sequence[V], attributes: Mapping[str, Any]) -> Any:
-        """Apply `op`; the result value, or a tuple of them when the op has not exactly one."""
+    def apply(self, op: type[Op], operands: Sequence[V], attributes: Mapping[str, Any]) -> tuple[V, ...]:
+        """Apply `op`; the tuple of its results, however many there are."""
 
     @abstractmethod
     def type_of(self, value: V) -> ValueType:
@@ -59,7 +59,7 @@ class BuilderCore(ABC, Generic[V]):
     def sizes(self, value: V) -> tuple[int | V, ...]:
         """The shape of `value`: static dimensions as integers, dynamic ones as size values."""
         return tuple(
-            self.apply(Dim, (value,), {"axis": axis}) if n is None else n
+            self.apply(Dim, (value,), {"axis": axis})[0] if n is None else n
             for axis, n in enumerate(self.tensor_type(value).shape)
         )
 
@@ -69,13 +69,13 @@ class BuilderCore(ABC, Generic[V]):
 
     def array(self, value: np.ndarray) -> V:
         """The constant array `value`."""
-        result: V = self.apply(Constant, (), {"value": storage(value), "dtype": value.dtype})
+        (result,) = self.apply(Constant, (), {"value": storage(value), "dtype": value.dtype})
         return result
 
     def full(self, value: Any, shape: Sequence[int | V], dtype: np.dtype) -> V:
         """An array of `shape` whose elements all are `value`."""
         scalar = self.scalar(value, dtype)
-        result: V = self.apply(BroadcastInDim, (scalar,), {"shape": tuple(shape), "dimensions": ()})
+        (result,) = self.apply(BroadcastInDim, (scalar,), {"shape": tuple(shape), "dimensions": ()})
         return result
 
     def full_like(self, value: V, fill: Any) -> V:
@@ -124,6 +124,8 @@ class BuilderCore(ABC, Generic[V]):
     def _on_sizes(self, op: type[SizeArithmetic], m: int | V, n: int | V) -> int | V:
         if isinstance(m, int) and isinstance(n, int):
             return op.evaluate(m, n)
-        operands = [self.apply(SizeConstant, (), {"value": k}) if isinstance(k, int) else k for k in (m, n)]
-        result: V = self.apply(op, operands, {})
+        operands = [
+            self.apply(SizeConstant, (), {"value": k})[0] if isinstance(k, int) else k for k in (m, n)
+        ]
+        (result,) = self.apply(op, operands, {})
         return result

@@ -49,7 +49,9 @@ class Emitter(Builder[Any]):
             return None
         return Reader(self.codec).read(owner)
 
-    def apply(self, op: type[Op], operands: Sequence[mlir.ir.Value], attributes: Mapping[str, Any]) -> Any:
+    def apply(
+        self, op: type[Op], operands: Sequence[mlir.ir.Value], attributes: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
         types = [self.codec.read_type(v.type) for v in operands]
         return self.emit(op, operands, types, attributes)[0]
 
@@ -59,8 +61,8 @@ class Emitter(Builder[Any]):
         operands: Sequence[mlir.ir.Value],
         types: Sequence[ValueType],
         attributes: Mapping[str, Any],
-    ) -> tuple[Any, tuple[ValueType, ...]]:
-        """`apply` for callers that know the operand types; gives the result types as well."""
+    ) -> tuple[tuple[Any, ...], tuple[ValueType, ...]]:
+        """`apply` for callers that know the operand types; returns the result types as well."""
         result_types = op.result_types(types, attributes)
         require_possible(op.name, result_types)
         codec = self.codec
@@ -80,8 +82,7 @@ class Emitter(Builder[Any]):
             loc=self.location,
             ip=self.point,
         )
-        results = tuple(created.results)
-        return (results[0] if len(results) == 1 else results), result_types
+        return tuple(created.results), result_types
 
 
 class Reader:

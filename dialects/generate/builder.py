@@ -1,7 +1,8 @@
-"""What is generated from the declarations: the typed builder, the IRDL text, the reference page.
+"""Generates the typed builder, `dialects/generated/builder.py`: one method for each op.
 
-`python -m adze.dialects.generate` rewrites them in the source tree; a test fails when one is stale.
-Each generator is a function from the tuple of ops to text.
+Input: the ops. Output: the source text of the module.
+Idea: the method of an op with one result returns that value, of an op without results None, and of any other
+op the tuple of its results; which of them it is, the annotation of its `infer` rule says.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ..op import Attribute, Op, Operand
+from .irdl import result_kinds
 
 _KINDS: Final = {
     "int": "int",
@@ -35,7 +37,6 @@ Regenerate with `python -m adze.dialects.generate`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -63,14 +64,15 @@ def _method(op: type[Op]) -> str:
     variadic = "".join(f"*{o.name}, " for o in op.operands if o.variadic)
     attributes = ", ".join(f'"{name}": {_pass(name, a)}' for name, a in op.attributes.items())
     summary = " ".join((op.__doc__ or "").split("\n\n")[0].split()).replace("\\", "\\\\")
-    returns = getattr(op, "builder_result", "V")
-    return (
-        f"\n    def {method_name(op)}({parameters}) -> {returns}:\n"
-        f'        """{summary}"""\n'
-        f"        result: {returns} = self.apply("
-        f'BY_NAME["{op.name}"], ({fixed}{variadic}), {{{attributes}}})\n'
-        f"        return result\n"
-    )
+    applied = f'self.apply(BY_NAME["{op.name}"], ({fixed}{variadic}), {{{attributes}}})'
+    match result_kinds(op):
+        case []:
+            returns, body = "None", f"        {applied}\n"
+        case [(_, False)]:
+            returns, body = "V", f"        (result,) = {applied}\n        return result\n"
+        case _:
+            returns, body = "tuple[V, ...]", f"        return {applied}\n"
+    return f'\n    def {method_name(op)}({parameters}) -> {returns}:\n        """{summary}"""\n{body}'
 
 
 def method_name(op: type[Op]) -> str:

@@ -249,16 +249,16 @@ class SizeCheck(Op):
     operands = (Operand("m", None), Operand("n", None))
     attributes = {"message": text("what is said when they differ")}
     has_effect = True
-    builder_result = "None"
 
     @staticmethod
     def infer(m: SizeType, n: SizeType, *, message: str) -> tuple[()]:
         return ()
 
     @staticmethod
-    def evaluate(m: int, n: int, *, message: str) -> None:
+    def evaluate(m: int, n: int, *, message: str) -> tuple[()]:
         if m != n:
             raise RunTimeCheckError(f"{message} (sizes {m} and {n})")
+        return ()
 
     @staticmethod
     def lower(l: Any, m: Any, n: Any, *, message: str) -> None:

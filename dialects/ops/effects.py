@@ -25,7 +25,6 @@ class Effect(Op):
     """Family of ops without results."""
 
     has_effect = True
-    builder_result = "tuple[()]"
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, results: Any, **attributes: Any) -> tuple[()]:

@@ -101,7 +101,7 @@ class Reduction(Op):
 
     @classmethod
     def batch(cls, b: Any, size: Any, operands: Any, batched: Any, *, axes: tuple[int, ...]) -> Any:
-        return [b.apply(cls, operands, {"axes": tuple(a + 1 for a in axes)})], [True]
+        return b.apply(cls, operands, {"axes": tuple(a + 1 for a in axes)}), [True]
 
 
 class ReduceSum(Reduction):
@@ -230,7 +230,7 @@ class ArgumentExtremum(Op):
     def batch(
         cls, b: Any, size: Any, operands: Any, batched: Any, *, axis: int, index_dtype: np.dtype
     ) -> Any:
-        return [b.apply(cls, operands, {"axis": axis + 1, "index_dtype": index_dtype})], [True]
+        return b.apply(cls, operands, {"axis": axis + 1, "index_dtype": index_dtype}), [True]
 
 
 class Argmax(ArgumentExtremum):
@@ -275,7 +275,7 @@ class Cumulative(Op):
 
     @classmethod
     def batch(cls, b: Any, size: Any, operands: Any, batched: Any, *, axis: int, reverse: bool) -> Any:
-        return [b.apply(cls, operands, {"axis": axis + 1, "reverse": reverse})], [True]
+        return b.apply(cls, operands, {"axis": axis + 1, "reverse": reverse}), [True]
 
 
 class Cumsum(Cumulative):

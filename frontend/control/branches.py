@@ -19,7 +19,7 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.nested import Nested, Workshop, argument_of, with_all_bits
 from ..tracing.trace import function_name
-from .carries import is_true, scalar, sequence, settled_start, typed_tree, yields_to
+from .carries import is_true, scalar, settled_start, typed_tree, yields_to
 from .checks import checked
 
 NO_OPERAND: Final = object()
@@ -167,7 +167,7 @@ class _Branches:
             results = ops.custom_batch_call(*given, callee=whole.symbol, rule=ONE_BY_ONE, results=kinds)
         else:
             results = choose(given)
-        return tree.unflatten(made[0].result_tree, sequence(results))
+        return tree.unflatten(made[0].result_tree, results)
 
     def _traced(self, captured: Sequence[Any]) -> list[Nested]:
         """Every branch as a function of the operands and of what any branch captures."""

@@ -18,11 +18,6 @@ from ..tracing.sizes import Dim
 _KINDS = "biufVc"  # bool, integers, floats (bfloat16 is V), complex: a number yields to a later one
 
 
-def sequence(results: Any) -> list[Any]:
-    """The results of an op as a list."""
-    return list(results) if isinstance(results, tuple) else [results]
-
-
 def scalar(value: Any, what: str) -> Any:
     """`value` as a 0-d array, or an error that calls it `what`."""
     found = as_value(value)
@@ -157,9 +152,8 @@ def constants_first(shop: Workshop, nested: Nested, arguments: Sequence[Argument
     k = len(constants)
     bound = dict(enumerate(nested.captured))
 
-    def call(found: Sequence[Any]) -> list[Any]:
-        results = ops.call(*found[k:], *found[:k], callee=nested.symbol, results=nested.result_types)
-        return sequence(results)
+    def call(found: Sequence[Any]) -> tuple[Any, ...]:
+        return ops.call(*found[k:], *found[:k], callee=nested.symbol, results=nested.result_types)
 
     return shop.nested(nested.symbol, call, [*constants, *arguments], bound).symbol
 

@@ -26,7 +26,6 @@ from .carries import (
     check_eager_carry,
     constants_first,
     integer,
-    sequence,
     settled_result,
     settled_start,
     slice_argument,
@@ -208,18 +207,16 @@ class _Scan:
         check_carry(self.name, function_name(self.f), structure, state, carry_tree, carry_types)
         static = self.steps if isinstance(self.steps, int) else None
         columns = [t.with_shape((static, *t.shape)) for t in body.result_types[count:]]
-        results = sequence(
-            ops.scan(
-                *body.captured,
-                *state,
-                *arrays,
-                body=constants_first(shop, body, [*(argument_of(v) for v in state), *slices]),
-                constant_count=len(body.captured),
-                carry_count=len(state),
-                length=(self.steps,),
-                reverse=self.reverse,
-                results=(*carry_types, *columns),
-            )
+        results = ops.scan(
+            *body.captured,
+            *state,
+            *arrays,
+            body=constants_first(shop, body, [*(argument_of(v) for v in state), *slices]),
+            constant_count=len(body.captured),
+            carry_count=len(state),
+            length=(self.steps,),
+            reverse=self.reverse,
+            results=(*carry_types, *columns),
         )
         return tree.unflatten(structure, results[:count]), tree.unflatten(y_tree, results[count:])
 

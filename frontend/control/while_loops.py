@@ -29,7 +29,6 @@ from .carries import (
     constants_first,
     integer,
     scalar,
-    sequence,
     settled_result,
     settled_start,
     typed_tree,
@@ -131,7 +130,7 @@ def _recorded_while(
         body_constants=len(body.captured),
         saved_states=saving.states_of(state) or 0,
     )
-    return tree.unflatten(structure, sequence(results))
+    return tree.unflatten(structure, results)
 
 
 def fori_loop(

@@ -266,7 +266,6 @@ class Jitted:
             if not captured and not asked:
                 memo[key] = nested
         results = ops.call(*values, *captured, callee=nested.symbol, results=nested.result_types)
-        results = results if isinstance(results, tuple) else (results,)
         placed = zip(results, nested.weak_results, strict=True)
         return tree.unflatten(nested.result_tree, [as_weak(r) if is_weak else r for r, is_weak in placed])
 

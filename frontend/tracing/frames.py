@@ -317,10 +317,11 @@ class Frame:
         return f"?{self._dim_names}"
 
     def _dim_value(self, value: Any, axis: int) -> Any:
-        return self.emit(BY_NAME["dim"], (value,), {"axis": axis})
+        (size,) = self.emit(BY_NAME["dim"], (value,), {"axis": axis})
+        return size
 
-    def emit(self, op: type[Op], values: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        """Append an op applied to values of this frame."""
+    def emit(self, op: type[Op], values: Sequence[Any], attributes: dict[str, Any]) -> tuple[Any, ...]:
+        """Append an op applied to values of this frame; its results."""
         self.emitter.location = self.program.location()
         return self.emitter.apply(op, values, attributes)
 
@@ -335,7 +336,7 @@ class Frame:
     def size_op(self, op: str, sign: str, left: Any, right: Any) -> Dim:
         """Arithmetic on sizes, recorded in the frame on top of the stack."""
         frame = require_frame(self)
-        value = frame.emit(BY_NAME[op], (frame.size_value(left), frame.size_value(right)), {})
+        (value,) = frame.emit(BY_NAME[op], (frame.size_value(left), frame.size_value(right)), {})
         text = f"{sign}({left}, {right})" if sign.isalpha() else f"({left} {sign} {right})"
         return Dim(frame, value, text)
 
@@ -351,7 +352,7 @@ class Frame:
         known = self._constants.get(id(operand))
         if known is not None:
             return known[1]
-        value = self.emit(Constant, (), {"value": storage(array), "dtype": array.dtype})
+        (value,) = self.emit(Constant, (), {"value": storage(array), "dtype": array.dtype})
         self._constants[id(operand)] = (operand, value)
         return value
 
@@ -361,7 +362,7 @@ class Frame:
             return size.value if size.frame is self else self._capture(size, SIZE)
         size = int(size)
         if size not in self._sizes:
-            self._sizes[size] = self.emit(BY_NAME["size_constant"], (), {"value": size})
+            (self._sizes[size],) = self.emit(BY_NAME["size_constant"], (), {"value": size})
         return self._sizes[size]
 
     def size_or_int(self, size: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...dialects.errors import AdzeError, MissingRuleError, OutOfMemoryError
 from ...dialects.generated.builder import Builder
-from ...dialects.op import Op, Undefined
+from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.ops.elementwise.family import Elementwise
 from ...dialects.types import (
     BFLOAT16,
@@ -55,7 +55,7 @@ class Interpreter(Builder[Any]):
     def sizes(self, value: Any) -> tuple[Any, ...]:
         return tuple(value.shape)
 
-    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
         frame = current_frame()
         try:
             if frame is not None:
@@ -70,7 +70,7 @@ class Interpreter(Builder[Any]):
 
     def _record(
         self, frame: Frame, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> Any:
+    ) -> tuple[Any, ...]:
         types: list[ValueType] = []
         values: list[Any] = []
         for declared, operand in zip(_declared(op, len(operands)), operands, strict=True):
@@ -86,12 +86,9 @@ class Interpreter(Builder[Any]):
                 given[name] = tuple(frame.size_or_int(n) for n in given[name])
         frame.emitter.location = frame.program.location()
         results, result_types = frame.emitter.emit(op, values, types, given)
-        wrapped = tuple(
-            _wrap(frame, v, t)
-            for v, t in zip(results if isinstance(results, tuple) else (results,), result_types, strict=True)
-        )
+        wrapped = tuple(_wrap(frame, v, t) for v, t in zip(results, result_types, strict=True))
         self._name_dimensions(op, operands, attributes, wrapped)
-        return wrapped[0] if len(wrapped) == 1 else wrapped
+        return wrapped
 
     def _name_dimensions(
         self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any], results: Sequence[Any]
@@ -112,7 +109,9 @@ class Interpreter(Builder[Any]):
                 if isinstance(result, Tracer) and result._shape is None and shape is not None:
                     result._shape = shape
 
-    def _evaluate(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _evaluate(
+        self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"{op.name} cannot be evaluated: {op.evaluate.reason}")
         arrays = [v if isinstance(v, int) else np.asarray(v) for v in operands]
@@ -121,16 +120,13 @@ class Interpreter(Builder[Any]):
         ]
         require_possible(op.name, op.result_types(types, attributes))
         try:
-            results = op.evaluate(*arrays, **attributes)
+            results = as_tuple(op.evaluate(*arrays, **attributes))
         except MemoryError as error:
             raise OutOfMemoryError(f"{op.name}: there is not enough memory: {error}") from None
-        several = isinstance(results, (tuple, list))
         watch = WATCH.get()
-        if watch is not None and results is not None:
-            watch(op, arrays, results if several else (results,), user_location_text())
-        if several:
-            return tuple(_concrete(r) for r in results)
-        return None if results is None else _concrete(results)
+        if watch is not None and results:
+            watch(op, arrays, results, user_location_text())
+        return tuple(map(_concrete, results))
 
 
 def _declared(op: type[Op], count: int) -> list[Any]:

@@ -139,7 +139,7 @@ class Workshop:
         _, terminator = split_body(find_function(frame.program.module, symbol))
         types = tuple(codec.read_type(v.type) for v in terminator.operands)
         results = ops.call(*operands, callee=symbol, results=types)
-        return list(results) if isinstance(results, tuple) else [results]
+        return list(results)
 
     @property
     def forward(self) -> ForwardMode:

@@ -67,7 +67,7 @@ def checkpoint(
             labels=labels,
             results=nested.result_types,
         )
-        return tree.unflatten(nested.result_tree, results if isinstance(results, tuple) else (results,))
+        return tree.unflatten(nested.result_tree, results)
 
     return checkpointed
 

@@ -112,7 +112,7 @@ class _Call:
         results = ops.custom_batch_call(
             *self.values[:count], *captured, callee=body.symbol, rule=name, results=body.result_types
         )
-        return tree.unflatten(body.result_tree, results if isinstance(results, tuple) else (results,))
+        return tree.unflatten(body.result_tree, results)
 
     def _body(self, captured: Sequence[Any]) -> Nested:
         count = len(self.values)

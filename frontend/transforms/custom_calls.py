@@ -194,7 +194,7 @@ class Custom:
         if made is None:
             made = self._deferred(call, rules) if _IN_RULES.get() else self._traced(call)
         results = self._record(made, made.captured.around(call.values))
-        return tree.unflatten(made.body.result_tree, results if isinstance(results, tuple) else (results,))
+        return tree.unflatten(made.body.result_tree, results)
 
     def _rules(self) -> Sequence[Callable[..., Any]]:
         """The user's rules; an error where there are none."""

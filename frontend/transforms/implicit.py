@@ -92,7 +92,7 @@ class _Root:
             closed_over=0,  # the rule speaks of outer values too
             results=self.body.result_types,
         )
-        return list(results) if isinstance(results, tuple) else [results]
+        return list(results)
 
     def trace(self, of_guess: Function, residual: Function, tangent_solve: Function) -> tuple[Any, ...]:
         """Make the functions; gives the outer values that the rule uses besides those it knows."""

@@ -98,7 +98,7 @@ class _System:
             closed_over=0,  # the rule speaks of outer values too
             results=self.body.result_types,
         )
-        return list(results) if isinstance(results, tuple) else [results]
+        return list(results)
 
     def _solved(self, leaves: Sequence[Any]) -> list[Any]:
         found = self.solve(self.user_matvec, tree.unflatten(self.structure, leaves))
@@ -169,7 +169,7 @@ class _System:
             donor_count=len(lent),
             results=kinds,
         )
-        return list(found) if isinstance(found, tuple) else [found]
+        return list(found)
 
     def _transposed(self, given: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """The solution of the transposed system."""
@@ -178,7 +178,7 @@ class _System:
                 message="custom_linear_solve was given no transpose_solve, which reverse mode needs",
                 results=tuple(ops.tensor_type(c) for c in cotangents),
             )
-            return list(found) if isinstance(found, tuple) else [found]
+            return list(found)
 
         def multiplied(x: Any) -> Any:
             return self.shop.call(self.matvec.symbol, [*given, *tree.leaves(x)])

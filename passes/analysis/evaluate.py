@@ -16,7 +16,7 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError, MissingRuleError, VerificationError
-from ...dialects.op import Op, Undefined
+from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import TensorType, same_dimension
 from ..ir.functions import body, function, split_body
 from .verify import location_text
@@ -81,13 +81,11 @@ class Evaluation:
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"op 'adze.{op.name}' cannot be evaluated: {op.evaluate.reason}")
         try:
-            results = op.evaluate(*operands, **self._with_callables(op, attributes))
+            results = as_tuple(op.evaluate(*operands, **self._with_callables(op, attributes)))
         except AdzeError as error:
             if error.where:
                 raise
             raise type(error)(error.message, where=location_text(operation.location)) from None
-        if not isinstance(results, (tuple, list)):
-            results = () if results is None else (results,)
         if self.watch is not None:
             self.watch(op, operands, results, operation.location)
         environment.update(zip(operation.results, results, strict=True))

@@ -26,10 +26,11 @@ def verify(module: mlir.ir.Module) -> None:
     try:
         module.operation.verify()
     except mlir.ir.MLIRError as error:
-        raise VerificationError(f"not valid MLIR: {error}") from None
+        raise invalid(error) from None
     reader = Reader(Codec(module.context))
     found = functions(module)
     for symbol, operation in found.items():
+        _verify_end(symbol, operation)
         for argument in body(operation).arguments:
             require_possible(f"@{symbol}", [reader.codec.read_type(argument.type)])
         for child in body(operation).operations:
@@ -39,6 +40,23 @@ def verify(module: mlir.ir.Module) -> None:
                 raise VerificationError(
                     f"in @{symbol}: {error.message}", where=location_text(child.location)
                 ) from None
+
+
+def invalid(error: mlir.ir.MLIRError) -> VerificationError:
+    """What MLIR's own verifier says, as an error of adze: its first diagnostic, and where that is."""
+    first = error.error_diagnostics[0]
+    return VerificationError(f"not valid MLIR: {first.message}", where=location_text(first.location))
+
+
+def _verify_end(symbol: str, operation: mlir.ir.Operation) -> None:
+    """MLIR takes any op that it does not know for the end of a function."""
+    operations = body(operation).operations
+    last = operations[len(operations) - 1]
+    if last.operation.name != "func.return":
+        raise VerificationError(
+            f"@{symbol} ends in '{last.operation.name}', expected 'func.return'",
+            where=location_text(last.location),
+        )
 
 
 def _verify_operation(

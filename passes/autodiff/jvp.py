@@ -18,7 +18,7 @@ from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import MissingRuleError
-from ...dialects.op import Op, Undefined
+from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import INEXACT, SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
 from ..ir.construction import (
@@ -142,7 +142,7 @@ class ForwardMode(FunctionMaker):
             )
         given = results[0] if len(results) == 1 else tuple(results)
         out = rule(b, application.operands, tuple(incoming), given, **application.attributes)
-        return list(_sequence(out))
+        return list(as_tuple(out))
 
     def _through_functions(
         self, application: Application, incoming: Sequence[Any], b: Emitter
@@ -217,7 +217,3 @@ def donors(b: Emitter, results: Sequence[Any]) -> list[Any]:
 def carries_tangent(type_: ValueType) -> bool:
     """Whether values of this type have a tangent: floats and complex numbers do."""
     return isinstance(type_, TensorType) and type_.dtype in INEXACT
-
-
-def _sequence(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,)

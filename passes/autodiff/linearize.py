@@ -115,7 +115,7 @@ class Linearizer(ForwardMode):
             donor_count=len(lent),
             results=linear,
         )
-        return results, list(found) if isinstance(found, tuple) else [found]
+        return results, list(found)
 
     def call(
         self,
@@ -286,7 +286,7 @@ class _Split:
         """Residuals behind a barrier: what is computed again from them must not be shared with the primal."""
         hidden = [a for a in arguments if a not in self.is_linear and a.type != b.codec.write_type(SIZE)]
         found = b.optimization_barrier(*(values[a] for a in hidden))
-        values.update(zip(hidden, found if isinstance(found, tuple) else (found,), strict=True))
+        values.update(zip(hidden, found, strict=True))
 
     def _silence(self, operation: Any) -> None:
         """Let an op that is computed again have no effects: the primal function had them."""

@@ -17,7 +17,7 @@ from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import MissingRuleError
-from ...dialects.op import Linear, Op, Undefined
+from ...dialects.op import Linear, Op, Undefined, as_tuple
 from ...dialects.types import SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
 from ..ir.construction import (
@@ -48,7 +48,7 @@ class _LinearEmitter(AppendingEmitter):
             raise _NotLinearError
         return super().type_of(value)
 
-    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
         if any(isinstance(v, Linear) for v in operands):
             raise _NotLinearError
         return super().apply(op, operands, attributes)
@@ -113,7 +113,7 @@ class Transposer(FunctionMaker):
         b = new.emitter
         if made is None:
             found = b.undefined_value(message=missing, results=tuple(linear))
-            return new.finish(list(found) if isinstance(found, tuple) else [found])
+            return new.finish(found)
         values = iter(call_function(b, self.module, made.symbol, new.arguments))
         results = []
         for position, (nonzero, type_) in enumerate(zip(made.nonzero, linear, strict=True)):
@@ -311,7 +311,7 @@ class _Reversal:
                 f"'{op.name}' cannot be transposed: it is not linear in these operands together",
                 where=location_text(operation.location),
             ) from None
-        return result if isinstance(result, (tuple, list)) else (result,)
+        return as_tuple(result)
 
     @staticmethod
     def _accumulate(b: Emitter, cotangents: dict[Any, Any], value: Any, cotangent: Any) -> None:

@@ -166,9 +166,7 @@ class Batcher(FunctionMaker):
         b.location = derived_location(operation.location, "batch")
         batched = tuple(v in has_axis for v in list(operation.operands)[: len(operands)])
         if not any(batched) and not op.names_axis(attributes, self.axis_name):
-            results = b.apply(op, operands, attributes)
-            found = results if isinstance(results, tuple) else (results,)
-            values.update(zip(operation.results, found, strict=True))
+            values.update(zip(operation.results, b.apply(op, operands, attributes), strict=True))
             return
         if isinstance(op.batch, Undefined):
             raise MissingRuleError(

@@ -67,6 +67,5 @@ class Guard(FunctionMaker):
             assert application is not None and issubclass(application.op, Guardable)
             b.location = operation.location
             found = application.op.guarded(b, flag, application.operands, self, **application.attributes)
-            results = found if isinstance(found, tuple) else (found,)
-            values.update(zip(operation.results, results, strict=True))
+            values.update(zip(operation.results, found, strict=True))
         return new.finish([values[v] for v in terminator.operands])

@@ -106,8 +106,7 @@ def derived_location(location: mlir.ir.Location, transform: str) -> mlir.ir.Loca
 def call_function(b: Emitter, module: mlir.ir.Module, symbol: str, operands: Sequence[Any]) -> list[Any]:
     """The results of calling a function of the module."""
     types = result_types(b, module, symbol)
-    found = b.apply(Call, tuple(operands), {"callee": symbol, "results": types})
-    return list(found) if isinstance(found, tuple) else [found]
+    return list(b.apply(Call, tuple(operands), {"callee": symbol, "results": types}))
 
 
 def result_types(b: Emitter, module: mlir.ir.Module, symbol: str) -> tuple[ValueType, ...]:

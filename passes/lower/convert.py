@@ -17,7 +17,7 @@ from ...dialects.dialect import OPS
 from ...dialects.errors import AdzeError
 from ...dialects.op import DIALECT, Op
 from ...dialects.types import TensorType, ValueType
-from ..ir.functions import is_private
+from ..ir.functions import functions, is_private
 from . import forms as forms  # fills the table of lowerings
 from .forms.reduction_fusion import fuse_reductions
 from .iree.bounded import bound_sizes
@@ -54,6 +54,7 @@ class _Conversion:
     def run(self) -> None:
         with self.context, mlir.ir.Location.unknown():
             self.builder.scalars.share_in(self.module)
+            functions(self.module)  # refuses a module that holds anything else
             self._plan()
             self.guarded = guarded(self.module, self.reader)
             self._erase_signedness()

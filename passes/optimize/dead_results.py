@@ -133,7 +133,7 @@ class _Narrower:
         kept = [v for v, flag in zip(values, operands, strict=True) if flag]
         found = emitter.apply(op, kept, attributes)
         replaced = [r for r, flag in zip(operation.results, results, strict=True) if flag]
-        for old, new in zip(replaced, found if isinstance(found, tuple) else (found,), strict=True):
+        for old, new in zip(replaced, found, strict=True):
             old.replace_all_uses_with(new)
         operation.erase()
 

@@ -16,7 +16,7 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
-from ...dialects.op import Op, Undefined
+from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.ops.constants import Constant
 from ...dialects.ops.elementwise.family import Elementwise
 from ...dialects.ops.shape.rearrange import BroadcastInDim
@@ -180,7 +180,7 @@ class _Run:
         replacement = rule(emitter, *application.operands, **application.attributes)
         if replacement is None:
             return None
-        values = list(replacement) if isinstance(replacement, tuple) else [replacement]
+        values = list(as_tuple(replacement))
         types = [self.reader.codec.read_type(v.type) for v in values]
         declared = [self.reader.codec.read_type(r.type) for r in operation.results]
         return values if types == declared else None
@@ -195,9 +195,8 @@ class _Run:
         if not all(isinstance(t, TensorType) and _is_small(t) for t in declared):
             return None
         computed = op.evaluate(*(self.constants[v] for v in operands), **attributes)
-        arrays = list(computed) if isinstance(computed, (tuple, list)) else [computed]
         emitter = self._emitter(operation)
-        return [emitter.array(np.asarray(a)) for a in arrays]
+        return [emitter.array(np.asarray(a)) for a in as_tuple(computed)]
 
     def _folded_repeated(self, operation: Any, application: Application) -> list[Any] | None:
         """An elementwise op of repeated scalars is the repeated result, whatever the size."""
@@ -209,7 +208,7 @@ class _Run:
         emitter = self._emitter(operation)
         scalar = emitter.array(np.asarray(op.evaluate(*(self.splats[v] for v in operands), **attributes)))
         shape = self.applications[operands[0]].attributes["shape"]
-        repeated = emitter.apply(BroadcastInDim, (scalar,), {"shape": shape, "dimensions": ()})
+        (repeated,) = emitter.apply(BroadcastInDim, (scalar,), {"shape": shape, "dimensions": ()})
         return [repeated] if repeated.type == operation.results[0].type else None
 
     def drop_unused(self) -> None:
@@ -239,18 +238,15 @@ class _KnowingEmitter(Emitter):
         operands: Sequence[Any],
         types: Sequence[ValueType],
         attributes: Mapping[str, Any],
-    ) -> tuple[Any, tuple[ValueType, ...]]:
-        found, result_types = super().emit(op, operands, types, attributes)
+    ) -> tuple[tuple[Any, ...], tuple[ValueType, ...]]:
+        results, result_types = super().emit(op, operands, types, attributes)
         if self.run.depth == _DEPTH:
             self.run.too_deep = True
-            return found, result_types
+            return results, result_types
         self.run.depth += 1
-        operation = (found[0] if isinstance(found, tuple) else found).owner
-        replacement = self.run.visit(operation, Application(op, tuple(operands), dict(attributes)))
+        replacement = self.run.visit(results[0].owner, Application(op, tuple(operands), dict(attributes)))
         self.run.depth -= 1
-        if replacement is None:
-            return found, result_types
-        return (tuple(replacement) if isinstance(found, tuple) else replacement[0]), result_types
+        return (results if replacement is None else tuple(replacement)), result_types
 
     def constant_of(self, value: Any) -> np.ndarray | None:
         """The array, or the 0-d array that is repeated to make it."""

@@ -135,7 +135,7 @@ def _one_by_one(b: Any, size: Any, lhs: Any, rhs: Any, given: dict[str, Any]) ->
     image, kernel = (kind.with_shape(kind.shape[1:]) for kind in (image, kernel))
     one = b.functions.function("convolution", [image, kernel], lambda c, xs: [c.conv_general(*xs, **given)])
     (result,) = b.functions.types_of(one)
-    return b.scan(
+    (found,) = b.scan(
         lhs,
         rhs,
         body=one,
@@ -145,6 +145,7 @@ def _one_by_one(b: Any, size: Any, lhs: Any, rhs: Any, given: dict[str, Any]) ->
         reverse=False,
         results=(result.with_shape((size if isinstance(size, int) else None, *result.shape)),),
     )
+    return found
 
 
 def _exchange_groups(b: Any, rhs: Any, rhs_spec: Layout, groups: int) -> Any:

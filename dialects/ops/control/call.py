@@ -41,7 +41,6 @@ class Call(GuardedCall, Op):
         "callee": symbol("the function's name"),
         "results": Attribute("types", "the types of its results"),
     }
-    builder_result = "Any"
     callee_attribute = "callee"
 
     @staticmethod

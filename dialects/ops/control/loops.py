@@ -30,7 +30,6 @@ class Cond(GuardedBranches, NarrowedBranches, Op):
     name = "cond"
     operands = (Operand("index", frozenset({INT32})), Passed("xs", ANY, variadic=True))
     attributes = {"branches": Attribute("symbols", "the functions to choose from"), "results": RESULTS}
-    builder_result = "Any"
 
     @staticmethod
     def infer(index: TensorType, *xs: TensorType, branches: Any, results: Any) -> tuple[TensorType, ...]:
@@ -213,7 +212,6 @@ class While(GuardedWhile, NarrowedWhile, Op):
         "body_constants": integer("how many operands after those are constants of the body"),
         "saved_states": integer("how many states its reversal may keep at a time; 0: it has none"),
     }
-    builder_result = "Any"
     transpose = undefined(
         "a loop whose number of steps is known only when it ends cannot be reversed without a bound: "
         "give it a memory_budget (bytes) or saved_states, or max_steps; or use scan or fori_loop with a "

@@ -40,7 +40,6 @@ class Scan(GuardedScan, NarrowedScan, Op):
         "reverse": boolean("whether steps run from the end"),
         "results": RESULTS,
     }
-    builder_result = "Any"
 
     @staticmethod
     def infer(

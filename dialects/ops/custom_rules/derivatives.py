@@ -75,7 +75,6 @@ class OptimizationBarrier(Op):
 
     name = "optimization_barrier"
     operands = (Operand("xs", ANY, variadic=True),)
-    builder_result = "Any"
 
     @staticmethod
     def infer(*xs: TensorType) -> tuple[TensorType, ...]:
@@ -108,7 +107,6 @@ class UndefinedValue(Op):
 
     name = "undefined_value"
     attributes = {"message": text("why there is no such value"), "results": RESULTS}
-    builder_result = "Any"
     jvp = NO_TANGENT
     transpose = undefined("it has no operands")
     batch = NO_BATCH
@@ -131,7 +129,6 @@ class CallLike(Op):
 
     operands: ClassVar[tuple[Operand, ...]] = (Passed("xs", ANY, variadic=True),)
     callee_attribute = "callee"
-    builder_result = "Any"
 
     @classmethod
     def infer(cls, *xs: TensorType, results: Any, **attributes: Any) -> tuple[TensorType, ...]:

@@ -74,7 +74,7 @@ class Elementwise(Op):
     def batch(cls, b: Any, size: Any, operands: Any, batched: Any, **attributes: Any) -> Any:
         """An operand that is not batched is repeated: a broadcast fuses with what reads it."""
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
-        return [b.apply(cls, spread, attributes)], [True]
+        return b.apply(cls, spread, attributes), [True]
 
 
 class Unary(Elementwise):
@@ -94,7 +94,7 @@ class LinearUnary(Unary):
 
     @classmethod
     def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
-        return b.apply(cls, tangents, attributes)
+        return b.apply(cls, tangents, attributes)[0]
 
 
 def repeated(b: Any, x: Any, size: Any) -> Any:

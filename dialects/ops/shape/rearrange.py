@@ -39,7 +39,7 @@ class Movement(Op):
     @classmethod
     def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
         """The tangent moves as the operand does."""
-        return b.apply(cls, tangents, attributes)
+        return b.apply(cls, tangents, attributes)[0]
 
 
 class BroadcastInDim(Movement):

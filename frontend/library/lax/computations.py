@@ -239,7 +239,6 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     values = [as_value(x) for x in (operand if several else (operand,))]
     axis = axis_of(dimension, values[0].ndim, "dimension")
     found = ops.sort(*values, axis=axis, num_keys=num_keys, is_stable=is_stable)
-    found = found if isinstance(found, tuple) else (found,)
     return found if several else found[0]
 
 

@@ -121,7 +121,7 @@ def _full_rule(primals: Any, tangents: Any) -> Any:
         "give full_matrices=False",
         results=tuple(ops.type_of(r) for r in results),
     )
-    return results, tuple(missing)
+    return results, missing
 
 
 @custom_jvp

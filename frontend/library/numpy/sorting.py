@@ -11,10 +11,6 @@ from .axes import argument_error, count_of, normalize_axis, shape_error
 from .promotion import asarray_of, type_text
 
 
-def _one(result: Any) -> Any:
-    return result[0] if isinstance(result, tuple) else result
-
-
 def _prepared(function: str, x: Any, axis: int | None) -> tuple[Any, int]:
     value = asarray_of(x)
     if axis is None:
@@ -34,7 +30,7 @@ def sort(
 ) -> Any:
     """The elements in ascending order along `axis`, NaNs last; `descending` turns the order around."""
     value, place = _prepared("sort", x, axis)
-    result = _one(ops.sort(value, axis=place, num_keys=1, is_stable=False))
+    (result,) = ops.sort(value, axis=place, num_keys=1, is_stable=False)
     return ops.reverse(result, axes=(place,)) if descending else result
 
 

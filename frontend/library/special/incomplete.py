@@ -76,7 +76,7 @@ def constant(x: Any, function: str, name: str) -> Any:
     @given.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
         del tangents
-        missing = ops.undefined_value(
+        (missing,) = ops.undefined_value(
             message=f"{function} has no derivative in {name}; put stop_gradient around it",
             results=(ops.type_of(primals[0]),),
         )
