@@ -30,7 +30,7 @@ Lowered: TypeAlias = "Value | tuple[Value, ...] | None"
 LoweringFunction: TypeAlias = Callable[..., Lowered]
 Registered = TypeVar("Registered", bound=LoweringFunction)
 
-_FUNCTIONS: dict[type[Op], LoweringFunction] = {}
+TABLE: dict[type[Op], LoweringFunction] = {}
 
 
 class ModuleFunctions:
@@ -165,9 +165,9 @@ def lowers(*classes: type[Op]) -> Callable[[Registered], Registered]:
 
     def register(function: Registered) -> Registered:
         for op in classes:
-            if op in _FUNCTIONS:
-                raise TypeError(f"{op.__name__} has a lowering already: {_FUNCTIONS[op].__name__}")
-            _FUNCTIONS[op] = function
+            if op in TABLE:
+                raise TypeError(f"{op.__name__} has a lowering already: {TABLE[op].__name__}")
+            TABLE[op] = function
         return function
 
     return register
@@ -176,6 +176,6 @@ def lowers(*classes: type[Op]) -> Callable[[Registered], Registered]:
 def lowering_of(op: type[Op]) -> LoweringFunction:
     """The lowering of an op: its own, or that of its nearest family."""
     for base in op.__mro__:
-        if base in _FUNCTIONS:
-            return _FUNCTIONS[base]
+        if base in TABLE:
+            return TABLE[base]
     raise MissingRuleError(f"op 'adze.{op.name}' cannot be lowered: passes/lower/forms has nothing for it")
