@@ -1,9 +1,9 @@
-"""Forms of contractions: every `dot_general` is a batched matrix product of at most four loops.
+"""Lowering of `dot_general`: a batched matrix product of at most four loops.
 
-The axes of each operand fall into batch, free and contracting ones. Each group is merged to one axis (the
-operand is permuted first where a group does not lie together), groups that are absent or of size 1 are left
-out of the loops, and what remains is a `linalg.generic` that reads both operands as they lie: vecdot, matvec,
-matmul with either operand transposed, or a batched one.
+Input: two tensors, whose axes are batch, free or contracting ones. Output: their contraction.
+Idea: each group of axes is merged to one (the operand is permuted first where a group is not contiguous).
+Groups that are absent or of size 1 are left out of the loops. What remains is a `linalg.generic` on operands
+in any layout: vecdot, matvec, matmul with either operand transposed, or a batched one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def lower_dot_general(
     shape += [b.shape(y)[a] for a in right.free]
     # Sizes that both operands have are taken from whichever knows them.
     for position, (i, j) in enumerate(zip(batch[0], batch[1], strict=True)):
-        shape[position] = _known_size(b.shape(x)[i], b.shape(y)[j])
+        shape[position] = _static_size(b.shape(x)[i], b.shape(y)[j])
     carried = accumulation_dtype(target)
     product = grouped_product(ctx, x, y, contracting, batch, source, carried)
     product = convert_elements(b, carried, target, product)
@@ -79,7 +79,7 @@ def grouped_product(
     return matrix_product(ctx, x, x_order, y, y_order, source, carried)
 
 
-def _known_size(m: Size, n: Size) -> Size:
+def _static_size(m: Size, n: Size) -> Size:
     return n if isinstance(n, int) else m
 
 
@@ -122,14 +122,14 @@ def matrix_product(
     sizes: dict[str, Size] = {}
     for order, value in ((x_order, x), (y_order, y)):
         for letter, n in zip(order, b.shape(value), strict=True):
-            sizes[letter] = _known_size(sizes.get(letter, n), n)
+            sizes[letter] = _static_size(sizes.get(letter, n), n)
     for letter in "bmnk":
         sizes.setdefault(letter, 1)
     if 0 in sizes.values():  # IREE's data tiling fails on a product that is statically empty
         return splat(b, np.zeros((), carried), [sizes[letter] for letter in OUT])
     x = b.retype(x, [sizes[letter] for letter in x_order])
     y = b.retype(y, [sizes[letter] for letter in y_order])
-    # A loop that turns once is left out.
+    # A loop of one iteration is left out.
     loops = [letter for letter in "bmnk" if not is_one(sizes[letter])]
     x, x_order = _without_units(b, x, x_order, loops)
     y, y_order = _without_units(b, y, y_order, loops)

@@ -1,10 +1,14 @@
-"""Forms of convolution: IREE's named ops on channels-last images, matrix products, generics for the rest.
+"""Lowering of `conv_general`: IREE's named ops on channels-last images, matrix products, generics.
 
-Operands are first brought to image (batch, spatial, feature) and kernel (spatial, in, out), and the image is
-spread, padded and cropped, so that one of these forms remains: a matrix product where the window has one
-element, one for each place of a large window (`large_windows.py`), a convolution for each phase of a spread
-image, one along a line where the window is one, the named convolution without groups, a `linalg.generic`
-with a loop over groups otherwise.
+Input: an image and a kernel in any layout. Output: their convolution.
+Idea: operands are first brought to image (batch, spatial, feature) and kernel (spatial, in, out), and the
+image is dilated, padded and cropped. One of these forms remains:
+
+- a matrix product where the window has one element, or one for each position of a large window
+  (`large_windows.py`);
+- a convolution for each phase of an lhs-dilated image;
+- a convolution along one axis where the window is wider than 1 along that axis only;
+- the named convolution where there are no groups, a `linalg.generic` with a loop over groups otherwise.
 """
 
 from __future__ import annotations
@@ -57,12 +61,12 @@ def lower_convolution(
     feature_group_count: int,
     batch_group_count: int,
 ) -> Value:
-    """One of the forms above, on an image and a kernel that are laid out for it."""
+    """One of the forms above, on an image and a kernel in the layout that it takes."""
     b = ctx.builder
     source = ctx.result_type.dtype
     carried = accumulation_dtype(source)
     window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
-    bare, lhs = lhs, _dilate_and_pad(b, lhs, window, lhs_spec[2:], source)
+    undilated, lhs = lhs, _dilate_and_pad(b, lhs, window, lhs_spec[2:], source)
     groups = feature_group_count * batch_group_count
     image_axes = (lhs_spec[0], *lhs_spec[2:], lhs_spec[1])
     kernel_axes = (*rhs_spec[2:], rhs_spec[1], rhs_spec[0])
@@ -85,9 +89,9 @@ def lower_convolution(
     else:
         image = permuted_copy(b, lhs, image_axes)
         kernel = permuted_copy(b, rhs, kernel_axes)
-        if groups == 1 and _has_phases(b, bare, sizes, weights, window):
-            bare = permuted_copy(b, bare, image_axes)
-            result = _convolve_phases(ctx, bare, kernel, sizes, window, source, carried)
+        if groups == 1 and _has_phases(b, undilated, sizes, weights, window):
+            undilated = permuted_copy(b, undilated, image_axes)
+            result = _convolve_phases(ctx, undilated, kernel, sizes, window, source, carried)
         elif groups == 1:
             result = _ungrouped_convolution(ctx, image, kernel, sizes, window, source, carried)
         else:
@@ -104,15 +108,15 @@ def _per_group(b: LinalgBuilder, n: Size, count: int) -> Size:
 def _window_positions(
     b: LinalgBuilder, image: Sequence[Size], kernel: Sequence[Size], window: Window
 ) -> list[Size]:
-    """How many places the window has along each spatial axis of the padded image."""
-    places = []
+    """How many positions the window has along each spatial axis of the padded image."""
+    positions = []
     sizes = zip(image, kernel, strict=True)
     for (n, m), stride, dilation in zip(sizes, window.window_strides, window.rhs_dilation, strict=True):
         span = b.calculate("size_sub", n, _dilated_size(b, m, dilation))
-        places.append(
+        positions.append(
             b.calculate("size_max", b.calculate("size_add", b.calculate("size_div", span, stride), 1), 0)
         )
-    return places
+    return positions
 
 
 def _dilated_size(b: LinalgBuilder, n: Size, dilation: int) -> Size:
@@ -131,7 +135,7 @@ def _dilate_and_pad(
     shape = b.shape(image)
     low, high = [0] * len(shape), [0] * len(shape)
     for axis, (before, after), dilation in zip(spatial, window.padding, window.lhs_dilation, strict=True):
-        # A spread axis ends with `dilation - 1` zeros too many.
+        # A dilated axis ends with `dilation - 1` zeros too many.
         low[axis], high[axis] = before, after - dilation + 1
     if min(low + high) < 0:
         kept = []
@@ -186,7 +190,7 @@ def _ungrouped_convolution(
 def _has_phases(
     b: LinalgBuilder, image: Value, sizes: Sequence[Size], weights: Sequence[Size], window: Window
 ) -> bool:
-    """Whether the image is spread, and its zeros can be left out."""
+    """Whether the image is dilated, and its zeros can be left out."""
     known = all(isinstance(n, int) for n in (*b.shape(image), *sizes, *weights))
     apart = zip(window.lhs_dilation, window.rhs_dilation, strict=True)
     return (
@@ -206,9 +210,9 @@ def _convolve_phases(
     source: np.dtype,
     carried: np.dtype,
 ) -> Value:
-    """The convolution of a spread image without its zeros, as the gradient of a strided one needs it.
+    """The convolution of an lhs-dilated image without its zeros: the gradient of a strided convolution.
 
-    Positions that agree modulo the spread meet the image under the same part of the kernel: for each
+    Positions that are equal modulo the dilation meet the image under the same part of the kernel: for each
     such phase a convolution of the image as it was, whose results go to every so many positions.
     """
     b = ctx.builder
@@ -241,11 +245,11 @@ def _convolve_phases(
             [*(1 if p.taps == 1 else d for p, d in zip(phases, window.lhs_dilation, strict=True)), 1, 1],
         )
         places = [phase.places for phase in phases]
-        found = _ungrouped_convolution(
+        phase_result = _ungrouped_convolution(
             ctx, seen, part, (sizes[0], *places, sizes[-1]), plain, source, carried
         )
         firsts = [phase.first for phase in phases]
-        result = insert_slice(b, found, result, [0, *firsts, 0], [1, *window.lhs_dilation, 1])
+        result = insert_slice(b, phase_result, result, [0, *firsts, 0], [1, *window.lhs_dilation, 1])
     return result
 
 
@@ -289,17 +293,17 @@ def _convolve_along(
         unit = (1,) * (spatial - 1)
         none = ((0, 0),) * spatial
         moved = Window((*unit, stride), none, (1,) * spatial, (*unit, window.rhs_dilation[axis]))
-        found = _convolve_along(
+        moved_result = _convolve_along(
             ctx, spatial - 1, image, kernel, [sizes[k] for k in order], moved, source, carried
         )
-        return permute(b, found, [order.index(k) for k in range(spatial + 2)])
+        return permute(b, moved_result, [order.index(k) for k in range(spatial + 2)])
     groups = [list(range(axis + 1)), list(range(axis + 1, spatial + 1)), [spatial + 1]]
     rows = collapse_axes(b, image, groups)
     weights = collapse_axes(b, kernel, [list(range(spatial)), [spatial], [spatial + 1]])
     line = Window((stride,), ((0, 0),), (1,), (window.rhs_dilation[axis] * beside,))
     flat = (prod(sizes[: axis + 1]), sizes[axis + 1] * beside, sizes[-1])
-    found = _named_convolution(ctx, rows, weights, flat, line, source, carried)
-    return expand_axes(b, found, groups, sizes)
+    flat_result = _named_convolution(ctx, rows, weights, flat, line, source, carried)
+    return expand_axes(b, flat_result, groups, sizes)
 
 
 def _named_convolution(
@@ -379,17 +383,17 @@ def _generic_convolution(
     outer = len(sizes)
     loops = outer + spatial + 1
     dims = [ir.AffineExpr.get_dim(a, b.context) for a in range(loops)]
-    reads = [dims[0]]
+    pixels = [dims[0]]
     for axis, (stride, dilation) in enumerate(zip(window.window_strides, window.rhs_dilation, strict=True)):
-        reads.append(dims[1 + axis] * stride + dims[outer + axis] * dilation)
-    reads.append(dims[-1])
+        pixels.append(dims[1 + axis] * stride + dims[outer + axis] * dilation)
+    pixels.append(dims[-1])
     weights = [*dims[outer:], dims[outer - 1]]
     if group_axis is not None:
-        reads.insert(group_axis, dims[outer - 2])
+        pixels.insert(group_axis, dims[outer - 2])
         weights.insert(spatial + 1, dims[outer - 2])
     maps = [
         ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, each, b.context))
-        for each in (reads, weights, dims[:outer])
+        for each in (pixels, weights, dims[:outer])
     ]
     init = b.fill(b.scalars.constant(carried, 0), sizes, carried)
 

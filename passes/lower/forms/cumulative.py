@@ -1,9 +1,10 @@
-"""Forms of running values (cumsum, cumprod, cummax, cummin): scans along an outer axis, in blocks if need be.
+"""Lowering of cumulative ops (cumsum, cumprod, cummax, cummin): prefix scans along an outer axis, in blocks.
 
-`iree_linalg_ext.scan` is vectorised over the axes inside the one it runs along, so the axis is brought to the
-front. Where there are few rows to work on side by side, each is cut into blocks that are scanned like rows;
-the blocks' totals are scanned in turn, and what comes before a block is combined with all of it. No form
-multiplies by zeros, so that an infinity reaches only the elements after it.
+Input: a tensor and an axis. Output: the running values along it.
+Idea: `iree_linalg_ext.scan` is vectorised over the axes inside the one it runs along, so the axis is brought
+to the front. Where there are few rows to vectorise over, each is cut into blocks that are scanned like rows.
+Then the blocks' totals are scanned, and each block is combined with the total before it. Nothing is
+multiplied by zero, so that an infinity reaches only the elements after it.
 """
 
 from __future__ import annotations

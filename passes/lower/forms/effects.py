@@ -1,9 +1,9 @@
-"""Forms of the ops that act on the world: run-time assertions and traces.
+"""Lowering of ops with effects: run-time assertions and traces.
 
-Both survive IREE's optimiser: `cf.assert` becomes a failing status with our text (unless a build strips
-assertions), `flow.tensor.trace` hands arrays to the runtime's debug sink, which by default writes them to
-standard error under their label. The sink knows neither unsigned nor complex numbers, so these go as wider
-signed integers and as pairs of reals.
+Both survive IREE's optimiser. `cf.assert` becomes a failing status with our text (unless a build strips
+assertions). `flow.tensor.trace` passes arrays to the runtime's debug sink, which by default writes them to
+standard error under their label. The sink knows neither unsigned nor complex numbers, so these are passed as
+wider signed integers and as pairs of reals.
 """
 
 from __future__ import annotations

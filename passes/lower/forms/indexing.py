@@ -1,6 +1,7 @@
-"""Forms that read and write at positions given by arrays: dynamic slices, gather, scatter.
+"""Lowering of dynamic slices, gather and scatter.
 
-Indices are clamped (or masked) before they are used, since IREE reads and writes wherever they point.
+Input: an array, indices, and updates for what writes. Output: the windows, or the updated array.
+Idea: indices are clamped (or masked) before they are used, since IREE reads and writes wherever they point.
 Whole rows go through `iree_linalg_ext.gather`, everything else through one `linalg.generic` with
 `tensor.extract`. Every scatter becomes an `iree_linalg_ext.scatter` over linear positions, of rows where
 windows are rows and else of single elements; out-of-range updates are masked off. Its updates are applied
@@ -110,7 +111,7 @@ def lower_gather(
     _require_batching(b, x, indices, numbers)
     if 0 in result:
         return empty_like(b, x, result)
-    if 0 in shape:  # in mode fill, or where the result turns out to be empty when the program runs
+    if 0 in shape:  # in mode fill, or where the result is empty when the program runs
         dtype = ctx.result_type.dtype
         value = np.zeros((), dtype) if fill is None else fill
         return b.fill(b.scalars.constant(dtype, value[()]), result, dtype)
@@ -228,7 +229,7 @@ def _gather_elements(
     columns = _columns(b, indices, len(numbers.start_index_map))
     maps = [b.axes_map(rank, numbers.batch_axes)] * len(columns)
     gathered = b.generic(columns, [init], [*maps, b.identity_map(rank)], ["parallel"] * rank, body)
-    # Observed: IREE's aggressive fusion overlooks what a body captures and moves readers of the elements
+    # Observed: IREE's aggressive fusion overlooks what a body captures and moves users of the elements
     # before what they were taken from ("operand #0 does not dominate this use").
     return gathered if isinstance(x.owner, mlir.ir.Block) else b.materialise(gathered)
 

@@ -1,8 +1,9 @@
-"""Convolutions whose window is as large as the image and has few places: the gradients of kernels.
+"""Convolutions whose window is as large as the image and has few positions: the gradients of kernels.
 
-In: an image and a kernel that lie in any order, the image spread and padded. Out: for each place of the
-window the matrix of batch by features, as one product of matrices: IREE's named convolution would walk a
-window of thousands of elements for each of them, 30 times slower.
+Input: an image and a kernel in any layout, the image dilated and padded. Output: for each position of the
+window the matrix of batch by features.
+Idea: each is one product of matrices. IREE's named convolution would go through a window of thousands of
+elements for each of them, 30 times slower.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from .tensor_ops import (
 
 
 def permuted_copy(b: LinalgBuilder, x: Value, axes: Sequence[int]) -> Value:
-    """`x` with its axes in this order, copied: IREE would read it as it lies in the innermost loop."""
+    """`x` with its axes in this order, copied: IREE would read the original in the innermost loop."""
     permuted = permute(b, x, axes)
     return x if permuted is x else b.materialise(permuted)
 
@@ -110,7 +111,7 @@ def _product_of_shifts(
 ) -> Value:
     """The same without copies: products with the image read in order, from another start for each place.
 
-    The kernel gets zeros until it is as large as the image; then both are walked as vectors. Each
+    The kernel gets zeros until it is as large as the image; then both are read as vectors. Each
     feature that is summed over (of a gradient: each image of the batch) makes a product of its own,
     which occupies threads, and their sum comes last. Places of a very narrow image go side by side.
     """

@@ -1,8 +1,9 @@
-"""Forms that move elements: broadcast, iota, reshape, transpose, slice, pad, concatenate, reverse.
+"""Lowering of ops that move elements: broadcast, iota, reshape, transpose, slice, pad, concatenate, reverse.
 
-Each comes in as a lowered tensor with static and dynamic sizes and goes out as views where a view will do
-(`collapse_shape`, `expand_shape`, `extract_slice`), else as one `linalg.generic` that fuses. What inference
-could not decide (element counts, bounds) becomes a `cf.assert`: IREE reads out of bounds without one.
+Input: tensors with static and dynamic sizes. Output: views where a view will do (`collapse_shape`,
+`expand_shape`, `extract_slice`), else one `linalg.generic` that fuses.
+Idea: what inference could not decide (element counts, bounds) becomes a `cf.assert`: IREE reads out of bounds
+without one.
 """
 
 from __future__ import annotations
@@ -47,16 +48,16 @@ def broadcast(b: LinalgBuilder, x: Value, shape: Sequence[Size], dimensions: Seq
     ir = mlir.ir
     shape = [b.size(n) for n in shape]
     rank = len(shape)
-    reads = []
+    indices = []
     for axis, (dimension, n) in enumerate(zip(dimensions, b.shape(x), strict=True)):
         if n == 1 and shape[dimension] != 1:
-            reads.append(ir.AffineExpr.get_constant(0, b.context))
+            indices.append(ir.AffineExpr.get_constant(0, b.context))
             continue
         b.require_equal(n, shape[dimension], f"adze: broadcast of axis {axis} to an unequal size")
-        reads.append(ir.AffineExpr.get_dim(dimension, b.context))
-    read = ir.AffineMapAttr.get(ir.AffineMap.get(rank, 0, reads, b.context))
+        indices.append(ir.AffineExpr.get_dim(dimension, b.context))
+    source = ir.AffineMapAttr.get(ir.AffineMap.get(rank, 0, indices, b.context))
     init = empty_like(b, x, shape)
-    maps = [read, b.identity_map(rank)]
+    maps = [source, b.identity_map(rank)]
     result = b.generic([x], [init], maps, ["parallel"] * rank, lambda value, _: value)
     if x in b.complex_numbers:
         b.complex_numbers[result] = b.complex_numbers[x]
@@ -153,7 +154,7 @@ def lower_transpose(ctx: LoweringContext, x: Value, *, permutation: Sequence[int
     keeps_rows = permutation[last] == last and configuration.moves_rows(
         ctx.target, shape[last], ctx.result_type.dtype
     )
-    if keeps_rows and ctx.is_returned:  # other readers read through the map of a generic
+    if keeps_rows and ctx.is_returned:  # other users read through the map of a generic
         return _move_rows(b, x, permutation[:last], lambda at: at)
     return permute(b, x, permutation)
 
@@ -241,10 +242,10 @@ def lower_pad(
     b = ctx.builder
     low, high = [b.size(n) for n in low], [b.size(n) for n in high]
     shape = b.shape(x)
-    spread = [_dilated_size(b, n, k) for n, k in zip(shape, interior, strict=True)]
+    dilated = [_dilated_size(b, n, k) for n, k in zip(shape, interior, strict=True)]
     total = [
         b.calculate("size_add", b.calculate("size_add", n, before), after)
-        for n, before, after in zip(spread, low, high, strict=True)
+        for n, before, after in zip(dilated, low, high, strict=True)
     ]
     for axis, n in enumerate(total):
         b.require_at_most(0, n, f"adze: pad leaves a negative size of axis {axis}")
@@ -252,16 +253,16 @@ def lower_pad(
         return empty_like(b, x, total)
     if 0 in shape:
         return broadcast(b, value, total, ())
-    x = _insert_interior(ctx, x, interior, spread, value)
-    first = [_clamp_size(b, _negate_size(b, n), m) for n, m in zip(low, spread, strict=True)]
+    x = _insert_interior(ctx, x, interior, dilated, value)
+    first = [_clamp_size(b, _negate_size(b, n), m) for n, m in zip(low, dilated, strict=True)]
     last = [
         b.calculate("size_max", b.calculate("size_min", m, b.calculate("size_add", m, n)), f)
-        for n, m, f in zip(high, spread, first, strict=True)
+        for n, m, f in zip(high, dilated, first, strict=True)
     ]
     kept = [b.calculate("size_sub", e, f) for e, f in zip(last, first, strict=True)]
     if 0 in kept:
         return broadcast(b, value, total, ())
-    if any(not (isinstance(k, int) and k == m) for k, m in zip(kept, spread, strict=True)):
+    if any(not (isinstance(k, int) and k == m) for k, m in zip(kept, dilated, strict=True)):
         x = extract_slice(b, x, first, kept, [1] * len(kept))
     before = [_clamp_size(b, n, t) for n, t in zip(low, total, strict=True)]
     if ctx.result_type.dtype.itemsize >= 8:
@@ -284,7 +285,7 @@ def _dilated_size(b: LinalgBuilder, n: Size, interior: int) -> Size:
 
 
 def _insert_interior(
-    ctx: LoweringContext, x: Value, interior: Sequence[int], spread: Sequence[Size], value: Value
+    ctx: LoweringContext, x: Value, interior: Sequence[int], shape: Sequence[Size], value: Value
 ) -> Value:
     """`x` with `interior` paddings between neighbours: a strided `insert_slice` into a filled tensor.
 
@@ -293,8 +294,8 @@ def _insert_interior(
     b = ctx.builder
     if not any(interior):
         return x
-    whole = owned(ctx, broadcast(b, value, spread, ()), ctx.result_type.dtype)
-    return insert_slice(b, x, whole, [0] * len(spread), [k + 1 for k in interior])
+    whole = owned(ctx, broadcast(b, value, shape, ()), ctx.result_type.dtype)
+    return insert_slice(b, x, whole, [0] * len(shape), [k + 1 for k in interior])
 
 
 def _negate_size(b: LinalgBuilder, n: Size) -> Size:
@@ -344,24 +345,24 @@ def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Val
     """`linalg.generic` that reads from the far end (an affine map with a negative stride is refused)."""
     b = ctx.builder
     shape = b.shape(x)
-    turned = {a for a in axes if shape[a] != 1}
-    if not turned or 0 in shape:
+    reversed_axes = {a for a in axes if shape[a] != 1}
+    if not reversed_axes or 0 in shape:
         return x
     x = extractable(b, x)
-    ends = {a: b.size_value(b.calculate("size_sub", shape[a], 1)) for a in turned}
+    ends = {a: b.size_value(b.calculate("size_sub", shape[a], 1)) for a in reversed_axes}
     last = len(shape) - 1
-    if configuration.moves_rows(ctx.target, shape[last], ctx.result_type.dtype) and last not in turned:
+    if configuration.moves_rows(ctx.target, shape[last], ctx.result_type.dtype) and last not in reversed_axes:
         order = list(range(last))
         return _move_rows(
             b,
             x,
             order,
-            lambda at: [mlir.arith.subi(ends[a], i) if a in turned else i for a, i in enumerate(at)],
+            lambda at: [mlir.arith.subi(ends[a], i) if a in reversed_axes else i for a, i in enumerate(at)],
         )
 
     def body(_: Value) -> Value:
         position = [mlir.linalg.IndexOp(a).result for a in range(len(shape))]
-        for a in turned:
+        for a in reversed_axes:
             position[a] = mlir.arith.subi(ends[a], position[a])
         return mlir.tensor.extract(x, position)
 

@@ -1,4 +1,4 @@
-"""Forms of sorting: every element is told its place, then put there.
+"""Lowering of `sort` and `top_k`: the place of every element is computed, then it is put there.
 
 Keys become signed integers whose order is the order wanted (NaN last, -0 equal to +0), so that comparing is
 one instruction. Rows of up to `configuration.RANKED` elements are ranked: the place of an element is the
@@ -121,9 +121,9 @@ def _next_greatest(
     """The greatest key below `last` (a key and its position); where it is first, once `best` is known."""
     arith, predicate = mlir.arith, mlir.arith.CmpIPredicate
     i32 = b.scalars.element_type(INT32)
-    found = wide if best is None else INT32
-    none = np.iinfo(found).min if best is None else np.iinfo(found).max
-    init = b.fill(b.scalars.constant(found, none), [count], found)
+    dtype = wide if best is None else INT32
+    none = np.iinfo(dtype).min if best is None else np.iinfo(dtype).max
+    init = b.fill(b.scalars.constant(dtype, none), [count], dtype)
 
     def body(here: Value, *others: Value) -> Value:
         at = arith.index_cast(i32, mlir.linalg.IndexOp(1).result)
@@ -134,7 +134,7 @@ def _next_greatest(
             wanted = below if wanted is None else arith.andi(below, wanted)
         result = here if best is None else at
         if wanted is not None:
-            result = arith.select(wanted, result, b.scalars.constant(found, none))
+            result = arith.select(wanted, result, b.scalars.constant(dtype, none))
         return (arith.maxsi if best is None else arith.minsi)(others[-1], result)
 
     vectors = [*last, *([] if best is None else [best])]

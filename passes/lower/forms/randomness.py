@@ -1,7 +1,7 @@
-"""The form of random bits: Threefry-2x32 on the row-major position of each element.
+"""Lowering of `random_bits`: Threefry-2x32 on the row-major position of each element.
 
 One `linalg.generic` over the flat result computes both counter words from `linalg.index` and does the
-twenty rounds in 32-bit integers, so that it vectorises; a reshape gives the shape. Several keys are one more
+twenty rounds in 32-bit integers, so that it vectorises; a reshape makes the shape. Several keys are one more
 loop around it.
 """
 

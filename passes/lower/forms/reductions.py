@@ -1,7 +1,7 @@
-"""Forms of reductions: `linalg.generic` over the axes as they lie, long full reductions in two stages.
+"""Lowering of reductions: `linalg.generic` over the axes in their order, long full reductions in two stages.
 
-In: a tensor, the axes, the name of the reduction and its value on no elements. Out: the reduced tensor in
-the operand's dtype. The combining scalar code carries f16 and bf16 in f32 and rounds once at the end.
+Input: a tensor, the axes, the name of the reduction and its value on no elements. Output: the reduced tensor
+in the operand's dtype. The scalar code that combines carries f16 and bf16 in f32 and rounds once at the end.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ def reduce_axes(
     dtype: np.dtype,
     carried: np.dtype,
 ) -> Value:
-    """Fold `x` of `dtype` along `axes` in one or two stages; the result is of dtype `carried`."""
+    """Reduce `x` of `dtype` along `axes` in one or two stages; the result is of dtype `carried`."""
     b = ctx.builder
     if any(b.shape(x)[a] == 0 for a in axes):
         kept = [n for a, n in enumerate(b.shape(x)) if a not in axes]
         return splat(b, np.asarray(identity).astype(carried), kept)
     if ctx.uses.get(x, 0) > 1 and not all(isinstance(n, int) for n in b.shape(x)):
-        # Observed: IREE fuses what computes `x` for another reader too, whole and on the stack.
+        # Observed: IREE fuses what computes `x` for another user too, whole and on the stack.
         x = b.materialise(x)
     stages = configuration.reduction_stages(ctx.target, b.shape(x), axes)
     if stages is None:
@@ -97,7 +97,7 @@ def _reduce_vector(
     dtype: np.dtype,
     carried: np.dtype,
 ) -> Value:
-    """A vector as rows of `length` elements, each folded, then their results, then what is left over."""
+    """A vector as rows of `length` elements, each reduced, then their results, then what is left over."""
     b = ctx.builder
     (size,) = b.shape(x)
     rows = b.calculate("size_div", size, length)
@@ -114,7 +114,7 @@ def _reduce_vector(
 
 
 def _identity_init(b: LinalgBuilder, identity: complex, carried: np.dtype) -> Init:
-    """What makes the initial value of a fold: a tensor full of the identity."""
+    """What makes the initial value of a reduction: a tensor full of the identity."""
     return lambda shape: b.fill(b.scalars.constant(carried, identity), shape, carried)
 
 
@@ -143,7 +143,7 @@ def _reduce_once(
 def _reduction_loops(
     b: LinalgBuilder, rank: int, axes: Sequence[int], kept: Sequence[int], partial: int
 ) -> tuple[list[Attribute], list[str]]:
-    """Maps and iterators of a fold with one whole operand and `partial` ones of the result's shape.
+    """Maps and iterators of a reduction with one whole operand and `partial` ones of the result's shape.
 
     The loops of the kept axes come first: IREE would put them so, and tiles are given in that order.
     """
@@ -158,15 +158,15 @@ def _reduction_loops(
 def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_dtype: np.dtype) -> Value:
     """Two vectorisable passes: the extremum, then the least position of an element equal to it.
 
-    A NaN makes the extremum NaN, which equals nothing; then the elements sought are the NaNs.
+    A NaN makes the extremum NaN, which equals nothing; then the elements wanted are the NaNs.
     """
     b = ctx.builder
     dtype = ctx.operand_dtype
     if dtype == np.dtype(bool):
         x, dtype = convert_elements(b, dtype, np.dtype(np.int8), x), np.dtype(np.int8)
-    fold, identity = ("reduce_max", least) if ctx.op is Argmax else ("reduce_min", greatest)
+    reduction, identity = ("reduce_max", least) if ctx.op is Argmax else ("reduce_min", greatest)
     # Kept apart: fused into one kernel the two passes are vectorised badly.
-    extremum = b.materialise(reduce_axes(ctx, fold, x, (axis,), identity(dtype), dtype, dtype))
+    extremum = b.materialise(reduce_axes(ctx, reduction, x, (axis,), identity(dtype), dtype, dtype))
     shape = b.shape(x)
     rank, size = len(shape), shape[axis]
     counted = INT32 if isinstance(size, int) and size < 2**31 else INT64
@@ -176,8 +176,8 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
     positions = b.materialise(_index_vector(b, size, counted))
 
     def body(element: Value, best: Value, here: Value, _: Value) -> Value:
-        found = _is_extremum(b, dtype, element, best)
-        return mlir.arith.select(found, here, b.scalars.constant(counted, none))
+        is_wanted = _is_extremum(b, dtype, element, best)
+        return mlir.arith.select(is_wanted, here, b.scalars.constant(counted, none))
 
     candidates = b.generic(
         [x, extremum, positions],

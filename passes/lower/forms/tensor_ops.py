@@ -1,7 +1,6 @@
-"""Small tools that the forms of reductions, contractions, convolutions and sorts share.
+"""Ops on tensors that many lowerings emit: dtype conversion, groups of axes, permutation, padding, slices.
 
-Scalar constants, conversion between dtypes, collapsing and expanding groups of axes, permuting, padding:
-each takes lowered tensors and remembers the shape of what it gives back.
+Input: lowered tensors. Output: a tensor whose shape the builder remembers.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ def splat(b: LinalgBuilder, value: np.ndarray, shape: Sequence[Size]) -> Value:
     rank = len(shape)
     maps = [b.axes_map(rank, ()), b.identity_map(rank)]
     init = b.empty(shape, value.dtype)
-    made = b.generic([b.constant(value)], [init], maps, ["parallel"] * rank, lambda v, _: v)
+    result = b.generic([b.constant(value)], [init], maps, ["parallel"] * rank, lambda v, _: v)
     if value.dtype in COMPLEX:
-        b.complex_numbers[made] = value.reshape(-1)[0]
-    return made
+        b.complex_numbers[result] = value.reshape(-1)[0]
+    return result
 
 
 def convert_elements(b: LinalgBuilder, source: np.dtype, target: np.dtype, x: Value) -> Value:
@@ -69,7 +68,7 @@ def extractable(b: LinalgBuilder, x: Value) -> Value:
 
 
 def size_product(b: LinalgBuilder, sizes: Sequence[Size]) -> Size:
-    """The product of sizes, folded where known."""
+    """The product of sizes, an int where all are known."""
     total: Size = 1
     for n in sizes:
         if isinstance(n, int) and n == 1:
