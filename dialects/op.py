@@ -17,7 +17,18 @@ from typing import Any, ClassVar, Final, TypeVar, cast
 import numpy as np
 
 from .errors import SizeError, TypeCheckError
-from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge_shapes
+from .types import (
+    ANY,
+    SIZE,
+    Dimension,
+    Shape,
+    SizeType,
+    TensorType,
+    Value,
+    ValueType,
+    dtype_name,
+    merge_shapes,
+)
 
 T = TypeVar("T")
 
@@ -38,11 +49,11 @@ def undefined(reason: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Value):
     """A linear operand as a transpose rule sees it: its type and its sizes, not its value."""
 
     type: ValueType
-    sizes_of: Callable[[], tuple[Any, ...]]
+    sizes_of: Callable[[], Shape]
 
     @property
     def dtype(self) -> np.dtype:
@@ -50,15 +61,19 @@ class Linear:
         return self.type.dtype
 
     @property
-    def rank(self) -> int:
+    def shape(self) -> tuple[Dimension, ...]:
         assert isinstance(self.type, TensorType)
-        return self.type.rank
+        return self.type.shape
 
     @property
-    def sizes(self) -> tuple[Any, ...]:
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def sizes(self) -> Shape:
         """Its shape: integers, and size values where a dimension is dynamic."""
-        assert isinstance(self.type, TensorType)
-        return self.type.shape if self.type.is_static else self.sizes_of()
+        static = tuple(n for n in self.shape if n is not None)
+        return static if len(static) == self.rank else self.sizes_of()
 
 
 NO_TANGENT: Final = undefined("it has no operand that carries a tangent")

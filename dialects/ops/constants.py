@@ -6,6 +6,7 @@ Sizes are MLIR `index` scalars; they carry the dynamic dimensions of a program (
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..op import (
     text,
     undefined,
 )
+from ..protocols import Batched, Builder, Size, Value, Values
 from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, SizeType, TensorType, from_storage
 
 
@@ -110,7 +112,7 @@ class Dim(Op):
         return l.size_value(l.shape(x)[axis])
 
     @staticmethod
-    def simplify(b: Any, x: Any, *, axis: int) -> Any:
+    def simplify(b: Builder, x: Value, *, axis: int) -> Value | None:
         """The size that the op of `x` took from an operand or was told."""
         made = b.defining(x)
         return None if made is None else size_handed_on(b, made, axis)
@@ -119,7 +121,7 @@ class Dim(Op):
     transpose = undefined("a size carries no cotangent")
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis: int) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, axis: int) -> Batched:
         return [b.dim(operands[0], axis=axis + 1)], [False]
 
 

@@ -6,11 +6,13 @@ before True. Complex numbers are compared by real part, then by imaginary part (
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..op import Op, Operand, boolean, integer, require, require_axis, require_same_shape, undefined
+from ..protocols import Batched, Builder, OneTangent, Size, Tangent, Tangents, Values
 from ..types import ANY, BFLOAT16, BOOLS, COMPLEX, FLOAT32, INT32, REALS, TensorType
 from .common import take_along
 from .elementwise.family import repeated
@@ -53,8 +55,15 @@ class Sort(Op):
 
     @staticmethod
     def jvp(
-        b: Any, primals: Any, tangents: Any, results: Any, *, axis: int, num_keys: int, is_stable: bool
-    ) -> Any:
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        results: Values,
+        *,
+        axis: int,
+        num_keys: int,
+        is_stable: bool,
+    ) -> Tangents:
         """Tangents go where their elements went: an index is sorted along."""
         position = b.iota(shape=b.sizes(primals[0]), axis=axis, dtype=INT32)
         *_, order = b.sort(*primals, position, axis=axis, num_keys=num_keys, is_stable=is_stable)
@@ -64,15 +73,15 @@ class Sort(Op):
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
         *,
         axis: int,
         num_keys: int,
         is_stable: bool,
-    ) -> Any:
+    ) -> Batched:
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
         found = b.sort(*spread, axis=axis + 1, num_keys=num_keys, is_stable=is_stable)
         return found, [True] * len(found)
@@ -109,14 +118,14 @@ class TopK(Op):
         return np.take_along_axis(x, order, -1), order.astype(np.int32)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, results: Any, *, k: int) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: OneTangent, results: Values, *, k: int) -> Tangents:
         last = b.tensor_type(primals[0]).rank - 1
         return [take_along(b, tangents[0], results[1], last), None]
 
     transpose = undefined("top_k is not a linear function")
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, k: int) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, k: int) -> Batched:
         return b.top_k(operands[0], k=k), [True, True]
 
     @staticmethod

@@ -6,13 +6,16 @@ strides, padding (negative: cropping), dilation of either operand, feature and b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ...op import Linear, Op, Operand, integer, ints, pairs, require, require_same_dtype
+from ...protocols import Batched, Builder, Cotangents, Size, Tangent, Tangents, Value, Values
 from ...types import NUMBERS, Dimension, TensorType, same_dimension
+from ..elementwise.family import total
 from ..reduction import accumulation_dtype
 from .convolution_rules import batched_convolution, transposed_image, transposed_kernel
 from .convolution_window import Layout, Window, dilated, output_size
@@ -130,20 +133,23 @@ class ConvGeneral(Op):
         return np.ascontiguousarray(np.transpose(result, np.argsort(out_spec)).astype(lhs.dtype))
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, **given: Any) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, **given: Any
+    ) -> Tangents:
         (x, y), (dx, dy) = primals, tangents
         left = None if dx is None else b.conv_general(dx, y, **given)
-        right = None if dy is None else b.conv_general(x, dy, **given)
-        return right if left is None else left if right is None else b.add(left, right)
+        return total(b, left, None if dy is None else b.conv_general(x, dy, **given))
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, **given: Any) -> Any:
-        if isinstance(operands[0], Linear):
-            return [transposed_image(b, cotangent, *operands, **given), None]
-        return [None, transposed_kernel(b, cotangent, *operands, **given)]
+    def transpose(b: Builder, cotangent: Value, operands: Values, **given: Any) -> Cotangents:
+        lhs, rhs = operands
+        if isinstance(lhs, Linear):
+            return [transposed_image(b, cotangent, lhs, rhs, **given), None]
+        assert isinstance(rhs, Linear)
+        return [None, transposed_kernel(b, cotangent, lhs, rhs, **given)]
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, **given: Any) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], **given: Any) -> Batched:
         return [batched_convolution(b, size, operands, batched, **given)], [True]
 
     @staticmethod

@@ -9,18 +9,21 @@ their number is not known.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...op import Linear
+from ...protocols import Builder, Size, Value, Values
+from ...types import TensorType
 from ..common import merged_batch, split_batch
 from .convolution_window import Layout, dilated
 
 
 def transposed_image(
-    b: Any,
-    cotangent: Any,
+    b: Builder,
+    cotangent: Value,
     lhs: Linear,
-    rhs: Any,
+    rhs: Value,
     *,
     window_strides: tuple[int, ...],
     padding: tuple[tuple[int, int], ...],
@@ -31,12 +34,12 @@ def transposed_image(
     out_spec: Layout,
     feature_group_count: int,
     batch_group_count: int,
-) -> Any:
+) -> Value:
     """The cotangent of the image."""
     groups = feature_group_count * batch_group_count
     if groups > 1:
         rhs = _exchange_groups(b, rhs, rhs_spec, groups)
-    pads = []
+    pads: list[tuple[Size, Size]] = []
     for k, axis in enumerate(lhs_spec[2:]):
         image = _dilated(b, lhs.sizes[axis], lhs_dilation[k])
         window = _dilated(b, b.sizes(rhs)[rhs_spec[2 + k]], rhs_dilation[k])
@@ -63,9 +66,9 @@ def transposed_image(
 
 
 def transposed_kernel(
-    b: Any,
-    cotangent: Any,
-    lhs: Any,
+    b: Builder,
+    cotangent: Value,
+    lhs: Value,
     rhs: Linear,
     *,
     window_strides: tuple[int, ...],
@@ -77,9 +80,9 @@ def transposed_kernel(
     out_spec: Layout,
     feature_group_count: int,
     batch_group_count: int,
-) -> Any:
+) -> Value:
     """The cotangent of the kernel: batch and features exchange their parts."""
-    pads = []
+    pads: list[tuple[Size, Size]] = []
     for k, axis in enumerate(lhs_spec[2:]):
         image = _dilated(b, b.sizes(lhs)[axis], lhs_dilation[k])
         window = _dilated(b, rhs.sizes[rhs_spec[2 + k]], rhs_dilation[k])
@@ -103,7 +106,9 @@ def transposed_kernel(
     return _like(b, found, rhs)
 
 
-def batched_convolution(b: Any, size: Any, operands: Any, batched: Any, **given: Any) -> Any:
+def batched_convolution(
+    b: Builder, size: Size, operands: Values, batched: Sequence[bool], **given: Any
+) -> Value:
     """One convolution for a batch of images, of kernels, or of both."""
     lhs, rhs = operands
     lhs_spec, rhs_spec, out_spec = given["lhs_spec"], given["rhs_spec"], given["out_spec"]
@@ -129,12 +134,13 @@ def batched_convolution(b: Any, size: Any, operands: Any, batched: Any, **given:
     return split_batch(b, found, out_spec[1], size, groups, inner)
 
 
-def _one_by_one(b: Any, size: Any, lhs: Any, rhs: Any, given: dict[str, Any]) -> Any:
+def _one_by_one(b: Builder, size: Size, lhs: Value, rhs: Value, given: dict[str, Any]) -> Value:
     """A batch that cannot be a number of groups: its size is 0, or known only when the program runs."""
     image, kernel = (b.tensor_type(x) for x in (lhs, rhs))
     image, kernel = (kind.with_shape(kind.shape[1:]) for kind in (image, kernel))
     one = b.functions.function("convolution", [image, kernel], lambda c, xs: [c.conv_general(*xs, **given)])
     (result,) = b.functions.types_of(one)
+    assert isinstance(result, TensorType)
     (found,) = b.scan(
         lhs,
         rhs,
@@ -148,7 +154,7 @@ def _one_by_one(b: Any, size: Any, lhs: Any, rhs: Any, given: dict[str, Any]) ->
     return found
 
 
-def _exchange_groups(b: Any, rhs: Any, rhs_spec: Layout, groups: int) -> Any:
+def _exchange_groups(b: Builder, rhs: Value, rhs_spec: Layout, groups: int) -> Value:
     """The kernel with its groups moved from the output features to the input features."""
     return merged_batch(b, split_batch(b, rhs, rhs_spec[0], groups), rhs_spec[1])
 
@@ -158,33 +164,38 @@ def _exchanged(spec: Layout) -> Layout:
 
 
 def _padded(
-    b: Any,
-    x: Any,
+    b: Builder,
+    x: Value,
     axes: Layout,
-    pads: list[tuple[Any, Any]],
+    pads: list[tuple[Size, Size]],
     dilation: tuple[int, ...],
-) -> tuple[Any, tuple[tuple[int, int], ...], tuple[int, ...]]:
+) -> tuple[Value, tuple[tuple[int, int], ...], tuple[int, ...]]:
     """`x`, the padding and the dilation with which a convolution takes it: along axes where the padding is
     known only when the program runs, `x` is dilated and padded beforehand."""
-    moving = [k for k, pad in enumerate(pads) if not all(isinstance(n, int) for n in pad)]
-    if moving:
-        rank = b.tensor_type(x).rank
-        low, high, interior = [0] * rank, [0] * rank, [0] * rank
-        for k in moving:
-            low[axes[k]], high[axes[k]] = pads[k]
-            interior[axes[k]] = dilation[k] - 1
-        zero = b.scalar(0, b.tensor_type(x).dtype)
-        x = b.pad(x, zero, low=tuple(low), high=tuple(high), interior=tuple(interior))
-    known = tuple((0, 0) if k in moving else pad for k, pad in enumerate(pads))
-    return x, known, tuple(1 if k in moving else d for k, d in enumerate(dilation))
+    rank = b.tensor_type(x).rank
+    low: list[Size] = [0] * rank
+    high: list[Size] = [0] * rank
+    interior = [0] * rank
+    known, remaining = [], []
+    for axis, (before, after), step in zip(axes, pads, dilation, strict=True):
+        if isinstance(before, int) and isinstance(after, int):
+            known.append((before, after))
+            remaining.append(step)
+        else:
+            low[axis], high[axis], interior[axis] = before, after, step - 1
+            known.append((0, 0))
+            remaining.append(1)
+    if not all(isinstance(n, int) for n in (*low, *high)):
+        x = b.pad(x, b.scalar(0, b.tensor_type(x).dtype), low=low, high=high, interior=interior)
+    return x, tuple(known), tuple(remaining)
 
 
-def _like(b: Any, found: Any, operand: Linear) -> Any:
+def _like(b: Builder, found: Value, operand: Linear) -> Value:
     """`found` with the sizes of `operand` stated where they are known and its own are not."""
     return found if b.tensor_type(found) == operand.type else b.reshape(found, shape=operand.sizes)
 
 
-def _dilated(b: Any, size: Any, dilation: int) -> Any:
+def _dilated(b: Builder, size: Size, dilation: int) -> Size:
     """The size of an axis after `dilation - 1` zeros are put between its elements."""
     if isinstance(size, int):
         return dilated(size, dilation)

@@ -6,13 +6,17 @@ compositions of it and movement. Sums are carried as `reductions.accumulation_dt
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...op import Linear, Op, Operand, dtype_attribute, pairs, require, require_axes, require_same_dtype
+from ...protocols import Batched, Builder, Cotangents, Size, Tangent, Tangents, Value, Values
 from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, TensorType, dtype_name, same_dimension
+from ..elementwise.family import total
 from ..reduction import accumulation_dtype
 from ..shape.rearrange import Transpose
 
@@ -98,7 +102,9 @@ class DotGeneral(Op):
             return np.asarray(np.matmul(x, y).reshape(shape).astype(dtype))
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
+    def simplify(
+        b: Builder, x: Value, y: Value, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> Value | None:
         """A transposed operand is read as it lies, where that leaves batch and free axes in order."""
         operands, summed = [x, y], list(contracting)
         for side, operand in enumerate((x, y)):
@@ -116,15 +122,15 @@ class DotGeneral(Op):
 
     @staticmethod
     def permuted(
-        b: Any,
+        b: Builder,
         permutation: tuple[int, ...],
-        x: Any,
-        y: Any,
+        x: Value,
+        y: Value,
         *,
         contracting: Pairs,
         batch: Pairs,
         dtype: np.dtype,
-    ) -> Any:
+    ) -> Value | None:
         """With the operands exchanged, the free axes of `y` come before those of `x`."""
         shared = len(batch[0])
         left = len(operand_axes(b.tensor_type(x).rank, 0, contracting, batch).free)
@@ -137,21 +143,33 @@ class DotGeneral(Op):
 
     @staticmethod
     def jvp(
-        b: Any, primals: Any, tangents: Any, result: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
-    ) -> Any:
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        result: Value,
+        *,
+        contracting: Pairs,
+        batch: Pairs,
+        dtype: np.dtype,
+    ) -> Tangents:
         (x, y), (dx, dy) = primals, tangents
-        axes = {"contracting": contracting, "batch": batch, "dtype": dtype}
-        left = None if dx is None else b.dot_general(dx, y, **axes)
-        right = None if dy is None else b.dot_general(x, dy, **axes)
-        return right if left is None else left if right is None else b.add(left, right)
+        product = partial(b.dot_general, contracting=contracting, batch=batch, dtype=dtype)
+        return total(b, None if dx is None else product(dx, y), None if dy is None else product(x, dy))
 
     @staticmethod
     def transpose(
-        b: Any, cotangent: Any, operands: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
-    ) -> Any:
+        b: Builder,
+        cotangent: Value,
+        operands: Values,
+        *,
+        contracting: Pairs,
+        batch: Pairs,
+        dtype: np.dtype,
+    ) -> Cotangents:
         """The cotangent contracted with the other operand over its free axes, put back in order."""
         side = 0 if isinstance(operands[0], Linear) else 1
         linear, other = operands[side], operands[1 - side]
+        assert isinstance(linear, Linear)
         mine = operand_axes(linear.rank, side, contracting, batch)
         its = operand_axes(b.tensor_type(other).rank, 1 - side, contracting, batch)
         shared = tuple(range(len(mine.batch)))
@@ -180,15 +198,15 @@ class DotGeneral(Op):
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
         *,
         contracting: Pairs,
         batch: Pairs,
         dtype: np.dtype,
-    ) -> Any:
+    ) -> Batched:
         """Both batched: one more batch axis. One batched: its batch is one more free axis."""
         up = [int(has) for has in batched]
         contracted: Any = tuple(tuple(a + n for a in row) for row, n in zip(contracting, up, strict=True))

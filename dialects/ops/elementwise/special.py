@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import MissingRuleError
+from ...protocols import Builder, Value
 from ...types import FLOAT64
 from .family import over, scaled, shifted
 from .transcendental import OfFloat
@@ -99,12 +100,12 @@ class Digamma(FromSciPy):
     partials = (lambda b, y, x: trigamma(b, x),)
 
 
-def gaussian(b: Any, x: Any, factor: float) -> Any:
+def gaussian(b: Builder, x: Value, factor: float) -> Value:
     """`factor * e ** -x^2`."""
     return scaled(b, b.exp(b.neg(b.mul(x, x))), factor)
 
 
-def trigamma(b: Any, x: Any) -> Any:
+def trigamma(b: Builder, x: Value) -> Value:
     """The derivative of digamma, made of other ops so that it has derivatives itself.
 
     Reflection for `x < 1/2` (Abramowitz and Stegun 6.4.7), recurrence up to 8 (6.4.6), then the

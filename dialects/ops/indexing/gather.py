@@ -7,12 +7,24 @@ is one gather again.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...errors import RunTimeCheckError
-from ...op import Op, Operand, choice, elements, ints, require, sizes
+from ...op import Linear, Op, Operand, choice, elements, ints, require, sizes
+from ...protocols import (
+    Batched,
+    Builder,
+    Cotangents,
+    OneTangent,
+    Shape,
+    Size,
+    Tangents,
+    Value,
+    Values,
+)
 from ...types import ANY, COMPLEX, INTEGERS, TensorType, from_storage, storage
 from .windows import WindowMap, check_batching, fits
 
@@ -107,13 +119,23 @@ class Gather(Op):
         return l.gather(x, start_indices, numbers, slice_sizes, fill)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, fill_value: Any, **attributes: Any) -> Any:
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: OneTangent,
+        result: Value,
+        *,
+        fill_value: np.ndarray,
+        **attributes: Any,
+    ) -> Tangents:
         """The windows of the tangent; what was filled is constant."""
         zero = storage(np.zeros((), b.tensor_type(tangents[0]).dtype))
         return b.gather(tangents[0], primals[1], fill_value=zero, **attributes)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, mode: str, **attributes: Any) -> Any:
+    def transpose(
+        b: Builder, cotangent: Value, operands: tuple[Linear, Value], *, mode: str, **attributes: Any
+    ) -> Cotangents:
         """Each element of `x` gets the sum of the cotangents of the places where it went."""
         x, indices = operands
         numbers = Gather.map(x.rank, b.tensor_type(indices).rank, attributes)
@@ -131,20 +153,20 @@ class Gather(Op):
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
         *,
-        slice_sizes: Any,
+        slice_sizes: Shape,
         mode: str,
-        fill_value: Any,
+        fill_value: np.ndarray,
         **attributes: Any,
-    ) -> Any:
+    ) -> Batched:
         """Windows through the whole batch where the indices are shared; else each at its own element."""
         x, indices = operands
         ranks = [b.tensor_type(v).rank - has for v, has in zip(operands, batched, strict=True)]
-        numbers = Gather.map(ranks[0], ranks[1], attributes).batched(*batched)
+        numbers = Gather.map(ranks[0], ranks[1], attributes).batched(batched[0], batched[1])
         if batched[0]:
             slice_sizes = (1 if batched[1] else size, *slice_sizes)
         found = b.gather(

@@ -7,12 +7,14 @@ zero leave the product of the others, extrema that tie share equally.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...errors import MissingRuleError
 from ...op import Linear, Op, Operand, boolean, choice, ints, require, require_same_dtype
+from ...protocols import Batched, Builder, Cotangents, Shape, Size, Tangent, Tangents, Value, Values
 from ...types import ANY, COMPLEX, INT32, INT64, INTEGERS, NUMBERS, TensorType, same_dimension, storage
 from ..elementwise.family import is_constant, repeated
 from .windows import WindowMap, check_batching, fits, scatter_window
@@ -121,14 +123,22 @@ class Scatter(Op):
         )
 
     @staticmethod
-    def simplify(b: Any, x: Any, indices: Any, updates: Any, **attributes: Any) -> Any:
+    def simplify(b: Builder, x: Value, indices: Value, updates: Value, **attributes: Any) -> Value | None:
         """A single update for each element of a batch, into zeros, is chosen by its position: that fuses."""
         if attributes["kind"] not in ("set", "add") or not is_constant(b, x, x, 0):
             return None
         return _chosen(b, x, indices, updates, attributes)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, kind: str, **config: Any) -> Any:
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        result: Value,
+        *,
+        kind: str,
+        **config: Any,
+    ) -> Tangents:
         x, indices, updates = primals
         dx, _, du = tangents
         if kind == "add":
@@ -148,7 +158,7 @@ class Scatter(Op):
         return _extremum_tangent(b, primals, tangents, result, config)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, kind: str, **config: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, kind: str, **config: Any) -> Cotangents:
         x, indices, updates = operands
         if kind in ("set", "add"):
             return _linear_transpose(b, cotangent, operands, kind, config)
@@ -160,8 +170,14 @@ class Scatter(Op):
 
     @staticmethod
     def batch(
-        b: Any, size: Any, operands: Any, batched: Any, *, indices_are_sorted: bool, **attributes: Any
-    ) -> Any:
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        indices_are_sorted: bool,
+        **attributes: Any,
+    ) -> Batched:
         """Windows through the whole batch where the indices are shared; else each into its own element."""
         x, indices, updates = operands
         x = x if batched[0] else repeated(b, x, size)
@@ -174,7 +190,9 @@ class Scatter(Op):
         return [found], [True]
 
 
-def _chosen(b: Any, zeros: Any, indices: Any, updates: Any, attributes: dict[str, Any]) -> Any:
+def _chosen(
+    b: Builder, zeros: Value, indices: Value, updates: Value, attributes: dict[str, Any]
+) -> Value | None:
     """The updates where the position along the one indexed axis is theirs, else zero; None for other maps."""
     kind, index_kind, shape = b.tensor_type(zeros), b.tensor_type(indices), b.tensor_type(updates).shape
     numbers = Scatter.map(kind.rank, index_kind.rank, attributes)
@@ -200,7 +218,7 @@ def _chosen(b: Any, zeros: Any, indices: Any, updates: Any, attributes: dict[str
     return b.select(here, _placed(b, updates, of_update, everywhere), zeros)
 
 
-def _position_in(b: Any, indices: Any, size: int, mode: str) -> Any:
+def _position_in(b: Builder, indices: Value, size: int, mode: str) -> Value:
     """Indices as i32: clamped into ``0 .. size - 1``, or where they are dropped to some position outside."""
     wide = b.convert(indices, dtype=INT32) if b.tensor_type(indices).dtype.itemsize < 4 else indices
     first, last = (-1, size) if mode == "drop" else (0, size - 1)
@@ -209,7 +227,7 @@ def _position_in(b: Any, indices: Any, size: int, mode: str) -> Any:
     return b.convert(b.min(wide, b.full_like(wide, last)), dtype=INT32)
 
 
-def _placed(b: Any, value: Any, places: dict[int, int], shape: Any) -> Any:
+def _placed(b: Builder, value: Value, places: dict[int, int], shape: Shape) -> Value:
     """`value` over `shape`: its axis k along axis places[k]; its other axes have size 1."""
     axes = sorted(places)
     sizes = b.sizes(value)
@@ -217,11 +235,11 @@ def _placed(b: Any, value: Any, places: dict[int, int], shape: Any) -> Any:
     return b.broadcast_in_dim(value, shape=shape, dimensions=tuple(places[k] for k in axes))
 
 
-def _or_zeros(b: Any, tangent: Any, primal: Any) -> Any:
+def _or_zeros(b: Builder, tangent: Tangent, primal: Value) -> Value:
     return b.zeros_like(primal) if tangent is None else tangent
 
 
-def _read(b: Any, x: Any, indices: Any, updates: Any, config: dict[str, Any]) -> Any:
+def _read(b: Builder, x: Value, indices: Value, updates: Value, config: dict[str, Any]) -> Value:
     """What `x` holds where each update goes; 0 for updates that are dropped."""
     kind = b.tensor_type(x)
     numbers = Scatter.map(kind.rank, b.tensor_type(indices).rank, config)
@@ -238,27 +256,30 @@ def _read(b: Any, x: Any, indices: Any, updates: Any, config: dict[str, Any]) ->
     )
 
 
-def _linear_transpose(b: Any, cotangent: Any, operands: Any, kind: str, config: dict[str, Any]) -> list[Any]:
+def _linear_transpose(
+    b: Builder, cotangent: Value, operands: Values, kind: str, config: dict[str, Any]
+) -> list[Tangent]:
     """An update gets what lies where it went, an operand everything that was not overwritten."""
     x, indices, updates = operands
     shape = updates.sizes if isinstance(updates, Linear) else b.sizes(updates)
-    found: list[Any] = [None, None, None]
+    found: list[Tangent] = [None, None, None]
     if isinstance(x, Linear):
         found[0] = cotangent
         if kind == "set":
             found[0] = b.scatter(cotangent, indices, b.full(0, shape, x.dtype), kind="set", **config)
     if isinstance(updates, Linear):
-        found[2] = _read(b, cotangent, indices, updates, config)
+        reached = _read(b, cotangent, indices, updates, config)
         if kind == "set" and not config["unique_indices"]:
             sizes = x.sizes if isinstance(x, Linear) else b.sizes(x)
             lasting = _lasting(b, sizes, indices, shape, config)
-            found[2] = b.select(lasting, found[2], b.zeros_like(found[2]))
+            reached = b.select(lasting, reached, b.zeros_like(reached))
+        found[2] = reached
     return found
 
 
-def _lasting(b: Any, sizes: Any, indices: Any, shape: Any, config: dict[str, Any]) -> Any:
+def _lasting(b: Builder, sizes: Shape, indices: Value, shape: Shape, config: dict[str, Any]) -> Value:
     """Which elements of updates of this shape are not overwritten by later ones: each leaves its number."""
-    count: Any = 1
+    count: Size = 1
     for n in shape:
         count = b.size_product(count, n)
     # 0 stands for the elements that are dropped
@@ -269,7 +290,7 @@ def _lasting(b: Any, sizes: Any, indices: Any, shape: Any, config: dict[str, Any
     return b.compare(_read(b, left, indices, numbers, config), numbers, direction="EQ")
 
 
-def _product_of_others(b: Any, x: Any, indices: Any, updates: Any, config: dict[str, Any]) -> Any:
+def _product_of_others(b: Builder, x: Value, indices: Value, updates: Value, config: dict[str, Any]) -> Value:
     """For each update the product of the others at its element, in terms whose own derivative is right.
 
     The updates that are not zero are multiplied, and this one divided out; those that are zero are counted,
@@ -278,7 +299,7 @@ def _product_of_others(b: Any, x: Any, indices: Any, updates: Any, config: dict[
     element are zero.
     """
 
-    def all_others(start: Any, mine: Any, kind: str) -> Any:
+    def all_others(start: Value, mine: Value, kind: str) -> Value:
         whole = b.scatter(start, indices, mine, kind=kind, **config)
         return b.sub(_read(b, whole, indices, mine, config), mine)
 
@@ -293,7 +314,9 @@ def _product_of_others(b: Any, x: Any, indices: Any, updates: Any, config: dict[
     return b.select(is_none, product, b.select(is_one, b.mul(product, zeros), b.zeros_like(updates)))
 
 
-def _extremum_tangent(b: Any, primals: Any, tangents: Any, result: Any, config: dict[str, Any]) -> Any:
+def _extremum_tangent(
+    b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, config: dict[str, Any]
+) -> Value:
     """The mean of the tangents of those that are the extremum, of `x` and of updates alike."""
     x, indices, updates = primals
     dx, _, du = tangents

@@ -6,12 +6,26 @@ program runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ...errors import AdzeError
 from ...op import Linear, Operand, ints, require, require_same_dtype, sizes
+from ...protocols import (
+    Batched,
+    Builder,
+    Cotangents,
+    OneLinear,
+    Shape,
+    Size,
+    Tangent,
+    Tangents,
+    Value,
+    Values,
+)
 from ...types import ANY, BOOL, TensorType
 from ..elementwise.family import repeated
 from .rearrange import Movement, states_own_shape
@@ -79,8 +93,8 @@ class Slice(Movement):
 
     @staticmethod
     def simplify(
-        b: Any, x: Any, *, start: tuple[Any, ...], limit: tuple[Any, ...], strides: tuple[int, ...]
-    ) -> Any:
+        b: Builder, x: Value, *, start: Shape, limit: Shape, strides: tuple[int, ...]
+    ) -> Value | None:
         """A slice of everything is its operand."""
         from_origin = all(isinstance(n, int) and n == 0 for n in start)
         is_whole = from_origin and set(strides) <= {1} and states_own_shape(b, x, limit)
@@ -88,8 +102,14 @@ class Slice(Movement):
 
     @staticmethod
     def transpose(
-        b: Any, cotangent: Any, operands: Any, *, start: Any, limit: Any, strides: tuple[int, ...]
-    ) -> Any:
+        b: Builder,
+        cotangent: Value,
+        operands: OneLinear,
+        *,
+        start: Shape,
+        limit: Shape,
+        strides: tuple[int, ...],
+    ) -> Cotangents:
         """Zeros where the slice did not look."""
         high = []
         for n, first, taken, stride in zip(
@@ -106,8 +126,15 @@ class Slice(Movement):
 
     @staticmethod
     def batch(
-        b: Any, size: Any, operands: Any, batched: Any, *, start: Any, limit: Any, strides: tuple[int, ...]
-    ) -> Any:
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        start: Shape,
+        limit: Shape,
+        strides: tuple[int, ...],
+    ) -> Batched:
         found = b.slice(operands[0], start=(0, *start), limit=(size, *limit), strides=(1, *strides))
         return [found], [True]
 
@@ -199,20 +226,29 @@ class Pad(Movement):
 
     @staticmethod
     def simplify(
-        b: Any,
-        x: Any,
-        padding_value: Any,
+        b: Builder,
+        x: Value,
+        padding_value: Value,
         *,
-        low: tuple[Any, ...],
-        high: tuple[Any, ...],
+        low: Shape,
+        high: Shape,
         interior: tuple[int, ...],
-    ) -> Any:
+    ) -> Value | None:
         """Padding by nothing is the operand."""
         nothing = all(isinstance(n, int) and n == 0 for n in (*low, *high, *interior))
         return x if nothing else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, low: Any, high: Any, interior: Any) -> Any:
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        result: Value,
+        *,
+        low: Shape,
+        high: Shape,
+        interior: tuple[int, ...],
+    ) -> Tangents:
         dx, dvalue = tangents
         moved = b.zeros_like(primals[0]) if dx is None else dx
         around = b.zeros_like(primals[1]) if dvalue is None else dvalue
@@ -220,8 +256,14 @@ class Pad(Movement):
 
     @staticmethod
     def transpose(
-        b: Any, cotangent: Any, operands: Any, *, low: Any, high: Any, interior: tuple[int, ...]
-    ) -> Any:
+        b: Builder,
+        cotangent: Value,
+        operands: Values,
+        *,
+        low: Shape,
+        high: Shape,
+        interior: tuple[int, ...],
+    ) -> Cotangents:
         """The operand's cotangent lies where its elements went; the rest belongs to the padding value."""
         x, value = operands
         zero = b.scalar(0, b.tensor_type(cotangent).dtype)
@@ -243,15 +285,22 @@ class Pad(Movement):
 
     @staticmethod
     def batch(
-        b: Any, size: Any, operands: Any, batched: Any, *, low: Any, high: Any, interior: tuple[int, ...]
-    ) -> Any:
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        low: Shape,
+        high: Shape,
+        interior: tuple[int, ...],
+    ) -> Batched:
         """A batched padding value is chosen wherever a padded mask says that no element came."""
         x, value = operands
         x = x if batched[0] else repeated(b, x, size)
-        config = {"low": (0, *low), "high": (0, *high), "interior": (0, *interior)}
+        pad = partial(b.pad, low=(0, *low), high=(0, *high), interior=(0, *interior))
         if not batched[1]:
-            return [b.pad(x, value, **config)], [True]
-        padded = b.pad(x, b.scalar(0, b.tensor_type(x).dtype), **config)
-        mask = b.pad(b.full(True, b.sizes(x), BOOL), b.scalar(False, BOOL), **config)
+            return [pad(x, value)], [True]
+        padded = pad(x, b.scalar(0, b.tensor_type(x).dtype))
+        mask = pad(b.full(True, b.sizes(x), BOOL), b.scalar(False, BOOL))
         around = b.broadcast_in_dim(value, shape=b.sizes(padded), dimensions=(0,))
         return [b.select(mask, padded, around)], [True]
