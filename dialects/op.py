@@ -8,15 +8,31 @@ a rule is a function or is `undefined("why")`, and a class that leaves one out c
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 import numpy as np
 
-from .errors import SizeError, TypeCheckError
+from .attributes import (
+    Attribute,
+    Record,
+    boolean,
+    choice,
+    dtype_attribute,
+    elements,
+    integer,
+    ints,
+    pairs,
+    sizes,
+    stated,
+    static_sizes,
+    symbol,
+    taking_record,
+    text,
+)
+from .errors import TypeCheckError
 from .types import (
     ANY,
     SIZE,
@@ -34,6 +50,7 @@ T = TypeVar("T")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
+OPTIONAL_RULES: Final = ("simplify", "permuted", "linearize", "predicated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,96 +124,6 @@ class Operand:
             )
 
 
-_NUMBERS: Final[dict[str, Callable[[Any], Iterable[Any]]]] = {
-    "int": lambda value: (value,),
-    "ints": lambda value: value,
-    "sizes": lambda value: value,
-    "pairs": itertools.chain.from_iterable,
-}
-"""The numbers in an attribute's value, by kind. The least of 64 bits is left out: it means a dynamic size."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """One static attribute. `kind` says how it is written in IR and what Python value it is.
-
-    | kind      | Python value                       | MLIR attribute             |
-    |-----------|------------------------------------|----------------------------|
-    | int       | int                                | i64 integer                |
-    | ints      | tuple of int                       | dense i64 array            |
-    | pairs     | tuple of tuples of int             | array of dense i64 arrays  |
-    | sizes     | tuple of int or size values        | dense i64 array; `?`: index operand |
-    | bool      | bool                               | bool                       |
-    | float     | float                              | f64 float                  |
-    | choice    | str, one of `choices`              | string                     |
-    | text      | str                                | string                     |
-    | dtype     | numpy.dtype                        | type                       |
-    | types     | tuple of TensorType                | array of types             |
-    | elements  | numpy.ndarray, neither bf16 nor complex (`types.storage`) | dense elements |
-    | symbol    | str, the name of a function        | flat symbol reference      |
-    | symbols   | tuple of str                       | array of symbol references |
-    """
-
-    kind: str
-    doc: str = ""
-    choices: tuple[str, ...] = ()
-
-    def check(self, op: str, name: str, value: object) -> None:
-        """Raise `TypeCheckError` when `value` is not a value of this kind."""
-        if self.kind == "choice" and value not in self.choices:
-            raise TypeCheckError(f"{op}: attribute '{name}' is {value!r}, expected one of {self.choices}")
-        numbers = _NUMBERS.get(self.kind)
-        if numbers is not None:
-            for n in numbers(value):
-                if isinstance(n, int) and not -(1 << 63) < n < 1 << 63:
-                    raise SizeError(f"{op}: {n} in '{name}' does not fit in 64 bits")
-
-
-def ints(doc: str = "") -> Attribute:
-    return Attribute("ints", doc)
-
-
-def integer(doc: str = "") -> Attribute:
-    return Attribute("int", doc)
-
-
-def pairs(doc: str = "") -> Attribute:
-    return Attribute("pairs", doc)
-
-
-def sizes(doc: str = "") -> Attribute:
-    return Attribute("sizes", doc)
-
-
-def boolean(doc: str = "") -> Attribute:
-    return Attribute("bool", doc)
-
-
-def choice(*choices: str, doc: str = "") -> Attribute:
-    return Attribute("choice", doc, choices)
-
-
-def text(doc: str = "") -> Attribute:
-    return Attribute("text", doc)
-
-
-def dtype_attribute(doc: str = "") -> Attribute:
-    return Attribute("dtype", doc)
-
-
-def elements(doc: str = "") -> Attribute:
-    return Attribute("elements", doc)
-
-
-def symbol(doc: str = "") -> Attribute:
-    return Attribute("symbol", doc)
-
-
-def static_sizes(values: Sequence[object]) -> tuple[int | None, ...]:
-    """The shape that a `sizes` attribute states: its integers, None for each size value."""
-    return tuple(int(v) if isinstance(v, (int, np.integer)) else None for v in values)
-
-
 class Op:
     """Base of all op declarations; see the module docstring. Subclass a family where one fits.
 
@@ -233,6 +160,9 @@ class Op:
     name: ClassVar[str]
     operands: ClassVar[tuple[Operand, ...]] = ()
     attributes: ClassVar[Mapping[str, Attribute]] = {}
+    record: ClassVar[type[Record] | None] = None
+    """The class of the attributes, for an op with many: `attributes` follows from it, and each rule in the
+    body of the op gets `attributes=`, an instance of it, in place of `**attributes`."""
     size_attributes: ClassVar[tuple[str, ...]] = ()
     refers_to_functions: ClassVar[bool] = False
     has_effect: ClassVar[bool] = False
@@ -258,6 +188,9 @@ class Op:
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
+        if cls.record is not None:
+            cls.attributes = cls.record.declared
+            cls._take_records(cls.record)
         kinds = {n: a.kind for n, a in cls.attributes.items()}
         cls.size_attributes = tuple(n for n, kind in kinds.items() if kind == "sizes")
         cls.refers_to_functions = not {"symbol", "symbols"}.isdisjoint(kinds.values())
@@ -273,6 +206,14 @@ class Op:
     def names_axis(cls, attributes: Mapping[str, Any], axis_name: str | None) -> bool:
         """Whether this application is a collective over the named axis `axis_name`."""
         return axis_name is not None and attributes.get("axis_name") == axis_name
+
+    @classmethod
+    def _take_records(cls, record: type[Record]) -> None:
+        """Let the rules of this class body, but for `lower`, have their attributes as one record."""
+        for name in (*RULES, *OPTIONAL_RULES):
+            rule = vars(cls).get(name)
+            if name != "lower" and isinstance(rule, (staticmethod, classmethod)):
+                setattr(cls, name, type(rule)(taking_record(rule.__func__, record)))
 
     @classmethod
     def check(cls, operand_types: Sequence[ValueType], attributes: Mapping[str, object]) -> None:
@@ -375,6 +316,7 @@ __all__ = [
     "Linear",
     "Op",
     "Operand",
+    "Record",
     "Undefined",
     "as_tuple",
     "boolean",
@@ -390,6 +332,7 @@ __all__ = [
     "require_same_dtype",
     "require_same_shape",
     "sizes",
+    "stated",
     "static_sizes",
     "symbol",
     "text",

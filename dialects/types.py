@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import ml_dtypes
 import numpy as np
@@ -26,6 +26,9 @@ class Value:
 
     __slots__ = ()
 
+
+N = TypeVar("N")
+"""An entry of a shape: `Dimension` where types are inferred, an int where arrays are known, else a `Size`."""
 
 Size: TypeAlias = int | Value
 Shape: TypeAlias = tuple[Size, ...]

@@ -8,16 +8,57 @@ zero leave the product of the others, extrema that tie share equally.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...errors import MissingRuleError
-from ...op import Linear, Op, Operand, boolean, choice, ints, require, require_same_dtype
+from ...op import Linear, Op, Operand, Record, boolean, choice, ints, require, require_same_dtype, stated
 from ...protocols import Batched, Builder, Cotangents, Shape, Size, Tangent, Tangents, Value, Values
 from ...types import ANY, COMPLEX, INT32, INT64, INTEGERS, NUMBERS, TensorType, same_dimension, storage
 from ..elementwise.family import is_constant, repeated
 from .windows import WindowMap, check_batching, fits, scatter_window
+
+
+class Updates(Record):
+    """The attributes of `scatter`."""
+
+    kind: str = stated(choice("set", "add", "mul", "min", "max", doc="how an update meets what is there"))
+    update_window_dims: tuple[int, ...] = stated(ints("the axes of the updates along which windows extend"))
+    inserted_window_dims: tuple[int, ...] = stated(
+        ints("the axes of x, of window size 1, that the updates lack")
+    )
+    scatter_dims_to_operand_dims: tuple[int, ...] = stated(
+        ints("the axis of x that each entry of an index vector counts along")
+    )
+    operand_batching_dims: tuple[int, ...] = stated(
+        ints("axes of x that run together with an axis of the indices")
+    )
+    scatter_indices_batching_dims: tuple[int, ...] = stated(
+        ints("the axes of the indices that they run with")
+    )
+    mode: str = stated(
+        choice("drop", "clip", "promise_in_bounds", doc="what becomes of windows that leave x")
+    )
+    unique_indices: bool = stated(boolean("a promise that no element is written twice"))
+    indices_are_sorted: bool = stated(boolean("a promise that the index vectors ascend"))
+
+    def map(self, x_rank: int, indices_rank: int) -> WindowMap:
+        """The window map that the attributes state."""
+        return WindowMap(
+            x_rank,
+            indices_rank,
+            self.update_window_dims,
+            self.inserted_window_dims,
+            self.scatter_dims_to_operand_dims,
+            self.operand_batching_dims,
+            self.scatter_indices_batching_dims,
+        )
+
+    def apply(self, b: Builder, kind: str, x: Value, indices: Value, updates: Value) -> Value:
+        """The scatter of another `kind` that is like this one."""
+        return b.scatter(x, indices, updates, **replace(self, kind=kind).keywords)
 
 
 class Scatter(Op):
@@ -32,17 +73,7 @@ class Scatter(Op):
 
     name = "scatter"
     operands = (Operand("x", ANY), Operand("indices", INTEGERS), Operand("updates", ANY))
-    attributes = {
-        "kind": choice("set", "add", "mul", "min", "max", doc="how an update meets what is there"),
-        "update_window_dims": ints("the axes of the updates along which windows extend"),
-        "inserted_window_dims": ints("the axes of x, of window size 1, that the updates lack"),
-        "scatter_dims_to_operand_dims": ints("the axis of x that each entry of an index vector counts along"),
-        "operand_batching_dims": ints("axes of x that run together with an axis of the indices"),
-        "scatter_indices_batching_dims": ints("the axes of the indices that they run with"),
-        "mode": choice("drop", "clip", "promise_in_bounds", doc="what becomes of windows that leave x"),
-        "unique_indices": boolean("a promise that no element is written twice"),
-        "indices_are_sorted": boolean("a promise that the index vectors ascend"),
-    }
+    record = Updates
     functions: ClassVar[dict[str, Any]] = {
         "add": np.add,
         "mul": np.multiply,
@@ -51,25 +82,12 @@ class Scatter(Op):
     }
 
     @staticmethod
-    def map(x_rank: int, indices_rank: int, attributes: dict[str, Any]) -> WindowMap:
-        """The window map that the attributes state."""
-        return WindowMap(
-            x_rank,
-            indices_rank,
-            tuple(attributes["update_window_dims"]),
-            tuple(attributes["inserted_window_dims"]),
-            tuple(attributes["scatter_dims_to_operand_dims"]),
-            tuple(attributes["operand_batching_dims"]),
-            tuple(attributes["scatter_indices_batching_dims"]),
-        )
-
-    @staticmethod
-    def infer(x: TensorType, indices: TensorType, updates: TensorType, **attributes: Any) -> TensorType:
-        kind = attributes["kind"]
+    def infer(x: TensorType, indices: TensorType, updates: TensorType, *, attributes: Updates) -> TensorType:
+        kind = attributes.kind
         allowed = {"set": ANY, "add": NUMBERS, "mul": NUMBERS}.get(kind, ANY - COMPLEX)
         dtype = require_same_dtype("scatter", x, updates)
         require(dtype in allowed, f"scatter: kind '{kind}' is not defined for {x}")
-        numbers = Scatter.map(x.rank, indices.rank, attributes)
+        numbers = attributes.map(x.rank, indices.rank)
         numbers.check("scatter", indices.shape[-1] if indices.rank else None)
         require(
             updates.rank == numbers.result_rank,
@@ -89,43 +107,41 @@ class Scatter(Op):
         return x
 
     @staticmethod
-    def evaluate(x: np.ndarray, indices: np.ndarray, updates: np.ndarray, **attributes: Any) -> np.ndarray:
+    def evaluate(
+        x: np.ndarray, indices: np.ndarray, updates: np.ndarray, *, attributes: Updates
+    ) -> np.ndarray:
         result = x.copy()
         if updates.size == 0 or x.size == 0:
             return result
-        numbers = Scatter.map(x.ndim, indices.ndim, attributes)
+        numbers = attributes.map(x.ndim, indices.ndim)
         window = scatter_window(numbers, updates.shape)
-        arrays, inside = numbers.positions(x.shape, indices, window, clip=attributes["mode"] != "drop")
+        arrays, inside = numbers.positions(x.shape, indices, window, clip=attributes.mode != "drop")
         inside = np.broadcast_to(inside, updates.shape).ravel()
         flat = np.zeros(updates.shape, np.int64)
         for array, n in zip(arrays, x.shape, strict=True):
             flat = flat * n + array
         where, values = flat.ravel()[inside], updates.ravel()[inside]
         target = result.reshape(-1)
-        if attributes["kind"] == "set":
+        if attributes.kind == "set":
             target[where] = values
         else:
             with np.errstate(all="ignore"):
-                Scatter.functions[attributes["kind"]].at(target, where, values)
+                Scatter.functions[attributes.kind].at(target, where, values)
         return target.reshape(x.shape)
 
     @staticmethod
     def lower(l: Any, x: Any, indices: Any, updates: Any, **attributes: Any) -> Any:
-        numbers = Scatter.map(len(l.shape(x)), len(l.shape(indices)), attributes)
-        return l.scatter(
-            x,
-            indices,
-            updates,
-            numbers,
-            kind=attributes["kind"],
-            drop=attributes["mode"] == "drop",
-            unique=attributes["unique_indices"],
-        )
+        own = Updates.of(attributes)
+        numbers = own.map(len(l.shape(x)), len(l.shape(indices)))
+        drop, unique = own.mode == "drop", own.unique_indices
+        return l.scatter(x, indices, updates, numbers, kind=own.kind, drop=drop, unique=unique)
 
     @staticmethod
-    def simplify(b: Builder, x: Value, indices: Value, updates: Value, **attributes: Any) -> Value | None:
+    def simplify(
+        b: Builder, x: Value, indices: Value, updates: Value, *, attributes: Updates
+    ) -> Value | None:
         """A single update for each element of a batch, into zeros, is chosen by its position: that fuses."""
-        if attributes["kind"] not in ("set", "add") or not is_constant(b, x, x, 0):
+        if attributes.kind not in ("set", "add") or not is_constant(b, x, x, 0):
             return None
         return _chosen(b, x, indices, updates, attributes)
 
@@ -136,36 +152,35 @@ class Scatter(Op):
         tangents: Sequence[Tangent],
         result: Value,
         *,
-        kind: str,
-        **config: Any,
+        attributes: Updates,
     ) -> Tangents:
-        x, indices, updates = primals
-        dx, _, du = tangents
-        if kind == "add":
-            if du is None:
-                return dx
-            return b.scatter(_or_zeros(b, dx, x), indices, du, kind="add", **config)
-        if kind == "set":
-            return b.scatter(_or_zeros(b, dx, x), indices, _or_zeros(b, du, updates), kind="set", **config)
-        if kind == "mul":
-            moved = b.zeros_like(x) if dx is None else b.scatter(dx, indices, updates, kind="mul", **config)
-            if du is None:
-                return moved
-            factor = _read(b, x, indices, updates, config)
-            if not config["unique_indices"]:
-                factor = b.mul(factor, _product_of_others(b, x, indices, updates, config))
-            return b.scatter(moved, indices, b.mul(du, factor), kind="add", **config)
-        return _extremum_tangent(b, primals, tangents, result, config)
+        (x, indices, updates), (dx, _, du) = primals, tangents
+        match attributes.kind:
+            case "add":
+                return dx if du is None else attributes.apply(b, "add", _or_zeros(b, dx, x), indices, du)
+            case "set":
+                du = _or_zeros(b, du, updates)
+                return attributes.apply(b, "set", _or_zeros(b, dx, x), indices, du)
+            case "mul":
+                moved = b.zeros_like(x) if dx is None else attributes.apply(b, "mul", dx, indices, updates)
+                if du is None:
+                    return moved
+                factor = _read(b, x, indices, updates, attributes)
+                if not attributes.unique_indices:
+                    factor = b.mul(factor, _product_of_others(b, x, indices, updates, attributes))
+                return attributes.apply(b, "add", moved, indices, b.mul(du, factor))
+        return _extremum_tangent(b, primals, tangents, result, attributes)
 
     @staticmethod
-    def transpose(b: Builder, cotangent: Value, operands: Values, *, kind: str, **config: Any) -> Cotangents:
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Updates) -> Cotangents:
         x, indices, updates = operands
+        kind = attributes.kind
         if kind in ("set", "add"):
-            return _linear_transpose(b, cotangent, operands, kind, config)
+            return _linear_transpose(b, cotangent, operands, attributes)
         if kind == "mul" and not isinstance(updates, Linear):
-            return [b.scatter(cotangent, indices, updates, kind="mul", **config), None, None]
-        if kind == "mul" and not isinstance(x, Linear) and config["unique_indices"]:
-            return [None, None, _read(b, b.mul(cotangent, x), indices, updates, config)]
+            return [attributes.apply(b, "mul", cotangent, indices, updates), None, None]
+        if kind == "mul" and not isinstance(x, Linear) and attributes.unique_indices:
+            return [None, None, _read(b, b.mul(cotangent, x), indices, updates, attributes)]
         raise MissingRuleError(f"'scatter' cannot be transposed: kind '{kind}' is not linear in its operands")
 
     @staticmethod
@@ -175,27 +190,30 @@ class Scatter(Op):
         operands: Values,
         batched: Sequence[bool],
         *,
-        indices_are_sorted: bool,
-        **attributes: Any,
+        attributes: Updates,
     ) -> Batched:
         """Windows through the whole batch where the indices are shared; else each into its own element."""
         x, indices, updates = operands
         x = x if batched[0] else repeated(b, x, size)
         updates = updates if batched[2] else repeated(b, updates, size)
-        own = Scatter.map(b.tensor_type(x).rank - 1, b.tensor_type(indices).rank - batched[1], attributes)
-        attributes.update(own.batched(x=True, indices=batched[1]).of_scatter)
+        own = attributes.map(b.tensor_type(x).rank - 1, b.tensor_type(indices).rank - batched[1])
         found = b.scatter(
-            x, indices, updates, indices_are_sorted=indices_are_sorted and not batched[1], **attributes
+            x,
+            indices,
+            updates,
+            kind=attributes.kind,
+            **own.batched(x=True, indices=batched[1]).of_scatter,
+            mode=attributes.mode,
+            unique_indices=attributes.unique_indices,
+            indices_are_sorted=attributes.indices_are_sorted and not batched[1],
         )
         return [found], [True]
 
 
-def _chosen(
-    b: Builder, zeros: Value, indices: Value, updates: Value, attributes: dict[str, Any]
-) -> Value | None:
+def _chosen(b: Builder, zeros: Value, indices: Value, updates: Value, attributes: Updates) -> Value | None:
     """The updates where the position along the one indexed axis is theirs, else zero; None for other maps."""
     kind, index_kind, shape = b.tensor_type(zeros), b.tensor_type(indices), b.tensor_type(updates).shape
-    numbers = Scatter.map(kind.rank, index_kind.rank, attributes)
+    numbers = attributes.map(kind.rank, index_kind.rank)
     if len(numbers.start_index_map) != 1 or numbers.start_index_map != numbers.collapsed:
         return None
     (axis,) = numbers.collapsed
@@ -212,7 +230,7 @@ def _chosen(
     of_update = {numbers.batch_axes[k]: a for k, a in of_batch.items()}
     of_update |= dict(zip(numbers.offset_dims, numbers.window_axes, strict=True))
     everywhere = b.sizes(zeros)
-    position = _position_in(b, indices, size, attributes["mode"])
+    position = _position_in(b, indices, size, attributes.mode)
     position = _placed(b, position, of_batch, everywhere)
     here = b.compare(b.iota(shape=everywhere, axis=axis, dtype=INT32), position, direction="EQ")
     return b.select(here, _placed(b, updates, of_update, everywhere), zeros)
@@ -239,10 +257,10 @@ def _or_zeros(b: Builder, tangent: Tangent, primal: Value) -> Value:
     return b.zeros_like(primal) if tangent is None else tangent
 
 
-def _read(b: Builder, x: Value, indices: Value, updates: Value, config: dict[str, Any]) -> Value:
+def _read(b: Builder, x: Value, indices: Value, updates: Value, attributes: Updates) -> Value:
     """What `x` holds where each update goes; 0 for updates that are dropped."""
     kind = b.tensor_type(x)
-    numbers = Scatter.map(kind.rank, b.tensor_type(indices).rank, config)
+    numbers = attributes.map(kind.rank, b.tensor_type(indices).rank)
     shape = updates.sizes if isinstance(updates, Linear) else b.sizes(updates)
     if 0 in kind.shape:
         return b.full(0, shape, kind.dtype)
@@ -251,33 +269,31 @@ def _read(b: Builder, x: Value, indices: Value, updates: Value, config: dict[str
         indices,
         **numbers.of_gather,
         slice_sizes=scatter_window(numbers, shape),
-        mode="fill" if config["mode"] == "drop" else config["mode"],
+        mode="fill" if attributes.mode == "drop" else attributes.mode,
         fill_value=storage(np.zeros((), kind.dtype)),
     )
 
 
-def _linear_transpose(
-    b: Builder, cotangent: Value, operands: Values, kind: str, config: dict[str, Any]
-) -> list[Tangent]:
+def _linear_transpose(b: Builder, cotangent: Value, operands: Values, attributes: Updates) -> list[Tangent]:
     """An update gets what lies where it went, an operand everything that was not overwritten."""
     x, indices, updates = operands
     shape = updates.sizes if isinstance(updates, Linear) else b.sizes(updates)
     found: list[Tangent] = [None, None, None]
     if isinstance(x, Linear):
         found[0] = cotangent
-        if kind == "set":
-            found[0] = b.scatter(cotangent, indices, b.full(0, shape, x.dtype), kind="set", **config)
+        if attributes.kind == "set":
+            found[0] = attributes.apply(b, "set", cotangent, indices, b.full(0, shape, x.dtype))
     if isinstance(updates, Linear):
-        reached = _read(b, cotangent, indices, updates, config)
-        if kind == "set" and not config["unique_indices"]:
+        reached = _read(b, cotangent, indices, updates, attributes)
+        if attributes.kind == "set" and not attributes.unique_indices:
             sizes = x.sizes if isinstance(x, Linear) else b.sizes(x)
-            lasting = _lasting(b, sizes, indices, shape, config)
+            lasting = _lasting(b, sizes, indices, shape, attributes)
             reached = b.select(lasting, reached, b.zeros_like(reached))
         found[2] = reached
     return found
 
 
-def _lasting(b: Builder, sizes: Shape, indices: Value, shape: Shape, config: dict[str, Any]) -> Value:
+def _lasting(b: Builder, sizes: Shape, indices: Value, shape: Shape, attributes: Updates) -> Value:
     """Which elements of updates of this shape are not overwritten by later ones: each leaves its number."""
     count: Size = 1
     for n in shape:
@@ -286,11 +302,11 @@ def _lasting(b: Builder, sizes: Shape, indices: Value, shape: Shape, config: dic
     dtype = INT32 if isinstance(count, int) and count < 2**31 - 1 else INT64
     numbers = b.add(b.iota(shape=(count,), axis=0, dtype=dtype), b.full(1, (count,), dtype))
     numbers = b.reshape(numbers, shape=tuple(shape))
-    left = b.scatter(b.full(0, tuple(sizes), dtype), indices, numbers, kind="set", **config)
-    return b.compare(_read(b, left, indices, numbers, config), numbers, direction="EQ")
+    left = attributes.apply(b, "set", b.full(0, tuple(sizes), dtype), indices, numbers)
+    return b.compare(_read(b, left, indices, numbers, attributes), numbers, direction="EQ")
 
 
-def _product_of_others(b: Builder, x: Value, indices: Value, updates: Value, config: dict[str, Any]) -> Value:
+def _product_of_others(b: Builder, x: Value, indices: Value, updates: Value, attributes: Updates) -> Value:
     """For each update the product of the others at its element, in terms whose own derivative is right.
 
     The updates that are not zero are multiplied, and this one divided out; those that are zero are counted,
@@ -300,13 +316,13 @@ def _product_of_others(b: Builder, x: Value, indices: Value, updates: Value, con
     """
 
     def all_others(start: Value, mine: Value, kind: str) -> Value:
-        whole = b.scatter(start, indices, mine, kind=kind, **config)
-        return b.sub(_read(b, whole, indices, mine, config), mine)
+        whole = attributes.apply(b, kind, start, indices, mine)
+        return b.sub(_read(b, whole, indices, mine, attributes), mine)
 
     is_zero = b.compare(updates, b.zeros_like(updates), direction="EQ")
     factors = b.select(is_zero, b.full_like(updates, 1), updates)
-    product = b.scatter(b.full_like(x, 1), indices, factors, kind="mul", **config)
-    product = b.div(_read(b, product, indices, factors, config), factors)
+    product = attributes.apply(b, "mul", b.full_like(x, 1), indices, factors)
+    product = b.div(_read(b, product, indices, factors, attributes), factors)
     zeros = all_others(b.zeros_like(x), b.select(is_zero, updates, b.zeros_like(updates)), "add")
     count = all_others(b.full(0, b.sizes(x), INT32), b.convert(is_zero, dtype=INT32), "add")
     is_one = b.compare(count, b.full_like(count, 1), direction="EQ")
@@ -315,17 +331,17 @@ def _product_of_others(b: Builder, x: Value, indices: Value, updates: Value, con
 
 
 def _extremum_tangent(
-    b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, config: dict[str, Any]
+    b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, attributes: Updates
 ) -> Value:
     """The mean of the tangents of those that are the extremum, of `x` and of updates alike."""
     x, indices, updates = primals
     dx, _, du = tangents
     stays = b.compare(x, result, direction="EQ")
-    wins = b.compare(updates, _read(b, result, indices, updates, config), direction="EQ")
+    wins = b.compare(updates, _read(b, result, indices, updates, attributes), direction="EQ")
     total = b.zeros_like(x) if dx is None else b.select(stays, dx, b.zeros_like(dx))
     if du is not None:
         won = b.select(wins, du, b.zeros_like(du))
-        total = b.scatter(total, indices, won, kind="add", **config)
+        total = attributes.apply(b, "add", total, indices, won)
     count = b.convert(stays, dtype=INT32)
-    count = b.scatter(count, indices, b.convert(wins, dtype=INT32), kind="add", **config)
+    count = attributes.apply(b, "add", count, indices, b.convert(wins, dtype=INT32))
     return b.div(total, b.convert(count, dtype=b.tensor_type(x).dtype))

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import TypeCheckError
 from ...op import require, require_axes
-from ...types import TensorType, same_dimension
-
-N = TypeVar("N")
-"""An entry of a shape: an int, None where it is not known, or a size value."""
+from ...types import N, TensorType, same_dimension
 
 
 class Coordinate(NamedTuple):
