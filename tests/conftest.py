@@ -1,7 +1,8 @@
 """What every test shares: the compile cache's place, the chosen device, and what a machine lacks.
 
 The cache lives under the checkout (`.cache/tests`), never in the user's own folder. `--device` runs the
-tests that take the `device` fixture on another device (`vulkan` needs a driver, `cuda` a GPU).
+tests that take the `device` fixture on another device (`vulkan` needs a driver, `cuda` a GPU). `--all` adds
+what the quick selection leaves out: docs/testing.md has the rule.
 Nothing here imports adze, so that a broken package still shows as failing tests, not as a broken run.
 """
 
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+
+from .selection import quick_selection
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DEVICES = ("cpu", "vulkan", "cuda")
@@ -26,6 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="cpu",
         help="device for the tests that take the `device` fixture",
     )
+    parser.addoption(
+        "--all", action="store_true", help="run everything, not the quick selection (docs/testing.md)"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -35,6 +41,25 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["ADZE_CACHE_DIR"] = str(cache)
     # Mesa keeps compiled shaders in the user's cache folder unless told otherwise.
     os.environ["MESA_SHADER_CACHE_DIR"] = str(CHECKOUT / ".cache")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `--all`, drop the items marked `thorough`, and of products marked so all but a cover.
+
+    Tests that are named one by one (`file.py::test`) run as named.
+    """
+    if config.getoption("--all") or any("::" in argument for argument in config.args):
+        return
+    kept = quick_selection(items)
+    left_out = [item for item in items if item not in kept]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item in kept]
+
+
+@pytest.fixture(scope="session")
+def thorough(request: pytest.FixtureRequest) -> bool:
+    """Whether `--all` asks for everything, for tests that loop over their cases themselves."""
+    return bool(request.config.getoption("--all"))
 
 
 @pytest.fixture(scope="session")

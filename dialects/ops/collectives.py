@@ -8,7 +8,7 @@ the axis is the same, and so it is evaluated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +26,6 @@ class Collective(Op):
         "axis_name": text("the name that vmap gave the axis"),
         "length": sizes("the number of its elements, one size"),
     }
-
-    @classmethod
-    def names_axis(cls, attributes: Mapping[str, object], axis_name: str | None) -> bool:
-        """Never by name: an inner axis may have the name of an outer one, and `index` tells them apart."""
-        return False
 
 
 def _check(op: str, index: TensorType, length: tuple[int | None, ...]) -> None:

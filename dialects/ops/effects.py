@@ -16,7 +16,6 @@ from ..errors import AdzeError
 from ..op import Op, Operand, require, text, undefined
 from ..protocols import Batched, Builder, Size, Tangent, Value, Values
 from ..types import ANY, BOOLS, TensorType
-from .control.predication import Guardable
 
 
 class CheckFailedError(AdzeError, RuntimeError):
@@ -27,6 +26,7 @@ class Effect(Op):
     """Family of ops without results."""
 
     has_effect = True
+    is_arithmetic = False
 
     @staticmethod
     def jvp(
@@ -75,13 +75,13 @@ class Print(Effect):
         return [], []
 
 
-class Check(Effect, Guardable):
+class Check(Effect):
     """Stop the program with the error `message` unless `predicate` holds; it survives into the artifact."""
 
     name = "check"
     operands = (Operand("predicate", BOOLS),)
     attributes = {"message": text("what the error says")}
-    always_guarded = True
+    is_always_predicated = True
     transpose = undefined("check has no result, so no cotangent reaches it")
 
     @staticmethod
@@ -105,8 +105,9 @@ class Check(Effect, Guardable):
         return [], []
 
     @classmethod
-    def guarded(
-        cls, b: Builder, flag: Value, operands: Values, engine: Value, **attributes: Any
+    def predicated(
+        cls, b: Builder, predicate: Value, operands: Values, engine: object, *, message: str
     ) -> tuple[()]:
-        b.check(b.or_(operands[0], b.not_(flag)), message=attributes["message"])
+        """The check holds where the predicate is false."""
+        b.check(b.or_(operands[0], b.not_(predicate)), message=message)
         return ()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -17,11 +17,12 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from . import numpy as xp
 from .lax.computations import conv_general_dilated
-from .lax.operands import axes_of, axis_of
 from .lax.padding import window_padding
+from .lax.scalar_operands import axes_of, axis_of
 from .numpy.promotion import stays_weak
 
 Axis = int | Sequence[int] | None
+_HALF: Final = (np.dtype(np.float16), xp.bfloat16)
 
 
 @stays_weak
@@ -180,58 +181,78 @@ def glu(x: Any, axis: int = -1) -> Any:
 def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
     """`exp(x) / sum(exp(x))` along `axis`, shifted by the maximum so that it cannot overflow.
 
-    Positions where `where` is false count as absent and give 0.
+    Positions where `where` is false count as absent and give 0. Half precision is computed in float32 and
+    rounded once.
     """
-    value = _inexact(x)
+    value = _single(x)
     if where is not None:
         value = xp.where(where, value, -xp.inf)
     unnormalised = xp.exp(value - _anchor(value, axis))
     if where is not None:
         unnormalised = xp.where(where, unnormalised, 0.0)
-    return unnormalised / xp.sum(unnormalised, axis=axis, keepdims=True)
+    return _rounded(unnormalised / xp.sum(unnormalised, axis=axis, keepdims=True), x)
 
 
 def log_softmax(x: Any, axis: Axis = -1) -> Any:
-    """`log(softmax(x))`, computed without the logarithm of a small number."""
-    value = _inexact(x)
+    """`log(softmax(x))`, computed without the logarithm of a small number.
+
+    Half precision is computed in float32 and rounded once.
+    """
+    value = _single(x)
     shifted = value - _anchor(value, axis)
-    return shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True))
+    return _rounded(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), x)
 
 
 def logsumexp(x: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, where: Any = None) -> Any:
-    """`log(sum(b * exp(x)))` along `axis`, shifted by the maximum."""
-    value = _inexact(x)
+    """`log(sum(b * exp(x)))` along `axis`, shifted by the maximum.
+
+    Half precision is computed in float32 and rounded once.
+    """
+    value = _single(x)
     if where is not None:
         value = xp.where(where, value, -xp.inf)
     top = _anchor(value, axis)
     terms = xp.exp(value - top)
     if b is not None:
         terms = xp.asarray(b) * terms
-    total = xp.log(xp.sum(terms, axis=axis, keepdims=True)) + top
+    total = _rounded(xp.log(xp.sum(terms, axis=axis, keepdims=True)) + top, x, *(() if b is None else (b,)))
     return total if keepdims else xp.squeeze(total, axis=_all_axes(axis, value.ndim))
 
 
 def standardize(x: Any, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
-    """`x` with mean 0 and variance 1 along `axis`."""
-    value = _inexact(x)
+    """`x` with mean 0 and variance 1 along `axis`. Half precision is computed in float32 and rounded once."""
+    return _rounded(_standardized(x, axis, epsilon), x)
+
+
+def _standardized(x: Any, axis: Axis, epsilon: float) -> Any:
+    """What `standardize` rounds, in float32 for half precision."""
+    value = _single(x)
     centred = value - xp.mean(value, axis=axis, keepdims=True)
     variance = xp.mean(centred * centred, axis=axis, keepdims=True)
     return centred * ops.rsqrt(variance + epsilon)
 
 
 def layer_norm(x: Any, scale: Any = None, bias: Any = None, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
-    """Layer normalisation (Ba et al. 2016) along `axis`, then `* scale + bias` where they are given."""
-    result = standardize(x, axis, epsilon)
+    """Layer normalisation (Ba et al. 2016) along `axis`, then `* scale + bias` where they are given.
+
+    Half precision is computed in float32 and rounded once.
+    """
+    result = _standardized(x, axis, epsilon)
     if scale is not None:
         result = result * scale
-    return result if bias is None else result + bias
+    if bias is not None:
+        result = result + bias
+    return _rounded(result, x, *(factor for factor in (scale, bias) if factor is not None))
 
 
 def rms_norm(x: Any, scale: Any = None, axis: Axis = -1, epsilon: float = 1e-6) -> Any:
-    """`x / sqrt(mean(x ** 2) + epsilon)` (Zhang and Sennrich 2019), then `* scale` where it is given."""
-    value = _inexact(x)
+    """`x / sqrt(mean(x ** 2) + epsilon)` (Zhang and Sennrich 2019), then `* scale` where it is given.
+
+    Half precision is computed in float32 and rounded once.
+    """
+    value = _single(x)
     result = value * ops.rsqrt(xp.mean(value * value, axis=axis, keepdims=True) + epsilon)
-    return result if scale is None else result * scale
+    return _rounded(result, x) if scale is None else _rounded(result * scale, x, scale)
 
 
 def batch_norm(x: Any, mean: Any, variance: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
@@ -399,6 +420,18 @@ def _inexact(x: Any) -> Any:
     """`x` as an array of floats: integers as NumPy's mathematical functions take them."""
     value = xp.asarray(x)
     return value if value.dtype.kind in "fcV" else value.astype(np.float32 if value.weak_type else np.float64)
+
+
+def _single(x: Any) -> Any:
+    """`_inexact(x)`, with half precision widened to float32."""
+    value = _inexact(x)
+    return value.astype(np.float32) if value.dtype in _HALF else value
+
+
+def _rounded(result: Any, *inputs: Any) -> Any:
+    """`result` in the dtype that the inputs promote to where that is one of half precision."""
+    dtype = xp.result_type(*map(_inexact, inputs))
+    return result.astype(dtype) if dtype in _HALF else result
 
 
 def _anchor(value: Any, axis: Axis) -> Any:

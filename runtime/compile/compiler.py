@@ -343,13 +343,17 @@ def _run_phases(
         if not invocation.parse_source(source) or not invocation.execute():
             return None
         output = api.Output.open_membuffer()
-        if last is None:
-            invocation.output_vm_bytecode(output)
-        else:
-            invocation.output_ir_bytecode(output)
-        produced = bytes(output.map_memory())
-        output.close()
-        return produced
+        try:
+            if last is None:
+                invocation.output_vm_bytecode(output)
+            else:
+                invocation.output_ir_bytecode(output)
+            return bytes(output.map_memory())
+        except ValueError as error:  # a module without a program in it
+            diagnostics.append(Diagnostic("error", str(error), None))
+            return None
+        finally:
+            output.close()
     finally:
         session.close()
 

@@ -3,15 +3,16 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("jax", reason="the benchmarks compare with JAX")
+needs_jax = pytest.mark.skipif(find_spec("jax") is None, reason="the benchmarks compare with JAX")
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, needs_jax]
 
 
 def run(script: str, *arguments: str) -> str:
@@ -26,6 +27,7 @@ def run(script: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_cpu_benchmark_reports_ratios_and_share_of_peak() -> None:
     report = json.loads(run("cpu.py", "--cases", "gather,matvec", "--rounds", "1", "--json"))
     assert [row["case"] for row in report["rows"]] == ["matvec 2048", "gather"]
@@ -47,6 +49,7 @@ def test_call_overhead_reports_both_libraries() -> None:
     assert min(report["seconds"].values()) > 0.0
 
 
+@pytest.mark.thorough
 def test_compile_overhead_reports_every_stage() -> None:
     report = json.loads(run("compile_overhead.py", "--ops", "60", "--rounds", "1", "--json"))
     assert {"trace", "verify", "simplify", "lower"} <= set(report["stages"])

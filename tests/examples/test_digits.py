@@ -14,14 +14,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn", reason="the digit images ship inside scikit-learn")
-
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 
 
 @pytest.fixture
 def train(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The example's `train` module, imported as its own script would import its neighbours."""
+    pytest.importorskip("sklearn", reason="the digit images ship inside scikit-learn")
     monkeypatch.syspath_prepend(str(DIGITS))
     import train
 
@@ -54,6 +53,7 @@ def test_gradient_is_the_slope_of_the_loss(train: ModuleType, network: str) -> N
         assert slope == pytest.approx((ahead - behind) / 2e-6, rel=1e-5)
 
 
+@pytest.mark.thorough
 def test_training_is_the_same_every_time(train: ModuleType) -> None:
     digits = train.dataset.load()
     first, second = (train.train("mlp", digits, epochs=2) for _ in range(2))
@@ -93,8 +93,8 @@ def test_building_before_training_says_how_to_train(
         model.predict_conv(np.zeros((1, 8, 8), np.float32))
 
 
+@pytest.mark.thorough
 @pytest.mark.oracle
-@pytest.mark.slow
 def test_steps_are_those_of_jax_and_both_are_timed() -> None:
     pytest.importorskip("jax", reason="the benchmark compares with JAX")
     script = DIGITS.parents[1] / "benchmarks" / "training_step.py"
@@ -111,7 +111,7 @@ def test_steps_are_those_of_jax_and_both_are_timed() -> None:
     assert all(value > 0 for found in seconds.values() for value in found.values())
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_demo_trains_builds_runs_and_recognises_digits() -> None:
     done = subprocess.run(
         [sys.executable, str(DIGITS / "demo.py")], capture_output=True, text=True, check=False, timeout=300

@@ -3,15 +3,16 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("jax", reason="the benchmark compares with JAX")
+needs_jax = pytest.mark.skipif(find_spec("jax") is None, reason="the benchmark compares with JAX")
 
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "grad_ratio.py"
 
-pytestmark = pytest.mark.oracle
+pytestmark = [pytest.mark.oracle, needs_jax]
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -20,6 +21,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.thorough
 def test_ratios_of_both_libraries_are_reported() -> None:
     done = run("--cases", "mlp", "--rounds", "1", "--json")
     assert done.returncode == 0, done.stderr

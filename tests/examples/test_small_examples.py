@@ -41,7 +41,20 @@ def test_newton_by_conjugate_gradients_finds_the_minimum() -> None:
     assert all(products <= 200 for _, products in history)
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("name", ["char_rnn", "transformer"])
+def test_character_models_take_steps(name: str) -> None:
+    module = example(name)
+    params, losses, alphabet = module.train(2, width=8)
+    assert np.isfinite(losses).all()
+    assert set(module.sample(params, alphabet, "a", 3, seed=1)) <= set(alphabet)
+
+
+def test_pendulum_takes_steps() -> None:
+    found, losses = example("pendulum").fit(2)
+    assert losses[1] < losses[0] and found["length"] > 0
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["char_rnn", "transformer"])
 def test_character_models_learn_and_write(name: str) -> None:
     module = example(name)
@@ -53,7 +66,7 @@ def test_character_models_learn_and_write(name: str) -> None:
     assert first != module.sample(params, alphabet, "a", 12, seed=2)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_pendulum_is_fitted_through_its_integrator() -> None:
     found, losses = example("pendulum").fit(60)
     assert losses[-1] < 0.02 * losses[0]

@@ -6,19 +6,19 @@ is built and compiled once. A new check is one function of a module of instances
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
 import numpy as np
 import pytest
 
 from adze.dialects.dialect import OPS
-from adze.dialects.types import FLOAT32, INT32, SIZE, TensorType, ValueType
+from adze.dialects.types import SIZE, TensorType, ValueType
 from adze.passes.analysis.evaluate import evaluate
 from adze.passes.analysis.verify import verify
 from adze.passes.ir.parsing import parse_module
 
 from ..op_cases import BY_OP
+from ..selection import cover
 from ..support import iree_opt
 from .cases import Instance, instances
 from .execution import compile_cases
@@ -27,6 +27,8 @@ from .tolerances import TOLERANCES, difference
 
 # `undefined_value` has no value to compare: tests/passes has its errors.
 NAMES = [op.name for op in OPS if op.name != "undefined_value"]
+KINDS = {"u": "i", "V": "f"}
+"""Kinds of dtypes that compile alike: unsigned with signed integers, bfloat16 with the other floats."""
 for_each_op = pytest.mark.parametrize("name", NAMES)
 
 
@@ -100,29 +102,21 @@ def test_module_evaluates_as_its_op_does(name: str) -> None:
             assert not difference(want, got, TOLERANCES["exact"]), str(function.instance)
 
 
-def compiled_instances(name: str) -> list[Instance]:
-    """Every case in every dtype; static and dynamic sizes take turns but where the dtype is compiled as both.
-
-    `ADZE_ALL_CASES=1` compiles everything, for twice the time.
-    """
+def quick_instances(name: str) -> list[Instance]:
+    """Each dtype, each case in each kind of dtype, and both cases and kinds with static and dynamic sizes."""
     found = all_instances(name)
-    if os.environ.get("ADZE_ALL_CASES"):
-        return list(found)
     cases = list(dict.fromkeys(id(i.case) for i in found))
-    dtypes = list(dict.fromkeys(i.dtype for i in found))
-    both = {(id(i.case), i.dtype) for i in found if i.dynamic}
-    return [
-        i
-        for i in found
-        if i.dtype in (None, FLOAT32, INT32)
-        or (id(i.case), i.dtype) not in both
-        or i.dynamic == bool((cases.index(id(i.case)) + dtypes.index(i.dtype)) % 2)
-    ]
+    goals = []
+    for instance in found:
+        case, dtype, is_dynamic = cases.index(id(instance.case)), instance.dtype, instance.dynamic
+        kind = None if dtype is None else KINDS.get(dtype.kind, dtype.kind)
+        goals.append([dtype, (case, kind), ("case", case, is_dynamic), ("kind", kind, is_dynamic)])
+    return [i for i, is_chosen in zip(found, cover(goals), strict=True) if is_chosen]
 
 
 @for_each_op
-def test_compiled_result_is_the_evaluated_one(name: str, device: str) -> None:
-    program = ModuleOfCases.of(compiled_instances(name))
+def test_compiled_result_is_the_evaluated_one(name: str, device: str, thorough: bool) -> None:
+    program = ModuleOfCases.of(all_instances(name) if thorough else quick_instances(name))
     tolerance = TOLERANCES[BY_OP[name].tolerance]
     call = compile_cases(program, device)
     failures = []

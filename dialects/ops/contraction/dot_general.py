@@ -6,7 +6,7 @@ compositions of it and movement. Sums are carried as `reductions.accumulation_dt
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from ...op import (
     Operand,
     Record,
     dtype_attribute,
+    element_count,
     pairs,
     require,
     require_axes,
@@ -107,6 +108,14 @@ class DotGeneral(Op):
         ]
         free = [*(x.shape[a] for a in left_axes.free), *(y.shape[a] for a in right_axes.free)]
         return TensorType((*shared, *free), dtype)
+
+    @classmethod
+    def flops(
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, object]
+    ) -> int:
+        """One multiplication and one addition for each product."""
+        depth = prod(operands[0].shape[axis] or 1 for axis in Product.of(attributes).contracting[0])
+        return 2 * depth * element_count(results[0])
 
     @staticmethod
     def evaluate(x: np.ndarray, y: np.ndarray, *, attributes: Product) -> np.ndarray:

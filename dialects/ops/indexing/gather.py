@@ -72,6 +72,7 @@ class Gather(Op):
     """
 
     name = "gather"
+    is_arithmetic = False
     operands = (Operand("x", ANY), Operand("start_indices", INTEGERS))
     record = Windows
 

@@ -46,6 +46,8 @@ from ..elementwise.family import repeated
 class Movement(Op):
     """Family of ops that are linear in their array operand whatever its dtype."""
 
+    is_movement = True
+    is_arithmetic = False
     operands: ClassVar[tuple[Operand, ...]] = (Operand("x", ANY),)
 
     @classmethod
@@ -61,6 +63,7 @@ class BroadcastInDim(Movement):
     """
 
     name = "broadcast_in_dim"
+    is_broadcast = True
     is_cheap = True
     attributes = {"shape": sizes("the result's shape"), "dimensions": ints("where each axis of x goes")}
 

@@ -428,6 +428,8 @@ COMPILED: Final = (
     ("while_jvp", "while_vmap", "while_poison", "fori", "fori_dyn", "fori_neg"),
     ("while_in_scan", "none_carry", "residual_struct", "grow_active", "scan_ckpt"),
 )
+BRIEFLY: Final = ("scan_val", "cond_grad", "switch_grad", "while_jvp", "fori")
+"""One of each construct, for `make test`."""
 
 
 @pytest.fixture(scope="module")
@@ -451,7 +453,9 @@ def test_evaluated_program_is_that_of_jax(name: str, jax_library: Library) -> No
     close(cases[name](ADZE), adze.tree.map(np.asarray, cases[name](jax_library)), 1e-6)
 
 
-@pytest.mark.parametrize("names", COMPILED, ids=lambda names: names[0])
+@pytest.mark.parametrize(
+    "names", [BRIEFLY, *(pytest.param(n, marks=pytest.mark.thorough) for n in COMPILED)], ids=lambda n: n[0]
+)
 def test_compiled_programs_are_the_evaluated_ones(names: tuple[str, ...], monkeypatch: Any) -> None:
     evaluated = [adze.tree.leaves(cases[name](ADZE)) for name in names]
     inputs = {"W": W, "X": X, "c0": c0, "c_5": c_5}
@@ -514,14 +518,15 @@ BOUNDED: Final = {
 }
 
 
-def test_a_loop_that_is_not_done_at_its_bound_is_an_error() -> None:
+def test_a_loop_that_is_not_done_at_its_bound_is_an_error(thorough: bool) -> None:
     line = past_its_bound.__code__.co_firstlineno + 1
     text = (
         f"while_loop at {Path(__file__).name}:{line}: the condition still holds after max_steps=3 steps; "
         "give it a larger max_steps"
     )
     for name, f in BOUNDED.items():
-        for run, error in ((f, CheckFailedError), (adze.jit(f), CallError)):
+        is_compiled = thorough or name in ("value", "gradient")
+        for run, error in ((f, CheckFailedError), (adze.jit(f), CallError))[: 1 + is_compiled]:
             with pytest.raises(error) as raised:
                 np.asarray(adze.tree.leaves(run(np.float64(0)))[0])
             assert text in str(raised.value), name
@@ -542,6 +547,7 @@ def test_derivatives_of_branches_not_taken_poison_nothing() -> None:
     close(found, np.array([2.0, 2.0, 0.25]), 1e-12)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("every", [1, 2, 3, 5, 7, 20])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_checkpointed_scan_has_the_same_derivative(every: int, reverse: bool) -> None:

@@ -88,6 +88,7 @@ def test_prefixes_along_a_dynamic_axis_that_is_not_the_first() -> None:
         close(program(array(2, n)), np.cumsum(array(2, n), axis=1), f"{n} slices")
 
 
+@pytest.mark.thorough
 def test_derivatives_of_prefixes_along_a_dynamic_axis_are_those_along_a_static_one() -> None:
     gradient = adze.grad(loss_of_prefixes)
     program = compiled(lambda x: (gradient(x), adze.jvp(loss_of_prefixes, (x,), (x + 1,))), "n", 2)
@@ -113,6 +114,7 @@ def test_map_takes_a_dynamic_number_of_slices_in_batches() -> None:
         close(program(array(n, 3)), mapped_in_numpy(array(n, 3)), f"{n} slices")
 
 
+@pytest.mark.thorough
 def test_derivatives_of_map_in_batches_of_a_dynamic_number_of_slices() -> None:
     def loss(x: Any) -> Any:
         found = mapped(x)
@@ -165,7 +167,15 @@ def loss_of_columns(xs: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "function", [columns, adze.grad(loss_of_columns), iterated, shortened, chosen], ids=lambda f: f.__name__
+    "function",
+    [
+        columns,
+        pytest.param(adze.grad(loss_of_columns), marks=pytest.mark.thorough),
+        iterated,
+        shortened,
+        pytest.param(chosen, marks=pytest.mark.thorough),
+    ],
+    ids=lambda f: f.__name__,
 )
 def test_what_a_loop_carries_may_have_several_dynamic_sizes(function: Callable[..., Any]) -> None:
     program = compiled(function, "n", "m")

@@ -69,9 +69,9 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_derivatives_are_those_of_differences(name: str) -> None:
+def test_derivatives_are_those_of_differences(name: str, thorough: bool) -> None:
     function, arguments = CASES[name]
-    adze.check_grads(function, arguments, order=2, atol=2e-5, rtol=2e-5)
+    adze.check_grads(function, arguments, order=2 if thorough else 1, atol=2e-5, rtol=2e-5)
 
 
 ORACLES: dict[str, Any] = {
@@ -91,6 +91,7 @@ ORACLES: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ORACLES)
 def test_gradients_are_those_of_jax(name: str) -> None:
     function, arguments = CASES[name]
@@ -141,14 +142,14 @@ BATCHED = ("cholesky", "inv", "det", "lu tall", "qr tall", "eigvalsh", "svdvals"
 
 
 @pytest.mark.parametrize("name", BATCHED)
-def test_vmap_is_a_loop_and_so_is_that_of_the_gradient(name: str) -> None:
+def test_vmap_is_a_loop_and_so_is_that_of_the_gradient(name: str, thorough: bool) -> None:
     function, (one,) = CASES[name]
     batch = np.stack([one, one + 0.25 * np.eye(*one.shape), 2 * one])
 
     def gradient(x: Any) -> Any:
         return adze.grad(lambda y: sum(xp.sum(xp.sin(z)) for z in adze.tree.leaves(function(y))))(x)
 
-    for f in (function, gradient):
+    for f in (function, gradient) if thorough or name in ("det", "qr tall") else (function,):
         mapped = adze.tree.leaves(adze.vmap(f)(batch))
         looped = [adze.tree.leaves(f(x)) for x in batch]
         for position, found in enumerate(mapped):
@@ -178,6 +179,7 @@ def test_compiled_is_evaluated() -> None:
         np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.thorough
 def test_compiled_in_single_precision_keeps_the_ratios() -> None:
     def everything(s: Any, b: Any) -> Any:
         return xp.linalg.cholesky(s), xp.linalg.solve(s, b), tuple(xp.linalg.eigh(s)), tuple(reduced(s))

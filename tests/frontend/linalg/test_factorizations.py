@@ -31,6 +31,7 @@ each_dtype = pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.__name__)
 each_size = pytest.mark.parametrize("n", SIZES)
 
 
+@pytest.mark.each_value
 @each_dtype
 @each_size
 def test_cholesky_factors_and_is_lower(n: int, dtype: Any) -> None:
@@ -41,6 +42,7 @@ def test_cholesky_factors_and_is_lower(n: int, dtype: Any) -> None:
     np.testing.assert_array_equal(np.asarray(xp.linalg.cholesky(a, upper=True)), adjoint(factor))
 
 
+@pytest.mark.each_value
 @each_dtype
 @each_size
 def test_solve_has_a_small_residual(n: int, dtype: Any) -> None:
@@ -51,6 +53,7 @@ def test_solve_has_a_small_residual(n: int, dtype: Any) -> None:
     assert ratio(wide(a) @ wide(x) - b, scale, a, n) < LIMIT
 
 
+@pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("shape", [(3, 3), (5, 3), (3, 5), (40, 33), (33, 40), (0, 3), (3, 0)])
 def test_lu_multiplies_back(shape: tuple[int, int], dtype: Any) -> None:
@@ -63,6 +66,7 @@ def test_lu_multiplies_back(shape: tuple[int, int], dtype: Any) -> None:
             np.testing.assert_allclose(ours[0], theirs, atol=400 * np.finfo(dtype).eps)
 
 
+@pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("mode", ["reduced", "complete"])
 @pytest.mark.parametrize("shape", [(1, 1), (3, 3), (8, 3), (3, 8), (40, 33), (33, 40), (0, 0), (4, 0)])
@@ -76,6 +80,7 @@ def test_qr_is_orthonormal_and_multiplies_back(shape: tuple[int, int], mode: str
     np.testing.assert_allclose(np.asarray(r), expected.R, atol=600 * np.finfo(dtype).eps)
 
 
+@pytest.mark.each_value
 @each_dtype
 @each_size
 def test_eigh_is_orthonormal_and_multiplies_back(n: int, dtype: Any) -> None:
@@ -90,6 +95,7 @@ def test_eigh_is_orthonormal_and_multiplies_back(n: int, dtype: Any) -> None:
     )
 
 
+@pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("shape", [(0, 0), (1, 1), (2, 2), (3, 0), (8, 3), (3, 8), (20, 17)])
 @pytest.mark.parametrize("full", [False, True])
@@ -111,6 +117,7 @@ def check_svd(a: np.ndarray, full: bool = False) -> None:
     assert (np.diff(np.asarray(s), axis=-1) <= 0).all()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     "make",
@@ -153,6 +160,7 @@ def test_small_singular_values_keep_their_digits() -> None:
     np.testing.assert_allclose(np.asarray(xp.linalg.svdvals(a)), exact, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_blocks_above_the_loop_size() -> None:
     n = 150
     a, s = normal(n, n), positive(n, n)
@@ -187,11 +195,14 @@ DIVIDED = {
     "large": lambda n: 1e30 * hermitian(n, n),
     "small": lambda n: 1e-30 * hermitian(n, n),
 }
+ALIKE = ("rank 3", "second differences", "wilkinson", "large", "small", "identity", "ones")
+"""Of these one is enough for `make test`."""
 
 
+@pytest.mark.each_value(lambda n, name, single: (name in ALIKE or name, single))
 @pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
 @pytest.mark.parametrize("name", DIVIDED)
-@pytest.mark.parametrize("n", [33, 70])
+@pytest.mark.parametrize("n", [33, pytest.param(70, marks=pytest.mark.thorough)])
 def test_eigenvectors_of_divided_matrices(n: int, name: str, single: bool) -> None:
     """To the bounds of LAPACK, which are relative to the norm of the matrix."""
     a = DIVIDED[name](n)

@@ -86,6 +86,7 @@ print(g(x).tolist())
     ]
 
 
+@pytest.mark.thorough
 @needs_fork
 def test_a_forked_child_compiles_the_same_bytes(tmp_path: Path) -> None:
     script = """
@@ -100,6 +101,7 @@ in_child(lambda: print(digest(1) == first))
     assert run(FORK + script, tmp_path) == "True\n"
 
 
+@pytest.mark.thorough
 @needs_fork
 def test_a_child_that_is_forked_while_a_thread_compiles(tmp_path: Path) -> None:
     """The lock of the function is held at the fork by a thread that the child does not have."""
@@ -126,6 +128,7 @@ print(f(np.ones(3)).tolist())
     assert run(FORK + script, tmp_path).splitlines() == [str([2.0] * 3)] * 2
 
 
+@pytest.mark.thorough
 @needs_fork
 def test_views_and_thread_pools_of_the_parent_work_in_a_forked_child(tmp_path: Path) -> None:
     script = """
@@ -146,6 +149,7 @@ print(f(early).tolist(), bool((view == 8).all()))
     assert run(FORK + script, tmp_path).splitlines() == ["[4.0, 4.0, 4.0]", "True", "[4.0, 4.0, 4.0] True"]
 
 
+@pytest.mark.each_value
 @needs_fork
 @pytest.mark.parametrize("device", ["local-sync", "local-task"])
 def test_a_forked_child_ends_as_any_process_does(tmp_path: Path, device: str) -> None:
@@ -190,6 +194,7 @@ print([device.name if hasattr(device, "name") else str(device) for device in adz
     assert run(script, tmp_path, **{variable: "2"}).splitlines()[0] == "[2.0, 2.0] 2"
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "holder",
     [

@@ -87,7 +87,7 @@ def parametrised(key: Any, a: Any) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_mapping_over_keys_and_parameters_is_a_loop(compiled: bool) -> None:
     keys = random.split(KEY, 4)
     parameters = np.array([0.5, 1.0, 2.0, 3.5], np.float32)
@@ -111,6 +111,7 @@ def test_one_key_for_all_slices_draws_the_same_for_each() -> None:
     assert np.array_equal(np.asarray(drawn), np.full(3, np.asarray(random.normal(KEY))))
 
 
+@pytest.mark.thorough
 def test_loops_of_samples_whose_number_is_known_when_the_program_runs() -> None:
     def draw(key: Any, a: Any) -> tuple[Any, ...]:
         k = random.split(key, 3)

@@ -81,6 +81,7 @@ def exact_slope(mpmath: Any, a: float, logarithm: float) -> float:
         return float(-slope / density_of_logarithm)
 
 
+@pytest.mark.thorough
 @pytest.mark.oracle
 def test_slopes_equal_jax() -> None:
     jax = pytest.importorskip("jax")
@@ -120,6 +121,7 @@ def test_the_derivative_of_the_slope_follows_the_sample() -> None:
     assert abs(float(second)) < 0.02
 
 
+@pytest.mark.thorough
 def test_compiled_derivatives_are_the_eager_ones() -> None:
     def mean(a: Any) -> Any:
         return anp.mean(random.gamma(KEY, a, (8,)))

@@ -122,6 +122,7 @@ def test_agrees_as_documented(name: str) -> None:
     assert AGREEMENT[TABLE[name]](found, expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["eigh", "svd"])
 def test_other_factors_of_a_covariance_agree_up_to_the_signs_of_the_vectors(method: str) -> None:
     """Lengths do not depend on the signs where the mean is zero and one number is drawn at a time."""
@@ -132,6 +133,7 @@ def test_other_factors_of_a_covariance_agree_up_to_the_signs_of_the_vectors(meth
     assert np.max(off(found, expected)) < 2e-5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 def test_orthogonal_matrices_are_those_of_jax(dtype: Any) -> None:
     with jax.enable_x64(np.finfo(dtype).bits == 64):

@@ -1,4 +1,8 @@
-"""Samples equal JAX's for the same key and shape: bits exactly, floats to rounding of the same formula."""
+"""Samples equal JAX's for the same key and shape: bits exactly, floats to rounding of the same formula.
+
+Each sampler in many ways, by the installed JAX: nearly all is thorough. `make test` compares one call of each
+sampler with frozen values (`test_documented_agreement.py`).
+"""
 
 from __future__ import annotations
 
@@ -69,6 +73,7 @@ def test_fold_in(data: int) -> None:
     exact("fold_in", data)
 
 
+@pytest.mark.thorough
 def test_bits() -> None:
     for shape in ((), (0,), (3, 4, 5), (2001,)):
         exact("bits", shape, np.uint32)
@@ -76,6 +81,7 @@ def test_bits() -> None:
         exact("bits", (37,), dtype)
 
 
+@pytest.mark.thorough
 def test_sixty_four_bits() -> None:
     with jax.enable_x64(True):
         exact("bits", (9,), np.uint64)
@@ -86,16 +92,19 @@ def test_sixty_four_bits() -> None:
         rounded("exponential", (1000,), np.float64, roundings=64)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_uniform(dtype: str) -> None:
     exact("uniform", (2000,), jax.numpy.dtype(dtype))
 
 
+@pytest.mark.thorough
 def test_uniform_between_bounds() -> None:
     exact("uniform", (500,), np.float32, -2.0, 6.0)
     exact("uniform", (5, 3), np.float32, np.zeros(3, np.float32), np.array([1, 2, 4], np.float32))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "roundings"),
     [
@@ -114,6 +123,7 @@ def test_transformed_uniform_numbers(name: str, roundings: int) -> None:
     rounded(name, (2000,), jax.numpy.dtype(narrow), roundings=roundings)
 
 
+@pytest.mark.thorough
 def test_normal_numbers_are_closer_to_the_truth_than_jax() -> None:
     """Says which of the two is off where they differ by `ERF_INV` roundings."""
     special = pytest.importorskip("scipy.special")
@@ -127,11 +137,13 @@ def test_normal_numbers_are_closer_to_the_truth_than_jax() -> None:
     assert np.max(np.abs(other - truth) / scale) > 16
 
 
+@pytest.mark.thorough
 def test_complex_normal_numbers() -> None:
     got, expected = both("normal", (500,), np.complex64)
     assert np.max(np.abs(got - expected)) < 1e-5
 
 
+@pytest.mark.thorough
 def test_transformed_numbers_with_parameters() -> None:
     one_to_four = np.array([1, 2, 3, 4], np.float32)
     rounded("truncated_normal", -1.0, 2.0, (2000,), roundings=ERF_INV)
@@ -145,6 +157,7 @@ def test_transformed_numbers_with_parameters() -> None:
     rounded("gumbel", (2000,), mode="high")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
 def test_integers(dtype: str) -> None:
     info = np.iinfo(dtype)
@@ -154,6 +167,7 @@ def test_integers(dtype: str) -> None:
     exact("randint", (300,), 0, 256, dtype)
 
 
+@pytest.mark.thorough
 def test_coins() -> None:
     exact("bernoulli")
     exact("bernoulli", 0.3, (2000,))
@@ -168,12 +182,14 @@ def test_permutation_of_a_range(n: int) -> None:
     exact("permutation", n)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("axis", [0, -1])
 def test_permutation_of_an_array(axis: int) -> None:
     exact("permutation", X, axis)
     exact("permutation", X, axis, independent=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("replace", [True, False])
 @pytest.mark.parametrize("p", [None, WEIGHTS])
 def test_choice(replace: bool, p: Any) -> None:
@@ -186,6 +202,7 @@ def test_choice(replace: bool, p: Any) -> None:
         exact("choice", X, (3,), replace, axis=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("axis", [0, -2])
 def test_categories(axis: int) -> None:
     batch = tuple(np.delete(LOGITS.shape, axis).tolist())
@@ -195,6 +212,7 @@ def test_categories(axis: int) -> None:
     exact("categorical", LOGITS, axis, mode="high")
 
 
+@pytest.mark.thorough
 def test_poisson() -> None:
     exact("poisson", np.array([0.1, 9.9, 0, math.nan, -1], np.float32), (200, 5))
     exact("poisson", np.array([10, 40, 500, 1000], np.float32), (500, 4))
@@ -210,6 +228,7 @@ def test_poisson_keeps_the_last_proposal_that_passed_as_jax_does() -> None:
 SHAPES = np.array([0.05, 0.5, 0.999, 1, 2.5, 60, 1000], np.float32)
 
 
+@pytest.mark.thorough
 def test_gamma_samples() -> None:
     """Each sample has keys of its own, and asks again as often as JAX does."""
     rounded("loggamma", SHAPES, (400, 7), roundings=32)
@@ -219,6 +238,7 @@ def test_gamma_samples() -> None:
         rounded("gamma", SHAPES.astype(np.float64), (400, 7), roundings=256)
 
 
+@pytest.mark.thorough
 def test_functions_of_gamma_samples() -> None:
     rounded("beta", SHAPES, 2.0, (300, 7), roundings=32)
     rounded("dirichlet", SHAPES, (300,), roundings=32)
@@ -229,6 +249,7 @@ def test_functions_of_gamma_samples() -> None:
     rounded("ball", 3, 2.0, (300,), roundings=32)
 
 
+@pytest.mark.thorough
 def test_a_generalized_normal_number_survives_where_jax_underflows() -> None:
     got, expected = both("generalized_normal", 300.0, (500,))
     assert np.all(got != 0) and np.any(expected == 0)
@@ -236,6 +257,7 @@ def test_a_generalized_normal_number_survives_where_jax_underflows() -> None:
     assert np.allclose(got[kept], expected[kept], rtol=1e-5)
 
 
+@pytest.mark.thorough
 def test_binomial() -> None:
     trials = np.array([5, 20, 100, 1000, 0], np.float32)
     exact("binomial", trials, np.array([0.1, 0.9, 0.3, 0.5, 0.2], np.float32), (400, 5))
@@ -247,6 +269,7 @@ def test_binomial() -> None:
     assert np.array_equal(got, expected, equal_nan=True)
 
 
+@pytest.mark.thorough
 def test_multinomial() -> None:
     chances = np.array([[0.2, 0.3, 0.5], [0.1, 0.0, 0.9]], np.float32)
     exact("multinomial", np.array([10.0, 1000.0], np.float32), chances)
@@ -256,6 +279,7 @@ def test_multinomial() -> None:
 COVARIANCE = np.array([[2, 0.5, 0.1], [0.5, 1, 0.2], [0.1, 0.2, 3]], np.float32)
 
 
+@pytest.mark.thorough
 def test_multivariate_normal() -> None:
     mean = np.arange(3, dtype=np.float32)
     rounded("multivariate_normal", mean, COVARIANCE, (1000,), roundings=ERF_INV)
@@ -263,6 +287,7 @@ def test_multivariate_normal() -> None:
     rounded("multivariate_normal", *both_batched, roundings=ERF_INV)
 
 
+@pytest.mark.thorough
 def test_double_sided_maxwell() -> None:
     scales = np.array([1, 2, 3], np.float32)
     rounded("double_sided_maxwell", 1.0, scales, (400,), roundings=ERF_INV)
@@ -277,10 +302,12 @@ def test_arguments_that_jax_has_too() -> None:
     assert np.array_equal(random.key(7, impl="threefry2x32"), jax.random.PRNGKey(7, impl="threefry2x32"))
 
 
+@pytest.mark.thorough
 def test_geometric() -> None:
     exact("geometric", 0.3, (1000,))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("shape", "n", "m"), [((), 4, None), ((2,), 3, 5), ((), 6, 2)])
 def test_orthogonal(shape: tuple[int, ...], n: int, m: int | None) -> None:
     got, expected = both("orthogonal", n, shape, m=m)

@@ -1,0 +1,83 @@
+"""Chooses what `make test` runs of a product of cases; `make test-all` runs all (docs/testing.md).
+
+Input: rows, each a tuple of the values of its factors (a case, a dtype, static or dynamic sizes).
+Output: which rows to run. Idea: an error nearly always shows at some pair of values, so a set of rows in
+which each pair of values of two factors occurs finds what the product finds, with far fewer rows.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def each_value(row: Sequence[Hashable]) -> set[Hashable]:
+    """The goals of a row where every value of every factor has to occur."""
+    return set(enumerate(row))
+
+
+def each_pair(row: Sequence[Hashable]) -> set[Hashable]:
+    """The goals of a row where every two values that occur together have to."""
+    return set(itertools.combinations(enumerate(row), 2)) or each_value(row)
+
+
+def cover(goals: Sequence[Iterable[Hashable]]) -> list[bool]:
+    """Flags of a set of rows which together reach all `goals`, given those that each row reaches.
+
+    The row that adds most goals is taken first, the earlier one of equals: the same rows give the same flags.
+    """
+    missing = [set(reached) for reached in goals]
+    rows_of: dict[Hashable, list[int]] = {}
+    for number, reached in enumerate(missing):
+        for goal in reached:
+            rows_of.setdefault(goal, []).append(number)
+    chosen = [False] * len(missing)
+    while any(missing):
+        best = max(range(len(missing)), key=lambda number: (len(missing[number]), -number))
+        chosen[best] = True
+        for goal in tuple(missing[best]):
+            for number in rows_of[goal]:
+                missing[number].discard(goal)
+    return chosen
+
+
+MARKERS: Final = {"pairwise": each_pair, "each_value": each_value}
+
+
+def quick_selection(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """The items that `make test` runs: pyproject.toml says what the markers mean."""
+    products: dict[tuple[str, str], list[pytest.Item]] = {}
+    kept = {item for item in items if item.get_closest_marker("thorough") is None}
+    for item in items:
+        for name in MARKERS:
+            if item in kept and item.get_closest_marker(name) is not None:
+                products.setdefault((item.nodeid.partition("[")[0], name), []).append(item)
+    for (_, name), product in products.items():
+        flags = cover([MARKERS[name](_factors(item, name)) for item in product])
+        kept -= {item for item, flag in zip(product, flags, strict=True) if not flag}
+    return kept
+
+
+def _factors(item: pytest.Item, name: str) -> tuple[Hashable, ...]:
+    """The parameters of the item, or what the marker's function makes of them."""
+    marker = item.get_closest_marker(name)
+    assert marker is not None
+    values = tuple(item.callspec.params.values())  # type: ignore[attr-defined]
+    if marker.args:
+        (factors,) = marker.args
+        result = factors(*values)
+        values = result if isinstance(result, tuple) else (result,)
+    return tuple(map(_identity, values))
+
+
+def _identity(value: object) -> Hashable:
+    """The value, or which object it is where it has no hash (arrays)."""
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return value
