@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar, Final, TypeVar, cast
@@ -156,14 +157,16 @@ class Op:
     `batch(b, size, operands, batched, engine, **attributes)`.
     """
 
+    # The hooks: what a class body may state. `HOOKS` has the names annotated here, and `flops`.
+
     name: ClassVar[str]
     operands: ClassVar[tuple[Operand, ...]] = ()
     attributes: ClassVar[Mapping[str, Attribute]] = {}
     record: ClassVar[type[Record] | None] = None
     """The class of the attributes, for an op with many: `attributes` follows from it, and each rule in the
     body of the op gets `attributes=`, an instance of it, in place of `**attributes`."""
-    size_attributes: ClassVar[tuple[str, ...]] = ()
-    refers_to_functions: ClassVar[bool] = False
+    result_rule: ClassVar[str | None] = None
+    """What the reference page says of the result, where its type does not say it all."""
     has_effect: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
     is_contraction: ClassVar[bool] = False
@@ -211,8 +214,18 @@ class Op:
     batch: ClassVar[Any]
     lower: ClassVar[Any]
 
-    def __init_subclass__(cls, **kwargs: object) -> None:
+    # Not hooks: they follow from the declaration.
+
+    size_attributes: ClassVar[tuple[str, ...]] = ()
+    refers_to_functions: ClassVar[bool] = False
+    added: ClassVar[frozenset[str]] = frozenset()
+    """What its families state besides hooks."""
+
+    def __init_subclass__(cls, adds: tuple[str, ...] = (), **kwargs: object) -> None:
+        """Check the class body. `adds` names the members that a family has for itself, beside the hooks."""
         super().__init_subclass__(**kwargs)
+        cls.added = cls.added | frozenset(adds)
+        cls._require_hooks()
         if cls.record is not None:
             cls.attributes = cls.record.declared
             cls._take_records(cls.record)
@@ -235,6 +248,21 @@ class Op:
         if not cls.is_arithmetic or not operands:
             return 0
         return max(map(element_count, (*operands, *results)))
+
+    @classmethod
+    def _require_hooks(cls) -> None:
+        """Raise `TypeError` where the class body states a public name that nothing would ever ask for."""
+        known = HOOKS | cls.added
+        for name in vars(cls):
+            if name.startswith("_") or name in known or name == "added":
+                continue
+            nearest = get_close_matches(name, known, 1)
+            meant = f": did you mean {nearest[0]!r}?" if nearest else ""
+            raise TypeError(
+                f"class {cls.__name__} states {name!r}, which is no hook of ops{meant} (the hooks are listed "
+                "in dialects/op.py; a family declares what it adds: "
+                f"class {cls.__name__}(Op, adds=({name!r},)))"
+            )
 
     @classmethod
     def _take_records(cls, record: type[Record]) -> None:
@@ -284,6 +312,11 @@ class Op:
             for name, value in attributes.items()
         }
         return as_tuple(cls.infer(*operand_types, **static))
+
+
+_DERIVED: Final = frozenset({"size_attributes", "refers_to_functions", "added"})
+HOOKS: Final[frozenset[str]] = frozenset(Op.__annotations__) - _DERIVED | {"flops"}
+"""Every name that the class body of an op may state."""
 
 
 @lru_cache(maxsize=4096)
@@ -340,6 +373,7 @@ def require_axes(op: str, name: str, axes: Sequence[int], rank: int) -> None:
 __all__ = [
     "ANY",
     "DIALECT",
+    "HOOKS",
     "NO_BATCH",
     "NO_TANGENT",
     "RULES",

@@ -159,7 +159,7 @@ class SizeConstant(Op):
     batch = NO_BATCH
 
 
-class SizeArithmetic(Op):
+class SizeArithmetic(Op, adds=("function",)):
     """Family of integer arithmetic on two sizes."""
 
     operands = (Operand("m", None), Operand("n", None))

@@ -62,7 +62,7 @@ def greatest(dtype: np.dtype) -> Any:
     return True if dtype == BOOL else int(np.iinfo(dtype).max)
 
 
-class Reduction(Op):
+class Reduction(Op, adds=("function", "identity", "empty_allowed")):
     """Family of `y = f(x[..., i, ...] for all i along axes)`; the axes disappear from the shape.
 
     A member states `function`, the NumPy ufunc that is folded, and `identity`, its value on no elements.
@@ -218,7 +218,7 @@ class ReduceOr(Reduction):
     jvp = undefined("bits have no tangent")
 
 
-class ArgumentExtremum(Op):
+class ArgumentExtremum(Op, adds=("function",)):
     """Family of the position of an extremum along one axis: the first one, and the first NaN if any.
 
     The position along an axis that turns out to be empty when the program runs is 0.
@@ -284,7 +284,7 @@ class Argmin(ArgumentExtremum):
     function = np.argmin
 
 
-class Cumulative(Op):
+class Cumulative(Op, adds=("function", "identity")):
     """Family of `y[i] = f(x[0], ..., x[i])` along one axis, or from its end when `reverse`."""
 
     attributes = {"axis": integer("the axis to run along"), "reverse": boolean("run from the end")}

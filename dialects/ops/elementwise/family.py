@@ -22,13 +22,13 @@ NOT_LINEAR = undefined("it is not linear in its operands")
 INTEGERS_ARE_DISCRETE = undefined("its result is discrete and carries no tangent")
 
 
-class Elementwise(Op):
+class Elementwise(Op, adds=("function", "partials", "result_dtype", "scalar")):
     """Family of `y[i] = f(x[i], ...)`; operands have equal dtypes and shapes, and so has the result."""
 
     is_aligned = True
     is_elementwise = True
     function: ClassVar[Any]
-    result_rule: ClassVar[str] = "an array of the operands' common shape and dtype"
+    result_rule = "an array of the operands' common shape and dtype"
 
     partials: ClassVar[tuple[Any, ...]] = (None, None, None)
     """For each operand the function `(b, result, *operands) -> partial derivative`; None where it is zero."""

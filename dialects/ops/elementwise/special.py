@@ -18,7 +18,7 @@ from .family import over, scaled, shifted
 from .transcendental import OfFloat
 
 
-class FromC(OfFloat):
+class FromC(OfFloat, adds=("function_of_element",)):
     """Family of functions that `evaluate` takes from the C library, one element at a time."""
 
     function_of_element: ClassVar[Any]
@@ -28,7 +28,7 @@ class FromC(OfFloat):
         return np.asarray(cls.function_of_element(x.astype(FLOAT64))).astype(FLOAT64)
 
 
-class FromSciPy(OfFloat):
+class FromSciPy(OfFloat, adds=("scipy_name", "from_scipy")):
     """Family of functions that `evaluate` takes from `scipy.special`."""
 
     scipy_name: ClassVar[str]

@@ -61,7 +61,7 @@ class Updates(Record):
         return b.scatter(x, indices, updates, **replace(self, kind=kind).keywords)
 
 
-class Scatter(Op):
+class Scatter(Op, adds=("functions",)):
     """``y = x``, then ``y[indices[batch] + offset] = f(y[...], updates[batch, offset])`` for each update.
 
     The dimension numbers are those of `jax.lax.scatter`, `kind` is f. Updates are applied in row-major
