@@ -8,22 +8,51 @@ a rule is a function or is `undefined("why")`, and a class that leaves one out c
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from math import prod
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 import numpy as np
 
-from .errors import SizeError, TypeCheckError
-from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge_shapes
+from .attributes import (
+    Attribute,
+    Record,
+    boolean,
+    choice,
+    dtype_attribute,
+    elements,
+    integer,
+    ints,
+    pairs,
+    sizes,
+    stated,
+    static_sizes,
+    symbol,
+    taking_record,
+    text,
+)
+from .errors import TypeCheckError
+from .types import (
+    ANY,
+    SIZE,
+    Dimension,
+    Shape,
+    SizeType,
+    TensorType,
+    Value,
+    ValueType,
+    dtype_name,
+    merge_shapes,
+)
 
 T = TypeVar("T")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
+OPTIONAL_RULES: Final = ("simplify", "permuted", "linearize", "predicated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +68,11 @@ def undefined(reason: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Value):
     """A linear operand as a transpose rule sees it: its type and its sizes, not its value."""
 
     type: ValueType
-    sizes_of: Callable[[], tuple[Any, ...]]
+    sizes_of: Callable[[], Shape]
 
     @property
     def dtype(self) -> np.dtype:
@@ -51,15 +80,19 @@ class Linear:
         return self.type.dtype
 
     @property
-    def rank(self) -> int:
+    def shape(self) -> tuple[Dimension, ...]:
         assert isinstance(self.type, TensorType)
-        return self.type.rank
+        return self.type.shape
 
     @property
-    def sizes(self) -> tuple[Any, ...]:
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def sizes(self) -> Shape:
         """Its shape: integers, and size values where a dimension is dynamic."""
-        assert isinstance(self.type, TensorType)
-        return self.type.shape if self.type.is_static else self.sizes_of()
+        static = tuple(n for n in self.shape if n is not None)
+        return static if len(static) == self.rank else self.sizes_of()
 
 
 NO_TANGENT: Final = undefined("it has no operand that carries a tangent")
@@ -89,96 +122,6 @@ class Operand:
             raise TypeCheckError(
                 f"{op}: operand '{self.name}' has dtype {dtype_name(actual.dtype)}, expected one of {names}"
             )
-
-
-_NUMBERS: Final[dict[str, Callable[[Any], Iterable[Any]]]] = {
-    "int": lambda value: (value,),
-    "ints": lambda value: value,
-    "sizes": lambda value: value,
-    "pairs": itertools.chain.from_iterable,
-}
-"""The numbers in an attribute's value, by kind. The least of 64 bits is left out: it means a dynamic size."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """One static attribute. `kind` says how it is written in IR and what Python value it is.
-
-    | kind      | Python value                       | MLIR attribute             |
-    |-----------|------------------------------------|----------------------------|
-    | int       | int                                | i64 integer                |
-    | ints      | tuple of int                       | dense i64 array            |
-    | pairs     | tuple of tuples of int             | array of dense i64 arrays  |
-    | sizes     | tuple of int or size values        | dense i64 array; `?`: index operand |
-    | bool      | bool                               | bool                       |
-    | float     | float                              | f64 float                  |
-    | choice    | str, one of `choices`              | string                     |
-    | text      | str                                | string                     |
-    | dtype     | numpy.dtype                        | type                       |
-    | types     | tuple of TensorType                | array of types             |
-    | elements  | numpy.ndarray, neither bf16 nor complex (`types.storage`) | dense elements |
-    | symbol    | str, the name of a function        | flat symbol reference      |
-    | symbols   | tuple of str                       | array of symbol references |
-    """
-
-    kind: str
-    doc: str = ""
-    choices: tuple[str, ...] = ()
-
-    def check(self, op: str, name: str, value: object) -> None:
-        """Raise `TypeCheckError` when `value` is not a value of this kind."""
-        if self.kind == "choice" and value not in self.choices:
-            raise TypeCheckError(f"{op}: attribute '{name}' is {value!r}, expected one of {self.choices}")
-        numbers = _NUMBERS.get(self.kind)
-        if numbers is not None:
-            for n in numbers(value):
-                if isinstance(n, int) and not -(1 << 63) < n < 1 << 63:
-                    raise SizeError(f"{op}: {n} in '{name}' does not fit in 64 bits")
-
-
-def ints(doc: str = "") -> Attribute:
-    return Attribute("ints", doc)
-
-
-def integer(doc: str = "") -> Attribute:
-    return Attribute("int", doc)
-
-
-def pairs(doc: str = "") -> Attribute:
-    return Attribute("pairs", doc)
-
-
-def sizes(doc: str = "") -> Attribute:
-    return Attribute("sizes", doc)
-
-
-def boolean(doc: str = "") -> Attribute:
-    return Attribute("bool", doc)
-
-
-def choice(*choices: str, doc: str = "") -> Attribute:
-    return Attribute("choice", doc, choices)
-
-
-def text(doc: str = "") -> Attribute:
-    return Attribute("text", doc)
-
-
-def dtype_attribute(doc: str = "") -> Attribute:
-    return Attribute("dtype", doc)
-
-
-def elements(doc: str = "") -> Attribute:
-    return Attribute("elements", doc)
-
-
-def symbol(doc: str = "") -> Attribute:
-    return Attribute("symbol", doc)
-
-
-def static_sizes(values: Sequence[object]) -> tuple[int | None, ...]:
-    """The shape that a `sizes` attribute states: its integers, None for each size value."""
-    return tuple(int(v) if isinstance(v, (int, np.integer)) else None for v in values)
 
 
 class Op:
@@ -214,11 +157,16 @@ class Op:
     `batch(b, size, operands, batched, engine, **attributes)`.
     """
 
+    # The hooks: what a class body may state. `HOOKS` has the names annotated here, and `flops`.
+
     name: ClassVar[str]
     operands: ClassVar[tuple[Operand, ...]] = ()
     attributes: ClassVar[Mapping[str, Attribute]] = {}
-    size_attributes: ClassVar[tuple[str, ...]] = ()
-    refers_to_functions: ClassVar[bool] = False
+    record: ClassVar[type[Record] | None] = None
+    """The class of the attributes, for an op with many: `attributes` follows from it, and each rule in the
+    body of the op gets `attributes=`, an instance of it, in place of `**attributes`."""
+    result_rule: ClassVar[str | None] = None
+    """What the reference page says of the result, where its type does not say it all."""
     has_effect: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
     is_contraction: ClassVar[bool] = False
@@ -266,8 +214,21 @@ class Op:
     batch: ClassVar[Any]
     lower: ClassVar[Any]
 
-    def __init_subclass__(cls, **kwargs: object) -> None:
+    # Not hooks: they follow from the declaration.
+
+    size_attributes: ClassVar[tuple[str, ...]] = ()
+    refers_to_functions: ClassVar[bool] = False
+    added: ClassVar[frozenset[str]] = frozenset()
+    """What its families state besides hooks."""
+
+    def __init_subclass__(cls, adds: tuple[str, ...] = (), **kwargs: object) -> None:
+        """Check the class body. `adds` names the members that a family has for itself, beside the hooks."""
         super().__init_subclass__(**kwargs)
+        cls.added = cls.added | frozenset(adds)
+        cls._require_hooks()
+        if cls.record is not None:
+            cls.attributes = cls.record.declared
+            cls._take_records(cls.record)
         kinds = {n: a.kind for n, a in cls.attributes.items()}
         cls.size_attributes = tuple(n for n, kind in kinds.items() if kind == "sizes")
         cls.refers_to_functions = not {"symbol", "symbols"}.isdisjoint(kinds.values())
@@ -287,6 +248,29 @@ class Op:
         if not cls.is_arithmetic or not operands:
             return 0
         return max(map(element_count, (*operands, *results)))
+
+    @classmethod
+    def _require_hooks(cls) -> None:
+        """Raise `TypeError` where the class body states a public name that nothing would ever ask for."""
+        known = HOOKS | cls.added
+        for name in vars(cls):
+            if name.startswith("_") or name in known or name == "added":
+                continue
+            nearest = get_close_matches(name, known, 1)
+            meant = f": did you mean {nearest[0]!r}?" if nearest else ""
+            raise TypeError(
+                f"class {cls.__name__} states {name!r}, which is no hook of ops{meant} (the hooks are listed "
+                "in dialects/op.py; a family declares what it adds: "
+                f"class {cls.__name__}(Op, adds=({name!r},)))"
+            )
+
+    @classmethod
+    def _take_records(cls, record: type[Record]) -> None:
+        """Let the rules of this class body, but for `lower`, have their attributes as one record."""
+        for name in (*RULES, *OPTIONAL_RULES):
+            rule = vars(cls).get(name)
+            if name != "lower" and isinstance(rule, (staticmethod, classmethod)):
+                setattr(cls, name, type(rule)(taking_record(rule.__func__, record)))
 
     @classmethod
     def check(cls, operand_types: Sequence[ValueType], attributes: Mapping[str, object]) -> None:
@@ -328,6 +312,11 @@ class Op:
             for name, value in attributes.items()
         }
         return as_tuple(cls.infer(*operand_types, **static))
+
+
+_DERIVED: Final = frozenset({"size_attributes", "refers_to_functions", "added"})
+HOOKS: Final[frozenset[str]] = frozenset(Op.__annotations__) - _DERIVED | {"flops"}
+"""Every name that the class body of an op may state."""
 
 
 @lru_cache(maxsize=4096)
@@ -384,6 +373,7 @@ def require_axes(op: str, name: str, axes: Sequence[int], rank: int) -> None:
 __all__ = [
     "ANY",
     "DIALECT",
+    "HOOKS",
     "NO_BATCH",
     "NO_TANGENT",
     "RULES",
@@ -392,6 +382,7 @@ __all__ = [
     "Linear",
     "Op",
     "Operand",
+    "Record",
     "Undefined",
     "as_tuple",
     "boolean",
@@ -408,6 +399,7 @@ __all__ = [
     "require_same_dtype",
     "require_same_shape",
     "sizes",
+    "stated",
     "static_sizes",
     "symbol",
     "text",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 import ml_dtypes
 import numpy as np
@@ -16,6 +16,22 @@ import numpy as np
 from .errors import MeaningLostError, SizeError, TypeCheckError
 
 Dimension = int | None
+
+
+class Value:
+    """A value as a rule sees it: an array or a size, of a type that only its builder knows.
+
+    The name is for type checkers. What stands behind it belongs to the builder, and is of another class.
+    """
+
+    __slots__ = ()
+
+
+N = TypeVar("N")
+"""An entry of a shape: `Dimension` where types are inferred, an int where arrays are known, else a `Size`."""
+
+Size: TypeAlias = int | Value
+Shape: TypeAlias = tuple[Size, ...]
 
 BOOL: Final = np.dtype(np.bool_)
 BFLOAT16: Final = np.dtype(ml_dtypes.bfloat16)

@@ -8,24 +8,12 @@ ask. Subclasses state `apply` and `type_of`; the typed method of each op is gene
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from ..op import Op
-from ..ops.constants import (
-    Constant,
-    Dim,
-    SizeAdd,
-    SizeArithmetic,
-    SizeConstant,
-    SizeDiv,
-    SizeMax,
-    SizeMul,
-    SizeSub,
-)
-from ..ops.shape.rearrange import BroadcastInDim
 from ..types import TensorType, ValueType, storage
 
 V = TypeVar("V")
@@ -39,8 +27,25 @@ class Application(NamedTuple):
     attributes: dict[str, Any]
 
 
+class Functions(Protocol):
+    """Where a rule gets a function that an op of its result refers to."""
+
+    def function(
+        self, name: str, types: Sequence[ValueType], build: Callable[[Any, Sequence[Any]], Sequence[Any]], /
+    ) -> str:
+        """The symbol of a new private function of `types`: `build(b, arguments)` returns its results."""
+
+    def types_of(self, symbol: str, /) -> tuple[ValueType, ...]:
+        """The types of the results of a function."""
+
+
 class BuilderCore(ABC, Generic[V]):
     """What all builders share: two primitive operations, and conveniences made of ops."""
+
+    dialect: ClassVar[Mapping[str, type[Op]]]
+    """The ops by name, as the generated methods find them."""
+    functions: Functions
+    """The engine that a rule asks for a function; a builder that makes no IR has none."""
 
     @abstractmethod
     def apply(self, op: type[Op], operands: Sequence[V], attributes: Mapping[str, Any]) -> tuple[V, ...]:
@@ -59,7 +64,7 @@ class BuilderCore(ABC, Generic[V]):
     def sizes(self, value: V) -> tuple[int | V, ...]:
         """The shape of `value`: static dimensions as integers, dynamic ones as size values."""
         return tuple(
-            self.apply(Dim, (value,), {"axis": axis})[0] if n is None else n
+            self.apply(self.dialect["dim"], (value,), {"axis": axis})[0] if n is None else n
             for axis, n in enumerate(self.tensor_type(value).shape)
         )
 
@@ -69,13 +74,14 @@ class BuilderCore(ABC, Generic[V]):
 
     def array(self, value: np.ndarray) -> V:
         """The constant array `value`."""
-        (result,) = self.apply(Constant, (), {"value": storage(value), "dtype": value.dtype})
+        (result,) = self.apply(self.dialect["constant"], (), {"value": storage(value), "dtype": value.dtype})
         return result
 
     def full(self, value: Any, shape: Sequence[int | V], dtype: np.dtype) -> V:
         """An array of `shape` whose elements all are `value`."""
         scalar = self.scalar(value, dtype)
-        (result,) = self.apply(BroadcastInDim, (scalar,), {"shape": tuple(shape), "dimensions": ()})
+        repeat = self.dialect["broadcast_in_dim"]
+        (result,) = self.apply(repeat, (scalar,), {"shape": tuple(shape), "dimensions": ()})
         return result
 
     def full_like(self, value: V, fill: Any) -> V:
@@ -98,34 +104,38 @@ class BuilderCore(ABC, Generic[V]):
         return None
 
     def is_read_once(self, value: V) -> bool:
-        """Whether `value` is known to have one reader, so that what makes it may be made otherwise."""
+        """Whether `value` is known to have one use, so that what makes it may be made otherwise."""
         return False
 
     def size_sum(self, m: int | V, n: int | V) -> int | V:
         """`m + n`, an integer where both are."""
-        return self._on_sizes(SizeAdd, m, n)
+        return self._on_sizes("size_add", m, n)
 
     def size_difference(self, m: int | V, n: int | V) -> int | V:
         """`m - n`, an integer where both are."""
-        return self._on_sizes(SizeSub, m, n)
+        return self._on_sizes("size_sub", m, n)
 
     def size_product(self, m: int | V, n: int | V) -> int | V:
         """`m * n`, an integer where both are."""
-        return self._on_sizes(SizeMul, m, n)
+        return self._on_sizes("size_mul", m, n)
 
     def size_quotient(self, m: int | V, n: int | V) -> int | V:
         """`m // n`, an integer where both are."""
-        return self._on_sizes(SizeDiv, m, n)
+        return self._on_sizes("size_div", m, n)
 
     def size_greatest(self, m: int | V, n: int | V) -> int | V:
         """`max(m, n)`, an integer where both are."""
-        return self._on_sizes(SizeMax, m, n)
+        return self._on_sizes("size_max", m, n)
 
-    def _on_sizes(self, op: type[SizeArithmetic], m: int | V, n: int | V) -> int | V:
+    def _on_sizes(self, name: str, m: int | V, n: int | V) -> int | V:
+        op = self.dialect[name]
         if isinstance(m, int) and isinstance(n, int):
-            return op.evaluate(m, n)
-        operands = [
-            self.apply(SizeConstant, (), {"value": k})[0] if isinstance(k, int) else k for k in (m, n)
-        ]
+            size: int = op.evaluate(m, n)
+            return size
+        operands = [self._size_value(k) if isinstance(k, int) else k for k in (m, n)]
         (result,) = self.apply(op, operands, {})
         return result
+
+    def _size_value(self, n: int) -> V:
+        (size,) = self.apply(self.dialect["size_constant"], (), {"value": n})
+        return size

@@ -26,6 +26,8 @@ from .core import Application
 class Emitter(Builder[Any]):
     """A builder whose values are MLIR SSA values; `point` and `location` say where ops are made."""
 
+    dialect = BY_NAME
+
     def __init__(self, codec: Codec, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
         self.codec = codec
         self.point = point

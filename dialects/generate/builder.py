@@ -41,7 +41,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..builder.core import BuilderCore, V
-from ..dialect import BY_NAME
 from ..types import ValueType
 
 
@@ -64,7 +63,7 @@ def _method(op: type[Op]) -> str:
     variadic = "".join(f"*{o.name}, " for o in op.operands if o.variadic)
     attributes = ", ".join(f'"{name}": {_pass(name, a)}' for name, a in op.attributes.items())
     summary = " ".join((op.__doc__ or "").split("\n\n")[0].split()).replace("\\", "\\\\")
-    applied = f'self.apply(BY_NAME["{op.name}"], ({fixed}{variadic}), {{{attributes}}})'
+    applied = f'self.apply(self.dialect["{op.name}"], ({fixed}{variadic}), {{{attributes}}})'
     match result_kinds(op):
         case []:
             returns, body = "None", f"        {applied}\n"

@@ -110,7 +110,7 @@ def _result(op: type[Op]) -> str:
     """What a declaration states as its `result_rule`, or else only what kind of value comes out."""
     names = {"size": "a size", "tensor": "an array"}
     plain = ["any number of arrays" if variadic else names[kind] for kind, variadic in result_kinds(op)]
-    return str(getattr(op, "result_rule", " and ".join(plain) or "none"))
+    return op.result_rule or " and ".join(plain) or "none"
 
 
 def _rules(op: type[Op]) -> str:

@@ -8,11 +8,13 @@ the axis is the same, and so it is evaluated.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..op import Linear, Op, Operand, require, sizes, text
+from ..protocols import Batched, Builder, Cotangents, Shape, Size, Tangent, Tangents, Value, Values
 from ..types import ANY, INT32, INT64, NUMBERS, TensorType
 from .elementwise.family import repeated
 
@@ -31,7 +33,7 @@ def _check(op: str, index: TensorType, length: tuple[int | None, ...]) -> None:
     require(len(length) == 1, f"{op}: length {length} must be one size")
 
 
-def _scaled(b: Any, x: Any, length: Any) -> Any:
+def _scaled(b: Builder, x: Value, length: Size) -> Value:
     """`length * x`."""
     dtype = b.tensor_type(x).dtype
     if isinstance(length, int):
@@ -56,15 +58,25 @@ class AxisSum(Collective):
         return np.asarray(np.multiply(x, np.asarray(length[0]).astype(x.dtype), dtype=x.dtype))
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, **attributes: Any
+    ) -> Tangents:
         return None if tangents[0] is None else b.axis_sum(tangents[0], primals[1], **attributes)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, **attributes: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values, **attributes: Any) -> Cotangents:
         return [b.axis_sum(cotangent, operands[1], **attributes), None]
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis_name: str, length: Any) -> Any:
+    def batch(
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        axis_name: str,
+        length: Shape,
+    ) -> Batched:
         (x, index), (has_axis, is_own) = operands, batched
         if not is_own:
             return [b.axis_sum(x, index, axis_name=axis_name, length=length)], [has_axis]
@@ -100,11 +112,13 @@ class AxisGather(Collective):
         return np.broadcast_to(x, (length[0], *x.shape)).copy()
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, **attributes: Any
+    ) -> Tangents:
         return None if tangents[0] is None else b.axis_gather(tangents[0], primals[1], **attributes)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, **attributes: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values, **attributes: Any) -> Cotangents:
         x, index = operands
         assert isinstance(x, Linear)
         total = b.axis_sum(cotangent, index, **attributes)
@@ -113,7 +127,15 @@ class AxisGather(Collective):
         return [b.reshape(row, shape=x.sizes), None]
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis_name: str, length: Any) -> Any:
+    def batch(
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        axis_name: str,
+        length: Shape,
+    ) -> Batched:
         (x, index), (has_axis, is_own) = operands, batched
         if is_own:
             return [x if has_axis else repeated(b, x, size)], [False]

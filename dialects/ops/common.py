@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..protocols import Builder, Size, Value, Values
 from ..types import TensorType, storage
 
 
-def take_along(b: Any, x: Any, indices: Any, axis: int) -> Any:
+def take_along(b: Builder, x: Value, indices: Value, axis: int) -> Value:
     """`y[..., i, ...] = x[..., indices[..., i, ...], ...]` along `axis`; the indices are in bounds."""
     kind = b.tensor_type(x)
     if 0 in kind.shape:  # no window fits into it, and none is needed
@@ -30,7 +29,7 @@ def take_along(b: Any, x: Any, indices: Any, axis: int) -> Any:
     )
 
 
-def moved_along(b: Any, x: Any, axis: int, distance: int, fill: float) -> Any:
+def moved_along(b: Builder, x: Value, axis: int, distance: int, fill: float) -> Value:
     """`x` with its elements `distance` further along `axis`, and `fill` where none came."""
     rank = b.tensor_type(x).rank
     low = tuple(distance if a == axis else 0 for a in range(rank))
@@ -39,7 +38,7 @@ def moved_along(b: Any, x: Any, axis: int, distance: int, fill: float) -> Any:
     return b.pad(x, value, low=low, high=high, interior=(0,) * rank)
 
 
-def linear_recurrence(b: Any, factors: Any, terms: Any, axis: int) -> Any:
+def linear_recurrence(b: Builder, factors: Value, terms: Value, axis: int) -> Value:
     """`y[i] = factors[i] * y[i - 1] + terms[i]` with `y[-1] = 0` along `axis`, by doubling (Hillis and
     Steele 1986): each step composes the affine maps of positions that lie twice as far apart. Along an axis
     of dynamic size, whose number of doublings is not known, it is a scan."""
@@ -54,7 +53,7 @@ def linear_recurrence(b: Any, factors: Any, terms: Any, axis: int) -> Any:
     return terms
 
 
-def _scanned_recurrence(b: Any, factors: Any, terms: Any, axis: int) -> Any:
+def _scanned_recurrence(b: Builder, factors: Value, terms: Value, axis: int) -> Value:
     rank = b.tensor_type(factors).rank
     to_front = (axis, *(a for a in range(rank) if a != axis))
     factors, terms = (b.transpose(x, permutation=to_front) for x in (factors, terms))
@@ -62,7 +61,7 @@ def _scanned_recurrence(b: Any, factors: Any, terms: Any, axis: int) -> Any:
     whole = b.tensor_type(factors)
     row = whole.with_shape(whole.shape[1:])
 
-    def step(c: Any, values: Any) -> Any:
+    def step(c: Builder, values: Values) -> Values:
         before, factor, term = values
         now = c.add(c.mul(factor, before), term)
         return [now, now]
@@ -83,7 +82,7 @@ def _scanned_recurrence(b: Any, factors: Any, terms: Any, axis: int) -> Any:
     return b.transpose(found, permutation=tuple(to_front.index(a) for a in range(rank)))
 
 
-def as_one_axis(b: Any, x: Any, axes: tuple[int, ...]) -> Any:
+def as_one_axis(b: Builder, x: Value, axes: tuple[int, ...]) -> Value:
     """`x` with `axes` merged into one, which comes last."""
     kind = b.tensor_type(x)
     kept = tuple(a for a in range(kind.rank) if a not in axes)
@@ -91,13 +90,13 @@ def as_one_axis(b: Any, x: Any, axes: tuple[int, ...]) -> Any:
     shape = b.sizes(moved)
     if len(axes) == 1:
         return moved
-    total: Any = 1
+    total: Size = 1
     for n in shape[len(kept) :]:
         total = b.size_product(total, n)
     return b.reshape(moved, shape=(*shape[: len(kept)], total))
 
 
-def merged_batch(b: Any, x: Any, axis: int, groups: int = 1) -> Any:
+def merged_batch(b: Builder, x: Value, axis: int, groups: int = 1) -> Value:
     """Axis 0 of `x` merged into axis `axis` of the rest: `[B, .., G * m, ..]` to `[.., G * B * m, ..]`."""
     size, *shape = b.sizes(x)
     inner = b.size_quotient(shape[axis], groups)
@@ -109,7 +108,9 @@ def merged_batch(b: Any, x: Any, axis: int, groups: int = 1) -> Any:
     return b.reshape(moved, shape=(*shape[:axis], total, *shape[axis + 1 :]))
 
 
-def split_batch(b: Any, y: Any, axis: int, size: Any, groups: int = 1, inner: Any = None) -> Any:
+def split_batch(
+    b: Builder, y: Value, axis: int, size: Size, groups: int = 1, inner: Size | None = None
+) -> Value:
     """The inverse of `merged_batch`: the batch of `size` taken out of `axis`, as axis 0.
 
     `inner` is what each group of one slice has along `axis`; where it is not given, `size` is not 0.
@@ -122,6 +123,6 @@ def split_batch(b: Any, y: Any, axis: int, size: Any, groups: int = 1, inner: An
     return b.reshape(moved, shape=(size, *shape[:axis], b.size_product(inner, groups), *shape[axis + 1 :]))
 
 
-def mask_of(b: Any, predicate: Any, kind: TensorType) -> Any:
+def mask_of(b: Builder, predicate: Value, kind: TensorType) -> Value:
     """1 where `predicate`, else 0, in the dtype of `kind`."""
     return b.convert(predicate, dtype=kind.dtype)

@@ -6,7 +6,8 @@ Sizes are MLIR `index` scalars; they carry the dynamic dimensions of a program (
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic
 
 import numpy as np
 
@@ -17,16 +18,19 @@ from ..op import (
     NO_TANGENT,
     Op,
     Operand,
+    Record,
     dtype_attribute,
     elements,
     integer,
     require,
     require_axis,
     sizes,
+    stated,
     text,
     undefined,
 )
-from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, SizeType, TensorType, from_storage
+from ..protocols import Batched, Builder, Size, Value, Values
+from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, N, SizeType, TensorType, from_storage
 
 
 class Constant(Op):
@@ -57,25 +61,31 @@ class Constant(Op):
     batch = NO_BATCH
 
 
+class Counting(Record, Generic[N]):
+    """The attributes of `iota`."""
+
+    shape: tuple[N, ...] = stated(sizes("the result's shape"))
+    axis: int = stated(integer("the axis to count along"))
+    dtype: np.dtype = stated(dtype_attribute("the element type"))
+
+
 class Iota(Op):
     """``y[i] = i[axis]``: counts along one axis."""
 
     name = "iota"
     is_cheap = True
-    attributes = {
-        "shape": sizes("the result's shape"),
-        "axis": integer("the axis to count along"),
-        "dtype": dtype_attribute("the element type"),
-    }
+    record = Counting
 
     @staticmethod
-    def infer(*, shape: tuple[int | None, ...], axis: int, dtype: np.dtype) -> TensorType:
+    def infer(*, attributes: Counting[int | None]) -> TensorType:
+        shape, axis, dtype = attributes.shape, attributes.axis, attributes.dtype
         require_axis("iota", "axis", axis, len(shape))
         require(dtype in NUMBERS, f"iota: dtype {dtype} cannot count")
         return TensorType(shape, dtype)
 
     @staticmethod
-    def evaluate(*, shape: tuple[int, ...], axis: int, dtype: np.dtype) -> np.ndarray:
+    def evaluate(*, attributes: Counting[int]) -> np.ndarray:
+        shape, axis, dtype = attributes.shape, attributes.axis, attributes.dtype
         count = np.arange(shape[axis]).astype(dtype)
         count = count.reshape([-1 if i == axis else 1 for i in range(len(shape))])
         return np.broadcast_to(count, shape).copy()
@@ -112,7 +122,7 @@ class Dim(Op):
         return l.size_value(l.shape(x)[axis])
 
     @staticmethod
-    def simplify(b: Any, x: Any, *, axis: int) -> Any:
+    def simplify(b: Builder, x: Value, *, axis: int) -> Value | None:
         """The size that the op of `x` took from an operand or was told."""
         made = b.defining(x)
         return None if made is None else size_handed_on(b, made, axis)
@@ -121,7 +131,7 @@ class Dim(Op):
     transpose = undefined("a size carries no cotangent")
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis: int) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, axis: int) -> Batched:
         return [b.dim(operands[0], axis=axis + 1)], [False]
 
 
@@ -149,7 +159,7 @@ class SizeConstant(Op):
     batch = NO_BATCH
 
 
-class SizeArithmetic(Op):
+class SizeArithmetic(Op, adds=("function",)):
     """Family of integer arithmetic on two sizes."""
 
     operands = (Operand("m", None), Operand("n", None))

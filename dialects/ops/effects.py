@@ -7,12 +7,14 @@ shows all of it at once and `check` holds if it holds for every element that rea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..errors import AdzeError
 from ..op import Op, Operand, require, text, undefined
+from ..protocols import Batched, Builder, Size, Tangent, Value, Values
 from ..types import ANY, BOOLS, TensorType
 
 
@@ -27,7 +29,13 @@ class Effect(Op):
     is_arithmetic = False
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, results: Any, **attributes: Any) -> tuple[()]:
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        results: Values,
+        **attributes: Any,
+    ) -> tuple[()]:
         return ()
 
 
@@ -61,7 +69,7 @@ class Print(Effect):
         return l.trace(format, xs)
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, format: str) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, format: str) -> Batched:
         """One line for the whole batch: batched operands show with their batch axis first."""
         b.print(*operands, format=format)
         return [], []
@@ -92,12 +100,14 @@ class Check(Effect):
         return l.check(predicate, message)
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, message: str) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, message: str) -> Batched:
         b.check(b.reduce_and(operands[0], axes=(0,)), message=message)
         return [], []
 
     @classmethod
-    def predicated(cls, b: Any, predicate: Any, operands: Any, engine: Any, **attributes: Any) -> tuple[()]:
+    def predicated(
+        cls, b: Builder, predicate: Value, operands: Values, engine: object, *, message: str
+    ) -> tuple[()]:
         """The check holds where the predicate is false."""
-        b.check(b.or_(operands[0], b.not_(predicate)), message=attributes["message"])
+        b.check(b.or_(operands[0], b.not_(predicate)), message=message)
         return ()

@@ -6,14 +6,36 @@ before True. Complex numbers are compared by real part, then by imaginary part (
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..op import Op, Operand, boolean, integer, require, require_axis, require_same_shape, undefined
+from ..op import (
+    Op,
+    Operand,
+    Record,
+    boolean,
+    integer,
+    require,
+    require_axis,
+    require_same_shape,
+    stated,
+    undefined,
+)
+from ..protocols import Batched, Builder, OneTangent, Size, Tangent, Tangents, Values
 from ..types import ANY, BFLOAT16, BOOLS, COMPLEX, FLOAT32, INT32, REALS, TensorType
 from .common import take_along
 from .elementwise.family import repeated
+
+
+class Order(Record):
+    """The attributes of `sort`."""
+
+    axis: int = stated(integer("the axis to sort along"))
+    num_keys: int = stated(integer("how many operands, from the first, are keys"))
+    is_stable: bool = stated(boolean("keep the order of elements with equal keys"))
 
 
 class Sort(Op):
@@ -24,14 +46,11 @@ class Sort(Op):
 
     name = "sort"
     operands = (Operand("operands", ANY, variadic=True),)
-    attributes = {
-        "axis": integer("the axis to sort along"),
-        "num_keys": integer("how many operands, from the first, are keys"),
-        "is_stable": boolean("keep the order of elements with equal keys"),
-    }
+    record = Order
 
     @staticmethod
-    def infer(*types: TensorType, axis: int, num_keys: int, is_stable: bool) -> tuple[TensorType, ...]:
+    def infer(*types: TensorType, attributes: Order) -> tuple[TensorType, ...]:
+        axis, num_keys = attributes.axis, attributes.num_keys
         require(bool(types), "sort: expected at least one operand")
         shape = require_same_shape("sort", *types)
         require_axis("sort", "axis", axis, len(shape))
@@ -42,7 +61,8 @@ class Sort(Op):
         return tuple(t.with_shape(shape) for t in types)
 
     @staticmethod
-    def evaluate(*arrays: np.ndarray, axis: int, num_keys: int, is_stable: bool) -> Any:
+    def evaluate(*arrays: np.ndarray, attributes: Order) -> tuple[np.ndarray, ...]:
+        axis, num_keys = attributes.axis, attributes.num_keys
         keys = [part for array in arrays[:num_keys] for part in _comparable(array)]
         order = np.argsort(keys[-1], axis=axis, kind="stable")
         for key in keys[-2::-1]:
@@ -53,28 +73,21 @@ class Sort(Op):
 
     @staticmethod
     def jvp(
-        b: Any, primals: Any, tangents: Any, results: Any, *, axis: int, num_keys: int, is_stable: bool
-    ) -> Any:
+        b: Builder, primals: Values, tangents: Sequence[Tangent], results: Values, *, attributes: Order
+    ) -> Tangents:
         """Tangents go where their elements went: an index is sorted along."""
-        position = b.iota(shape=b.sizes(primals[0]), axis=axis, dtype=INT32)
-        *_, order = b.sort(*primals, position, axis=axis, num_keys=num_keys, is_stable=is_stable)
-        return [None if t is None else take_along(b, t, order, axis) for t in tangents]
+        position = b.iota(shape=b.sizes(primals[0]), axis=attributes.axis, dtype=INT32)
+        *_, order = b.sort(*primals, position, **attributes.keywords)
+        return [None if t is None else take_along(b, t, order, attributes.axis) for t in tangents]
 
     transpose = undefined("sorting is not a linear function of its keys")
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
-        *,
-        axis: int,
-        num_keys: int,
-        is_stable: bool,
-    ) -> Any:
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Order
+    ) -> Batched:
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
-        found = b.sort(*spread, axis=axis + 1, num_keys=num_keys, is_stable=is_stable)
+        found = b.sort(*spread, **replace(attributes, axis=attributes.axis + 1).keywords)
         return found, [True] * len(found)
 
     @staticmethod
@@ -109,14 +122,14 @@ class TopK(Op):
         return np.take_along_axis(x, order, -1), order.astype(np.int32)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, results: Any, *, k: int) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: OneTangent, results: Values, *, k: int) -> Tangents:
         last = b.tensor_type(primals[0]).rank - 1
         return [take_along(b, tangents[0], results[1], last), None]
 
     transpose = undefined("top_k is not a linear function")
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, k: int) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, k: int) -> Batched:
         return b.top_k(operands[0], k=k), [True, True]
 
     @staticmethod

@@ -9,11 +9,13 @@ A batch of keys has its own axes in front: each key counts the positions of its 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from ..op import Op, Operand, integer, require, sizes, undefined
+from ..protocols import Batched, Builder, Shape, Size, Values
 from ..types import UINT32, TensorType
 
 WIDTHS: Final = (8, 16, 32, 64)
@@ -66,7 +68,15 @@ class RandomBits(Op):
     transpose = undefined("random bits are not linear in the key")
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, shape: Any, width: int) -> Any:
+    def batch(
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        shape: Shape,
+        width: int,
+    ) -> Batched:
         """Batched keys are one more axis of keys: the bits of each are those of a loop over them."""
         return [b.random_bits(operands[0], shape=(size, *shape), width=width)], [True]
 

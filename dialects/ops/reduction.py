@@ -7,6 +7,7 @@ known to be empty is an error; of one that turns out to be empty, the least or g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..op import (
     require_axis,
     undefined,
 )
+from ..protocols import Batched, Builder, Cotangents, OneLinear, OneTangent, Size, Tangents, Value, Values
 from ..types import (
     BFLOAT16,
     BOOL,
@@ -60,7 +62,7 @@ def greatest(dtype: np.dtype) -> Any:
     return True if dtype == BOOL else int(np.iinfo(dtype).max)
 
 
-class Reduction(Op):
+class Reduction(Op, adds=("function", "identity", "empty_allowed")):
     """Family of `y = f(x[..., i, ...] for all i along axes)`; the axes disappear from the shape.
 
     A member states `function`, the NumPy ufunc that is folded, and `identity`, its value on no elements.
@@ -96,11 +98,19 @@ class Reduction(Op):
         return l.reduce(cls.name, x, axes, cls.identity(l.result_type.dtype))
 
     @staticmethod
-    def simplify(b: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
+    def simplify(b: Builder, x: Value, *, axes: tuple[int, ...]) -> Value | None:
         return None if axes else x
 
     @classmethod
-    def batch(cls, b: Any, size: Any, operands: Any, batched: Any, *, axes: tuple[int, ...]) -> Any:
+    def batch(
+        cls,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        axes: tuple[int, ...],
+    ) -> Batched:
         return b.apply(cls, operands, {"axes": tuple(a + 1 for a in axes)}), [True]
 
 
@@ -113,11 +123,13 @@ class ReduceSum(Reduction):
     identity = staticmethod(lambda dtype: 0)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axes: tuple[int, ...]) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: OneTangent, result: Value, *, axes: tuple[int, ...]
+    ) -> Tangents:
         return b.reduce_sum(tangents[0], axes=axes)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, axes: tuple[int, ...]) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: OneLinear, *, axes: tuple[int, ...]) -> Cotangents:
         kept = tuple(a for a in range(operands[0].rank) if a not in axes)
         return b.broadcast_in_dim(cotangent, shape=operands[0].sizes, dimensions=kept)
 
@@ -131,7 +143,9 @@ class ReduceProd(Reduction):
     identity = staticmethod(lambda dtype: 1)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axes: tuple[int, ...]) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: OneTangent, result: Value, *, axes: tuple[int, ...]
+    ) -> Tangents:
         """`sum_i dx[i] * prod_{j != i} x[j]`: products before and after each element, right at zeros too."""
         x, dx = as_one_axis(b, primals[0], axes), as_one_axis(b, tangents[0], axes)
         last = b.tensor_type(x).rank - 1
@@ -150,7 +164,15 @@ class ReduceMax(Reduction):
     empty_allowed = False
 
     @classmethod
-    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, *, axes: tuple[int, ...]) -> Any:
+    def jvp(
+        cls,
+        b: Builder,
+        primals: Values,
+        tangents: OneTangent,
+        result: Value,
+        *,
+        axes: tuple[int, ...],
+    ) -> Tangents:
         return shared_by_ties(b, primals[0], tangents[0], result, axes)
 
 
@@ -164,7 +186,15 @@ class ReduceMin(Reduction):
     empty_allowed = False
 
     @classmethod
-    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, *, axes: tuple[int, ...]) -> Any:
+    def jvp(
+        cls,
+        b: Builder,
+        primals: Values,
+        tangents: OneTangent,
+        result: Value,
+        *,
+        axes: tuple[int, ...],
+    ) -> Tangents:
         return shared_by_ties(b, primals[0], tangents[0], result, axes)
 
 
@@ -188,7 +218,7 @@ class ReduceOr(Reduction):
     jvp = undefined("bits have no tangent")
 
 
-class ArgumentExtremum(Op):
+class ArgumentExtremum(Op, adds=("function",)):
     """Family of the position of an extremum along one axis: the first one, and the first NaN if any.
 
     The position along an axis that turns out to be empty when the program runs is 0.
@@ -228,8 +258,15 @@ class ArgumentExtremum(Op):
 
     @classmethod
     def batch(
-        cls, b: Any, size: Any, operands: Any, batched: Any, *, axis: int, index_dtype: np.dtype
-    ) -> Any:
+        cls,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        axis: int,
+        index_dtype: np.dtype,
+    ) -> Batched:
         return b.apply(cls, operands, {"axis": axis + 1, "index_dtype": index_dtype}), [True]
 
 
@@ -247,7 +284,7 @@ class Argmin(ArgumentExtremum):
     function = np.argmin
 
 
-class Cumulative(Op):
+class Cumulative(Op, adds=("function", "identity")):
     """Family of `y[i] = f(x[0], ..., x[i])` along one axis, or from its end when `reverse`."""
 
     attributes = {"axis": integer("the axis to run along"), "reverse": boolean("run from the end")}
@@ -274,7 +311,16 @@ class Cumulative(Op):
         return l.cumulative(cls.name, x, axis, reverse, cls.identity(l.result_type.dtype))
 
     @classmethod
-    def batch(cls, b: Any, size: Any, operands: Any, batched: Any, *, axis: int, reverse: bool) -> Any:
+    def batch(
+        cls,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        axis: int,
+        reverse: bool,
+    ) -> Batched:
         return b.apply(cls, operands, {"axis": axis + 1, "reverse": reverse}), [True]
 
 
@@ -287,11 +333,13 @@ class Cumsum(Cumulative):
     identity = staticmethod(lambda dtype: -0.0 if dtype in INEXACT else 0)  # so that -0 stays -0
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int, reverse: bool) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: OneTangent, result: Value, *, axis: int, reverse: bool
+    ) -> Tangents:
         return b.cumsum(tangents[0], axis=axis, reverse=reverse)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, axis: int, reverse: bool) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, axis: int, reverse: bool) -> Cotangents:
         return b.cumsum(cotangent, axis=axis, reverse=not reverse)
 
 
@@ -304,7 +352,9 @@ class Cumprod(Cumulative):
     identity = staticmethod(lambda dtype: 1)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int, reverse: bool) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: OneTangent, result: Value, *, axis: int, reverse: bool
+    ) -> Tangents:
         """`dy[i] = x[i] * dy[i - 1] + y[i - 1] * dx[i]`, right at zeros too."""
         x, dx, y = primals[0], tangents[0], result
         if reverse:
@@ -326,7 +376,9 @@ class Cummax(Cumulative):
     identity = staticmethod(least)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int, reverse: bool) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: OneTangent, result: Value, *, axis: int, reverse: bool
+    ) -> Tangents:
         return of_running_extremum(b, primals[0], tangents[0], result, axis, reverse, "GT")
 
 
@@ -342,11 +394,13 @@ class Cummin(Cumulative):
     identity = staticmethod(greatest)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int, reverse: bool) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: OneTangent, result: Value, *, axis: int, reverse: bool
+    ) -> Tangents:
         return of_running_extremum(b, primals[0], tangents[0], result, axis, reverse, "LT")
 
 
-def shared_by_ties(b: Any, x: Any, dx: Any, extremum: Any, axes: tuple[int, ...]) -> Any:
+def shared_by_ties(b: Builder, x: Value, dx: Value, extremum: Value, axes: tuple[int, ...]) -> Value:
     """The mean of the tangents of the elements that equal the extremum."""
     kind = b.tensor_type(x)
     kept = tuple(a for a in range(kind.rank) if a not in axes)
@@ -356,8 +410,8 @@ def shared_by_ties(b: Any, x: Any, dx: Any, extremum: Any, axes: tuple[int, ...]
 
 
 def of_running_extremum(
-    b: Any, x: Any, dx: Any, extremum: Any, axis: int, reverse: bool, direction: str
-) -> Any:
+    b: Builder, x: Value, dx: Value, extremum: Value, axis: int, reverse: bool, direction: str
+) -> Value:
     """The tangent at the position where each running extremum was first met."""
     if reverse:
         x, dx, extremum = (b.reverse(v, axes=(axis,)) for v in (x, dx, extremum))

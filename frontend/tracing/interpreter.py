@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError, MissingRuleError, OutOfMemoryError
 from ...dialects.generated.builder import Builder
 from ...dialects.op import Op, Undefined, as_tuple
@@ -48,6 +49,8 @@ stack = library_function("stack")
 
 class Interpreter(Builder[Any]):
     """Applies ops to whatever values the user has; see the module docstring."""
+
+    dialect = BY_NAME
 
     def type_of(self, value: Any) -> ValueType:
         if isinstance(value, Tracer):

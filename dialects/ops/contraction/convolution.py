@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...op import Linear, Op, Operand, element_count, integer, ints, pairs, require, require_same_dtype
+from ...op import Linear, Op, Operand, element_count, require, require_same_dtype
+from ...protocols import Batched, Builder, Cotangents, Size, Tangent, Tangents, Value, Values
 from ...types import NUMBERS, Dimension, TensorType, same_dimension
+from ..elementwise.family import total
 from ..reduction import accumulation_dtype
 from .convolution_rules import batched_convolution, transposed_image, transposed_kernel
-from .convolution_window import Layout, Window, dilated, output_size
+from .convolution_window import Convolution, Layout, Window, dilated, output_size
 
 
 class ConvGeneral(Op):
@@ -31,41 +33,18 @@ class ConvGeneral(Op):
     name = "conv_general"
     is_contraction = True
     operands = (Operand("lhs", NUMBERS), Operand("rhs", NUMBERS))
-    attributes = {
-        "window_strides": ints("step of the window along each spatial axis"),
-        "padding": pairs("zeros before and after each spatial axis; negative numbers crop"),
-        "lhs_dilation": ints("distance between neighbours of the image"),
-        "rhs_dilation": ints("distance between neighbours of the kernel"),
-        "lhs_spec": ints("axes of the image: batch, feature, spatial"),
-        "rhs_spec": ints("axes of the kernel: output feature, input feature, spatial"),
-        "out_spec": ints("axes of the result: batch, feature, spatial"),
-        "feature_group_count": integer("groups that features are split into"),
-        "batch_group_count": integer("groups that the batch is split into"),
-    }
+    record = Convolution
 
     @staticmethod
-    def infer(
-        lhs: TensorType,
-        rhs: TensorType,
-        *,
-        window_strides: tuple[int, ...],
-        padding: tuple[tuple[int, int], ...],
-        lhs_dilation: tuple[int, ...],
-        rhs_dilation: tuple[int, ...],
-        lhs_spec: Layout,
-        rhs_spec: Layout,
-        out_spec: Layout,
-        feature_group_count: int,
-        batch_group_count: int,
-    ) -> TensorType:
+    def infer(lhs: TensorType, rhs: TensorType, *, attributes: Convolution) -> TensorType:
         dtype = require_same_dtype("conv_general", lhs, rhs)
-        _require_layouts(lhs, rhs, lhs_spec, rhs_spec, out_spec)
-        spatial = lhs.rank - 2
+        _require_layouts(lhs, rhs, attributes.lhs_spec, attributes.rhs_spec, attributes.out_spec)
+        window, spatial = attributes.window, lhs.rank - 2
         for word, entries in (
-            ("window_strides", window_strides),
-            ("padding", padding),
-            ("lhs_dilation", lhs_dilation),
-            ("rhs_dilation", rhs_dilation),
+            ("window_strides", window.window_strides),
+            ("padding", window.padding),
+            ("lhs_dilation", window.lhs_dilation),
+            ("rhs_dilation", window.rhs_dilation),
         ):
             require(
                 len(entries) == spatial,
@@ -73,87 +52,74 @@ class ConvGeneral(Op):
                 f"got {entries}",
             )
         for word, entries in (
-            ("window_strides", window_strides),
-            ("lhs_dilation", lhs_dilation),
-            ("rhs_dilation", rhs_dilation),
-            ("group counts", (feature_group_count, batch_group_count)),
+            ("window_strides", window.window_strides),
+            ("lhs_dilation", window.lhs_dilation),
+            ("rhs_dilation", window.rhs_dilation),
+            ("group counts", (attributes.feature_group_count, attributes.batch_group_count)),
         ):
             require(min(entries, default=1) > 0, f"conv_general: {word} must be positive, got {entries}")
-        require(all(len(p) == 2 for p in padding), f"conv_general: padding must be pairs, got {padding}")
-        batch, features, *image = (lhs.shape[a] for a in lhs_spec)
-        out_features, in_features, *kernel = (rhs.shape[a] for a in rhs_spec)
-        _require_groups(
-            (lhs, rhs), batch, features, in_features, out_features, feature_group_count, batch_group_count
+        require(
+            all(len(p) == 2 for p in window.padding),
+            f"conv_general: padding must be pairs, got {window.padding}",
         )
-        window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
+        batch, features, *image = (lhs.shape[a] for a in attributes.lhs_spec)
+        out_features, in_features, *kernel = (rhs.shape[a] for a in attributes.rhs_spec)
+        _require_groups((lhs, rhs), batch, features, in_features, out_features, attributes)
         positions = [
             None if n is None or m is None else output_size(n, m, *_along(window, axis))
             for axis, (n, m) in enumerate(zip(image, kernel, strict=True))
         ]
-        sizes = (None if batch is None else batch // batch_group_count, out_features, *positions)
+        sizes = (None if batch is None else batch // attributes.batch_group_count, out_features, *positions)
         shape: list[Dimension] = [None] * lhs.rank
-        for axis, n in zip(out_spec, sizes, strict=True):
+        for axis, n in zip(attributes.out_spec, sizes, strict=True):
             shape[axis] = n
         return TensorType(tuple(shape), dtype)
 
     @classmethod
     def flops(
-        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, object]
     ) -> int:
         """One multiplication and one addition for each element of the result and weight of its window."""
-        features = operands[1].shape[attributes["rhs_spec"][0]] or 1
+        features = operands[1].shape[Convolution.of(attributes).rhs_spec[0]] or 1
         return 2 * element_count(results[0]) * (element_count(operands[1]) // max(features, 1))
 
     @staticmethod
-    def evaluate(
-        lhs: np.ndarray,
-        rhs: np.ndarray,
-        *,
-        window_strides: tuple[int, ...],
-        padding: tuple[tuple[int, int], ...],
-        lhs_dilation: tuple[int, ...],
-        rhs_dilation: tuple[int, ...],
-        lhs_spec: Layout,
-        rhs_spec: Layout,
-        out_spec: Layout,
-        feature_group_count: int,
-        batch_group_count: int,
-    ) -> np.ndarray:
+    def evaluate(lhs: np.ndarray, rhs: np.ndarray, *, attributes: Convolution) -> np.ndarray:
         carried = accumulation_dtype(lhs.dtype)
-        image = np.moveaxis(np.transpose(lhs, lhs_spec).astype(carried, copy=False), 1, -1)
-        kernel = np.transpose(rhs, rhs_spec).astype(carried, copy=False)
-        window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
+        image = np.moveaxis(np.transpose(lhs, attributes.lhs_spec).astype(carried, copy=False), 1, -1)
+        kernel = np.transpose(rhs, attributes.rhs_spec).astype(carried, copy=False)
+        window = attributes.window
         image = _spread_and_pad(image, window)
-        groups = feature_group_count * batch_group_count
-        parts = [
-            _correlate(part, weights, window)
-            for part, weights in zip(
-                np.split(image, batch_group_count, 0)
-                if batch_group_count > 1
-                else np.split(image, feature_group_count, -1),
-                np.split(kernel, groups, 0),
-                strict=True,
-            )
-        ]
+        if attributes.batch_group_count > 1:
+            images = np.split(image, attributes.batch_group_count, 0)
+        else:
+            images = np.split(image, attributes.feature_group_count, -1)
+        kernels = np.split(kernel, attributes.group_count, 0)
+        parts = [_correlate(part, weights, window) for part, weights in zip(images, kernels, strict=True)]
         result = np.moveaxis(np.concatenate(parts, -1), -1, 1)
-        return np.ascontiguousarray(np.transpose(result, np.argsort(out_spec)).astype(lhs.dtype))
+        return np.ascontiguousarray(np.transpose(result, np.argsort(attributes.out_spec)).astype(lhs.dtype))
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, **given: Any) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, *, attributes: Convolution
+    ) -> Tangents:
         (x, y), (dx, dy) = primals, tangents
-        left = None if dx is None else b.conv_general(dx, y, **given)
-        right = None if dy is None else b.conv_general(x, dy, **given)
-        return right if left is None else left if right is None else b.add(left, right)
+        left = None if dx is None else b.conv_general(dx, y, **attributes.keywords)
+        return total(b, left, None if dy is None else b.conv_general(x, dy, **attributes.keywords))
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, **given: Any) -> Any:
-        if isinstance(operands[0], Linear):
-            return [transposed_image(b, cotangent, *operands, **given), None]
-        return [None, transposed_kernel(b, cotangent, *operands, **given)]
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Convolution) -> Cotangents:
+        lhs, rhs = operands
+        if isinstance(lhs, Linear):
+            return [transposed_image(b, cotangent, lhs, rhs, attributes), None]
+        assert isinstance(rhs, Linear)
+        return [None, transposed_kernel(b, cotangent, lhs, rhs, attributes)]
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, **given: Any) -> Any:
-        return [batched_convolution(b, size, operands, batched, **given)], [True]
+    def batch(
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Convolution
+    ) -> Batched:
+        return [batched_convolution(b, size, operands, batched, attributes)], [True]
 
     @staticmethod
     def lower(l: Any, lhs: Any, rhs: Any, **attributes: Any) -> Any:
@@ -188,9 +154,9 @@ def _require_groups(
     features: Dimension,
     in_features: Dimension,
     out_features: Dimension,
-    feature_groups: int,
-    batch_groups: int,
+    attributes: Convolution,
 ) -> None:
+    feature_groups, batch_groups = attributes.feature_group_count, attributes.batch_group_count
     shown = f"{types[0]} and {types[1]}"
     require(
         feature_groups == 1 or batch_groups == 1,

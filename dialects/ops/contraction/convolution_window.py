@@ -4,7 +4,35 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ...op import Record, integer, ints, pairs, stated
+
 Layout = tuple[int, ...]
+
+
+class Convolution(Record):
+    """The attributes of `conv_general`."""
+
+    window_strides: tuple[int, ...] = stated(ints("step of the window along each spatial axis"))
+    padding: tuple[tuple[int, int], ...] = stated(
+        pairs("zeros before and after each spatial axis; negative numbers crop")
+    )
+    lhs_dilation: tuple[int, ...] = stated(ints("distance between neighbours of the image"))
+    rhs_dilation: tuple[int, ...] = stated(ints("distance between neighbours of the kernel"))
+    lhs_spec: Layout = stated(ints("axes of the image: batch, feature, spatial"))
+    rhs_spec: Layout = stated(ints("axes of the kernel: output feature, input feature, spatial"))
+    out_spec: Layout = stated(ints("axes of the result: batch, feature, spatial"))
+    feature_group_count: int = stated(integer("groups that features are split into"))
+    batch_group_count: int = stated(integer("groups that the batch is split into"))
+
+    @property
+    def window(self) -> Window:
+        """How the window moves."""
+        return Window(self.window_strides, self.padding, self.lhs_dilation, self.rhs_dilation)
+
+    @property
+    def group_count(self) -> int:
+        """Groups of either kind."""
+        return self.feature_group_count * self.batch_group_count
 
 
 class Window(NamedTuple):

@@ -7,6 +7,7 @@ compositions of it and movement. Sums are carried as `reductions.accumulation_dt
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, NamedTuple
 
@@ -16,14 +17,18 @@ from ...op import (
     Linear,
     Op,
     Operand,
+    Record,
     dtype_attribute,
     element_count,
     pairs,
     require,
     require_axes,
     require_same_dtype,
+    stated,
 )
+from ...protocols import Batched, Builder, Cotangents, Size, Tangent, Tangents, Value, Values
 from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, TensorType, dtype_name, same_dimension
+from ..elementwise.family import total
 from ..reduction import accumulation_dtype
 from ..shape.rearrange import Transpose
 
@@ -44,6 +49,23 @@ def operand_axes(rank: int, side: int, contracting: Pairs, batch: Pairs) -> Axes
     return Axes(batch[side], tuple(a for a in range(rank) if a not in taken), contracting[side])
 
 
+class Product(Record):
+    """The attributes of `dot_general`."""
+
+    contracting: Pairs = stated(pairs("axes summed over: a row of axes of x, a row of axes of y"))
+    batch: Pairs = stated(pairs("axes kept in step: a row of axes of x, a row of axes of y"))
+    dtype: np.dtype = stated(dtype_attribute("the element type of the result"))
+
+    def operand_axes(self, rank: int, side: int) -> Axes:
+        """The axes of the left (`side` 0) or right (1) operand, which has this rank."""
+        return operand_axes(rank, side, self.contracting, self.batch)
+
+    def exchanged(self) -> Product:
+        """The attributes of the product with its operands exchanged."""
+        (i, j), (k, l) = self.contracting, self.batch
+        return replace(self, contracting=(j, i), batch=(l, k))
+
+
 class DotGeneral(Op):
     """``z[b, i, j] = sum_k x[b, i, k] * y[b, j, k]``: batch axes, then the free axes of `x`, then of `y`.
 
@@ -55,24 +77,20 @@ class DotGeneral(Op):
     name = "dot_general"
     is_contraction = True
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
-    attributes = {
-        "contracting": pairs("axes summed over: a row of axes of x, a row of axes of y"),
-        "batch": pairs("axes kept in step: a row of axes of x, a row of axes of y"),
-        "dtype": dtype_attribute("the element type of the result"),
-    }
+    record = Product
 
     @staticmethod
-    def infer(
-        x: TensorType, y: TensorType, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
-    ) -> TensorType:
+    def infer(x: TensorType, y: TensorType, *, attributes: Product) -> TensorType:
         operand_dtype = require_same_dtype("dot_general", x, y)
+        contracting, batch, dtype = attributes.contracting, attributes.batch, attributes.dtype
         for word, rows in (("contracting", contracting), ("batch", batch)):
             require(
                 len(rows) == 2 and len(rows[0]) == len(rows[1]),
                 f"dot_general: {word} must be two rows of equally many axes, got {rows}",
             )
         for side, type_ in enumerate((x, y)):
-            require_axes("dot_general", "contracting and batch", contracting[side] + batch[side], type_.rank)
+            named = contracting[side] + batch[side]
+            require_axes("dot_general", "contracting and batch", named, type_.rank)
         for word, rows in (("contracting", contracting), ("batch", batch)):
             for left, right in zip(rows[0], rows[1], strict=True):
                 require(
@@ -83,8 +101,8 @@ class DotGeneral(Op):
             _widens(operand_dtype, dtype),
             f"dot_general: cannot accumulate {dtype_name(operand_dtype)} products in {dtype_name(dtype)}",
         )
-        left_axes = operand_axes(x.rank, 0, contracting, batch)
-        right_axes = operand_axes(y.rank, 1, contracting, batch)
+        left_axes = attributes.operand_axes(x.rank, 0)
+        right_axes = attributes.operand_axes(y.rank, 1)
         shared = [
             y.shape[j] if x.shape[i] is None else x.shape[i] for i, j in zip(batch[0], batch[1], strict=True)
         ]
@@ -93,18 +111,16 @@ class DotGeneral(Op):
 
     @classmethod
     def flops(
-        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, object]
     ) -> int:
         """One multiplication and one addition for each product."""
-        depth = prod(operands[0].shape[axis] or 1 for axis in attributes["contracting"][0])
+        depth = prod(operands[0].shape[axis] or 1 for axis in Product.of(attributes).contracting[0])
         return 2 * depth * element_count(results[0])
 
     @staticmethod
-    def evaluate(
-        x: np.ndarray, y: np.ndarray, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
-    ) -> np.ndarray:
-        carried = accumulation_dtype(dtype)
-        left, right = (operand_axes(a.ndim, s, contracting, batch) for s, a in enumerate((x, y)))
+    def evaluate(x: np.ndarray, y: np.ndarray, *, attributes: Product) -> np.ndarray:
+        carried = accumulation_dtype(attributes.dtype)
+        left, right = (attributes.operand_axes(a.ndim, s) for s, a in enumerate((x, y)))
         shape = [x.shape[a] for a in left.batch + left.free] + [y.shape[a] for a in right.free]
         x = np.transpose(x, left.batch + left.free + left.contracting).astype(carried, copy=False)
         y = np.transpose(y, right.batch + right.contracting + right.free).astype(carried, copy=False)
@@ -114,68 +130,58 @@ class DotGeneral(Op):
         y = y.reshape(*y.shape[:shared], prod(y.shape[shared : shared + summed]),
                       prod(y.shape[shared + summed :]))  # fmt: skip
         with np.errstate(all="ignore"):
-            return np.asarray(np.matmul(x, y).reshape(shape).astype(dtype))
+            return np.asarray(np.matmul(x, y).reshape(shape).astype(attributes.dtype))
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
+    def simplify(b: Builder, x: Value, y: Value, *, attributes: Product) -> Value | None:
         """A transposed operand is read as it lies, where that leaves batch and free axes in order."""
-        operands, summed = [x, y], list(contracting)
+        operands, summed = [x, y], list(attributes.contracting)
         for side, operand in enumerate((x, y)):
             inner = b.defining(operand)
             if inner is None or inner.op is not Transpose:
                 continue
             order = inner.attributes["permutation"]
-            free = [order[a] for a in operand_axes(len(order), side, contracting, batch).free]
-            if free == sorted(free) and all(order[a] == a for a in batch[side]):
+            free = [order[a] for a in attributes.operand_axes(len(order), side).free]
+            if free == sorted(free) and all(order[a] == a for a in attributes.batch[side]):
                 operands[side] = inner.operands[0]
-                summed[side] = tuple(order[a] for a in contracting[side])
+                summed[side] = tuple(order[a] for a in attributes.contracting[side])
         if operands == [x, y]:
             return None
-        return b.dot_general(*operands, contracting=tuple(summed), batch=batch, dtype=dtype)
+        found = replace(attributes, contracting=(summed[0], summed[1]))
+        return b.dot_general(operands[0], operands[1], **found.keywords)
 
     @staticmethod
     def permuted(
-        b: Any,
-        permutation: tuple[int, ...],
-        x: Any,
-        y: Any,
-        *,
-        contracting: Pairs,
-        batch: Pairs,
-        dtype: np.dtype,
-    ) -> Any:
+        b: Builder, permutation: tuple[int, ...], x: Value, y: Value, *, attributes: Product
+    ) -> Value | None:
         """With the operands exchanged, the free axes of `y` come before those of `x`."""
-        shared = len(batch[0])
-        left = len(operand_axes(b.tensor_type(x).rank, 0, contracting, batch).free)
+        shared = len(attributes.batch[0])
+        left = len(attributes.operand_axes(b.tensor_type(x).rank, 0).free)
         both = range(shared + left, len(permutation)), range(shared, shared + left)
         if permutation != (*range(shared), *both[0], *both[1]):
             return None
-        return b.dot_general(
-            y, x, contracting=tuple(contracting[::-1]), batch=tuple(batch[::-1]), dtype=dtype
-        )
+        return b.dot_general(y, x, **attributes.exchanged().keywords)
 
     @staticmethod
     def jvp(
-        b: Any, primals: Any, tangents: Any, result: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
-    ) -> Any:
+        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, *, attributes: Product
+    ) -> Tangents:
         (x, y), (dx, dy) = primals, tangents
-        axes = {"contracting": contracting, "batch": batch, "dtype": dtype}
-        left = None if dx is None else b.dot_general(dx, y, **axes)
-        right = None if dy is None else b.dot_general(x, dy, **axes)
-        return right if left is None else left if right is None else b.add(left, right)
+        left = None if dx is None else b.dot_general(dx, y, **attributes.keywords)
+        return total(b, left, None if dy is None else b.dot_general(x, dy, **attributes.keywords))
 
     @staticmethod
-    def transpose(
-        b: Any, cotangent: Any, operands: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
-    ) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Product) -> Cotangents:
         """The cotangent contracted with the other operand over its free axes, put back in order."""
         side = 0 if isinstance(operands[0], Linear) else 1
         linear, other = operands[side], operands[1 - side]
-        mine = operand_axes(linear.rank, side, contracting, batch)
-        its = operand_axes(b.tensor_type(other).rank, 1 - side, contracting, batch)
+        assert isinstance(linear, Linear)
+        mine = attributes.operand_axes(linear.rank, side)
+        its = attributes.operand_axes(b.tensor_type(other).rank, 1 - side)
         shared = tuple(range(len(mine.batch)))
         first = len(shared) + (len(mine.free) if side == 0 else 0)
         freed = tuple(range(first, first + len(its.free)))
+        dtype = attributes.dtype
         wide = other if b.tensor_type(other).dtype == dtype else b.convert(other, dtype=dtype)
         paired = dict(zip(its.contracting, mine.contracting, strict=True))
         summed = tuple(paired[a] for a in sorted(its.contracting))
@@ -199,25 +205,15 @@ class DotGeneral(Op):
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
-        *,
-        contracting: Pairs,
-        batch: Pairs,
-        dtype: np.dtype,
-    ) -> Any:
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Product
+    ) -> Batched:
         """Both batched: one more batch axis. One batched: its batch is one more free axis."""
-        up = [int(has) for has in batched]
-        contracted: Any = tuple(tuple(a + n for a in row) for row, n in zip(contracting, up, strict=True))
-        kept: Any = tuple(tuple(a + n for a in row) for row, n in zip(batch, up, strict=True))
         x, y = operands
+        contracted, kept = _moved(attributes.contracting, batched), _moved(attributes.batch, batched)
         if all(batched):
             kept = ((0, *kept[0]), (0, *kept[1]))
-            found = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=dtype)
-            return [found], [True]
-        found = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=dtype)
+            return [b.dot_general(x, y, contracting=contracted, batch=kept, dtype=attributes.dtype)], [True]
+        found = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=attributes.dtype)
         place = len(kept[0])
         if batched[1]:
             place += len(operand_axes(b.tensor_type(x).rank, 0, contracted, kept).free)
@@ -229,6 +225,12 @@ class DotGeneral(Op):
     @staticmethod
     def lower(l: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
         return l.contract(x, y, contracting, batch)
+
+
+def _moved(rows: Pairs, batched: Sequence[bool]) -> Pairs:
+    """The axes of both operands, where those that are batched have one more in front."""
+    left, right = (tuple(a + has for a in row) for row, has in zip(rows, batched, strict=True))
+    return left, right
 
 
 def _widens(operand: np.dtype, result: np.dtype) -> bool:

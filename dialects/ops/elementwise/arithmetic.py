@@ -6,13 +6,24 @@ Integers wrap around. Integer division truncates toward zero and never traps: `x
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...op import Linear, Operand
+from ...protocols import Builder, Cotangents, OneTangent, Tangent, Tangents, Value, Values
 from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
-from .family import Binary, LinearUnary, Unary, inverse_of, is_constant, is_same, part_dtype
+from .family import (
+    Binary,
+    LinearUnary,
+    Unary,
+    difference,
+    inverse_of,
+    is_constant,
+    is_same,
+    part_dtype,
+    total,
+)
 
 
 class Neg(LinearUnary):
@@ -23,11 +34,11 @@ class Neg(LinearUnary):
     function = np.negative
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         return b.neg(cotangent)
 
     @staticmethod
-    def simplify(b: Any, x: Any) -> Any:
+    def simplify(b: Builder, x: Value) -> Value | None:
         return inverse_of(b, "neg", x)
 
 
@@ -44,7 +55,7 @@ class Abs(Unary):
         return part_dtype(dtype) if dtype in COMPLEX else dtype
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: OneTangent, result: Value) -> Tangents:
         if b.tensor_type(primals[0]).dtype in COMPLEX:
             return b.real(b.mul(b.conj(b.sign(primals[0])), tangents[0]))
         return b.mul(tangents[0], b.sign(primals[0]))
@@ -63,7 +74,7 @@ class Sign(Unary):
         return np.where(x == 0, x, np.sign(x))
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: OneTangent, result: Value) -> Tangents:
         """Real: zero. Complex: the part of the tangent across the direction, `i y Im(conj(y) dx) / |x|`."""
         if b.tensor_type(primals[0]).dtype not in COMPLEX:
             return None
@@ -80,7 +91,7 @@ class Add(Binary):
     function = np.add
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         for one, other in ((x, y), (y, x)):
             subtracted = inverse_of(b, "neg", other)
             if subtracted is not None:
@@ -91,12 +102,12 @@ class Add(Binary):
         return x if is_constant(b, y, x, zero) else y if is_constant(b, x, y, zero) else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
         dx, dy = tangents
-        return dy if dx is None else dx if dy is None else b.add(dx, dy)
+        return total(b, dx, dy)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         return [cotangent, cotangent]
 
 
@@ -108,16 +119,16 @@ class Sub(Binary):
     function = np.subtract
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         return x if is_constant(b, y, x, 0) else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
         dx, dy = tangents
-        return b.neg(dy) if dx is None else dx if dy is None else b.sub(dx, dy)
+        return difference(b, dx, dy)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         return [cotangent, b.neg(cotangent) if isinstance(operands[1], Linear) else None]
 
 
@@ -129,7 +140,7 @@ class Mul(Binary):
     function = np.multiply
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         if b.tensor_type(x).dtype in COMPLEX:
             return None
         return x if is_constant(b, y, x, 1) else y if is_constant(b, x, y, 1) else None
@@ -137,7 +148,7 @@ class Mul(Binary):
     partials = (lambda b, z, x, y: y, lambda b, z, x, y: x)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         x, y = operands
         if isinstance(x, Linear):
             return [b.mul(cotangent, y), None]
@@ -159,21 +170,19 @@ class Div(Binary):
         return np.where(y == 0, np.invert(np.zeros_like(x)), quotient)
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         if b.tensor_type(x).dtype in COMPLEX:
             return None
         return x if is_constant(b, y, x, 1) else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
-        (dx, dy), y = tangents, primals[1]
-        if dy is None:
-            return b.div(dx, y)
-        fall = b.mul(dy, result)
-        return b.div(b.neg(fall) if dx is None else b.sub(dx, fall), y)
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
+        dx, dy = tangents
+        numerator = difference(b, dx, None if dy is None else b.mul(dy, result))
+        return None if numerator is None else b.div(numerator, primals[1])
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         return [b.div(cotangent, operands[1]), None]
 
 
@@ -190,12 +199,11 @@ class Rem(Binary):
         return np.where(y == 0, x, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
         (dx, dy), (x, y) = tangents, primals
         if dy is None:
             return dx
-        fall = b.mul(dy, b.round(b.div(b.sub(x, result), y)))
-        return b.neg(fall) if dx is None else b.sub(dx, fall)
+        return difference(b, dx, b.mul(dy, b.round(b.div(b.sub(x, result), y))))
 
 
 class Pow(Binary):
@@ -218,27 +226,26 @@ class Pow(Binary):
         return np.where(y < 0, inverse, power)
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         if b.tensor_type(x).dtype in COMPLEX:
             return None
         return x if is_constant(b, y, x, 1) else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
         """With `d/dx = 0` at `x = y = 0` and `d/dy = 0` at `x = 0 < y`, the limits, instead of NaN."""
         (dx, dy), (x, y) = tangents, primals
         zero, one = b.full_like(x, 0), b.full_like(x, 1)
-        total = None
+        of_base, of_exponent = None, None
         if dx is not None:
-            total = b.mul(dx, b.mul(y, falling_power(b, x, y)))
+            of_base = b.mul(dx, b.mul(y, falling_power(b, x, y)))
         if dy is not None:
             is_zero = b.compare(x, zero, direction="EQ")
-            rise = b.mul(dy, b.mul(b.log(b.select(is_zero, one, x)), result))
-            total = rise if total is None else b.add(total, rise)
-        return total
+            of_exponent = b.mul(dy, b.mul(b.log(b.select(is_zero, one, x)), result))
+        return total(b, of_base, of_exponent)
 
 
-def falling_power(b: Any, x: Any, y: Any) -> Any:
+def falling_power(b: Builder, x: Value, y: Value) -> Value:
     """`x ** (y - 1)`, and 1 at `x = y = 0`; the general case only where `y` may be 0."""
     one = b.full_like(x, 1)
     known = b.constant_of(y)
@@ -263,7 +270,7 @@ class Max(Binary):
         return np.where((x == 0) & (y == 0), x + y, np.maximum(x, y))
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         return x if is_same(b, x, y) else None
 
     partials = (
@@ -286,7 +293,7 @@ class Min(Binary):
         return np.where((x == 0) & (y == 0), -(-x - y), np.minimum(x, y))
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         return x if is_same(b, x, y) else None
 
     partials = (
@@ -319,7 +326,7 @@ class Round(Unary):
     function = np.rint
 
 
-def share(b: Any, x: Any, y: Any, wins: str) -> Any:
+def share(b: Builder, x: Value, y: Value, wins: str) -> Value:
     """The part of the tangent that one operand of an extremum gets: 1 where it wins, 1/2 at a tie, or 0."""
     at_tie = b.select(b.compare(x, y, direction="EQ"), b.full_like(x, 0.5), b.zeros_like(x))
     return b.select(b.compare(x, y, direction=wins), b.full_like(x, 1), at_tie)

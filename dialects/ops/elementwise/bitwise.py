@@ -5,11 +5,10 @@ A shift by the width or more (or by a negative amount) shifts everything out; th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...op import Operand
+from ...protocols import Builder, Value
 from ...types import BOOLS, INTEGERS
 from .family import INTEGERS_ARE_DISCRETE, Binary, Unary, inverse_of, is_constant, is_same
 
@@ -38,7 +37,7 @@ class Shift(BitwiseBinary):
     operands = (Operand("x", INTEGERS), Operand("y", INTEGERS))
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         return x if is_constant(b, y, x, 0) else None
 
 
@@ -50,7 +49,7 @@ class Not(BitwiseUnary):
     function = np.invert
 
     @staticmethod
-    def simplify(b: Any, x: Any) -> Any:
+    def simplify(b: Builder, x: Value) -> Value | None:
         return inverse_of(b, "not", x)
 
 
@@ -83,7 +82,7 @@ class And(BitwiseBinary):
     function = np.bitwise_and
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         return x if is_same(b, x, y) else None
 
 
@@ -94,7 +93,7 @@ class Or(BitwiseBinary):
     function = np.bitwise_or
 
     @staticmethod
-    def simplify(b: Any, x: Any, y: Any) -> Any:
+    def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         return x if is_same(b, x, y) else None
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from ...op import Linear, Operand, choice, require, require_same_dtype, require_same_shape
+from ...protocols import Builder, Cotangents, Tangent, Tangents, Value, Values
 from ...types import ANY, BOOL, BOOLS, COMPLEX, FLOATS, REALS, TensorType
 from .arithmetic import Max, Min
 from .family import INTEGERS_ARE_DISCRETE, Binary, Elementwise, Unary, indicator, is_same
@@ -94,7 +96,7 @@ class Select(Elementwise):
         return s.select(dtypes[1], *operands)
 
     @staticmethod
-    def simplify(b: Any, predicate: Any, on_true: Any, on_false: Any) -> Any:
+    def simplify(b: Builder, predicate: Value, on_true: Value, on_false: Value) -> Value | None:
         if is_same(b, on_true, on_false):
             return on_true
         known = b.constant_of(predicate)
@@ -103,16 +105,17 @@ class Select(Elementwise):
         return on_true if known.all() else on_false if not known.any() else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
         _, on_true, on_false = tangents
-        given = on_false if on_true is None else on_true
-        zero = b.zeros_like(given)
+        present = on_false if on_true is None else on_true
+        assert present is not None
+        zero = b.zeros_like(present)
         return b.select(
             primals[0], zero if on_true is None else on_true, zero if on_false is None else on_false
         )
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         predicate, on_true, on_false = operands
         zero = b.zeros_like(cotangent)
         return [
@@ -142,7 +145,7 @@ class Clamp(Elementwise):
     )
 
 
-def chosen(b: Any, low: Any, x: Any, high: Any, which: str) -> Any:
+def chosen(b: Builder, low: Value, x: Value, high: Value, which: str) -> Value:
     """1 where clamp gives that operand, else 0; at a bound the tangent is the bound's, and `high` wins."""
     below_high = b.compare(b.max(x, low), high, direction="LT")
     inside = b.compare(x, low, direction="GT")

@@ -6,11 +6,13 @@ becomes 0), integers wrap around, a complex number loses its imaginary part, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ...op import Operand, dtype_attribute, require
+from ...protocols import Builder, Cotangents, OneLinear, Tangent, Tangents, Value, Values
 from ...types import (
     ANY,
     BOOL,
@@ -47,7 +49,7 @@ class Conversion(LinearUnary):
         return getattr(s, cls.name)(dtypes[0], dtype, *operands)
 
     @staticmethod
-    def simplify(b: Any, x: Any, *, dtype: np.dtype) -> Any:
+    def simplify(b: Builder, x: Value, *, dtype: np.dtype) -> Value | None:
         return x if b.tensor_type(x).dtype == dtype else None
 
 
@@ -63,7 +65,7 @@ class Convert(Conversion):
             return np.asarray(converted(x, dtype))
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, dtype: np.dtype) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: OneLinear, *, dtype: np.dtype) -> Cotangents:
         return b.convert(cotangent, dtype=operands[0].dtype)
 
 
@@ -108,7 +110,7 @@ class Real(Part):
     function = np.real
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         return b.complex(cotangent, b.zeros_like(cotangent))
 
 
@@ -119,7 +121,7 @@ class Imag(Part):
     function = np.imag
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         return b.complex(b.zeros_like(cotangent), b.neg(cotangent))
 
 
@@ -131,11 +133,11 @@ class Conj(LinearUnary):
     function = np.conj
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         return b.conj(cotangent)
 
     @staticmethod
-    def simplify(b: Any, x: Any) -> Any:
+    def simplify(b: Builder, x: Value) -> Value | None:
         return inverse_of(b, "conj", x)
 
 
@@ -158,13 +160,15 @@ class Complex(Binary):
         return result
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
         dx, dy = tangents
-        zero = b.zeros_like(dy if dx is None else dx)
+        present = dy if dx is None else dx
+        assert present is not None
+        zero = b.zeros_like(present)
         return b.complex(zero if dx is None else dx, zero if dy is None else dy)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         """The pairing of complex numbers is `Re(ct * z)`, so that the imaginary part changes its sign."""
         return [b.real(cotangent), b.neg(b.imag(cotangent))]
 

@@ -8,11 +8,13 @@ are computed in float32 and rounded once, in `evaluate` as in compiled code.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ...op import Op, Operand, require_same_dtype, require_same_shape, undefined
+from ...protocols import Batched, Builder, Size, Tangent, Tangents, Value, Values
 from ...types import ANY, BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TensorType
 
 HALVES = frozenset({FLOAT16, BFLOAT16})
@@ -20,13 +22,13 @@ NOT_LINEAR = undefined("it is not linear in its operands")
 INTEGERS_ARE_DISCRETE = undefined("its result is discrete and carries no tangent")
 
 
-class Elementwise(Op):
+class Elementwise(Op, adds=("function", "partials", "result_dtype", "scalar")):
     """Family of `y[i] = f(x[i], ...)`; operands have equal dtypes and shapes, and so has the result."""
 
     is_aligned = True
     is_elementwise = True
     function: ClassVar[Any]
-    result_rule: ClassVar[str] = "an array of the operands' common shape and dtype"
+    result_rule = "an array of the operands' common shape and dtype"
 
     partials: ClassVar[tuple[Any, ...]] = (None, None, None)
     """For each operand the function `(b, result, *operands) -> partial derivative`; None where it is zero."""
@@ -59,20 +61,27 @@ class Elementwise(Op):
         return method(dtypes[0], *operands)
 
     @classmethod
-    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+    def jvp(
+        cls,
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        result: Value,
+        **attributes: Any,
+    ) -> Tangents:
         """The sum of `partial * tangent` over the operands that have both."""
-        total = None
-        for partial, tangent in zip(cls.partials, tangents, strict=False):
-            if tangent is None or partial is None:
-                continue
-            term = b.mul(tangent, partial(b, result, *primals))
-            total = term if total is None else b.add(total, term)
-        return total
+        tangent: Tangent = None
+        for partial, dx in zip(cls.partials, tangents, strict=False):
+            if dx is not None and partial is not None:
+                tangent = total(b, tangent, b.mul(dx, partial(b, result, *primals)))
+        return tangent
 
     transpose = NOT_LINEAR
 
     @classmethod
-    def batch(cls, b: Any, size: Any, operands: Any, batched: Any, **attributes: Any) -> Any:
+    def batch(
+        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], **attributes: Any
+    ) -> Batched:
         """An operand that is not batched is repeated: a broadcast fuses with what reads it."""
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
         return b.apply(cls, spread, attributes), [True]
@@ -94,32 +103,44 @@ class LinearUnary(Unary):
     """Family of functions that are linear (complex ones over the reals): the tangent goes through the op."""
 
     @classmethod
-    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+    def jvp(cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: Any) -> Tangents:
         return b.apply(cls, tangents, attributes)[0]
 
 
-def repeated(b: Any, x: Any, size: Any) -> Any:
+def repeated(b: Builder, x: Value, size: Size) -> Value:
     """`x` with a new axis 0 of `size` along which it does not change."""
     shape = b.sizes(x)
     return b.broadcast_in_dim(x, shape=(size, *shape), dimensions=tuple(range(1, len(shape) + 1)))
 
 
-def scaled(b: Any, x: Any, factor: float) -> Any:
+def difference(b: Builder, x: Tangent, y: Tangent) -> Tangent:
+    """`x - y` of tangents."""
+    if y is None:
+        return x
+    return b.neg(y) if x is None else b.sub(x, y)
+
+
+def total(b: Builder, x: Tangent, y: Tangent) -> Tangent:
+    """`x + y` of tangents."""
+    return y if x is None else x if y is None else b.add(x, y)
+
+
+def scaled(b: Builder, x: Value, factor: float) -> Value:
     """`x * factor`."""
     return b.mul(x, b.full_like(x, factor))
 
 
-def shifted(b: Any, x: Any, term: float) -> Any:
+def shifted(b: Builder, x: Value, term: float) -> Value:
     """`x + term`."""
     return b.add(x, b.full_like(x, term))
 
 
-def over(b: Any, number: float, x: Any) -> Any:
+def over(b: Builder, number: float, x: Value) -> Value:
     """`number / x`."""
     return b.div(b.full_like(x, number), x)
 
 
-def indicator(b: Any, condition: Any, like: Any) -> Any:
+def indicator(b: Builder, condition: Value, like: Value) -> Value:
     """1 where `condition`, else 0, in the dtype of `like`."""
     return b.convert(condition, dtype=b.tensor_type(like).dtype)
 
@@ -129,12 +150,12 @@ def part_dtype(dtype: np.dtype) -> np.dtype:
     return FLOAT32 if dtype == COMPLEX64 else FLOAT64
 
 
-def is_same(b: Any, x: Any, y: Any) -> bool:
+def is_same(b: Builder, x: Value, y: Value) -> bool:
     """Whether two operands are one and the same value of one type."""
     return x is y or (type(x) is type(y) and not isinstance(x, np.ndarray) and bool(x == y))
 
 
-def is_constant(b: Any, x: Any, like: Any, value: float) -> bool:
+def is_constant(b: Builder, x: Value, like: Value, value: float) -> bool:
     """Whether `x` is known to hold `value` everywhere (the sign of zero counts) and is typed as `like`."""
     constant = b.constant_of(x)
     if constant is None or constant.size == 0 or b.type_of(x) != b.type_of(like):
@@ -143,7 +164,7 @@ def is_constant(b: Any, x: Any, like: Any, value: float) -> bool:
     return bool(np.all(constant == wanted) and np.all(_sign(constant) == _sign(wanted)))
 
 
-def inverse_of(b: Any, op: str, x: Any) -> Any:
+def inverse_of(b: Builder, op: str, x: Value) -> Value | None:
     """`y` where `x` is known to be `op(y)`, else None; for ops that undo themselves."""
     application = b.defining(x)
     return application.operands[0] if application is not None and application.op.name == op else None

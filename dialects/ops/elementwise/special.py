@@ -12,12 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import MissingRuleError
+from ...protocols import Builder, Value
 from ...types import FLOAT64
 from .family import over, scaled, shifted
 from .transcendental import OfFloat
 
 
-class FromC(OfFloat):
+class FromC(OfFloat, adds=("function_of_element",)):
     """Family of functions that `evaluate` takes from the C library, one element at a time."""
 
     function_of_element: ClassVar[Any]
@@ -27,7 +28,7 @@ class FromC(OfFloat):
         return np.asarray(cls.function_of_element(x.astype(FLOAT64))).astype(FLOAT64)
 
 
-class FromSciPy(OfFloat):
+class FromSciPy(OfFloat, adds=("scipy_name", "from_scipy")):
     """Family of functions that `evaluate` takes from `scipy.special`."""
 
     scipy_name: ClassVar[str]
@@ -99,12 +100,12 @@ class Digamma(FromSciPy):
     partials = (lambda b, y, x: trigamma(b, x),)
 
 
-def gaussian(b: Any, x: Any, factor: float) -> Any:
+def gaussian(b: Builder, x: Value, factor: float) -> Value:
     """`factor * e ** -x^2`."""
     return scaled(b, b.exp(b.neg(b.mul(x, x))), factor)
 
 
-def trigamma(b: Any, x: Any) -> Any:
+def trigamma(b: Builder, x: Value) -> Value:
     """The derivative of digamma, made of other ops so that it has derivatives itself.
 
     Reflection for `x < 1/2` (Abramowitz and Stegun 6.4.7), recurrence up to 8 (6.4.6), then the

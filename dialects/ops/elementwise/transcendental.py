@@ -6,11 +6,11 @@ Complex arguments take the principal branch, as NumPy and C99 have it.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ...op import Operand
+from ...protocols import Builder, OneTangent, Tangents, Value, Values
 from ...types import COMPLEX, FLOATS, INEXACT
 from .family import Binary, Unary, over, scaled, shifted
 
@@ -93,7 +93,7 @@ class Log(OfInexact):
     function = np.log
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: OneTangent, result: Value) -> Tangents:
         return b.div(tangents[0], primals[0])
 
 
@@ -121,7 +121,7 @@ class Log1p(OfInexact):
         return np.where(np.abs(x) < 0.5, near + 1j * logarithm.imag, logarithm).astype(x.dtype)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: OneTangent, result: Value) -> Tangents:
         return b.div(tangents[0], shifted(b, primals[0], 1))
 
 
@@ -252,18 +252,18 @@ class Atan2(Binary):
     )
 
 
-def square_of(b: Any, x: Any) -> Any:
+def square_of(b: Builder, x: Value) -> Value:
     """`x^2`."""
     return b.mul(x, x)
 
 
-def one_minus_square(b: Any, x: Any) -> Any:
+def one_minus_square(b: Builder, x: Value) -> Value:
     """`1 - x^2` as `(1 - x) (1 + x)`, which does not cancel near 1."""
     one = b.full_like(x, 1)
     return b.mul(b.sub(one, x), b.add(one, x))
 
 
-def one_minus_square_to_ends(b: Any, x: Any) -> Any:
+def one_minus_square_to_ends(b: Builder, x: Value) -> Value:
     """`one_minus_square` under a root or in a denominator, whose derivatives are infinite at 1 and -1.
 
     Its own derivative is that of `1 - x^2`: a factor of the product is zero there, and times infinity NaN.
@@ -272,7 +272,7 @@ def one_minus_square_to_ends(b: Any, x: Any) -> Any:
     return b.add(direct, b.stop_gradient(b.sub(one_minus_square(b, x), direct)))
 
 
-def rsqrt_of_square_minus_one(b: Any, x: Any) -> Any:
+def rsqrt_of_square_minus_one(b: Builder, x: Value) -> Value:
     """`1 / sqrt(x^2 - 1)` by two roots: one would leave the principal branch, and overflow."""
     return b.mul(b.rsqrt(shifted(b, x, -1)), b.rsqrt(shifted(b, x, 1)))
 

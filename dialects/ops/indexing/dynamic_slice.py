@@ -13,7 +13,20 @@ from typing import Any
 import numpy as np
 
 from ...op import Linear, Op, Operand, require, require_same_dtype, sizes
-from ...types import ANY, INT32, INTEGERS, TensorType, storage
+from ...protocols import (
+    Batched,
+    Builder,
+    Cotangents,
+    OneLinear,
+    OneTangent,
+    Shape,
+    Size,
+    Tangent,
+    Tangents,
+    Value,
+    Values,
+)
+from ...types import ANY, INT32, INTEGERS, Dimension, TensorType, storage
 from ..elementwise.family import repeated
 from ..shape.rearrange import states_own_shape
 from .windows import WindowMap
@@ -44,23 +57,27 @@ class DynamicSlice(Op):
         return l.dynamic_slice(x, start_indices, slice_sizes)
 
     @staticmethod
-    def simplify(b: Any, x: Any, *start_indices: Any, slice_sizes: tuple[Any, ...]) -> Any:
+    def simplify(b: Builder, x: Value, *start_indices: Value, slice_sizes: Shape) -> Value | None:
         """A window of everything is the operand: the starts can only be 0."""
         return x if states_own_shape(b, x, slice_sizes) else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, slice_sizes: Any) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: OneTangent, result: Value, *, slice_sizes: Shape
+    ) -> Tangents:
         return b.dynamic_slice(tangents[0], *primals[1:], slice_sizes=slice_sizes)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, slice_sizes: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: OneLinear, *, slice_sizes: Shape) -> Cotangents:
         """Zeros, with the cotangent where the window was."""
         x, *starts = operands
         zeros = b.full(0, x.sizes, x.dtype)
         return [b.dynamic_update_slice(zeros, cotangent, *starts), *(None for _ in starts)]
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, slice_sizes: Any) -> Any:
+    def batch(
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, slice_sizes: Shape
+    ) -> Batched:
         """One window through the whole batch, or one gather where the starts differ."""
         x, *starts = operands
         if not any(batched[1:]):
@@ -109,24 +126,24 @@ class DynamicUpdateSlice(Op):
         return l.dynamic_update_slice(x, update, start_indices)
 
     @staticmethod
-    def simplify(b: Any, x: Any, update: Any, *start_indices: Any) -> Any:
+    def simplify(b: Builder, x: Value, update: Value, *start_indices: Value) -> Value | None:
         """An update of everything is the update."""
         kind = b.tensor_type(x)
         return update if kind.is_static and kind == b.tensor_type(update) else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
         x, update, *starts = primals
         dx, du = tangents[:2]
         dx = b.zeros_like(x) if dx is None else dx
         return b.dynamic_update_slice(dx, b.zeros_like(update) if du is None else du, *starts)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         """The window is the update's; the operand gets the rest."""
         x, update, *starts = operands
         window = update.sizes if isinstance(update, Linear) else b.sizes(update)
-        found: list[Any] = [None] * len(operands)
+        found: list[Tangent] = [None] * len(operands)
         if isinstance(x, Linear):
             found[0] = b.dynamic_update_slice(cotangent, b.full(0, window, x.dtype), *starts)
         if isinstance(update, Linear):
@@ -134,7 +151,7 @@ class DynamicUpdateSlice(Op):
         return found
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool]) -> Batched:
         """One window through the whole batch, or one scatter where the starts differ."""
         x, update, *starts = operands
         x = x if batched[0] else repeated(b, x, size)
@@ -161,19 +178,19 @@ class DynamicUpdateSlice(Op):
         return [found], [True]
 
 
-def _zero_start(b: Any, starts: Sequence[Any]) -> list[Any]:
+def _zero_start(b: Builder, starts: Values) -> list[Value]:
     """The start along the batch, in the dtype of the others."""
     return [b.scalar(0, b.tensor_type(starts[0]).dtype if starts else INT32)]
 
 
 def _of_each(
-    b: Any,
-    size: Any,
-    shape: Sequence[Any],
-    window: Sequence[Any],
-    starts: Sequence[Any],
+    b: Builder,
+    size: Size,
+    shape: Sequence[Dimension],
+    window: Sequence[Size],
+    starts: Values,
     batched: Sequence[bool],
-) -> tuple[WindowMap, Any]:
+) -> tuple[WindowMap, Value | None]:
     """One window for each element of a batch: its map without the batch, and the batch of index vectors.
 
     An axis that the window fills can only start at 0 and needs no index: no vectors where that is all axes.
@@ -191,7 +208,7 @@ def _of_each(
     return numbers, joined[0] if len(joined) == 1 else b.concatenate(*joined, axis=1)
 
 
-def _in_one_dtype(b: Any, indices: Sequence[Any]) -> Sequence[Any]:
+def _in_one_dtype(b: Builder, indices: Values) -> Values:
     """Indices of several dtypes in one that holds them all; negative ones are clamped to 0 anyway."""
     if len({b.tensor_type(i).dtype for i in indices}) == 1:
         return indices

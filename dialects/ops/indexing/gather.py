@@ -7,14 +7,59 @@ is one gather again.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Generic
 
 import numpy as np
 
 from ...errors import RunTimeCheckError
-from ...op import Op, Operand, choice, elements, ints, require, sizes
-from ...types import ANY, COMPLEX, INTEGERS, TensorType, from_storage, storage
+from ...op import Linear, Op, Operand, Record, choice, elements, ints, require, sizes, stated
+from ...protocols import (
+    Batched,
+    Builder,
+    Cotangents,
+    OneTangent,
+    Size,
+    Tangents,
+    Value,
+    Values,
+)
+from ...types import ANY, COMPLEX, INTEGERS, N, TensorType, from_storage, storage
 from .windows import WindowMap, check_batching, fits
+
+
+class Windows(Record, Generic[N]):
+    """The attributes of `gather`."""
+
+    offset_dims: tuple[int, ...] = stated(ints("the result axes along which windows extend"))
+    collapsed_slice_dims: tuple[int, ...] = stated(
+        ints("the axes of x, of window size 1, that the result lacks")
+    )
+    start_index_map: tuple[int, ...] = stated(
+        ints("the axis of x that each entry of an index vector counts along")
+    )
+    operand_batching_dims: tuple[int, ...] = stated(
+        ints("axes of x that run together with an axis of the indices")
+    )
+    start_indices_batching_dims: tuple[int, ...] = stated(ints("the axes of the indices that they run with"))
+    slice_sizes: tuple[N, ...] = stated(sizes("the window's size along each axis of x"))
+    mode: str = stated(
+        choice("clip", "fill", "promise_in_bounds", doc="what becomes of windows that leave x")
+    )
+    fill_value: np.ndarray = stated(elements("the value of elements out of range in mode fill"))
+
+    def map(self, x_rank: int, indices_rank: int) -> WindowMap:
+        """The window map that the attributes state."""
+        return WindowMap(
+            x_rank,
+            indices_rank,
+            self.offset_dims,
+            self.collapsed_slice_dims,
+            self.start_index_map,
+            self.operand_batching_dims,
+            self.start_indices_batching_dims,
+        )
 
 
 class Gather(Op):
@@ -29,35 +74,11 @@ class Gather(Op):
     name = "gather"
     is_arithmetic = False
     operands = (Operand("x", ANY), Operand("start_indices", INTEGERS))
-    attributes = {
-        "offset_dims": ints("the result axes along which windows extend"),
-        "collapsed_slice_dims": ints("the axes of x, of window size 1, that the result lacks"),
-        "start_index_map": ints("the axis of x that each entry of an index vector counts along"),
-        "operand_batching_dims": ints("axes of x that run together with an axis of the indices"),
-        "start_indices_batching_dims": ints("the axes of the indices that they run with"),
-        "slice_sizes": sizes("the window's size along each axis of x"),
-        "mode": choice("clip", "fill", "promise_in_bounds", doc="what becomes of windows that leave x"),
-        "fill_value": elements("the value of elements out of range in mode fill"),
-    }
+    record = Windows
 
     @staticmethod
-    def map(x_rank: int, indices_rank: int, attributes: dict[str, Any]) -> WindowMap:
-        """The window map that the attributes state."""
-        return WindowMap(
-            x_rank,
-            indices_rank,
-            tuple(attributes["offset_dims"]),
-            tuple(attributes["collapsed_slice_dims"]),
-            tuple(attributes["start_index_map"]),
-            tuple(attributes["operand_batching_dims"]),
-            tuple(attributes["start_indices_batching_dims"]),
-        )
-
-    @staticmethod
-    def infer(
-        x: TensorType, start_indices: TensorType, *, slice_sizes: tuple[int | None, ...], **attributes: Any
-    ) -> TensorType:
-        numbers = Gather.map(x.rank, start_indices.rank, attributes)
+    def infer(x: TensorType, start_indices: TensorType, *, attributes: Windows[int | None]) -> TensorType:
+        numbers, slice_sizes = attributes.map(x.rank, start_indices.rank), attributes.slice_sizes
         numbers.check("gather", start_indices.shape[-1] if start_indices.rank else None)
         require(len(slice_sizes) == x.rank, f"gather: slice_sizes {slice_sizes} must have the rank of {x}")
         for axis, (n, size) in enumerate(zip(slice_sizes, x.shape, strict=True)):
@@ -67,7 +88,7 @@ class Gather(Op):
             )
             require(fits(n, size, hidden), f"gather: slice_sizes {slice_sizes} do not fit into {x}")
         check_batching("gather", numbers, x, start_indices)
-        value = attributes["fill_value"]
+        value = attributes.fill_value
         require(
             value.shape == ((2,) if x.dtype in COMPLEX else ()),
             f"gather: fill_value must be 0-d and of dtype {x.dtype}",
@@ -75,49 +96,55 @@ class Gather(Op):
         shape = numbers.result_shape(start_indices.shape, slice_sizes)
         empty = any(x.shape[axis] == 0 for axis in numbers.hidden)
         require(
-            not empty or attributes["mode"] == "fill" or 0 in shape or None in shape,
+            not empty or attributes.mode == "fill" or 0 in shape or None in shape,
             f"gather: {x} has no elements, for a result of shape {shape}",
         )
         return x.with_shape(shape)
 
     @staticmethod
-    def evaluate(
-        x: np.ndarray, start_indices: np.ndarray, *, slice_sizes: tuple[int, ...], **attributes: Any
-    ) -> np.ndarray:
-        numbers = Gather.map(x.ndim, start_indices.ndim, attributes)
-        fill = attributes["mode"] == "fill"
+    def evaluate(x: np.ndarray, start_indices: np.ndarray, *, attributes: Windows[int]) -> np.ndarray:
+        numbers, slice_sizes = attributes.map(x.ndim, start_indices.ndim), attributes.slice_sizes
+        fill = attributes.mode == "fill"
         shape = numbers.result_shape(start_indices.shape, slice_sizes)
         if math.prod(shape) == 0:
             return np.zeros(shape, x.dtype)
         if x.size == 0:
             if not fill:
                 raise RunTimeCheckError(f"gather: an array of shape {x.shape} has no elements")
-            return np.full(shape, from_storage(attributes["fill_value"], x.dtype), x.dtype)
+            return np.full(shape, from_storage(attributes.fill_value, x.dtype), x.dtype)
         arrays, inside = numbers.positions(x.shape, start_indices, slice_sizes, clip=not fill)
         result = np.broadcast_to(x[tuple(arrays)] if arrays else x, shape)
         if fill:
-            result = np.where(inside, result, from_storage(attributes["fill_value"], x.dtype))
+            result = np.where(inside, result, from_storage(attributes.fill_value, x.dtype))
         return np.array(np.broadcast_to(result, shape), dtype=x.dtype)
 
     @staticmethod
-    def lower(l: Any, x: Any, start_indices: Any, *, slice_sizes: tuple[Any, ...], **attributes: Any) -> Any:
-        numbers = Gather.map(len(l.shape(x)), len(l.shape(start_indices)), attributes)
-        fill = None
-        if attributes["mode"] == "fill":
-            fill = from_storage(attributes["fill_value"], l.result_type.dtype)
-        return l.gather(x, start_indices, numbers, slice_sizes, fill)
+    def lower(l: Any, x: Any, start_indices: Any, **attributes: Any) -> Any:
+        found: Windows[Any] = Windows.of(attributes)
+        numbers = found.map(len(l.shape(x)), len(l.shape(start_indices)))
+        fill = from_storage(found.fill_value, l.result_type.dtype) if found.mode == "fill" else None
+        return l.gather(x, start_indices, numbers, found.slice_sizes, fill)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, fill_value: Any, **attributes: Any) -> Any:
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: OneTangent,
+        result: Value,
+        *,
+        attributes: Windows[Size],
+    ) -> Tangents:
         """The windows of the tangent; what was filled is constant."""
         zero = storage(np.zeros((), b.tensor_type(tangents[0]).dtype))
-        return b.gather(tangents[0], primals[1], fill_value=zero, **attributes)
+        return b.gather(tangents[0], primals[1], **replace(attributes, fill_value=zero).keywords)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, mode: str, **attributes: Any) -> Any:
+    def transpose(
+        b: Builder, cotangent: Value, operands: tuple[Linear, Value], *, attributes: Windows[Size]
+    ) -> Cotangents:
         """Each element of `x` gets the sum of the cotangents of the places where it went."""
         x, indices = operands
-        numbers = Gather.map(x.rank, b.tensor_type(indices).rank, attributes)
+        mode, numbers = attributes.mode, attributes.map(x.rank, b.tensor_type(indices).rank)
         found = b.scatter(
             b.full(0, x.sizes, x.dtype),
             indices,
@@ -132,23 +159,26 @@ class Gather(Op):
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
         *,
-        slice_sizes: Any,
-        mode: str,
-        fill_value: Any,
-        **attributes: Any,
-    ) -> Any:
+        attributes: Windows[Size],
+    ) -> Batched:
         """Windows through the whole batch where the indices are shared; else each at its own element."""
         x, indices = operands
         ranks = [b.tensor_type(v).rank - has for v, has in zip(operands, batched, strict=True)]
-        numbers = Gather.map(ranks[0], ranks[1], attributes).batched(*batched)
+        numbers = attributes.map(ranks[0], ranks[1]).batched(batched[0], batched[1])
+        slice_sizes = attributes.slice_sizes
         if batched[0]:
             slice_sizes = (1 if batched[1] else size, *slice_sizes)
         found = b.gather(
-            x, indices, **numbers.of_gather, slice_sizes=slice_sizes, mode=mode, fill_value=fill_value
+            x,
+            indices,
+            **numbers.of_gather,
+            slice_sizes=slice_sizes,
+            mode=attributes.mode,
+            fill_value=attributes.fill_value,
         )
         return [found], [True]

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import TypeCheckError
 from ...op import require, require_axes
-from ...types import TensorType, same_dimension
+from ...types import N, TensorType, same_dimension
 
 
 class Coordinate(NamedTuple):
@@ -103,14 +103,11 @@ class WindowMap:
             for axis in range(self.rank)
         )
 
-    def result_shape(self, indices: Sequence[Any], window: Sequence[Any]) -> tuple[Any, ...]:
+    def result_shape(self, indices: Sequence[N], window: Sequence[N]) -> tuple[N, ...]:
         """The result's shape from the indices' shape and the window's size along each operand axis."""
-        shape: list[Any] = [None] * self.result_rank
-        for axis, n in zip(self.batch_axes, indices[:-1], strict=True):
-            shape[axis] = n
-        for axis, operand_axis in zip(self.offset_dims, self.window_axes, strict=True):
-            shape[axis] = window[operand_axis]
-        return tuple(shape)
+        sizes = dict(zip(self.batch_axes, indices[:-1], strict=True))
+        sizes.update(zip(self.offset_dims, (window[a] for a in self.window_axes), strict=True))
+        return tuple(sizes[axis] for axis in range(self.result_rank))
 
     def batched(self, x: bool, indices: bool) -> WindowMap:
         """The map of a batch, which is axis 0 of the result and of what is batched: `x`, `indices`, or both.
@@ -177,9 +174,9 @@ class WindowMap:
         return arrays, inside
 
 
-def scatter_window(numbers: WindowMap, updates: Sequence[Any]) -> tuple[Any, ...]:
+def scatter_window(numbers: WindowMap, updates: Sequence[N]) -> tuple[N | int, ...]:
     """The window's size along each operand axis, from the shape of the updates."""
-    window: list[Any] = [1] * numbers.rank
+    window: list[N | int] = [1] * numbers.rank
     for axis, operand_axis in zip(numbers.offset_dims, numbers.window_axes, strict=True):
         window[operand_axis] = updates[axis]
     return tuple(window)

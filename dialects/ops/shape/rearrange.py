@@ -26,6 +26,18 @@ from ...op import (
     require_same_dtype,
     sizes,
 )
+from ...protocols import (
+    Batched,
+    Builder,
+    Cotangents,
+    OneLinear,
+    Shape,
+    Size,
+    Tangent,
+    Tangents,
+    Value,
+    Values,
+)
 from ...types import ANY, TensorType, merge_shapes
 from ..constants import Dim
 from ..elementwise.family import repeated
@@ -39,7 +51,7 @@ class Movement(Op):
     operands: ClassVar[tuple[Operand, ...]] = (Operand("x", ANY),)
 
     @classmethod
-    def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:
+    def jvp(cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: Any) -> Tangents:
         """The tangent moves as the operand does."""
         return b.apply(cls, tangents, attributes)[0]
 
@@ -84,7 +96,7 @@ class BroadcastInDim(Movement):
         return l.broadcast(x, shape, dimensions)
 
     @staticmethod
-    def simplify(b: Any, x: Any, *, shape: tuple[Any, ...], dimensions: tuple[int, ...]) -> Any:
+    def simplify(b: Builder, x: Value, *, shape: Shape, dimensions: tuple[int, ...]) -> Value | None:
         """A broadcast that adds no axis and moves none is its operand; of two the second suffices."""
         if states_own_shape(b, x, shape) and tuple(dimensions) == tuple(range(len(shape))):
             return x
@@ -102,10 +114,12 @@ class BroadcastInDim(Movement):
         return None
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, shape: Any, dimensions: tuple[int, ...]) -> Any:
+    def transpose(
+        b: Builder, cotangent: Value, operands: OneLinear, *, shape: Shape, dimensions: tuple[int, ...]
+    ) -> Cotangents:
         """Sums over the axes that were added or repeated, then puts the others in the operand's order."""
         x = operands[0]
-        repeated = [k for k, d in enumerate(dimensions) if x.type.shape[k] == 1 and not _is_one(shape[d])]
+        repeated = [k for k, d in enumerate(dimensions) if x.shape[k] == 1 and not _is_one(shape[d])]
         added = [d for d in range(len(shape)) if d not in dimensions]
         summed = sorted((*added, *(dimensions[k] for k in repeated)))
         value = b.reduce_sum(cotangent, axes=tuple(summed)) if summed else cotangent
@@ -117,8 +131,14 @@ class BroadcastInDim(Movement):
 
     @staticmethod
     def batch(
-        b: Any, size: Any, operands: Any, batched: Any, *, shape: Any, dimensions: tuple[int, ...]
-    ) -> Any:
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        shape: Shape,
+        dimensions: tuple[int, ...],
+    ) -> Batched:
         shifted = (0, *(d + 1 for d in dimensions))
         return [b.broadcast_in_dim(operands[0], shape=(size, *shape), dimensions=shifted)], [True]
 
@@ -151,7 +171,7 @@ class Reshape(Movement):
         return l.reshape(x, shape)
 
     @staticmethod
-    def simplify(b: Any, x: Any, *, shape: tuple[Any, ...]) -> Any:
+    def simplify(b: Builder, x: Value, *, shape: Shape) -> Value | None:
         """Of two reshapes the second suffices; one to the same shape is its operand."""
         if states_own_shape(b, x, shape):
             return x
@@ -161,11 +181,11 @@ class Reshape(Movement):
         return b.reshape(inner.operands[0], shape=shape)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, shape: Any) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: OneLinear, *, shape: Shape) -> Cotangents:
         return b.reshape(cotangent, shape=operands[0].sizes)
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, shape: Any) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, shape: Shape) -> Batched:
         return [b.reshape(operands[0], shape=(size, *shape))], [True]
 
 
@@ -193,7 +213,7 @@ class Transpose(Movement):
         return l.transpose(x, permutation)
 
     @staticmethod
-    def simplify(b: Any, x: Any, *, permutation: tuple[int, ...]) -> Any:
+    def simplify(b: Builder, x: Value, *, permutation: tuple[int, ...]) -> Value | None:
         """Permutations compose; the identity is its operand; what may come out in any order does so."""
         if tuple(permutation) == tuple(range(len(permutation))):
             return x
@@ -208,12 +228,21 @@ class Transpose(Movement):
         return inner.op.permuted(b, tuple(permutation), *inner.operands, **inner.attributes)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, permutation: tuple[int, ...]) -> Any:
+    def transpose(
+        b: Builder, cotangent: Value, operands: Values, *, permutation: tuple[int, ...]
+    ) -> Cotangents:
         inverse = tuple(permutation.index(axis) for axis in range(len(permutation)))
         return b.transpose(cotangent, permutation=inverse)
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, permutation: tuple[int, ...]) -> Any:
+    def batch(
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        permutation: tuple[int, ...],
+    ) -> Batched:
         return [b.transpose(operands[0], permutation=(0, *(p + 1 for p in permutation)))], [True]
 
 
@@ -249,20 +278,22 @@ class Concatenate(Movement):
         return l.concatenate(xs, axis)
 
     @staticmethod
-    def simplify(b: Any, *xs: Any, axis: int) -> Any:
+    def simplify(b: Builder, *xs: Value, axis: int) -> Value | None:
         """One array concatenated is itself."""
         return xs[0] if len(xs) == 1 else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, axis: int) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, *, axis: int
+    ) -> Tangents:
         moved = [b.zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
         return b.concatenate(*moved, axis=axis)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, axis: int) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, axis: int) -> Cotangents:
         """Each operand's cotangent is its own piece."""
-        found: list[Any] = []
-        first: Any = 0
+        found: list[Tangent] = []
+        first: Size = 0
         shape = b.sizes(cotangent)
         for x in operands:
             n = x.sizes[axis] if isinstance(x, Linear) else b.sizes(x)[axis]
@@ -275,7 +306,7 @@ class Concatenate(Movement):
         return found
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axis: int) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, axis: int) -> Batched:
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
         return [b.concatenate(*spread, axis=axis + 1)], [True]
 
@@ -301,7 +332,7 @@ class Reverse(Movement):
         return l.reverse(x, axes)
 
     @staticmethod
-    def simplify(b: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
+    def simplify(b: Builder, x: Value, *, axes: tuple[int, ...]) -> Value | None:
         """Turning around twice is nothing; no axes is nothing."""
         if not axes:
             return x
@@ -312,15 +343,17 @@ class Reverse(Movement):
         return b.reverse(inner.operands[0], axes=remaining)
 
     @staticmethod
-    def transpose(b: Any, cotangent: Any, operands: Any, *, axes: tuple[int, ...]) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, axes: tuple[int, ...]) -> Cotangents:
         return b.reverse(cotangent, axes=axes)
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, *, axes: tuple[int, ...]) -> Any:
+    def batch(
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, axes: tuple[int, ...]
+    ) -> Batched:
         return [b.reverse(operands[0], axes=tuple(a + 1 for a in axes))], [True]
 
 
-def states_own_shape(b: Any, x: Any, shape: Sequence[Any]) -> bool:
+def states_own_shape(b: Builder, x: Value, shape: Sequence[Size]) -> bool:
     """Whether `shape` is the shape of `x`: equal integers, and `dim` of `x` where that is dynamic."""
     kind = b.tensor_type(x)
     return len(shape) == kind.rank and all(
@@ -328,7 +361,7 @@ def states_own_shape(b: Any, x: Any, shape: Sequence[Any]) -> bool:
     )
 
 
-def _states_size(b: Any, x: Any, axis: int, stated: Any, size: int | None) -> bool:
+def _states_size(b: Builder, x: Value, axis: int, stated: Size, size: int | None) -> bool:
     if isinstance(stated, int) or size is not None:
         return isinstance(stated, int) and stated == size
     source = b.defining(stated)
@@ -357,5 +390,5 @@ def _count(shape: tuple[int | None, ...]) -> int | None:
     return math.prod(known) if len(known) == len(shape) else None
 
 
-def _is_one(size: Any) -> bool:
+def _is_one(size: Size) -> bool:
     return isinstance(size, int) and size == 1

@@ -6,15 +6,44 @@ program runs.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Generic
 
 import numpy as np
 
 from ...errors import AdzeError
-from ...op import Linear, Operand, ints, require, require_same_dtype, sizes
-from ...types import ANY, BOOL, TensorType
+from ...op import Linear, Operand, Record, ints, require, require_same_dtype, sizes, stated
+from ...protocols import (
+    Batched,
+    Builder,
+    Cotangents,
+    OneLinear,
+    Size,
+    Tangent,
+    Tangents,
+    Value,
+    Values,
+)
+from ...types import ANY, BOOL, N, TensorType
 from ..elementwise.family import repeated
 from .rearrange import Movement, states_own_shape
+
+
+class Bounds(Record, Generic[N]):
+    """The attributes of `slice`."""
+
+    start: tuple[N, ...] = stated(sizes("the first position of each axis"))
+    limit: tuple[N, ...] = stated(sizes("the position after the last of each axis"))
+    strides: tuple[int, ...] = stated(ints("the step along each axis, at least 1"))
+
+
+class Padding(Record, Generic[N]):
+    """The attributes of `pad`."""
+
+    low: tuple[N, ...] = stated(sizes("how many elements go before each axis; negative: are cut off"))
+    high: tuple[N, ...] = stated(sizes("how many elements go after each axis; negative: are cut off"))
+    interior: tuple[int, ...] = stated(ints("how many elements go between neighbours of each axis"))
 
 
 class Slice(Movement):
@@ -24,20 +53,11 @@ class Slice(Movement):
     """
 
     name = "slice"
-    attributes = {
-        "start": sizes("the first position of each axis"),
-        "limit": sizes("the position after the last of each axis"),
-        "strides": ints("the step along each axis, at least 1"),
-    }
+    record = Bounds
 
     @staticmethod
-    def infer(
-        x: TensorType,
-        *,
-        start: tuple[int | None, ...],
-        limit: tuple[int | None, ...],
-        strides: tuple[int, ...],
-    ) -> TensorType:
+    def infer(x: TensorType, *, attributes: Bounds[int | None]) -> TensorType:
+        start, limit, strides = attributes.start, attributes.limit, attributes.strides
         require(
             len(start) == len(limit) == len(strides) == x.rank,
             f"slice: start {start}, limit {limit} and strides {strides} must have one entry "
@@ -62,9 +82,8 @@ class Slice(Movement):
         return -(-(limit - start) // stride)
 
     @staticmethod
-    def evaluate(
-        x: np.ndarray, *, start: tuple[int, ...], limit: tuple[int, ...], strides: tuple[int, ...]
-    ) -> np.ndarray:
+    def evaluate(x: np.ndarray, *, attributes: Bounds[int]) -> np.ndarray:
+        start, limit, strides = attributes.start, attributes.limit, attributes.strides
         for axis, (first, last, n) in enumerate(zip(start, limit, x.shape, strict=True)):
             if not 0 <= first <= last <= n:
                 raise AdzeError(f"adze: slice [{first}:{last}] of axis {axis} is out of bounds for size {n}")
@@ -78,19 +97,19 @@ class Slice(Movement):
         return l.slice(x, start, limit, strides)
 
     @staticmethod
-    def simplify(
-        b: Any, x: Any, *, start: tuple[Any, ...], limit: tuple[Any, ...], strides: tuple[int, ...]
-    ) -> Any:
+    def simplify(b: Builder, x: Value, *, attributes: Bounds[Size]) -> Value | None:
         """A slice of everything is its operand."""
+        start, limit, strides = attributes.start, attributes.limit, attributes.strides
         from_origin = all(isinstance(n, int) and n == 0 for n in start)
         is_whole = from_origin and set(strides) <= {1} and states_own_shape(b, x, limit)
         return x if is_whole else None
 
     @staticmethod
     def transpose(
-        b: Any, cotangent: Any, operands: Any, *, start: Any, limit: Any, strides: tuple[int, ...]
-    ) -> Any:
+        b: Builder, cotangent: Value, operands: OneLinear, *, attributes: Bounds[Size]
+    ) -> Cotangents:
         """Zeros where the slice did not look."""
+        start, strides = attributes.start, attributes.strides
         high = []
         for n, first, taken, stride in zip(
             operands[0].sizes, start, b.sizes(cotangent), strides, strict=True
@@ -106,8 +125,9 @@ class Slice(Movement):
 
     @staticmethod
     def batch(
-        b: Any, size: Any, operands: Any, batched: Any, *, start: Any, limit: Any, strides: tuple[int, ...]
-    ) -> Any:
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Bounds[Size]
+    ) -> Batched:
+        start, limit, strides = attributes.start, attributes.limit, attributes.strides
         found = b.slice(operands[0], start=(0, *start), limit=(size, *limit), strides=(1, *strides))
         return [found], [True]
 
@@ -120,21 +140,11 @@ class Pad(Movement):
 
     name = "pad"
     operands = (Operand("x", ANY), Operand("padding_value", ANY))
-    attributes = {
-        "low": sizes("how many elements go before each axis; negative: are cut off"),
-        "high": sizes("how many elements go after each axis; negative: are cut off"),
-        "interior": ints("how many elements go between neighbours of each axis"),
-    }
+    record = Padding
 
     @staticmethod
-    def infer(
-        x: TensorType,
-        padding_value: TensorType,
-        *,
-        low: tuple[int | None, ...],
-        high: tuple[int | None, ...],
-        interior: tuple[int, ...],
-    ) -> TensorType:
+    def infer(x: TensorType, padding_value: TensorType, *, attributes: Padding[int | None]) -> TensorType:
+        low, high, interior = attributes.low, attributes.high, attributes.interior
         require_same_dtype("pad", x, padding_value)
         require(padding_value.rank == 0, f"pad: padding_value must be 0-d, got {padding_value}")
         require(
@@ -156,14 +166,8 @@ class Pad(Movement):
         return padded
 
     @staticmethod
-    def evaluate(
-        x: np.ndarray,
-        padding_value: np.ndarray,
-        *,
-        low: tuple[int, ...],
-        high: tuple[int, ...],
-        interior: tuple[int, ...],
-    ) -> np.ndarray:
+    def evaluate(x: np.ndarray, padding_value: np.ndarray, *, attributes: Padding[int]) -> np.ndarray:
+        low, high, interior = attributes.low, attributes.high, attributes.interior
         spread = np.full(
             [n + k * max(n - 1, 0) for n, k in zip(x.shape, interior, strict=True)], padding_value, x.dtype
         )
@@ -198,31 +202,25 @@ class Pad(Movement):
         return l.pad(x, padding_value, low, high, interior)
 
     @staticmethod
-    def simplify(
-        b: Any,
-        x: Any,
-        padding_value: Any,
-        *,
-        low: tuple[Any, ...],
-        high: tuple[Any, ...],
-        interior: tuple[int, ...],
-    ) -> Any:
+    def simplify(b: Builder, x: Value, padding_value: Value, *, attributes: Padding[Size]) -> Value | None:
         """Padding by nothing is the operand."""
+        low, high, interior = attributes.low, attributes.high, attributes.interior
         nothing = all(isinstance(n, int) and n == 0 for n in (*low, *high, *interior))
         return x if nothing else None
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, low: Any, high: Any, interior: Any) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, *, attributes: Padding[Size]
+    ) -> Tangents:
         dx, dvalue = tangents
         moved = b.zeros_like(primals[0]) if dx is None else dx
         around = b.zeros_like(primals[1]) if dvalue is None else dvalue
-        return b.pad(moved, around, low=low, high=high, interior=interior)
+        return b.pad(moved, around, **attributes.keywords)
 
     @staticmethod
-    def transpose(
-        b: Any, cotangent: Any, operands: Any, *, low: Any, high: Any, interior: tuple[int, ...]
-    ) -> Any:
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Padding[Size]) -> Cotangents:
         """The operand's cotangent lies where its elements went; the rest belongs to the padding value."""
+        low, high, interior = attributes.low, attributes.high, attributes.interior
         x, value = operands
         zero = b.scalar(0, b.tensor_type(cotangent).dtype)
         whole = b.pad(
@@ -243,15 +241,16 @@ class Pad(Movement):
 
     @staticmethod
     def batch(
-        b: Any, size: Any, operands: Any, batched: Any, *, low: Any, high: Any, interior: tuple[int, ...]
-    ) -> Any:
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Padding[Size]
+    ) -> Batched:
         """A batched padding value is chosen wherever a padded mask says that no element came."""
+        low, high, interior = attributes.low, attributes.high, attributes.interior
         x, value = operands
         x = x if batched[0] else repeated(b, x, size)
-        config = {"low": (0, *low), "high": (0, *high), "interior": (0, *interior)}
+        pad = partial(b.pad, low=(0, *low), high=(0, *high), interior=(0, *interior))
         if not batched[1]:
-            return [b.pad(x, value, **config)], [True]
-        padded = b.pad(x, b.scalar(0, b.tensor_type(x).dtype), **config)
-        mask = b.pad(b.full(True, b.sizes(x), BOOL), b.scalar(False, BOOL), **config)
+            return [pad(x, value)], [True]
+        padded = pad(x, b.scalar(0, b.tensor_type(x).dtype))
+        mask = pad(b.full(True, b.sizes(x), BOOL), b.scalar(False, BOOL))
         around = b.broadcast_in_dim(value, shape=b.sizes(padded), dimensions=(0,))
         return [b.select(mask, padded, around)], [True]
