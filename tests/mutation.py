@@ -5,7 +5,7 @@
 
 Each runs in a process of its own: the rule is replaced in the class of the op (or in the module of the pass
 or of the command), then the tests of that op (or folder) run, as selected for `make test`, up to the first
-failure. Before them the same tests run unbroken: a test that fails anyway finds nothing.
+failure. That test then runs unbroken, and has to pass.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -177,14 +177,14 @@ def mutations() -> list[Mutation]:
 class Recorder:
     """A pytest plugin: keeps the items of one op, and remembers what failed."""
 
-    def __init__(self, ops: Iterable[str]) -> None:
-        self.endings = tuple(f"[{op}]" for op in ops)
+    def __init__(self, op: str | None) -> None:
+        self.op = op
         self.failed: list[str] = []
         self.passed = 0
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        if self.endings:
-            items[:] = [item for item in items if item.name.endswith(self.endings)]
+        if self.op:
+            items[:] = [item for item in items if item.name.endswith(f"[{self.op}]")]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
@@ -192,67 +192,64 @@ class Recorder:
         self.passed += report.when == "call" and report.passed
 
 
-def run(tests: Sequence[str], ops: Iterable[str]) -> Recorder:
+def run(tests: Sequence[str], op: str | None = None) -> Recorder:
     """The selected tests, up to the first failure."""
-    recorder = Recorder(ops)
+    recorder = Recorder(op)
     with contextlib.redirect_stdout(io.StringIO()):
         pytest.main(["-x", "-q", *tests], plugins=[recorder])
+    assert recorder.passed or recorder.failed, f"no test ran of {tests}"
     return recorder
 
 
-def alone(name: str) -> str | None:
-    """In this process: the test that fails with this mutation; after `unbroken` it has to pass without."""
-    by_name = {each.name: each for each in mutations()}
-    each = by_name[name]
-    each.apply()
-    recorder = run(each.tests, [each.op] if each.op else [])
-    assert recorder.passed or recorder.failed, f"{name}: no test ran"
-    return recorder.failed[0] if recorder.failed else None
+def broken(name: str) -> str | None:
+    """In this process: the test that fails with this mutation."""
+    (mutation,) = (each for each in mutations() if each.name == name)
+    mutation.apply()
+    failed = run(mutation.tests, mutation.op).failed
+    return failed[0] if failed else None
 
 
-def unbroken(names: Sequence[str]) -> str | None:
-    """In this process: the test that fails without any mutation."""
-    chosen = [each for each in mutations() if each.name in names]
-    for tests in dict.fromkeys(each.tests for each in chosen):
-        ops = {each.op for each in chosen if each.tests == tests and each.op}
-        recorder = run(tests, sorted(ops))
-        if recorder.failed:
-            return recorder.failed[0]
-    return None
+def unbroken(test: str) -> str | None:
+    """In this process: the test, if it fails without any mutation."""
+    return test if run([test]).failed else None
 
 
-def in_a_process(*arguments: str) -> str | None:
-    """What `alone` or `unbroken` says in a new process."""
+def in_a_process(option: str, argument: str) -> str | None:
+    """What `broken` or `unbroken` says in a new process."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.mutation", *arguments],
+        [sys.executable, "-m", "tests.mutation", option, argument],
         cwd=CHECKOUT,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    found: str | None = json.loads(done.stdout.splitlines()[-1])
-    return found
+    answer: str | None = json.loads(done.stdout.splitlines()[-1])
+    return answer
+
+
+def noticed_by(name: str) -> str | None:
+    """The test that fails because of this mutation, and passes without it."""
+    test = in_a_process("--broken", name)
+    if test is not None and in_a_process("--unbroken", test) is not None:
+        raise AssertionError(f"{test} fails although nothing is broken")
+    return test
 
 
 def main(arguments: Sequence[str]) -> int:
-    if arguments[:1] == ["--alone"]:
-        print(json.dumps(alone(arguments[1])))
+    if arguments[:1] == ["--broken"]:
+        print(json.dumps(broken(arguments[1])))
         return 0
     if arguments[:1] == ["--unbroken"]:
-        print(json.dumps(unbroken(arguments[1:])))
+        print(json.dumps(unbroken(arguments[1])))
         return 0
     every = {each.name: each for each in mutations()}
     chosen = list(arguments) or list(every)
-    failure = in_a_process("--unbroken", *chosen)
-    if failure:
-        print(f"{failure} fails although nothing is broken")
-        return 1
     survivors = 0
     for name in chosen:
-        noticed = in_a_process("--alone", name)
-        survivors += noticed is None
-        print(f"{name:32} {every[name].what:20} {noticed or 'SURVIVES'}", flush=True)
+        test = noticed_by(name)
+        survivors += test is None
+        print(f"{name:32} {every[name].what:20} {test or 'SURVIVES'}", flush=True)
     print(f"{len(chosen)} rules broken, {survivors} unnoticed")
     return int(survivors > 0)
 
