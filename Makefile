@@ -1,7 +1,8 @@
 # Two commands do everything on a fresh machine with Python 3.11, its venv module and make:
 #   make demo    trains, builds and runs the digits example
-#   make test    lint, strict types, all tests
-# Both first create .venv and install the project into it (again when pyproject.toml, the CMake files or the
+#   make test    lint, strict types and a selection of the tests, in ten minutes on two cores
+# `make test-all` runs every test, which takes an hour: docs/testing.md says what is left out otherwise.
+# All first create .venv and install the project into it (again when pyproject.toml, the CMake files or the
 # list of modules change). Nothing is written outside the checkout: caches and temporary files go to .cache.
 
 SHELL := /bin/bash
@@ -9,6 +10,7 @@ SHELL := /bin/bash
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+SELECTION ?=
 JOBS ?= 2
 
 ENVIRONMENT := .venv
@@ -22,13 +24,15 @@ export TMPDIR := $(CURDIR)/.cache/tmp
 export XDG_CACHE_HOME := $(CURDIR)/.cache
 export PIP_CACHE_DIR := $(CURDIR)/.cache/pip
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Modules are compiled once, also where the environment asks for nothing to be written: tests start processes.
+export PYTHONDONTWRITEBYTECODE :=
 # The environment's own commands (adze, iree-run-module, ruff, ...) come first.
 export PATH := $(CURDIR)/$(ENVIRONMENT)/bin:$(PATH)
 
-.PHONY: help install demo test lint format typecheck unit bench clean FORCE
+.PHONY: help install demo test test-all lint format typecheck unit bench clean FORCE
 
 help:
-	@echo "make demo | test | lint | format | typecheck | unit | bench | clean"
+	@echo "make demo | test | test-all | lint | format | typecheck | unit | bench | clean"
 
 # Debian splits venv: without python3-venv, an environment without pip is filled by the system's pip.
 $(PY):
@@ -58,7 +62,9 @@ demo: $(INSTALLED)
 	@mkdir -p "$(TMPDIR)"
 	@$(PY) examples/digits/demo.py
 
-test: lint typecheck unit
+# Types are checked beside the tests: mypy uses one core while the first tests are collected.
+test test-all: lint
+	@$(MAKE) --no-print-directory --jobs=2 typecheck unit SELECTION=$(if $(filter test-all,$@),--all)
 
 lint: $(INSTALLED)
 	$(PY) -m ruff check .
@@ -78,7 +84,7 @@ typecheck: $(INSTALLED)
 
 unit: $(INSTALLED)
 	@mkdir -p "$(TMPDIR)"
-	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal $(SELECTION) $(PYTEST_ARGS)
 
 bench: $(INSTALLED)
 	@mkdir -p "$(TMPDIR)"

@@ -8,11 +8,13 @@ which each pair of values of two factors occurs finds what the product finds, wi
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     import pytest
+
+Row = TypeVar("Row")
 
 
 def each_value(row: Sequence[Hashable]) -> set[Hashable]:
@@ -43,6 +45,14 @@ def cover(goals: Sequence[Iterable[Hashable]]) -> list[bool]:
             for number in rows_of[goal]:
                 missing[number].discard(goal)
     return chosen
+
+
+def some(rows: Sequence[Row], factors: Callable[[Row], Sequence[Hashable]], thorough: bool) -> list[Row]:
+    """Rows in which each value of each factor occurs; all where the run is thorough."""
+    if thorough:
+        return list(rows)
+    flags = cover([each_value(factors(row)) for row in rows])
+    return [row for row, is_chosen in zip(rows, flags, strict=True) if is_chosen]
 
 
 MARKERS: Final = {"pairwise": each_pair, "each_value": each_value}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
@@ -24,6 +24,7 @@ from adze.passes.engines import Engines
 from adze.passes.ir.construction import Activity
 
 from ..op_cases import BY_OP
+from ..selection import some
 from .cases import Array, Instance, T, instances
 from .derivative_checks import (
     FLOAT64,
@@ -74,14 +75,29 @@ def skip_undefined(name: str) -> None:
         pytest.skip(f"{name}: {rule.reason}")
 
 
-def masks(instance: Instance, subject: Subject) -> Iterator[Activity]:
-    """Each operand alone, then all; the carrier of dynamic sizes is never batched."""
+def masks(instance: Instance) -> list[Activity]:
+    """Each array operand alone, then all."""
     count = len([o for o in instance.case.operands if isinstance(o, Array)])
-    rest = (False,) * (len(subject.arguments) - count)
-    for chosen in range(count):
-        yield (*(i == chosen for i in range(count)), *rest)
-    if count > 1:
-        yield (*(True,) * count, *rest)
+    alone = [tuple(i == chosen for i in range(count)) for chosen in range(count)]
+    return [*alone, (True,) * count] if count > 1 else alone
+
+
+def padded(mask: Activity, subject: Subject) -> Activity:
+    """`mask` for the arguments of a function: the carrier of dynamic sizes is never batched."""
+    return (*mask, *(False,) * (len(subject.arguments) - len(mask)))
+
+
+def batches(found: Iterable[Instance], thorough: bool) -> Iterator[tuple[Instance, Subject, Activity]]:
+    """What to batch: all, or each case, dtype, kind of sizes and set of operands once."""
+    pairs = [(instance, mask) for instance in found for mask in masks(instance)]
+
+    def factors(pair: tuple[Instance, Activity]) -> tuple[Hashable, ...]:
+        instance, mask = pair
+        return id(instance.case), instance.dtype, instance.dynamic, mask
+
+    for instance, mask in some(pairs, factors, thorough):
+        subject = subject_of(instance)
+        yield instance, subject, padded(mask, subject)
 
 
 def slices(instance: Instance, subject: Subject, count: int) -> list[tuple[np.ndarray, ...]]:
@@ -141,39 +157,36 @@ def check(instance: Instance, subject: Subject, mask: Activity, dynamic: bool) -
 
 
 @for_each_op
-def test_batch_is_a_loop(name: str) -> None:
+def test_batch_is_a_loop(name: str, thorough: bool) -> None:
     skip_undefined(name)
     assert instances_of(name), f"no case of {name} can be batched"
-    for instance in instances_of(name):
-        subject = subject_of(instance)
-        for mask in masks(instance, subject):
-            check(instance, subject, mask, dynamic=False)
+    for instance, subject, mask in batches(instances_of(name), thorough):
+        check(instance, subject, mask, dynamic=False)
 
 
 @for_each_op
-def test_dynamic_batch_is_a_loop(name: str) -> None:
+def test_dynamic_batch_is_a_loop(name: str, thorough: bool) -> None:
     skip_undefined(name)
-    seen: set[tuple[int, bool]] = set()
-    for instance in instances_of(name):
-        if (id(instance.case), instance.dynamic) in seen:
-            continue
-        seen.add((id(instance.case), instance.dynamic))
-        subject = subject_of(instance)
-        for mask in masks(instance, subject):
-            check(instance, subject, mask, dynamic=True)
+    first = {(id(i.case), i.dynamic): i for i in reversed(instances_of(name))}
+    for instance, subject, mask in batches(reversed(first.values()), thorough):
+        check(instance, subject, mask, dynamic=True)
 
 
 @for_each_op
-def test_batch_of_a_batch_is_a_loop_of_loops(name: str) -> None:
+def test_batch_of_a_batch_is_a_loop_of_loops(name: str, thorough: bool) -> None:
     """The outer batch over all, the inner one over each operand alone, and the other way round."""
     skip_undefined(name)
-    for instance in {id(i.case): i for i in reversed(instances_of(name)) if not i.dynamic}.values():
+    first = {id(i.case): i for i in reversed(instances_of(name)) if not i.dynamic}
+    rows = [(i, inner, outer) for i in first.values() for inner, outer in pairs_of_masks(i)]
+    for instance, inner, outer in some(rows, lambda row: (id(row[0].case), row[1], row[2]), thorough):
         subject = subject_of(instance)
-        *single, everything = masks(instance, subject)
-        for inner, outer in [*((m, everything) for m in single), *((everything, m) for m in single)] or [
-            (everything, everything)
-        ]:
-            check_twice(instance, subject, inner, outer)
+        check_twice(instance, subject, padded(inner, subject), padded(outer, subject))
+
+
+def pairs_of_masks(instance: Instance) -> list[tuple[Activity, Activity]]:
+    *single, everything = masks(instance)
+    pairs = [*((m, everything) for m in single), *((everything, m) for m in single)]
+    return pairs or [(everything, everything)]
 
 
 def check_twice(instance: Instance, subject: Subject, inner: Activity, outer: Activity) -> None:
@@ -199,17 +212,14 @@ DIFFERENTIABLE = [
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_batch_of_pullback_is_pullback_of_batch(name: str) -> None:
+def test_batch_of_pullback_is_pullback_of_batch(name: str, thorough: bool) -> None:
     """Both are the loop of pullbacks; cotangents of operands that are shared are summed over the batch."""
     skip_undefined(name)
-    for instance in smooth_instances(BY_OP[name], [FLOAT64]):
-        if instance.dynamic:
-            continue
-        subject = subject_of(instance)
+    static = (i for i in smooth_instances(BY_OP[name], [FLOAT64]) if not i.dynamic)
+    for instance, subject, mask in batches(static, thorough):
         if not any(subject.active_results):
             continue
-        for mask in masks(instance, subject):
-            check_pullbacks(instance, subject, mask)
+        check_pullbacks(instance, subject, mask)
 
 
 def check_pullbacks(instance: Instance, subject: Subject, mask: Activity) -> None:

@@ -16,6 +16,7 @@ from adze.dialects.errors import MissingRuleError
 from adze.dialects.types import BFLOAT16, COMPLEX, FLOATS, INEXACT, dtype_name
 
 from ..op_cases import BY_OP
+from ..selection import some
 from .cases import Instance
 from .derivative_checks import (
     COMPLEX128,
@@ -59,6 +60,11 @@ def reversible(name: str) -> list[Instance]:
     return differentiable(name)
 
 
+def quick(found: list[Instance], thorough: bool) -> list[Instance]:
+    """Each case, each dtype, static and dynamic sizes, but not their product."""
+    return some(found, lambda i: (id(i.case), i.dtype, i.dynamic), thorough)
+
+
 def is_undefined(name: str) -> bool:
     return hasattr(BY_NAME[name].jvp, "reason")
 
@@ -75,23 +81,23 @@ def is_wide(subject: Subject) -> bool:
 
 
 @for_each_op
-def test_jvp_is_the_central_difference(name: str) -> None:
-    for instance in differentiable(name):
+def test_jvp_is_the_central_difference(name: str, thorough: bool) -> None:
+    for instance in quick(differentiable(name), thorough):
         subject = subject_of(instance)
         if is_wide(subject) and name not in DECREED:
             apply(compare_with_differences, instance)
 
 
 @for_each_op
-def test_vjp_is_the_transpose_of_jvp(name: str) -> None:
-    for instance in reversible(name):
+def test_vjp_is_the_transpose_of_jvp(name: str, thorough: bool) -> None:
+    for instance in quick(reversible(name), thorough):
         apply(lambda s: compare_modes(s, 1e-9 if is_wide(s) else 2e-2), instance)
 
 
 @for_each_op
-def test_derivatives_of_order_two(name: str) -> None:
-    for instance in reversible(name):
-        if instance.dynamic or name in DECREED:
+def test_derivatives_of_order_two(name: str, thorough: bool) -> None:
+    for instance in quick([i for i in reversible(name) if not i.dynamic], thorough):
+        if name in DECREED:
             continue
         first = subject_of(instance)
         if is_wide(first) and any(first.active_results):
@@ -107,13 +113,11 @@ def check_order_two(subject: Subject) -> None:
 
 
 @for_each_op
-def test_derivatives_keep_the_dtype(name: str) -> None:
+def test_derivatives_keep_the_dtype(name: str, thorough: bool) -> None:
     row = BY_OP[name]
     narrow = [d for d in row.dtypes if d in INEXACT - {FLOAT64, COMPLEX128}]
     reversible(name)
-    for instance in smooth_instances(row, narrow):
-        if instance.dynamic:
-            continue
+    for instance in quick([i for i in smooth_instances(row, narrow) if not i.dynamic], thorough):
         subject = subject_of(instance)
         if FLOAT64 in map(array_dtype, subject.result_types) or COMPLEX128 in map(
             array_dtype, subject.result_types

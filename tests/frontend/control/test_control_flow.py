@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ from adze import numpy as xp
 from adze.dialects.ops.effects import CheckFailedError
 from adze.frontend.tracing.interpreter import as_value
 from adze.runtime.errors import CallError
+
+from ...oracles import Frozen
 
 Program = Callable[[Any], Any]
 
@@ -432,11 +435,15 @@ BRIEFLY: Final = ("scan_val", "cond_grad", "switch_grad", "while_jvp", "fori")
 """One of each construct, for `make test`."""
 
 
-@pytest.fixture(scope="module")
-def jax_library() -> Any:
+def by_jax(name: str) -> Any:
     jax = pytest.importorskip("jax", reason="the oracle of control flow")
     with jax.enable_x64(True):
-        yield Library("jax", jax, jax.numpy, jax.lax)
+        return jax.tree.map(np.asarray, cases[name](Library("jax", jax, jax.numpy, jax.lax)))
+
+
+ORACLE: Final = Frozen(
+    Path(__file__).with_name("control_flow.npz"), {name: partial(by_jax, name) for name in sorted(cases)}
+)
 
 
 def close(actual: Any, expected: Any, tolerance: float) -> None:
@@ -449,8 +456,15 @@ def close(actual: Any, expected: Any, tolerance: float) -> None:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", sorted(cases))
-def test_evaluated_program_is_that_of_jax(name: str, jax_library: Library) -> None:
-    close(cases[name](ADZE), adze.tree.map(np.asarray, cases[name](jax_library)), 1e-6)
+def test_evaluated_program_is_that_of_jax(name: str) -> None:
+    close(cases[name](ADZE), ORACLE[name], 1e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", sorted(cases))
+def test_the_frozen_value_is_that_of_jax(name: str) -> None:
+    ORACLE.check_fresh(name)
 
 
 @pytest.mark.parametrize(

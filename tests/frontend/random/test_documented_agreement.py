@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ import pytest
 
 from adze import random
 
-pytestmark = pytest.mark.oracle
+from ...oracles import Frozen
 
-jax = pytest.importorskip("jax")
+pytestmark = pytest.mark.oracle
 
 KEY = np.array([0xDEADBEEF, 0x00C0FFEE], np.uint32)
 FLAT = np.array([1, 2, 3.5], np.float32)
@@ -64,6 +65,16 @@ CALLS: dict[str, tuple[Any, ...]] = {
     "orthogonal": (20, (2,)),
     "multivariate_normal": (FLAT, COVARIANCE, (500,)),
 }
+
+
+def by_jax(name: str) -> Any:
+    jax = pytest.importorskip("jax", reason="the oracle")
+    return getattr(jax.random, name)(jax.numpy.asarray(KEY), *CALLS[name])
+
+
+ORACLE = Frozen(
+    Path(__file__).with_name("documented_agreement.npz"), {name: partial(by_jax, name) for name in CALLS}
+)
 
 
 def off(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
@@ -117,15 +128,22 @@ def test_every_sampler_is_in_the_table() -> None:
 @pytest.mark.parametrize("name", CALLS)
 def test_agrees_as_documented(name: str) -> None:
     found = np.asarray(getattr(random, name)(KEY, *CALLS[name]))
-    expected = np.asarray(getattr(jax.random, name)(jax.numpy.asarray(KEY), *CALLS[name]))
+    (expected,) = ORACLE[name]
     assert found.shape == expected.shape and found.dtype == expected.dtype
     assert AGREEMENT[TABLE[name]](found, expected)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", CALLS)
+def test_the_frozen_value_is_that_of_jax(name: str) -> None:
+    ORACLE.check_fresh(name)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("method", ["eigh", "svd"])
 def test_other_factors_of_a_covariance_agree_up_to_the_signs_of_the_vectors(method: str) -> None:
     """Lengths do not depend on the signs where the mean is zero and one number is drawn at a time."""
+    jax = pytest.importorskip("jax", reason="the oracle")
     scaled = np.diag(np.array([1, 4, 9], np.float32))
     arguments = (np.zeros(3, np.float32), scaled, (500,), np.float32, method)
     found = np.abs(np.asarray(random.multivariate_normal(KEY, *arguments)))
@@ -136,6 +154,7 @@ def test_other_factors_of_a_covariance_agree_up_to_the_signs_of_the_vectors(meth
 @pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 def test_orthogonal_matrices_are_those_of_jax(dtype: Any) -> None:
+    jax = pytest.importorskip("jax", reason="the oracle")
     with jax.enable_x64(np.finfo(dtype).bits == 64):
         for n, m in ((7, None), (40, 33), (3, 5)):
             found = np.asarray(random.orthogonal(KEY, n, (2,), dtype, m))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from typing import Any
 
@@ -14,8 +13,8 @@ from adze.passes.lower.tuning import configuration
 from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
+from ...random_programs import random_program
 from .programs import Compiled, build, lowered_text
-from .random_programs import program
 from .test_random_programs import check
 
 WIDE, SMALL = (256, 512), (16, 32)
@@ -170,7 +169,7 @@ def test_what_is_left_to_iree(types: tuple[TensorType, ...], target: str) -> Non
 
 @pytest.mark.parametrize("simplified", [False, True])
 def test_random_programs_of_arrays_that_count_as_large(
-    monkeypatch: pytest.MonkeyPatch, simplified: bool
+    monkeypatch: pytest.MonkeyPatch, simplified: bool, thorough: bool
 ) -> None:
     monkeypatch.setattr(configuration, "LARGE", 2)
-    check([program(random.Random(5000 + seed)) for seed in range(20)], simplified)
+    check([random_program(5000 + seed) for seed in range(20 if thorough else 5)], simplified)

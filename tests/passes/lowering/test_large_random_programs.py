@@ -1,13 +1,10 @@
 """Random programs of arrays that tiles do not divide: compiled as users compile them = evaluated.
 
 Unlike `test_random_programs.py` this goes the whole way, since what IREE computes wrongly at such sizes is
-found after the lowering, in its kernels, and then compiled another way. `ADZE_FUZZ_EXAMPLES` draws more.
+found after the lowering, in its kernels, and then compiled another way.
 """
 
 from __future__ import annotations
-
-import os
-import random
 
 import numpy as np
 import pytest
@@ -15,15 +12,15 @@ import pytest
 import adze
 from adze.frontend.tracing.interpreter import ops
 
-from .random_programs import Program, program
+from ...random_programs import random_program, seeds
+from ...random_programs.of_ops import Program
 
 ONCE_REFUSED = (73, 95)
-PROGRAMS = 6 * int(os.environ.get("ADZE_FUZZ_EXAMPLES", "1"))
 
 
-@pytest.mark.parametrize("seed", dict.fromkeys([*range(PROGRAMS), *ONCE_REFUSED]))
+@pytest.mark.parametrize("seed", seeds(1, 6, also=ONCE_REFUSED))
 def test_compiled_is_evaluated(seed: int) -> None:
-    check(program(random.Random(seed), is_large=True))
+    check(random_program(seed, "large"))
 
 
 def check(drawn: Program) -> None:
@@ -37,8 +34,6 @@ def check(drawn: Program) -> None:
     for which in (0, 1, 0):  # the third call would see what the others left behind
         arguments = drawn.arguments(which)
         results = compiled(*arguments)
-        for number, got, want in zip(drawn.returned, results, drawn.expected(which), strict=True):
-            assert got.dtype == want.dtype, f"v{number} of\n{drawn}"
-            np.testing.assert_array_equal(np.asarray(got), want, f"v{number} of\n{drawn}")
+        drawn.check(which, results, "compiled")
         for got, want in zip(arguments, drawn.arguments(which), strict=True):
             np.testing.assert_array_equal(got, want, f"an argument has changed of\n{drawn}")

@@ -2,14 +2,14 @@
 
 An author draws one application after another and evaluates each at once, for two sets of arguments, so that
 every step is known to be well typed, inside its bounds, and exact: floats stay small integers, whose results
-do not depend on the order of additions. In: a source of random numbers. Out: a `Program`, which can be built
-with any builder and knows what it must give. Values are used again and returned at random, inputs too.
+do not depend on the order of additions. Input: a source of random numbers. Output: a `Program`, which can be
+built with any builder and knows its results. Values are used again and returned at random, inputs too.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
@@ -34,6 +34,10 @@ LARGE_SHAPES: Final = (
     *((65, 129), (5, 300), (33, 65), (130, 17), (300,), (129,), (65, 1), (1, 129), (2, 65, 33), (129, 65)),
 )
 MOST_LARGE_ELEMENTS: Final = 50_000
+ROUNDED_DTYPES: Final = (np.dtype(np.float32), np.dtype(np.float64))
+LARGEST_ROUNDED: Final = 4.0
+ROUNDINGS: Final = 256
+"""What is rounded stays this small and goes through a dozen steps at most."""
 
 
 class SizeOf:
@@ -52,6 +56,8 @@ class Known:
 
     type: TensorType
     arrays: tuple[np.ndarray, np.ndarray]
+    is_rounded: bool = False
+    """Whether it came through a transcendental function, which compiled code may round elsewhere."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -103,6 +109,17 @@ class Program:
     def expected(self, which: int) -> list[np.ndarray]:
         return [self.values[i].arrays[which] for i in self.returned]
 
+    def check(self, which: int, results: Sequence[Any], what: str) -> None:
+        """Raise an AssertionError unless `results` are those of a set of arguments."""
+        for number, result, want in zip(self.returned, results, self.expected(which), strict=True):
+            where, found = f"{what} v{number} of\n{self}", np.asarray(result)
+            assert (found.dtype, found.shape) == (want.dtype, want.shape), where
+            if self.values[number].is_rounded:
+                bound = ROUNDINGS * float(np.finfo(want.dtype).eps)
+                np.testing.assert_allclose(found, want, rtol=bound, atol=bound, err_msg=where)
+            else:
+                np.testing.assert_array_equal(found, want, where)
+
     def build(self, b: Any, *inputs: Any) -> list[Any]:
         """The program in terms of a builder."""
         values = list(inputs)
@@ -142,8 +159,10 @@ Proposal = tuple[str, tuple[int, ...], dict[str, Any]]
 class Author:
     """Draws one program. Each `_family` method proposes an application on values there are, or None."""
 
-    def __init__(self, source: random.Random, most_steps: int = 12, is_large: bool = False) -> None:
+    def __init__(self, source: random.Random, features: Collection[str] = (), most_steps: int = 12) -> None:
         self.random = source
+        self.features = features
+        is_large = "large" in features
         self.shapes = LARGE_SHAPES if is_large else SHAPES
         self.most_elements = MOST_LARGE_ELEMENTS if is_large else MOST_ELEMENTS
         self.values: list[Known] = []
@@ -168,6 +187,12 @@ class Author:
         return Program(tuple(self.values), count, tuple(self.steps), self._outputs(count))
 
     def _families(self) -> Iterator[Callable[[], Proposal | None]]:
+        if "rounded" in self.features:
+            yield from (self._rounding,) * 5
+        if "plain" in self.features:
+            yield from (self._unary, self._binary, self._convert, self._select, self._broadcast)
+            yield from (self._transpose, self._reverse, self._concatenate, self._slice, self._reduce)
+            return
         yield from (self._unary, self._binary, self._binary, self._binary, self._outer, self._convert)
         yield from (self._select, self._constant, self._broadcast, self._reshape, self._transpose)
         yield from (self._transpose, self._slice, self._slice, self._pad, self._concatenate, self._reverse)
@@ -200,8 +225,10 @@ class Author:
             return np.asarray((values + 1j * rng.integers(low, high, shape)).astype(dtype))
         return np.asarray(values.astype(dtype))
 
-    def _try(self, name: str, operands: tuple[int, ...], attributes: dict[str, Any]) -> None:
-        """Append the application if it is well typed and its results are small and exact."""
+    def _try(
+        self, name: str, operands: tuple[int, ...], attributes: dict[str, Any], is_rounded: bool = False
+    ) -> None:
+        """Append the application if it is well typed and its results are small, and exact unless rounded."""
         op = BY_NAME[name.rstrip("_")]
         chosen = [self.values[i] for i in operands]
         try:
@@ -214,11 +241,13 @@ class Author:
             with np.errstate(all="ignore"):
                 result = op.evaluate(*(v.arrays[which] for v in chosen), **concrete)
             both.append(result if isinstance(result, tuple) else (result,))
-        if not all(_is_exact(a, self.most_elements) for results in both for a in results):
+        fits = _is_small if is_rounded else _is_exact
+        if not all(fits(a, self.most_elements) for results in both for a in results):
             return
         assert SIZE not in types
         self.steps.append(Step(name, operands, attributes, len(self.values)))
-        self.values.extend(Known(t, pair) for t, pair in zip(types, zip(*both, strict=True), strict=True))
+        pairs = zip(types, zip(*both, strict=True), strict=True)
+        self.values.extend(Known(t, pair, is_rounded) for t, pair in pairs)
 
     def _sizes(self, attributes: dict[str, Any], which: int | None) -> dict[str, Any]:
         """The attributes with every `SizeOf` as an integer, or as inference is to see it."""
@@ -234,8 +263,8 @@ class Author:
         return {k: tuple(map(size, v)) if isinstance(v, tuple) else v for k, v in attributes.items()}
 
     def _pick(self, where: Callable[[Known], bool] = lambda v: True) -> int | None:
-        """A value, the newer ones more often."""
-        found = [i for i, v in enumerate(self.values) if where(v)]
+        """An exact value, the newer ones more often."""
+        found = [i for i, v in enumerate(self.values) if not v.is_rounded and where(v)]
         if not found:
             return None
         return found[-1 - int(len(found) * self.random.random() ** 1.5)]
@@ -267,6 +296,25 @@ class Author:
             "u": ("popcount", "not_"),
         }
         return self.random.choice(names.get(kind, ("neg", "abs", "floor", "sign"))), (i,), {}
+
+    def _rounding(self) -> None:
+        """A transcendental function of an exact value, or a step that goes on from one."""
+        floats = [i for i, v in enumerate(self.values) if v.dtype in ROUNDED_DTYPES]
+        if not floats:
+            return
+        i = self.random.choice(floats)
+        x = self.values[i]
+        others = [j for j in floats if self.values[j].shape == x.shape and self.values[j].dtype == x.dtype]
+        reversed_axes = tuple(range(len(x.shape)))[::-1]
+        name, operands, attributes = self.random.choice(
+            [
+                *((name, (i,), {}) for name in ("tanh", "sin", "cos", "logistic", "neg", "abs")),
+                *((name, (i, self.random.choice(others)), {}) for name in ("add", "sub", "mul", "max")),
+                ("transpose", (i,), {"permutation": reversed_axes}),
+                ("reverse", (i,), {"axes": reversed_axes[:1]}),
+            ]
+        )
+        self._try(name, operands, attributes, is_rounded=True)
 
     def _same(self, i: int) -> int:
         """Another value of the same type, or `i` again."""
@@ -622,6 +670,11 @@ def _is_exact(array: np.ndarray, most_elements: int) -> bool:
     return True
 
 
-def program(source: random.Random, most_steps: int = 12, *, is_large: bool = False) -> Program:
-    """A random program; of arrays with up to some thousands of elements where `is_large`."""
-    return Author(source, most_steps, is_large).program()
+def _is_small(array: np.ndarray, most_elements: int) -> bool:
+    """Whether the elements are few, and so small that errors stay a few roundings."""
+    return array.size <= most_elements and bool((np.abs(array) <= LARGEST_ROUNDED).all())
+
+
+def program(seed: int, features: Collection[str] = ()) -> Program:
+    """The program of this seed: of all families, or `plain`; of `large` arrays; also `rounded` values."""
+    return Author(random.Random(seed), features).program()
