@@ -21,12 +21,17 @@ from ..ir.functions import body, function, functions, is_private, split_body, wa
 from .simplify import Effects, drop_unreferenced, referenced
 
 
-def narrow(module: mlir.ir.Module) -> None:
-    """Narrow the control ops of all public functions of `module`, and of what they refer to, in place."""
-    if any(_has_bodies(child.operation) for _, child in walk(module)):
-        reader = Reader(Codec(module.context))
-        _Narrower(module, reader).run()
-        drop_unreferenced(module, reader)
+def narrow(module: mlir.ir.Module) -> bool:
+    """Narrow the control ops of all public functions of `module`, and of what they refer to, in place.
+
+    False where there are none.
+    """
+    if not any(_has_bodies(child.operation) for _, child in walk(module)):
+        return False
+    reader = Reader(Codec(module.context))
+    _Narrower(module, reader).run()
+    drop_unreferenced(module, reader)
+    return True
 
 
 def _has_bodies(operation: Any) -> bool:
