@@ -15,6 +15,6 @@ class Pass:
     name: ClassVar[str]
     leaves_adze: ClassVar[bool] = True
 
-    def run(self, module: mlir.ir.Module) -> None:
-        """Rewrite `module`; raises `AdzeError` when it cannot."""
+    def run(self, module: mlir.ir.Module) -> bool | None:
+        """Rewrite `module`, or raise `AdzeError`. False says that no op was changed, so none is verified."""
         raise NotImplementedError

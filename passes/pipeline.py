@@ -62,8 +62,8 @@ class DropDeadResults(Pass):
 
     name = "drop-dead-results"
 
-    def run(self, module: mlir.ir.Module) -> None:
-        eliminate_dead_results(module)
+    def run(self, module: mlir.ir.Module) -> bool:
+        return eliminate_dead_results(module)
 
 
 @dataclass(frozen=True)
@@ -125,20 +125,20 @@ def run_pipeline(
     check: bool = True,
     observer: Observer | None = None,
 ) -> None:
-    """Run `passes` in order, verifying after each that leaves adze IR unless `check` is false."""
+    """Run `passes` in order, verifying after each that changed adze IR unless `check` is false."""
     in_adze = True
     verified: Verified = set()
     for step in passes:
         started = time.perf_counter()
         try:
-            step.run(module)
+            changed = step.run(module)
         except MemoryError as error:
             if isinstance(error, AdzeError):
                 raise
             raise OutOfMemoryError(f"pass '{step.name}': there is not enough memory: {error}") from None
         seconds = time.perf_counter() - started
         in_adze = in_adze and step.leaves_adze
-        if check and in_adze:
+        if check and in_adze and changed is not False:
             verify(module, verified)
         if observer is not None:
             observer(step, module, seconds)

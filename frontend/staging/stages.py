@@ -6,11 +6,10 @@ gives something to call, save or measure. Every stage prints its IR (`.mlir()`) 
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -24,16 +23,17 @@ from ...passes.analysis.verify import verify
 from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
-from ...passes.lower.iree.chains import has_chains, keep_folds_apart
+from ...passes.lower.iree.chains import has_chains
 from ...passes.lower.plan import hints_of
-from ...passes.lower.tuning.conflicts import drop_tiles
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
+from ...passes.registry import parse_pipeline
 from ...runtime.artifact import artifact
 from ...runtime.artifact.files import write_atomically
 from ...runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
 from ...runtime.artifact.signature import ArraySpec, FunctionSignature
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
-from ...runtime.compile.compiler import CompileOptions, Variant, compile_with_fallback
+from ...runtime.compile.compiler import CompileOptions
+from ...runtime.compile.strategy import Facts, compile_program
 from ...runtime.execute.devices import get_device
 from ...runtime.execute.program import Executable, Function
 from ...runtime.settings import read_settings
@@ -57,11 +57,6 @@ def clone_module(module: Any) -> Any:
 def module_text(module: Any, *, locations: bool = False) -> str:
     """A module as MLIR text."""
     return str(module.operation.get_asm(enable_debug_info=locations, large_elements_limit=None))
-
-
-_CONSTANTS_LATER = "--iree-opt-const-eval=false"
-_FUSE_LESS = "--iree-dispatch-creation-enable-aggressive-fusion=false"
-_ONE_RESULT = "--iree-dispatch-creation-fuse-multi-use=false"
 
 
 TRACED: Final = "traced"
@@ -273,54 +268,19 @@ class Lowered:
 
     def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
-        # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
-        fused_less = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))
-        fused_least = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS, _ONE_RESULT))
-        # Observed: the real part of a complex constant is computed in advance before the constant is.
-        later = replace(options, extra_flags=(*options.extra_flags, _CONSTANTS_LATER))
-        chains = has_chains(self.module)
-        is_checked = chains or not self.hints.is_static
-        plain = CompileOptions(extra_flags=(_FUSE_LESS, _ONE_RESULT))
-        forms = [
-            ("tuned", self._copy, options, True, is_checked),
-            ("constants later", self._copy, later, b"complex<" in text, is_checked),
-            ("folds apart", self._folds_apart, options, chains, is_checked),
-            ("fused less", self._folds_apart, fused_less, True, is_checked),
-            ("fused least", self._folds_apart, fused_least, True, is_checked),
-            ("untuned", self._untuned, fused_least, True, False),
-            ("plain", self._untuned, plain, True, False),
-        ]
-        variants = [
-            Variant(name, functools.partial(self._form, made, how), how, checked)
-            for name, made, how, is_tried, checked in forms
-            if is_tried
-        ]
-        built = compile_with_fallback(variants, self.target, options, reproducer_dir=dump)
+        facts = Facts(has_chains(self.module), b"complex<" in text, self.hints.is_static)
+        built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump)
         return built.vmfb, {
             "variant": built.variant,
             "rejected": [name for name, _ in built.rejected],
             "flags": [*self.target.flags, *built.options.flags()],
         }
 
-    def _form(self, make: Callable[[], Any], options: CompileOptions) -> bytes:
-        """What `make` gives as bytecode, with the manifest of a program compiled with `options`."""
-        return _bytecode(self._attach_manifest(make(), options))
-
-    def _copy(self) -> Any:
-        return clone_module(self.module)
-
-    def _folds_apart(self) -> Any:
-        return self._safer(lambda module: None)
-
-    def _untuned(self) -> Any:
-        return self._safer(drop_tiles)
-
-    def _safer(self, change: Callable[[Any], Any]) -> Any:
-        """A copy of the module, changed, in which no fold is in a kernel with one that it depends on."""
+    def form(self, passes: Sequence[str], options: CompileOptions) -> bytes:
+        """The module as bytecode, changed by `passes`, with the manifest of a compile with `options`."""
         module = clone_module(self.module)
-        keep_folds_apart(module)
-        change(module)
-        return module
+        run_pipeline(module, [step for name in passes for step in parse_pipeline(name)])
+        return _bytecode(self._attach_manifest(module, options))
 
     def __str__(self) -> str:
         return self.mlir()

@@ -37,13 +37,14 @@ class Plan(Pass):
     def __post_init__(self) -> None:
         parse_target(self.target)  # a wrong one is a mistake in the pipeline, whatever the module is
 
-    def run(self, module: mlir.ir.Module) -> None:
+    def run(self, module: mlir.ir.Module) -> bool:
         target = parse_target(self.target)
         hints = module_hints(target, _estimated(module))
         with module.context:
             attributes = module.operation.attributes
             attributes[TARGET] = mlir.ir.StringAttr.get(target.name)
             attributes[HINTS] = mlir.ir.DictAttr.get({k: _written(v) for k, v in asdict(hints).items()})
+        return False
 
 
 def target_of(module: mlir.ir.Module) -> Target:

@@ -22,12 +22,17 @@ from ..ir.shape_operands import set_shape_operands, shape_operands
 from .simplify import drop_unreferenced
 
 
-def eliminate_dead_results(module: mlir.ir.Module) -> None:
-    """Eliminate dead results in all public functions of `module`, and in what they refer to, in place."""
+def eliminate_dead_results(module: mlir.ir.Module) -> bool:
+    """Eliminate dead results in all public functions of `module`, and in what they refer to, in place.
+
+    False where no op refers to functions.
+    """
     reader = Reader(Codec(module.context))
-    if any(_refers_to_functions(reader.declaration(child.operation.name)) for _, child in walk(module)):
-        _Elimination(module, reader).run()
-        drop_unreferenced(module, reader)
+    if not any(_refers_to_functions(reader.declaration(child.operation.name)) for _, child in walk(module)):
+        return False
+    _Elimination(module, reader).run()
+    drop_unreferenced(module, reader)
+    return True
 
 
 def _refers_to_functions(op: type[Op] | None) -> bool:

@@ -13,6 +13,7 @@ from adze import nn
 from adze import numpy as xp
 from adze.frontend.staging.stages import Lowered
 from adze.runtime.compile.compiler import compile_bytecode
+from adze.runtime.compile.strategy import SEPARATED
 from adze.runtime.errors import CompileError
 from adze.runtime.execute.program import Executable
 
@@ -73,14 +74,14 @@ def test_a_fold_that_would_be_computed_again_is_named() -> None:
     lowered = adze.trace(rows, adze.ShapeDtype((65, 129), np.float64)).lower()
     with pytest.raises(CompileError, match="would compute one fold again in each step of another"):
         compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), is_checked=True)
-    assert variant(lowered)[0] == "folds apart"
+    assert variant(lowered)[0] == "separate reductions"
 
 
 def test_wrong_sizes_of_joined_axes_are_named() -> None:
     lowered = adze.trace(planes, adze.ShapeDtype(("n", "m"), np.float64)).lower()
     with pytest.raises(CompileError, match="would store a result with other sizes than it has"):
         compile_bytecode(
-            lowered._form(lowered._folds_apart, lowered.options()),
+            lowered.form(SEPARATED, lowered.options()),
             lowered.target,
             lowered.options(),
             is_checked=True,

@@ -38,10 +38,12 @@ class MarkBarriers(Pass):
 
     name = "mark-barriers"
 
-    def run(self, module: mlir.ir.Module) -> None:
+    def run(self, module: mlir.ir.Module) -> bool:
         mark = mlir.ir.UnitAttr.get(module.context)
-        for result in unfusible(module, Reader(Codec(module.context))):
+        results = unfusible(module, Reader(Codec(module.context)))
+        for result in results:
             result.owner.attributes[BARRIER] = mark
+        return bool(results)
 
 
 def unfusible(module: mlir.ir.Module, reader: Reader) -> set[Any]:

@@ -1,0 +1,140 @@
+"""The strategy of a compile: the forms of a program that IREE is asked to take, in the order they are tried.
+
+Input: what is known of a module (`Facts`), the options that its lowering asks for, and a function that makes
+the bytes of a form: the runtime changes no IR itself. Output: the first form that IREE compiles, without a
+known fault where that is checked. `FORMS` is the whole strategy; the last form is always tried.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from ..targets import Target
+from .compiler import CompiledModule, CompileOptions, Variant, compile_with_fallback
+
+FUSE_LESS: Final = "--iree-dispatch-creation-enable-aggressive-fusion=false"
+ONE_USE: Final = "--iree-dispatch-creation-fuse-multi-use=false"
+CONSTANTS_LATER: Final = "--iree-opt-const-eval=false"
+
+SEPARATED: Final = ("separate-reductions",)
+UNTUNED: Final = ("separate-reductions", "strip-tiles")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides which forms of a module are tried, and which are checked for faults."""
+
+    has_dependent_reductions: bool
+    has_complex_numbers: bool
+    is_static: bool
+
+    @property
+    def may_have_faults(self) -> bool:
+        """Whether kernels of the module may come out wrong (`faults/`), so that they are looked at."""
+        return self.has_dependent_reductions or not self.is_static
+
+
+def always(facts: Facts) -> bool:
+    """For every module."""
+    return True
+
+
+def with_complex_numbers(facts: Facts) -> bool:
+    """For modules with complex numbers."""
+    return facts.has_complex_numbers
+
+
+def with_dependent_reductions(facts: Facts) -> bool:
+    """For modules in which a reduction depends on another one."""
+    return facts.has_dependent_reductions
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form of a program: passes that change the lowered module, and flags for IREE.
+
+    `symptom` says what IREE did to the form before that this one avoids. `is_tried` says for which modules.
+    `keeps_options`: the options that the lowering asks for hold, besides the flags. `is_checked`: a fault of
+    its kernels counts as a refusal; the forms at the end have no kernels that could have one.
+    """
+
+    name: str
+    symptom: str
+    passes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    is_tried: Callable[[Facts], bool] = always
+    keeps_options: bool = True
+    is_checked: bool = True
+
+    def options(self, asked: CompileOptions) -> CompileOptions:
+        """The options that this form is compiled with, where the lowering asks for `asked`."""
+        if not self.keeps_options:
+            return CompileOptions(extra_flags=self.flags)
+        return replace(asked, extra_flags=(*asked.extra_flags, *self.flags))
+
+
+FORMS: Final[tuple[Form, ...]] = (
+    Form("tuned", symptom="none: the module as it was lowered, with its tiles"),
+    Form(
+        "constants later",
+        symptom="the real part of a complex constant is computed in advance, before the constant is",
+        flags=(CONSTANTS_LATER,),
+        is_tried=with_complex_numbers,
+    ),
+    Form(
+        "separate reductions",
+        symptom="a kernel computes one reduction again in each step of another",
+        passes=SEPARATED,
+        is_tried=with_dependent_reductions,
+    ),
+    Form(
+        "fused less",
+        symptom="aggressive fusion moves ops before their operands, and keeps rows on the stack",
+        passes=SEPARATED,
+        flags=(FUSE_LESS,),
+    ),
+    Form(
+        "fused least",
+        symptom="a kernel with several results stores one with the sizes of another",
+        passes=SEPARATED,
+        flags=(FUSE_LESS, ONE_USE),
+    ),
+    Form(
+        "untuned",
+        symptom="tiles of several ops in one kernel contradict each other",
+        passes=UNTUNED,
+        flags=(FUSE_LESS, ONE_USE),
+        is_checked=False,
+    ),
+    Form(
+        "plain",
+        symptom="data tiling fails, as on dynamic axes that are moved and joined at once",
+        passes=UNTUNED,
+        flags=(FUSE_LESS, ONE_USE),
+        keeps_options=False,
+        is_checked=False,
+    ),
+)
+"""All forms, in the order in which they are tried: what costs the least speed comes first."""
+
+
+def compile_program(
+    produce: Callable[[tuple[str, ...], CompileOptions], bytes],
+    facts: Facts,
+    target: Target,
+    options: CompileOptions,
+    *,
+    reproducer_dir: Path | None = None,
+) -> CompiledModule:
+    """Compile the first form that IREE takes; `produce` writes the module changed by passes, for options."""
+    variants = []
+    for form in FORMS:
+        if form.is_tried(facts):
+            changed = form.options(options)
+            make = functools.partial(produce, form.passes, changed)
+            variants.append(Variant(form.name, make, changed, form.is_checked and facts.may_have_faults))
+    return compile_with_fallback(variants, target, options, reproducer_dir=reproducer_dir)
