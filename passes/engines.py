@@ -1,6 +1,6 @@
 """The engines of one module: forward mode, linearization, transposition, batching and predication.
 
-Input: a module. Output: its engines, each made when it is first asked for. Idea: all of them share this
+Input: a module. Output: its engines, each created when it is first used. Idea: all of them share this
 object, so that an engine that needs another one (the transpose of a `while` differentiates its body) asks the
 one whose memo already holds the function, and no function is differentiated twice.
 """

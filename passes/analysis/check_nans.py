@@ -1,9 +1,9 @@
-"""Who made the first NaN? A watch for the evaluator, and a pass that puts the same question into a program.
+"""Which op computed the first NaN? A watch for the evaluator, and a pass that adds checks to a program.
 
-After each op that computes floats its results are looked at. What is reported is the op, its operands, the
-user's line, and which pass of differentiation stands there: an op that a transform made carries the user's
-line fused with the transform's name. Ops that only move elements make no NaN and are not looked at, and
-neither are constants: a NaN that the user writes is his own.
+Input: evaluated ops, or a module. Output: a `NanError` with the op, its operands, the user's line, and the
+phase of differentiation. Idea: the results of each op that computes floats are tested. An op that a transform
+derived carries the user's line fused with the transform's name. Ops that only move elements compute no NaN
+and are not tested, and neither are constants: a NaN that the user writes is intended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .verify import location_text
 
 
 class NanError(AdzeError, FloatingPointError):
-    """An op gave NaN while `adze.debug.nans()` was on; `where` is the user's line of the forward pass."""
+    """An op computed NaN while `adze.debug.nans()` was on; `where` is the user's line of the forward pass."""
 
 
 _TRANSFORM: Final = re.compile(r'fused<"([a-z]+)">')
@@ -42,7 +42,7 @@ _DOUBLE_WHERE: Final = (
 
 @dataclass(frozen=True)
 class Origin:
-    """The user's line that an op comes from, and the transforms that made the op of it, first one first."""
+    """The user's line of an op, and the transforms that derived the op from it, in order."""
 
     where: str
     transforms: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def origin_of(location: mlir.ir.Location) -> Origin:
 class NanWatch:
     """Looks at the results of each op that is evaluated; raises `NanError` for the first NaN.
 
-    It remembers which op last made an infinity of finite operands: most NaN come from one.
+    It remembers which op last computed an infinity from finite operands: most NaN result from one.
     """
 
     def __init__(self) -> None:
@@ -154,11 +154,11 @@ def _summary(value: Any) -> str:
 
 @dataclass(frozen=True)
 class CheckNans(Pass):
-    """Stop the program at the first op that gives NaN, with the op and the user's line in the message.
+    """Stop the program at the first op that computes NaN, with the op and the user's line in the message.
 
     IREE does not keep the order of checks, so the order is data: each function gathers one flag an op, and of
-    its checks at most the one of the first raised flag fails. NaN that were there before, in what a body of a
-    loop is given or in what a loop gives, raise a flag without a check: whoever made them says so.
+    its checks at most the one of the first raised flag fails. NaN in arguments of a private function, or in
+    results of an op with bodies, raise a flag without a check: the function that computed them reports them.
     """
 
     name = "check-nans"
@@ -171,7 +171,7 @@ class CheckNans(Pass):
 
 @dataclass(frozen=True)
 class _Flag:
-    """A 0-d bool, true where there are NaN; and what to say of the op that made them, if it is one."""
+    """A 0-d bool, true where there are NaN; and the message about the op that computed them, if it is one."""
 
     value: Any
     location: mlir.ir.Location
@@ -220,8 +220,8 @@ class _Flags:
         if isinstance(type_, TensorType) and type_.dtype in INEXACT:
             b = Emitter(self.reader.codec, mlir.ir.InsertionPoint(before), location)
             # Nothing but NaN differs from itself.
-            found = b.reduce_or(b.compare(value, value, direction="NE"), axes=tuple(range(type_.rank)))
-            self.flags.append(_Flag(found, location, message))
+            has_nan = b.reduce_or(b.compare(value, value, direction="NE"), axes=tuple(range(type_.rank)))
+            self.flags.append(_Flag(has_nan, location, message))
 
     def _check(self, terminator: Any) -> None:
         b = Emitter(self.reader.codec, mlir.ir.InsertionPoint(terminator), self.operation.location)

@@ -1,7 +1,8 @@
-"""The evaluator: runs adze IR in NumPy, op by op, by each op's `evaluate` rule.
+"""The evaluator: runs adze IR in NumPy.
 
-It is the reference that compiled code is compared with, and what transforms called on concrete arrays
-use, so that exploring costs no compile time.
+Input: a module, the symbol of a function, arrays. Output: its results. Idea: each op in order, by its rule
+`Op.evaluate`. Compiled code is compared with it; transforms of concrete arrays use it, so that exploring
+costs no compile time.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from ..ir.functions import body, function, split_body
 from .verify import location_text
 
 Watch = Callable[[type[Op], Sequence[Any], Sequence[Any], Any], None]
-"""Is told op, operands, results and location (MLIR's, or the user's `file:line`) after each op."""
+"""Called with op, operands, results and location (MLIR's, or the user's `file:line`) after each op."""
 
 WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
-"""Who looks on while ops are evaluated."""
+"""The watch of the ops that are evaluated in this context."""
 
 
 def evaluate(module: mlir.ir.Module, symbol: str, arguments: Sequence[Any]) -> list[Any]:
@@ -92,13 +93,13 @@ class Evaluation:
 
     def _with_callables(self, op: type[Op], attributes: dict[str, Any]) -> dict[str, Any]:
         """The attributes, with functions of the module in place of their symbols."""
-        given = dict(attributes)
+        passed = dict(attributes)
         for name, attribute in op.attributes.items():
             if attribute.kind == "symbol":
-                given[name] = self._callable(attributes[name])
+                passed[name] = self._callable(attributes[name])
             elif attribute.kind == "symbols":
-                given[name] = tuple(map(self._callable, attributes[name]))
-        return given
+                passed[name] = tuple(map(self._callable, attributes[name]))
+        return passed
 
     def _callable(self, symbol: str) -> Callable[..., tuple[Any, ...]]:
         return lambda *arguments: tuple(self.call(symbol, arguments))

@@ -38,8 +38,8 @@ def verify(module: mlir.ir.Module, verified: Verified | None = None) -> None:
     except mlir.ir.MLIRError as error:
         raise invalid(error) from None
     reader = Reader(Codec(module.context))
-    found = functions(module)
-    for symbol, operation in found.items():
+    by_symbol = functions(module)
+    for symbol, operation in by_symbol.items():
         _verify_end(symbol, operation)
         for argument in body(operation).arguments:
             require_possible(f"@{symbol}", [reader.codec.read_type(argument.type)])
@@ -48,7 +48,7 @@ def verify(module: mlir.ir.Module, verified: Verified | None = None) -> None:
             if signature in verified:
                 continue
             try:
-                refers = _verify_operation(child.operation, reader, found)
+                refers = _verify_operation(child.operation, reader, by_symbol)
             except AdzeError as error:
                 raise VerificationError(
                     f"in @{symbol}: {error.message}", where=location_text(child.location)
@@ -103,9 +103,9 @@ def _verify_operation(
     if len(actual) != len(inferred) or not all(map(_compatible, actual, inferred)):
         raise VerificationError(
             f"op 'adze.{op.name}' states results ({', '.join(map(str, actual))}), "
-            f"its operands and attributes give ({', '.join(map(str, inferred))})"
+            f"its operands and attributes imply ({', '.join(map(str, inferred))})"
         )
-    extra = set(operation.attributes) - op.attributes.keys() - MARKS  # iterating gives the names
+    extra = set(operation.attributes) - op.attributes.keys() - MARKS  # iteration yields the names
     if extra:
         raise VerificationError(f"op 'adze.{op.name}' has no attribute '{sorted(extra)[0]}'")
     for name, attribute in op.attributes.items():
@@ -115,8 +115,8 @@ def _verify_operation(
         ):
             if symbol not in symbols:
                 raise VerificationError(f"op 'adze.{op.name}' refers to @{symbol}, which does not exist")
-    if "callee" in op.attributes:
-        _verify_call(op, attributes["callee"], types, actual, symbols, reader)
+    if op.callee_attribute is not None:
+        _verify_call(op, attributes[op.callee_attribute], types, actual, symbols, reader)
     return op.refers_to_functions
 
 
@@ -128,7 +128,7 @@ def _verify_call(
     symbols: Mapping[str, mlir.ir.Operation],
     reader: Reader,
 ) -> None:
-    """What is passed and what is stated as results must be what the callee takes and gives."""
+    """Operands and stated results must have the types of the callee's arguments and results."""
     block = body(symbols[symbol])
     terminator = block.operations[len(block.operations) - 1]
     for what, here, values in (
@@ -167,7 +167,7 @@ _FILE_LINE: Final = re.compile(r'"([^"]+)":(\d+)')
 
 def location_text(location: mlir.ir.Location) -> str:
     """`file:line` of the user where the location has one (in whatever it is fused), else its MLIR text."""
-    found = _FILE_LINE.search(str(location))
-    if found is None:
+    place = _FILE_LINE.search(str(location))
+    if place is None:
         return str(location)
-    return f"{'<stdin>' if found[1] == '-' else found[1]}:{found[2]}"
+    return f"{'<stdin>' if place[1] == '-' else place[1]}:{place[2]}"

@@ -2,8 +2,8 @@
 
 Input: symbols, and a Python function that traces their functions. Output: empty functions under these symbols
 until an engine requires one. Idea: a rule may call a function with a rule whose rule calls one again, without
-end; only the levels that are differentiated are traced. An empty function is marked with a label by which
-its `Deferred` is found. IR text cannot hold a Python function: whoever defers keeps the `Deferred` alive.
+end; only the levels that are differentiated are traced. An empty function carries the label of its
+`Deferred`. IR text cannot hold a Python function: whoever defers keeps the `Deferred` alive.
 """
 
 from __future__ import annotations

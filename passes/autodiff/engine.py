@@ -1,7 +1,7 @@
 """What every engine has: the functions of one module, and the other engines of that module.
 
-Rules of ops with bodies are handed an engine and ask it here to add a function, to call one, to know its
-types, or for the engine of another mode. Which engines a module has is the business of `engines.py`.
+Rules of ops with bodies take an engine as an argument: it adds functions, calls them, knows their types, and
+reaches the engines of other modes. Which engines a module has is stated in `passes/engines.py`.
 """
 
 from __future__ import annotations

@@ -60,6 +60,9 @@ class ForwardMode(Engine):
 
         `wanted` asks for the tangents of those results, zeros included, and of no others.
         """
+        plain = self._memo.get((symbol, active, None))
+        if plain is not None and plain.active_results == wanted:
+            return plain
         key = (symbol, active, wanted)
         derivative = self._memo.get(key)
         if derivative is None:

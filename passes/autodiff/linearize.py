@@ -38,7 +38,7 @@ from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, shape_operands_of
 
 @dataclass(frozen=True)
 class Residual:
-    """Where a residual comes from: the `index`-th input, result, or saved value of the primal function."""
+    """The source of a residual: the `index`-th input, result, or saved value of the primal function."""
 
     kind: str
     index: int
@@ -125,7 +125,7 @@ class Linearizer(ForwardMode):
 
 
 class _Split:
-    """Splits one function that forward mode made."""
+    """Splits one function, the output of forward mode."""
 
     def __init__(
         self, engine: Linearizer, name: str, combined: str, active: Activity, policy: Policy
@@ -167,7 +167,9 @@ class _Split:
 
     def _has_allowed_label(self, operation: Any) -> bool:
         application = self.engine.reader.read(operation)
-        return application is not None and application.attributes.get("label") in self.policy[1].split(",")
+        if application is None or application.op.label_attribute is None:
+            return False
+        return application.attributes[application.op.label_attribute] in self.policy[1].split(",")
 
     def run(self, active_results: Activity) -> Linearized:
         count = len(active_results)
@@ -200,7 +202,7 @@ class _Split:
                     f"a result of {self.name} depends on a tangent: a rule for its derivative computes the "
                     "result itself from the tangent, so that there is nothing to linearize at",
                     where=location_text(result.location),
-                    hint="let the rule give the result that the function gives, from the primals alone",
+                    hint="let the rule return the result of the function, computed from the primals alone",
                 )
 
     def _shape_operands(self) -> dict[Any, Any]:

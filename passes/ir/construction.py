@@ -1,6 +1,6 @@
 """Construction of functions inside a module: what jvp, linearize, transpose and batch each end in.
 
-`add_function` is the only place where a `func.func` is made; `NewFunction` builds one whose arguments are
+`add_function` is the only place that creates a `func.func`; `NewFunction` builds one whose arguments are
 known, by an emitter that appends to it.
 """
 

@@ -39,12 +39,12 @@ def parse_module(text: str, name: str = "<text>", file: Path | None = None) -> m
 
 def holds_adze(module: mlir.ir.Module) -> bool:
     """Whether any op of the module is one of adze."""
-    found = False
+    has_adze = False
 
     def look(operation: mlir.ir.Operation) -> mlir.ir.WalkResult:
-        nonlocal found
-        found = found or operation.name.startswith("adze.")
-        return mlir.ir.WalkResult.INTERRUPT if found else mlir.ir.WalkResult.ADVANCE
+        nonlocal has_adze
+        has_adze = has_adze or operation.name.startswith("adze.")
+        return mlir.ir.WalkResult.INTERRUPT if has_adze else mlir.ir.WalkResult.ADVANCE
 
     module.operation.walk(look)
-    return found
+    return has_adze

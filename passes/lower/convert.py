@@ -15,12 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialects import mlir, views
+from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.dialect import OPS
 from ...dialects.errors import AdzeError
 from ...dialects.op import DIALECT, Op
+from ...dialects.registration import registered_dialect
 from ...dialects.types import TensorType, ValueType
 from ..base import Pass
 from ..ir.functions import functions
@@ -70,7 +71,7 @@ class _Conversion:
                 keep_patterns.append(pattern)
                 patterns.add_conversion(f"{DIALECT}.{op.name}", pattern, converter)
             legality = rewrite.ConversionTarget(self.context)
-            legality.add_illegal_dialect(views.register())
+            legality.add_illegal_dialect(registered_dialect())
             try:
                 rewrite.apply_partial_conversion(self.module.operation, legality, patterns.freeze())
             except mlir.ir.MLIRError:

@@ -5,11 +5,15 @@ for the direction, but are no way into IREE.
 """
 
 import ast
+import importlib
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from adze.dialects.dialect import BY_NAME
+from adze.dialects.op import Op
 
 # What each folder may import from; frontend/api is the public surface and re-exports from frontend.
 MAY_IMPORT = {
@@ -130,6 +134,43 @@ def test_nothing_imports_jax_or_another_oracle(checkout: Path) -> None:
         if name.split(".")[0] in oracles
         if (path.relative_to(checkout).as_posix(), name.split(".")[0]) not in optional
     ]
+    assert wrong == []
+
+
+ENGINES = ("autodiff", "batching", "optimize", "analysis", "ir")
+
+
+def engine_files(checkout: Path) -> list[Path]:
+    return [path for folder in ENGINES for path in files(checkout / "passes" / folder)]
+
+
+def test_engines_import_no_op(checkout: Path) -> None:
+    """Engines ask an op what it is by its hooks, see `dialects/op.py`; helpers of rules may be shared."""
+    tables = {"adze.dialects.dialect.BY_NAME", "adze.dialects.dialect.OPS"}
+    wrong = []
+    for path in engine_files(checkout):
+        for name, line in imports_of(path, checkout):
+            module, _, member = name.rpartition(".")
+            found = None
+            if module.startswith("adze.dialects."):
+                found = getattr(importlib.import_module(module), member, None)
+            is_op = isinstance(found, type) and issubclass(found, Op) and found is not Op
+            if is_op or name in tables:
+                wrong.append(f"{path.relative_to(checkout)}:{line} imports {name}")
+    assert wrong == []
+
+
+def test_engines_compare_no_name_of_an_op(checkout: Path) -> None:
+    wrong = []
+    for path in engine_files(checkout):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Compare):
+                continue
+            sides = [part for side in (node.left, *node.comparators) for part in ast.walk(side)]
+            texts = {part.value for part in sides if isinstance(part, ast.Constant)}
+            names_an_op = any(isinstance(part, ast.Attribute) and part.attr == "name" for part in sides)
+            if names_an_op and texts & (BY_NAME.keys() | {f"adze.{name}" for name in BY_NAME}):
+                wrong.append(f"{path.relative_to(checkout)}:{node.lineno} compares with the name of an op")
     assert wrong == []
 
 

@@ -32,11 +32,11 @@ class While(Op):
     name = "while"
     operands = (Passed("xs", ANY, variadic=True),)
     attributes = {
-        "condition": symbol("gives one 0-d i1"),
-        "body": symbol("gives the next state"),
+        "condition": symbol("returns one 0-d i1"),
+        "body": symbol("returns the next state"),
         "condition_constants": integer("how many operands are constants of the condition"),
         "body_constants": integer("how many operands after those are constants of the body"),
-        "saved_states": integer("how many states its reversal may keep at a time; 0: it has none"),
+        "saved_states": integer("how many states its backward pass may keep at a time; 0: it has none"),
     }
     is_always_predicated = True
     transpose = undefined(

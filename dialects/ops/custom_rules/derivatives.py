@@ -325,7 +325,7 @@ class CustomVjpCall(CallLike):
 class CustomVjpLinear(CallLike):
     """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``.
 
-    `callee` is that transpose where there is one; transposing the op gives the user's `bwd` back. Between
+    `callee` is that transpose where there is one; transposing the op calls the user's `bwd`. Between
     residuals and tangents there may be shape operands: values that have the shapes of the results.
     """
 

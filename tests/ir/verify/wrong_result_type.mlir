@@ -6,5 +6,5 @@ func.func @f(%x: tensor<4xf32>) -> tensor<3xf32> {
   return %0 : tensor<3xf32>
 }
 
-// CHECK: error: in @f: op 'adze.sin' states results (f32[3]), its operands and attributes give (f32[4])
+// CHECK: error: in @f: op 'adze.sin' states results (f32[3]), its operands and attributes imply (f32[4])
 // CHECK-NEXT: at {{.*}}:5
