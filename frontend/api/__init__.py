@@ -8,7 +8,10 @@ when first used, so that `import adze` costs next to nothing and loading an arti
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from .frontend.tracing import operators as _operators
 
 if TYPE_CHECKING:
     from . import custom_batching as custom_batching
@@ -21,13 +24,13 @@ if TYPE_CHECKING:
     from . import scipy as scipy
     from . import tree as tree
     from .dialects.errors import AdzeError as AdzeError
-    from .frontend.control.control_flow import associative_scan as associative_scan
-    from .frontend.control.control_flow import cond as cond
-    from .frontend.control.control_flow import fori_loop as fori_loop
-    from .frontend.control.control_flow import map as map
-    from .frontend.control.control_flow import scan as scan
-    from .frontend.control.control_flow import switch as switch
-    from .frontend.control.control_flow import while_loop as while_loop
+    from .frontend.control.associative_scan import associative_scan as associative_scan
+    from .frontend.control.branches import cond as cond
+    from .frontend.control.branches import switch as switch
+    from .frontend.control.scans import map as map
+    from .frontend.control.scans import scan as scan
+    from .frontend.control.while_loops import fori_loop as fori_loop
+    from .frontend.control.while_loops import while_loop as while_loop
     from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
     from .frontend.staging.artifacts import load as load
     from .frontend.staging.jit import eval_shape as eval_shape
@@ -38,14 +41,13 @@ if TYPE_CHECKING:
     from .frontend.staging.placement import devices as devices
     from .frontend.tracing.array import Array as Array
     from .frontend.tracing.specs import ShapeDtype as ShapeDtype
-    from .frontend.transforms.batching import vmap as vmap
     from .frontend.transforms.checkpoints import checkpoint as checkpoint
     from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
     from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies
     from .frontend.transforms.checkpoints import remat as remat
     from .frontend.transforms.checkpoints import stop_gradient as stop_gradient
-    from .frontend.transforms.closures import closure_convert as closure_convert
-    from .frontend.transforms.closures import custom_gradient as custom_gradient
+    from .frontend.transforms.closure_convert import closure_convert as closure_convert
+    from .frontend.transforms.closure_convert import custom_gradient as custom_gradient
     from .frontend.transforms.custom_derivatives import custom_jvp as custom_jvp
     from .frontend.transforms.custom_derivatives import custom_vjp as custom_vjp
     from .frontend.transforms.differentiation import grad as grad
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
     from .frontend.transforms.jacobians import jacfwd as jacfwd
     from .frontend.transforms.jacobians import jacobian as jacobian
     from .frontend.transforms.jacobians import jacrev as jacrev
+    from .frontend.transforms.vmap import vmap as vmap
 
 _WHERE = {
     "AdzeError": ".dialects.errors",
@@ -72,13 +75,13 @@ _WHERE = {
     "load": ".frontend.staging.artifacts",
     "device_put": ".frontend.staging.placement",
     "devices": ".frontend.staging.placement",
-    "associative_scan": ".frontend.control.control_flow",
-    "cond": ".frontend.control.control_flow",
-    "fori_loop": ".frontend.control.control_flow",
-    "map": ".frontend.control.control_flow",
-    "scan": ".frontend.control.control_flow",
-    "switch": ".frontend.control.control_flow",
-    "while_loop": ".frontend.control.control_flow",
+    "associative_scan": ".frontend.control.associative_scan",
+    "cond": ".frontend.control.branches",
+    "fori_loop": ".frontend.control.while_loops",
+    "map": ".frontend.control.scans",
+    "scan": ".frontend.control.scans",
+    "switch": ".frontend.control.branches",
+    "while_loop": ".frontend.control.while_loops",
     "trace": ".frontend.staging.jit",
     "grad": ".frontend.transforms.differentiation",
     "jvp": ".frontend.transforms.differentiation",
@@ -106,6 +109,16 @@ _WHERE = {
 _MODULES = ("custom_batching", "debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 
 __all__ = [*_WHERE, *_MODULES]
+
+
+def _array_functions() -> Mapping[str, Callable[..., Any]]:
+    """What the operators and methods of arrays are; Python imports this file before any other of adze."""
+    from .frontend.library.operators import TABLE
+
+    return {**TABLE, "array_namespace": lambda: importlib.import_module(".numpy", __name__)}
+
+
+_operators.register(_array_functions)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,6 @@
 """Functions of neural networks: activations, normalisation, convolution, pooling, losses."""
 
+from .frontend.library.names import public_names as _public_names
 from .frontend.library.nn import avg_pool as avg_pool
 from .frontend.library.nn import batch_norm as batch_norm
 from .frontend.library.nn import celu as celu
@@ -39,43 +40,4 @@ from .frontend.library.nn import squareplus as squareplus
 from .frontend.library.nn import standardize as standardize
 from .frontend.library.nn import swish as swish
 
-__all__ = [
-    "avg_pool",
-    "batch_norm",
-    "celu",
-    "conv",
-    "cross_entropy",
-    "dot_product_attention",
-    "elu",
-    "gelu",
-    "glu",
-    "hard_sigmoid",
-    "hard_silu",
-    "hard_swish",
-    "hard_tanh",
-    "layer_norm",
-    "leaky_relu",
-    "log1mexp",
-    "log_sigmoid",
-    "log_softmax",
-    "logsumexp",
-    "max_pool",
-    "min_pool",
-    "mish",
-    "one_hot",
-    "relu",
-    "relu6",
-    "rms_norm",
-    "selu",
-    "sigmoid",
-    "sigmoid_cross_entropy",
-    "silu",
-    "soft_sign",
-    "softmax",
-    "softplus",
-    "sparse_plus",
-    "sparse_sigmoid",
-    "squareplus",
-    "standardize",
-    "swish",
-]
+__all__ = _public_names(globals())

@@ -1,5 +1,6 @@
 """Optimizers as pure functions of pytrees."""
 
+from .frontend.library.names import public_names as _public_names
 from .frontend.library.optim import Optimizer as Optimizer
 from .frontend.library.optim import adam as adam
 from .frontend.library.optim import adamw as adamw
@@ -10,14 +11,4 @@ from .frontend.library.optim import cosine_decay as cosine_decay
 from .frontend.library.optim import global_norm as global_norm
 from .frontend.library.optim import sgd as sgd
 
-__all__ = [
-    "Optimizer",
-    "adam",
-    "adamw",
-    "apply_updates",
-    "chain",
-    "clip_by_global_norm",
-    "cosine_decay",
-    "global_norm",
-    "sgd",
-]
+__all__ = _public_names(globals())

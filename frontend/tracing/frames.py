@@ -27,7 +27,7 @@ from ...dialects.types import SIZE, TensorType, storage
 from ...passes.ir.functions import functions
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
-from .concrete import FrameValues, Given, Mapped, UnknownValueError, is_differentiated
+from .concrete_values import FrameValues, KnownArgument, MappedArgument, UnknownValueError, is_differentiated
 from .locations import is_call_of, user_line, user_location, user_location_text
 from .sizes import Dim
 
@@ -66,11 +66,11 @@ class Program:
     def location(self, key: tuple[str, int] | None = None) -> mlir.ir.Location:
         """A file and line, by default the user's current one, as an MLIR location."""
         key = key or user_location()
-        found = self._locations.get(key)
-        if found is None:
+        location = self._locations.get(key)
+        if location is None:
             file = key[0].encode(errors="backslashreplace").decode()  # names of files need not be UTF-8
-            found = self._locations[key] = mlir.ir.Location.file(file, key[1], 1, self.context)
-        return found
+            location = self._locations[key] = mlir.ir.Location.file(file, key[1], 1, self.context)
+        return location
 
 
 class Tracer(ArrayMethods):
@@ -259,7 +259,7 @@ class Frame:
         self._sizes: dict[int, Any] = {}
         self._dim_names = 0
         self._values: FrameValues | None = None
-        self.given: dict[Any, Given | Mapped] = {}
+        self.argument_sources: dict[Any, KnownArgument | MappedArgument] = {}
         """What arguments stand for, where the function is traced for one call."""
         self.asked = False
         """Whether Python asked for a value while the function was traced, so that it holds for that alone."""

@@ -36,10 +36,14 @@ from ...dialects.types import (
 from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, DtypeError, OutOfRangeError
 from .array import Array, is_frozen
-from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
 from .locations import located, user_location_text
+from .operators import library_function
+from .result_shapes import result_shapes
 from .sizes import Dim
+
+stack = library_function("stack")
+"""Arrays of one shape along a new leading axis, promoted to one dtype."""
 
 
 class Interpreter(Builder[Any]):
@@ -80,12 +84,12 @@ class Interpreter(Builder[Any]):
             else:
                 values.append(frame.value_of(operand))
                 types.append(self.type_of(operand))
-        given: dict[str, Any] = dict(attributes)
+        written: dict[str, Any] = dict(attributes)
         for name, attribute in op.attributes.items():
             if attribute.kind == "sizes":
-                given[name] = tuple(frame.size_or_int(n) for n in given[name])
+                written[name] = tuple(frame.size_or_int(n) for n in written[name])
         frame.emitter.location = frame.program.location()
-        results, result_types = frame.emitter.emit(op, values, types, given)
+        results, result_types = frame.emitter.emit(op, values, types, written)
         wrapped = tuple(_wrap(frame, v, t) for v, t in zip(results, result_types, strict=True))
         self._name_dimensions(op, operands, attributes, wrapped)
         return wrapped
@@ -185,8 +189,6 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     elif isinstance(x, np.ndarray) and type(x) is not np.ndarray:
         _check_plain([x])
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
-        from ..library.numpy.manipulation import stack
-
         return stack([as_value(item, dtype) for item in x])
     if hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic)):
         x = np.from_dlpack(x)

@@ -1,17 +1,22 @@
 """The primitives of adze under JAX's names and calling conventions."""
 
-from ..frontend.control.control_flow import associative_scan as associative_scan
-from ..frontend.control.control_flow import cond as cond
-from ..frontend.control.control_flow import fori_loop as fori_loop
-from ..frontend.control.control_flow import map as map
-from ..frontend.control.control_flow import scan as scan
-from ..frontend.control.control_flow import switch as switch
-from ..frontend.control.control_flow import while_loop as while_loop
-from ..frontend.library.fft.by_kind import FftType as FftType
-from ..frontend.library.fft.by_kind import fft as fft
-from ..frontend.library.lax.applying import index_take as index_take
-from ..frontend.library.lax.applying import reduce_xor as reduce_xor
-from ..frontend.library.lax.applying import scatter_apply as scatter_apply
+from ..frontend.control.associative_scan import associative_scan as associative_scan
+from ..frontend.control.branches import cond as cond
+from ..frontend.control.branches import switch as switch
+from ..frontend.control.scans import map as map
+from ..frontend.control.scans import scan as scan
+from ..frontend.control.while_loops import fori_loop as fori_loop
+from ..frontend.control.while_loops import while_loop as while_loop
+from ..frontend.library.fft.lax_fft import FftType as FftType
+from ..frontend.library.fft.lax_fft import fft as fft
+from ..frontend.library.lax.collectives import all_gather as all_gather
+from ..frontend.library.lax.collectives import axis_index as axis_index
+from ..frontend.library.lax.collectives import axis_size as axis_size
+from ..frontend.library.lax.collectives import pmax as pmax
+from ..frontend.library.lax.collectives import pmean as pmean
+from ..frontend.library.lax.collectives import pmin as pmin
+from ..frontend.library.lax.collectives import ppermute as ppermute
+from ..frontend.library.lax.collectives import psum as psum
 from ..frontend.library.lax.computations import ConvDimensionNumbers as ConvDimensionNumbers
 from ..frontend.library.lax.computations import argmax as argmax
 from ..frontend.library.lax.computations import argmin as argmin
@@ -124,6 +129,13 @@ from ..frontend.library.lax.indexing import scatter_min as scatter_min
 from ..frontend.library.lax.indexing import scatter_mul as scatter_mul
 from ..frontend.library.lax.indexing import scatter_sub as scatter_sub
 from ..frontend.library.lax.padding import padtype_to_pads as padtype_to_pads
+from ..frontend.library.lax.reduce_window import conv_transpose as conv_transpose
+from ..frontend.library.lax.reduce_window import reduce as reduce
+from ..frontend.library.lax.reduce_window import reduce_precision as reduce_precision
+from ..frontend.library.lax.reduce_window import reduce_window as reduce_window
+from ..frontend.library.lax.scatter_apply import index_take as index_take
+from ..frontend.library.lax.scatter_apply import reduce_xor as reduce_xor
+from ..frontend.library.lax.scatter_apply import scatter_apply as scatter_apply
 from ..frontend.library.lax.shapes import broadcast as broadcast
 from ..frontend.library.lax.shapes import broadcast_in_dim as broadcast_in_dim
 from ..frontend.library.lax.shapes import broadcast_shapes as broadcast_shapes
@@ -148,204 +160,22 @@ from ..frontend.library.lax.shapes import stack as stack
 from ..frontend.library.lax.shapes import tile as tile
 from ..frontend.library.lax.shapes import transpose as transpose
 from ..frontend.library.lax.shapes import unstack as unstack
-from ..frontend.library.lax.windows import conv_transpose as conv_transpose
-from ..frontend.library.lax.windows import reduce as reduce
-from ..frontend.library.lax.windows import reduce_precision as reduce_precision
-from ..frontend.library.lax.windows import reduce_window as reduce_window
-from ..frontend.library.special.functions import i0e as bessel_i0e
-from ..frontend.library.special.functions import i1e as bessel_i1e
+from ..frontend.library.names import public_names as _public_names
+from ..frontend.library.special import incomplete as _incomplete
+from ..frontend.library.special import scipy_names as _scipy_names
 from ..frontend.library.special.incomplete import betainc as betainc
-from ..frontend.library.special.incomplete import gamma_sample_slope as random_gamma_grad
-from ..frontend.library.special.incomplete import gammainc as igamma
-from ..frontend.library.special.incomplete import gammainc_slope as igamma_grad_a
-from ..frontend.library.special.incomplete import gammaincc as igammac
-from ..frontend.library.special.sums import polygamma as polygamma
-from ..frontend.library.special.sums import zeta as zeta
+from ..frontend.library.special.zeta import polygamma as polygamma
+from ..frontend.library.special.zeta import zeta as zeta
 from ..frontend.transforms.checkpoints import stop_gradient as stop_gradient
-from ..frontend.transforms.collectives import all_gather as all_gather
-from ..frontend.transforms.collectives import axis_index as axis_index
-from ..frontend.transforms.collectives import axis_size as axis_size
-from ..frontend.transforms.collectives import pmax as pmax
-from ..frontend.transforms.collectives import pmean as pmean
-from ..frontend.transforms.collectives import pmin as pmin
-from ..frontend.transforms.collectives import ppermute as ppermute
-from ..frontend.transforms.collectives import psum as psum
-from ..frontend.transforms.implicit import custom_root as custom_root
-from ..frontend.transforms.linear_solves import custom_linear_solve as custom_linear_solve
+from ..frontend.transforms.custom_linear_solve import custom_linear_solve as custom_linear_solve
+from ..frontend.transforms.custom_root import custom_root as custom_root
 from . import linalg as linalg
 
-__all__ = [
-    "ConvDimensionNumbers",
-    "FftType",
-    "GatherDimensionNumbers",
-    "GatherScatterMode",
-    "ScatterDimensionNumbers",
-    "abs",
-    "acos",
-    "acosh",
-    "add",
-    "all_gather",
-    "argmax",
-    "argmin",
-    "asin",
-    "asinh",
-    "associative_scan",
-    "atan",
-    "atan2",
-    "atanh",
-    "axis_index",
-    "axis_size",
-    "batch_matmul",
-    "bessel_i0e",
-    "bessel_i1e",
-    "betainc",
-    "bitcast_convert_type",
-    "bitwise_and",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
-    "broadcast",
-    "broadcast_in_dim",
-    "broadcast_shapes",
-    "broadcast_to_rank",
-    "broadcasted_iota",
-    "cbrt",
-    "ceil",
-    "clamp",
-    "clz",
-    "collapse",
-    "complex",
-    "concatenate",
-    "cond",
-    "conj",
-    "conv",
-    "conv_dimension_numbers",
-    "conv_general_dilated",
-    "conv_transpose",
-    "conv_with_general_padding",
-    "convert_element_type",
-    "cos",
-    "cosh",
-    "cumlogsumexp",
-    "cummax",
-    "cummin",
-    "cumprod",
-    "cumsum",
-    "custom_linear_solve",
-    "custom_root",
-    "digamma",
-    "div",
-    "dot",
-    "dot_general",
-    "dynamic_index_in_dim",
-    "dynamic_slice",
-    "dynamic_slice_in_dim",
-    "dynamic_update_index_in_dim",
-    "dynamic_update_slice",
-    "dynamic_update_slice_in_dim",
-    "eq",
-    "erf",
-    "erf_inv",
-    "erfc",
-    "exp",
-    "exp2",
-    "expand_dims",
-    "expm1",
-    "fft",
-    "floor",
-    "fori_loop",
-    "full",
-    "full_like",
-    "gather",
-    "ge",
-    "gt",
-    "igamma",
-    "igamma_grad_a",
-    "igammac",
-    "imag",
-    "index_in_dim",
-    "index_take",
-    "integer_pow",
-    "iota",
-    "is_finite",
-    "le",
-    "lgamma",
-    "linalg",
-    "log",
-    "log1p",
-    "logistic",
-    "lt",
-    "map",
-    "max",
-    "min",
-    "mul",
-    "ne",
-    "neg",
-    "nextafter",
-    "optimization_barrier",
-    "pad",
-    "padtype_to_pads",
-    "pmax",
-    "pmean",
-    "pmin",
-    "polygamma",
-    "population_count",
-    "pow",
-    "ppermute",
-    "psum",
-    "random_bits",
-    "random_gamma_grad",
-    "real",
-    "reciprocal",
-    "reduce",
-    "reduce_and",
-    "reduce_max",
-    "reduce_min",
-    "reduce_or",
-    "reduce_precision",
-    "reduce_prod",
-    "reduce_sum",
-    "reduce_window",
-    "reduce_xor",
-    "rem",
-    "reshape",
-    "rev",
-    "round",
-    "rsqrt",
-    "scan",
-    "scatter",
-    "scatter_add",
-    "scatter_apply",
-    "scatter_max",
-    "scatter_min",
-    "scatter_mul",
-    "scatter_sub",
-    "select",
-    "select_n",
-    "shift_left",
-    "shift_right_arithmetic",
-    "shift_right_logical",
-    "sign",
-    "sin",
-    "sinh",
-    "slice",
-    "slice_in_dim",
-    "sort",
-    "sort_key_val",
-    "split",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "stop_gradient",
-    "sub",
-    "switch",
-    "tan",
-    "tanh",
-    "tile",
-    "top_k",
-    "transpose",
-    "unstack",
-    "while_loop",
-    "zeta",
-]
+bessel_i0e = _scipy_names.i0e
+bessel_i1e = _scipy_names.i1e
+random_gamma_grad = _incomplete.gamma_sample_slope
+igamma = _incomplete.gammainc
+igamma_grad_a = _incomplete.gammainc_slope
+igammac = _incomplete.gammaincc
+
+__all__ = ["linalg", *_public_names(globals())]

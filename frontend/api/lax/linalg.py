@@ -10,16 +10,6 @@ from ..frontend.library.lax.linalg import svd as svd
 from ..frontend.library.lax.linalg import symmetric_product as symmetric_product
 from ..frontend.library.lax.linalg import triangular_solve as triangular_solve
 from ..frontend.library.lax.linalg import tridiagonal_solve as tridiagonal_solve
+from ..frontend.library.names import public_names as _public_names
 
-__all__ = [
-    "cholesky",
-    "cholesky_update",
-    "eigh",
-    "lu",
-    "lu_pivots_to_permutation",
-    "qr",
-    "svd",
-    "symmetric_product",
-    "triangular_solve",
-    "tridiagonal_solve",
-]
+__all__ = _public_names(globals())

@@ -18,24 +18,6 @@ from ..frontend.library.fft.numpy_names import rfft as rfft
 from ..frontend.library.fft.numpy_names import rfft2 as rfft2
 from ..frontend.library.fft.numpy_names import rfftfreq as rfftfreq
 from ..frontend.library.fft.numpy_names import rfftn as rfftn
+from ..frontend.library.names import public_names as _public_names
 
-__all__ = [
-    "fft",
-    "fft2",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "rfft",
-    "rfft2",
-    "rfftfreq",
-    "rfftn",
-]
+__all__ = _public_names(globals())

@@ -29,35 +29,6 @@ from ..frontend.library.linalg.numpy_names import tensorsolve as tensorsolve
 from ..frontend.library.linalg.numpy_names import trace as trace
 from ..frontend.library.linalg.numpy_names import vecdot as vecdot
 from ..frontend.library.linalg.numpy_names import vector_norm as vector_norm
+from ..frontend.library.names import public_names as _public_names
 
-__all__ = [
-    "cholesky",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eigh",
-    "eigvalsh",
-    "inv",
-    "lstsq",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "multi_dot",
-    "norm",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "tensorinv",
-    "tensorsolve",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]
+__all__ = _public_names(globals())

@@ -26,32 +26,6 @@ from ..frontend.library.linalg.special_matrices import hilbert as hilbert
 from ..frontend.library.linalg.special_matrices import toeplitz as toeplitz
 from ..frontend.library.linalg.svd import svdvals as svdvals
 from ..frontend.library.linalg.triangular import solve_triangular as solve_triangular
+from ..frontend.library.names import public_names as _public_names
 
-__all__ = [
-    "block_diag",
-    "cho_factor",
-    "cho_solve",
-    "cholesky",
-    "circulant",
-    "companion",
-    "det",
-    "dft",
-    "eigh",
-    "eigh_tridiagonal",
-    "expm",
-    "expm_frechet",
-    "hankel",
-    "hilbert",
-    "inv",
-    "lu",
-    "lu_factor",
-    "lu_solve",
-    "norm",
-    "polar",
-    "qr",
-    "solve",
-    "solve_triangular",
-    "svd",
-    "svdvals",
-    "toeplitz",
-]
+__all__ = _public_names(globals())

@@ -14,7 +14,7 @@ import numpy as np
 from ....dialects.types import BFLOAT16, COMPLEX, FLOAT16, FLOAT32
 from ...tracing.interpreter import ops
 from .. import numpy as xp
-from ..numpy.axes import (
+from ..numpy.arguments import (
     argument_error,
     dtype_error,
     dtype_of,
@@ -27,7 +27,7 @@ from ..numpy.axes import (
     static_size,
 )
 from ..numpy.promotion import type_text
-from .kernel import Parts, inverse, inverse_real, resized, transform, transform_real
+from .last_axis import Parts, inverse, inverse_real, resized, transform, transform_real
 
 _NORMS = (None, "backward", "ortho", "forward")
 

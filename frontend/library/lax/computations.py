@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import as_dtype
-from ...control.prefix_scan import associative_scan
+from ...control.associative_scan import associative_scan
 from ...errors import ArgumentError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from .. import numpy as xp
-from .operands import axes_of, axis_of
 from .padding import dilated, window_padding
+from .scalar_operands import axes_of, axis_of
 
 
 def _reduction(name: str) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from ....dialects.types import FLOATS, as_dtype
 from ...tracing.interpreter import as_value, ops
 from ..numpy.promotion import stays_weak
-from .operands import choice, operands, repeated
+from .scalar_operands import choice, operands, repeated
 
 
 @stays_weak

@@ -13,7 +13,7 @@ from ....dialects.types import storage
 from ...errors import ArgumentError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
-from .operands import axis_of
+from .scalar_operands import axis_of
 
 
 class GatherScatterMode(enum.Enum):

@@ -14,12 +14,12 @@ from .. import numpy as xp
 from ..linalg.cholesky import cholesky as _cholesky
 from ..linalg.eigh import eigh as _eigh
 from ..linalg.lu import factor, permutation, solve
-from ..linalg.operands import is_complex, matrix, square
+from ..linalg.matrix_arguments import is_complex, matrix, square
 from ..linalg.qr import qr as _qr
 from ..linalg.svd import singular_values
 from ..linalg.svd import svd as _svd
 from ..linalg.triangular import triangular_solve as triangular_solve
-from ..numpy.axes import argument_error, shape_error
+from ..numpy.arguments import argument_error, shape_error
 from ..numpy.promotion import promote, type_text
 
 

@@ -15,7 +15,7 @@ from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import product
 from .. import numpy as xp
-from .operands import axes_of, axis_of
+from .scalar_operands import axes_of, axis_of
 
 
 def full(shape: Sequence[Any], fill_value: Any, dtype: Any = None) -> Any:

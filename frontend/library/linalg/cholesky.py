@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...control.control_flow import scan
+from ...control.scans import scan
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.promotion import promote
-from .operands import (
+from .matrix_arguments import (
     BLOCK,
     adjoint,
     conjugate,

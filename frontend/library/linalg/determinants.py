@@ -7,13 +7,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....dialects.types import INT32
-from ...control.control_flow import cond
+from ...control.branches import cond
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.promotion import broadcast
 from .lu import factor, inv, solve_factored
-from .operands import adjoint, diagonal, epsilon, is_complex, phase, positions, real_part, square, unit
+from .matrix_arguments import (
+    adjoint,
+    diagonal,
+    epsilon,
+    is_complex,
+    phase,
+    positions,
+    real_part,
+    square,
+    unit,
+)
 from .svd import svd
 
 

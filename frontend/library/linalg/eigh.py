@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from ....dialects.types import INT32
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
-from ..numpy.axes import argument_error
+from ..numpy.arguments import argument_error
 from .cholesky import from_lower, symmetrized
-from .operands import (
+from .matrix_arguments import (
     adjoint,
     diagonal,
     epsilon,

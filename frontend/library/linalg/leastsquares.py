@@ -12,12 +12,12 @@ import numpy as np
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
-from ..numpy.axes import argument_error, shape_error
+from ..numpy.arguments import argument_error, shape_error
 from ..numpy.promotion import promote, type_text
 from .eigh import eigvalsh
 from .lu import inv
+from .matrix_arguments import adjoint, diagonal, epsilon, inexact, matrix, real_part, square, squares
 from .norms import matrix_norm
-from .operands import adjoint, diagonal, epsilon, inexact, matrix, real_part, square, squares
 from .svd import decompose, singular_values
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import INT32, storage
-from ...control.control_flow import scan
+from ...control.scans import scan
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
-from ..numpy.axes import shape_error
+from ..numpy.arguments import shape_error
 from ..numpy.promotion import broadcast, promote, type_text
-from .operands import (
+from .matrix_arguments import (
     BLOCK,
     adjoint,
     column,

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from ...control.control_flow import cond, fori_loop
+from ...control.branches import cond
+from ...control.while_loops import fori_loop
 from ...tracing.interpreter import ops
 from .. import numpy as xp
-from ..numpy.axes import argument_error, integer, shape_error
+from ..numpy.arguments import argument_error, integer, shape_error
 from ..numpy.promotion import broadcast, type_text
 from .lu import inv, solve
+from .matrix_arguments import epsilon, inexact, square, unit
 from .norms import matrix_norm
-from .operands import epsilon, inexact, square, unit
 
 # Coefficients of the diagonal Pade approximants, and the largest 1-norm at which each is as exact as the
 # dtype (Higham 2005, The scaling and squaring method for the matrix exponential revisited, table 2.3).

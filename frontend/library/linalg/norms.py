@@ -9,10 +9,10 @@ import numpy as np
 
 from ...tracing.interpreter import ops
 from .. import numpy as xp
+from ..numpy.arguments import argument_error, float_value, normalize_axes, require_rank, shape_error
 from ..numpy.arithmetic import root_of_squares
-from ..numpy.axes import argument_error, float_value, normalize_axes, require_rank, shape_error
 from ..numpy.promotion import type_text
-from .operands import matrix, squares
+from .matrix_arguments import matrix, squares
 from .svd import singular_values
 
 

@@ -7,9 +7,9 @@ from .determinants import det, slogdet
 from .eigh import eigh, eigvalsh
 from .leastsquares import cond, lstsq, matrix_rank, pinv
 from .lu import inv, solve
+from .matrix_axes import cross, diagonal, multi_dot, outer, trace
 from .matrix_functions import matrix_power, tensorinv, tensorsolve
 from .norms import matrix_norm, norm, vector_norm
-from .products import cross, diagonal, multi_dot, outer, trace
 from .qr import qr
 from .svd import svd, svdvals
 

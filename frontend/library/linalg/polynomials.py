@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xp
-from ..numpy.axes import argument_error, shape_error
+from ..numpy.arguments import argument_error, shape_error
 from ..numpy.promotion import promote, type_text
 from .leastsquares import lstsq
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...control.control_flow import scan
+from ...control.scans import scan
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
-from ..numpy.axes import argument_error
-from .operands import (
+from ..numpy.arguments import argument_error
+from .matrix_arguments import (
     BLOCK,
     adjoint,
     column,

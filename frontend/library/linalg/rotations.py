@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import INT32, storage
-from ...control.control_flow import fori_loop, while_loop
+from ...control.while_loops import fori_loop, while_loop
 from ...tracing.interpreter import ops
 from .. import numpy as xp
-from .operands import conjugate, phase, positions, squares
+from .matrix_arguments import conjugate, phase, positions, squares
 
 
 def repeated_sweeps(n: int, is_left: Any, turn: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:

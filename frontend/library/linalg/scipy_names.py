@@ -10,7 +10,7 @@ from typing import Any
 
 from ...transforms.differentiation import jvp
 from .. import numpy as xp
-from ..numpy.axes import argument_error, shape_error
+from ..numpy.arguments import argument_error, shape_error
 from ..numpy.promotion import promote, type_text
 from .cholesky import cholesky as _cholesky
 from .cholesky import from_lower
@@ -19,8 +19,8 @@ from .eigh import eigh as _eigh
 from .eigh import eigvalsh
 from .lu import inv as _inv
 from .lu import solve as _solve
+from .matrix_arguments import adjoint, inexact, matrix, square, system, zeros
 from .matrix_functions import expm
-from .operands import adjoint, inexact, matrix, square, system, zeros
 from .qr import qr as _qr
 from .svd import singular_values
 from .svd import svd as _svd

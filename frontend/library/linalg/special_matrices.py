@@ -11,10 +11,10 @@ import numpy as np
 
 from ....dialects.types import FLOAT32
 from .. import numpy as xp
-from ..numpy.axes import argument_error, count_of, shape_error, static_size
-from ..numpy.axes import size as size_of
+from ..numpy.arguments import argument_error, count_of, shape_error, static_size
+from ..numpy.arguments import size as size_of
 from ..numpy.promotion import asarray_of, convert, promote, type_text
-from .operands import zeros
+from .matrix_arguments import zeros
 
 
 def _vector(function: str, x: Any) -> tuple[Any, int]:

@@ -16,7 +16,7 @@ from ....dialects.types import INT32
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
-from .operands import (
+from .matrix_arguments import (
     adjoint,
     conjugate,
     diagonal,

@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ...control.control_flow import scan
+from ...control.scans import scan
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
-from ..numpy.axes import shape_error
+from ..numpy.arguments import shape_error
 from ..numpy.promotion import promote, type_text
-from .operands import BLOCK, adjoint, conjugate, diagonal, inexact, positions, row, square, system
+from .matrix_arguments import BLOCK, adjoint, conjugate, diagonal, inexact, positions, row, square, system
 
 
 def triangular_solve(

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import FLOAT32, FLOAT64, INT32
-from ...control.control_flow import scan, while_loop
+from ...control.scans import scan
+from ...control.while_loops import while_loop
 from ...tracing.interpreter import ops
 from .. import numpy as xp
 from .lu import permuted
-from .operands import adjoint, column, conjugate, diagonal, entry, epsilon, positions, real_part
+from .matrix_arguments import adjoint, column, conjugate, diagonal, entry, epsilon, positions, real_part
 from .qr import compact, reflection
 from .rotations import ranks
 

@@ -1,728 +1,363 @@
 """The array namespace: the Python array API standard 2024.12 and the everyday names of NumPy.
 
-Functions take traced or concrete arrays, NumPy arrays and Python scalars. They promote and broadcast as
-NumPy does and compose the primitives of `ops`: recorded in a trace, evaluated at once outside one.
-`get_index` and `update_index` are what `x[...]` and `x.at[...]` call.
+Input: traced or concrete arrays, NumPy arrays and Python scalars. Output: traced arrays in a trace, concrete
+ones outside. The functions promote and broadcast as NumPy does and are compositions of ops.
 """
 
-import importlib
-from typing import Any
+from ..names import public_names as _public_names
+from .arithmetic import abs as abs
+from .arithmetic import absolute as absolute
+from .arithmetic import add as add
+from .arithmetic import clip as clip
+from .arithmetic import copysign as copysign
+from .arithmetic import divide as divide
+from .arithmetic import divmod as divmod
+from .arithmetic import fabs as fabs
+from .arithmetic import float_power as float_power
+from .arithmetic import floor_divide as floor_divide
+from .arithmetic import fmax as fmax
+from .arithmetic import fmin as fmin
+from .arithmetic import fmod as fmod
+from .arithmetic import heaviside as heaviside
+from .arithmetic import maximum as maximum
+from .arithmetic import minimum as minimum
+from .arithmetic import mod as mod
+from .arithmetic import multiply as multiply
+from .arithmetic import negative as negative
+from .arithmetic import nextafter as nextafter
+from .arithmetic import positive as positive
+from .arithmetic import pow as pow
+from .arithmetic import power as power
+from .arithmetic import reciprocal as reciprocal
+from .arithmetic import remainder as remainder
+from .arithmetic import sign as sign
+from .arithmetic import signbit as signbit
+from .arithmetic import sqrt as sqrt
+from .arithmetic import square as square
+from .arithmetic import subtract as subtract
+from .arithmetic import true_divide as true_divide
+from .array_queries import __array_namespace_info__ as __array_namespace_info__
+from .array_queries import allclose as allclose
+from .array_queries import apply_along_axis as apply_along_axis
+from .array_queries import array_equal as array_equal
+from .array_queries import array_equiv as array_equiv
+from .array_queries import isscalar as isscalar
+from .array_queries import iterable as iterable
+from .array_queries import to_device as to_device
+from .constants import e as e
+from .constants import euler_gamma as euler_gamma
+from .constants import inf as inf
+from .constants import nan as nan
+from .constants import newaxis as newaxis
+from .constants import pi as pi
+from .creation import arange as arange
+from .creation import array as array
+from .creation import asanyarray as asanyarray
+from .creation import asarray as asarray
+from .creation import ascontiguousarray as ascontiguousarray
+from .creation import copy as copy
+from .creation import empty as empty
+from .creation import empty_like as empty_like
+from .creation import from_dlpack as from_dlpack
+from .creation import fromfunction as fromfunction
+from .creation import full as full
+from .creation import full_like as full_like
+from .creation import geomspace as geomspace
+from .creation import indices as indices
+from .creation import linspace as linspace
+from .creation import logspace as logspace
+from .creation import one_hot as one_hot
+from .creation import ones as ones
+from .creation import ones_like as ones_like
+from .creation import zeros as zeros
+from .creation import zeros_like as zeros_like
+from .cumulative import cummax as cummax
+from .cumulative import cummin as cummin
+from .cumulative import cumprod as cumprod
+from .cumulative import cumsum as cumsum
+from .cumulative import cumulative_prod as cumulative_prod
+from .cumulative import cumulative_sum as cumulative_sum
+from .cumulative import diff as diff
+from .cumulative import ediff1d as ediff1d
+from .cumulative import gradient as gradient
+from .cumulative import trapezoid as trapezoid
+from .cumulative import unwrap as unwrap
+from .dtypes import astype as astype
+from .dtypes import bfloat16 as bfloat16
+from .dtypes import bool as bool
+from .dtypes import bool_ as bool_
+from .dtypes import can_cast as can_cast
+from .dtypes import complex64 as complex64
+from .dtypes import complex128 as complex128
+from .dtypes import complexfloating as complexfloating
+from .dtypes import finfo as finfo
+from .dtypes import float16 as float16
+from .dtypes import float32 as float32
+from .dtypes import float64 as float64
+from .dtypes import floating as floating
+from .dtypes import generic as generic
+from .dtypes import iinfo as iinfo
+from .dtypes import inexact as inexact
+from .dtypes import int8 as int8
+from .dtypes import int16 as int16
+from .dtypes import int32 as int32
+from .dtypes import int64 as int64
+from .dtypes import integer as integer
+from .dtypes import iscomplexobj as iscomplexobj
+from .dtypes import isdtype as isdtype
+from .dtypes import isrealobj as isrealobj
+from .dtypes import issubdtype as issubdtype
+from .dtypes import ndarray as ndarray
+from .dtypes import number as number
+from .dtypes import signedinteger as signedinteger
+from .dtypes import uint8 as uint8
+from .dtypes import uint16 as uint16
+from .dtypes import uint32 as uint32
+from .dtypes import uint64 as uint64
+from .dtypes import unsignedinteger as unsignedinteger
+from .dtypes import view as view
+from .einsum import einsum as einsum
+from .histograms import bincount as bincount
+from .histograms import histogram as histogram
+from .histograms import histogram2d as histogram2d
+from .histograms import histogram_bin_edges as histogram_bin_edges
+from .histograms import histogramdd as histogramdd
+from .joining import append as append
+from .joining import array_split as array_split
+from .joining import block as block
+from .joining import column_stack as column_stack
+from .joining import concat as concat
+from .joining import concatenate as concatenate
+from .joining import delete as delete
+from .joining import dsplit as dsplit
+from .joining import dstack as dstack
+from .joining import hsplit as hsplit
+from .joining import hstack as hstack
+from .joining import insert as insert
+from .joining import split as split
+from .joining import stack as stack
+from .joining import trim_zeros as trim_zeros
+from .joining import unstack as unstack
+from .joining import vsplit as vsplit
+from .joining import vstack as vstack
+from .logic import bitwise_and as bitwise_and
+from .logic import bitwise_count as bitwise_count
+from .logic import bitwise_invert as bitwise_invert
+from .logic import bitwise_left_shift as bitwise_left_shift
+from .logic import bitwise_not as bitwise_not
+from .logic import bitwise_or as bitwise_or
+from .logic import bitwise_right_shift as bitwise_right_shift
+from .logic import bitwise_xor as bitwise_xor
+from .logic import equal as equal
+from .logic import greater as greater
+from .logic import greater_equal as greater_equal
+from .logic import invert as invert
+from .logic import isclose as isclose
+from .logic import iscomplex as iscomplex
+from .logic import isfinite as isfinite
+from .logic import isinf as isinf
+from .logic import isnan as isnan
+from .logic import isneginf as isneginf
+from .logic import isposinf as isposinf
+from .logic import isreal as isreal
+from .logic import left_shift as left_shift
+from .logic import less as less
+from .logic import less_equal as less_equal
+from .logic import logical_and as logical_and
+from .logic import logical_not as logical_not
+from .logic import logical_or as logical_or
+from .logic import logical_xor as logical_xor
+from .logic import not_equal as not_equal
+from .logic import right_shift as right_shift
+from .matrices import diag as diag
+from .matrices import diag_indices as diag_indices
+from .matrices import diagflat as diagflat
+from .matrices import diagonal as diagonal
+from .matrices import eye as eye
+from .matrices import fill_diagonal as fill_diagonal
+from .matrices import identity as identity
+from .matrices import meshgrid as meshgrid
+from .matrices import trace as trace
+from .matrices import tri as tri
+from .matrices import tril as tril
+from .matrices import tril_indices as tril_indices
+from .matrices import tril_indices_from as tril_indices_from
+from .matrices import triu as triu
+from .matrices import triu_indices as triu_indices
+from .matrices import triu_indices_from as triu_indices_from
+from .matrices import vander as vander
+from .nan_reductions import nanargmax as nanargmax
+from .nan_reductions import nanargmin as nanargmin
+from .nan_reductions import nancumprod as nancumprod
+from .nan_reductions import nancumsum as nancumsum
+from .nan_reductions import nanmax as nanmax
+from .nan_reductions import nanmean as nanmean
+from .nan_reductions import nanmin as nanmin
+from .nan_reductions import nanprod as nanprod
+from .nan_reductions import nanstd as nanstd
+from .nan_reductions import nansum as nansum
+from .nan_reductions import nanvar as nanvar
+from .padding import pad as pad
+from .products import cross as cross
+from .products import dot as dot
+from .products import inner as inner
+from .products import kron as kron
+from .products import matmul as matmul
+from .products import matvec as matvec
+from .products import outer as outer
+from .products import tensordot as tensordot
+from .products import vdot as vdot
+from .products import vecdot as vecdot
+from .products import vecmat as vecmat
+from .promotion import promoted_dtypes as _promoted_dtypes
+from .promotion import result_type as result_type
+from .quantiles import median as median
+from .quantiles import nanmedian as nanmedian
+from .quantiles import nanpercentile as nanpercentile
+from .quantiles import nanquantile as nanquantile
+from .quantiles import percentile as percentile
+from .quantiles import quantile as quantile
+from .reductions import all as all
+from .reductions import amax as amax
+from .reductions import amin as amin
+from .reductions import any as any
+from .reductions import argmax as argmax
+from .reductions import argmin as argmin
+from .reductions import average as average
+from .reductions import count_nonzero as count_nonzero
+from .reductions import max as max
+from .reductions import mean as mean
+from .reductions import min as min
+from .reductions import prod as prod
+from .reductions import ptp as ptp
+from .reductions import std as std
+from .reductions import sum as sum
+from .reductions import var as var
+from .reshaping import atleast_1d as atleast_1d
+from .reshaping import atleast_2d as atleast_2d
+from .reshaping import atleast_3d as atleast_3d
+from .reshaping import broadcast_arrays as broadcast_arrays
+from .reshaping import broadcast_shapes as broadcast_shapes
+from .reshaping import broadcast_to as broadcast_to
+from .reshaping import expand_dims as expand_dims
+from .reshaping import flip as flip
+from .reshaping import fliplr as fliplr
+from .reshaping import flipud as flipud
+from .reshaping import matrix_transpose as matrix_transpose
+from .reshaping import moveaxis as moveaxis
+from .reshaping import ndim as ndim
+from .reshaping import permute_dims as permute_dims
+from .reshaping import ravel as ravel
+from .reshaping import repeat as repeat
+from .reshaping import reshape as reshape
+from .reshaping import resize as resize
+from .reshaping import roll as roll
+from .reshaping import rollaxis as rollaxis
+from .reshaping import rot90 as rot90
+from .reshaping import shape as shape
+from .reshaping import size as size
+from .reshaping import squeeze as squeeze
+from .reshaping import swapaxes as swapaxes
+from .reshaping import tile as tile
+from .reshaping import transpose as transpose
+from .rounding import angle as angle
+from .rounding import around as around
+from .rounding import ceil as ceil
+from .rounding import conj as conj
+from .rounding import conjugate as conjugate
+from .rounding import fix as fix
+from .rounding import floor as floor
+from .rounding import frexp as frexp
+from .rounding import imag as imag
+from .rounding import ldexp as ldexp
+from .rounding import modf as modf
+from .rounding import nan_to_num as nan_to_num
+from .rounding import real as real
+from .rounding import rint as rint
+from .rounding import round as round
+from .rounding import trunc as trunc
+from .searching import argwhere as argwhere
+from .searching import choose as choose
+from .searching import compress as compress
+from .searching import digitize as digitize
+from .searching import extract as extract
+from .searching import flatnonzero as flatnonzero
+from .searching import nonzero as nonzero
+from .searching import piecewise as piecewise
+from .searching import searchsorted as searchsorted
+from .searching import select as select
+from .searching import where as where
+from .sets import intersect1d as intersect1d
+from .sets import isin as isin
+from .sets import setdiff1d as setdiff1d
+from .sets import setxor1d as setxor1d
+from .sets import union1d as union1d
+from .sets import unique as unique
+from .sets import unique_all as unique_all
+from .sets import unique_counts as unique_counts
+from .sets import unique_inverse as unique_inverse
+from .sets import unique_values as unique_values
+from .signals import bartlett as bartlett
+from .signals import blackman as blackman
+from .signals import convolve as convolve
+from .signals import corrcoef as corrcoef
+from .signals import correlate as correlate
+from .signals import cov as cov
+from .signals import hamming as hamming
+from .signals import hanning as hanning
+from .signals import interp as interp
+from .signals import kaiser as kaiser
+from .signals import polyval as polyval
+from .sorting import argpartition as argpartition
+from .sorting import argsort as argsort
+from .sorting import lexsort as lexsort
+from .sorting import partition as partition
+from .sorting import sort as sort
+from .sorting import top_k as top_k
+from .take import ix_ as ix_
+from .take import put_along_axis as put_along_axis
+from .take import ravel_multi_index as ravel_multi_index
+from .take import take as take
+from .take import take_along_axis as take_along_axis
+from .take import unravel_index as unravel_index
+from .transcendental import acos as acos
+from .transcendental import acosh as acosh
+from .transcendental import arccos as arccos
+from .transcendental import arccosh as arccosh
+from .transcendental import arcsin as arcsin
+from .transcendental import arcsinh as arcsinh
+from .transcendental import arctan as arctan
+from .transcendental import arctan2 as arctan2
+from .transcendental import arctanh as arctanh
+from .transcendental import asin as asin
+from .transcendental import asinh as asinh
+from .transcendental import atan as atan
+from .transcendental import atan2 as atan2
+from .transcendental import atanh as atanh
+from .transcendental import cbrt as cbrt
+from .transcendental import cos as cos
+from .transcendental import cosh as cosh
+from .transcendental import deg2rad as deg2rad
+from .transcendental import degrees as degrees
+from .transcendental import exp as exp
+from .transcendental import exp2 as exp2
+from .transcendental import expm1 as expm1
+from .transcendental import hypot as hypot
+from .transcendental import log as log
+from .transcendental import log1p as log1p
+from .transcendental import log2 as log2
+from .transcendental import log10 as log10
+from .transcendental import logaddexp as logaddexp
+from .transcendental import logaddexp2 as logaddexp2
+from .transcendental import rad2deg as rad2deg
+from .transcendental import radians as radians
+from .transcendental import sin as sin
+from .transcendental import sinc as sinc
+from .transcendental import sinh as sinh
+from .transcendental import tan as tan
+from .transcendental import tanh as tanh
+from .ufuncs import Ufunc as _Ufunc
 
-from .arithmetic import (
-    abs,
-    absolute,
-    add,
-    clip,
-    copysign,
-    divide,
-    divmod,
-    fabs,
-    float_power,
-    floor_divide,
-    fmax,
-    fmin,
-    fmod,
-    heaviside,
-    maximum,
-    minimum,
-    mod,
-    multiply,
-    negative,
-    nextafter,
-    positive,
-    pow,
-    power,
-    reciprocal,
-    remainder,
-    sign,
-    signbit,
-    sqrt,
-    square,
-    subtract,
-    true_divide,
-)
-from .at import Indexer as Indexer
-from .constants import e, euler_gamma, inf, nan, newaxis, pi
-from .creation import (
-    arange,
-    array,
-    asanyarray,
-    asarray,
-    ascontiguousarray,
-    copy,
-    empty,
-    empty_like,
-    from_dlpack,
-    fromfunction,
-    full,
-    full_like,
-    geomspace,
-    indices,
-    linspace,
-    logspace,
-    one_hot,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from .cumulative import (
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-    cumulative_prod,
-    cumulative_sum,
-    diff,
-    ediff1d,
-    gradient,
-    trapezoid,
-    unwrap,
-)
-from .dtypes import (
-    astype,
-    bfloat16,
-    bool,
-    bool_,
-    can_cast,
-    complex64,
-    complex128,
-    complexfloating,
-    finfo,
-    float16,
-    float32,
-    float64,
-    floating,
-    generic,
-    iinfo,
-    inexact,
-    int8,
-    int16,
-    int32,
-    int64,
-    integer,
-    iscomplexobj,
-    isdtype,
-    isrealobj,
-    issubdtype,
-    ndarray,
-    number,
-    signedinteger,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    unsignedinteger,
-    view,
-)
-from .einsum import einsum
-from .histograms import bincount, histogram, histogram2d, histogram_bin_edges, histogramdd
-from .index_updates import update_index as update_index
-from .indexing import get_index as get_index
-from .logic import (
-    bitwise_and,
-    bitwise_count,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_not,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    equal,
-    greater,
-    greater_equal,
-    invert,
-    isclose,
-    iscomplex,
-    isfinite,
-    isinf,
-    isnan,
-    isneginf,
-    isposinf,
-    isreal,
-    left_shift,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    not_equal,
-    right_shift,
-)
-from .manipulation import (
-    append,
-    array_split,
-    block,
-    column_stack,
-    concat,
-    concatenate,
-    delete,
-    dsplit,
-    dstack,
-    hsplit,
-    hstack,
-    insert,
-    split,
-    stack,
-    trim_zeros,
-    unstack,
-    vsplit,
-    vstack,
-)
-from .matrices import (
-    diag,
-    diag_indices,
-    diagflat,
-    diagonal,
-    eye,
-    fill_diagonal,
-    identity,
-    meshgrid,
-    trace,
-    tri,
-    tril,
-    tril_indices,
-    tril_indices_from,
-    triu,
-    triu_indices,
-    triu_indices_from,
-    vander,
-)
-from .nan_reductions import (
-    nanargmax,
-    nanargmin,
-    nancumprod,
-    nancumsum,
-    nanmax,
-    nanmean,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
-)
-from .padding import pad
-from .products import cross, dot, inner, kron, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
-from .promotion import promoted_dtypes as promote_types
-from .promotion import result_type
-from .quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
-from .reductions import (
-    all,
-    amax,
-    amin,
-    any,
-    argmax,
-    argmin,
-    average,
-    count_nonzero,
-    max,
-    mean,
-    min,
-    prod,
-    ptp,
-    std,
-    sum,
-    var,
-)
-from .reshaping import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    broadcast_arrays,
-    broadcast_shapes,
-    broadcast_to,
-    expand_dims,
-    flip,
-    fliplr,
-    flipud,
-    matrix_transpose,
-    moveaxis,
-    ndim,
-    permute_dims,
-    ravel,
-    repeat,
-    reshape,
-    resize,
-    roll,
-    rollaxis,
-    rot90,
-    shape,
-    size,
-    squeeze,
-    swapaxes,
-    tile,
-    transpose,
-)
-from .rounding import (
-    angle,
-    around,
-    ceil,
-    conj,
-    conjugate,
-    fix,
-    floor,
-    frexp,
-    imag,
-    ldexp,
-    modf,
-    nan_to_num,
-    real,
-    rint,
-    round,
-    trunc,
-)
-from .searching import (
-    argwhere,
-    choose,
-    compress,
-    digitize,
-    extract,
-    flatnonzero,
-    nonzero,
-    piecewise,
-    searchsorted,
-    select,
-    where,
-)
-from .sets import (
-    intersect1d,
-    isin,
-    setdiff1d,
-    setxor1d,
-    union1d,
-    unique,
-    unique_all,
-    unique_counts,
-    unique_inverse,
-    unique_values,
-)
-from .signal import (
-    bartlett,
-    blackman,
-    convolve,
-    corrcoef,
-    correlate,
-    cov,
-    hamming,
-    hanning,
-    interp,
-    kaiser,
-    polyval,
-)
-from .sorting import argpartition, argsort, lexsort, partition, sort, top_k
-from .take import ix_, put_along_axis, ravel_multi_index, take, take_along_axis, unravel_index
-from .transcendental import (
-    acos,
-    acosh,
-    arccos,
-    arccosh,
-    arcsin,
-    arcsinh,
-    arctan,
-    arctan2,
-    arctanh,
-    asin,
-    asinh,
-    atan,
-    atan2,
-    atanh,
-    cbrt,
-    cos,
-    cosh,
-    deg2rad,
-    degrees,
-    exp,
-    exp2,
-    expm1,
-    hypot,
-    log,
-    log1p,
-    log2,
-    log10,
-    logaddexp,
-    logaddexp2,
-    rad2deg,
-    radians,
-    sin,
-    sinc,
-    sinh,
-    tan,
-    tanh,
-)
-from .ufuncs import Ufunc as ufunc
-from .utility import (
-    __array_namespace_info__,
-    allclose,
-    apply_along_axis,
-    array_equal,
-    array_equiv,
-    isscalar,
-    iterable,
-    to_device,
-)
+promote_types, ufunc = _promoted_dtypes, _Ufunc
 
-
-def __getattr__(name: str) -> Any:
-    """The extensions `linalg` and `fft`, which are written in terms of this namespace."""
-    if name in ("linalg", "fft"):
-        return importlib.import_module(f"..{name}.numpy_names", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-# fmt: off
-__all__ = [
-    "__array_namespace_info__",
-    "abs",
-    "absolute",
-    "acos",
-    "acosh",
-    "add",
-    "all",
-    "allclose",
-    "amax",
-    "amin",
-    "angle",
-    "any",
-    "append",
-    "apply_along_axis",
-    "arange",
-    "arccos",
-    "arccosh",
-    "arcsin",
-    "arcsinh",
-    "arctan",
-    "arctan2",
-    "arctanh",
-    "argmax",
-    "argmin",
-    "argpartition",
-    "argsort",
-    "argwhere",
-    "around",
-    "array",
-    "array_equal",
-    "array_equiv",
-    "array_split",
-    "asanyarray",
-    "asarray",
-    "ascontiguousarray",
-    "asin",
-    "asinh",
-    "astype",
-    "atan",
-    "atan2",
-    "atanh",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "average",
-    "bartlett",
-    "bfloat16",
-    "bincount",
-    "bitwise_and",
-    "bitwise_count",
-    "bitwise_invert",
-    "bitwise_left_shift",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_right_shift",
-    "bitwise_xor",
-    "blackman",
-    "block",
-    "bool",
-    "bool_",
-    "broadcast_arrays",
-    "broadcast_shapes",
-    "broadcast_to",
-    "can_cast",
-    "cbrt",
-    "ceil",
-    "choose",
-    "clip",
-    "column_stack",
-    "complex64",
-    "complex128",
-    "complexfloating",
-    "compress",
-    "concat",
-    "concatenate",
-    "conj",
-    "conjugate",
-    "convolve",
-    "copy",
-    "copysign",
-    "corrcoef",
-    "correlate",
-    "cos",
-    "cosh",
-    "count_nonzero",
-    "cov",
-    "cross",
-    "cummax",
-    "cummin",
-    "cumprod",
-    "cumsum",
-    "cumulative_prod",
-    "cumulative_sum",
-    "deg2rad",
-    "degrees",
-    "delete",
-    "diag",
-    "diag_indices",
-    "diagflat",
-    "diagonal",
-    "diff",
-    "digitize",
-    "divide",
-    "divmod",
-    "dot",
-    "dsplit",
-    "dstack",
-    "e",
-    "ediff1d",
-    "einsum",
-    "empty",
-    "empty_like",
-    "equal",
-    "euler_gamma",
-    "exp",
-    "exp2",
-    "expand_dims",
-    "expm1",
-    "extract",
-    "eye",
-    "fabs",
-    "fill_diagonal",
-    "finfo",
-    "fix",
-    "flatnonzero",
-    "flip",
-    "fliplr",
-    "flipud",
-    "float16",
-    "float32",
-    "float64",
-    "float_power",
-    "floating",
-    "floor",
-    "floor_divide",
-    "fmax",
-    "fmin",
-    "fmod",
-    "frexp",
-    "from_dlpack",
-    "fromfunction",
-    "full",
-    "full_like",
-    "generic",
-    "geomspace",
-    "gradient",
-    "greater",
-    "greater_equal",
-    "hamming",
-    "hanning",
-    "heaviside",
-    "histogram",
-    "histogram2d",
-    "histogram_bin_edges",
-    "histogramdd",
-    "hsplit",
-    "hstack",
-    "hypot",
-    "identity",
-    "iinfo",
-    "imag",
-    "indices",
-    "inexact",
-    "inf",
-    "inner",
-    "insert",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "integer",
-    "interp",
-    "intersect1d",
-    "invert",
-    "isclose",
-    "iscomplex",
-    "iscomplexobj",
-    "isdtype",
-    "isfinite",
-    "isin",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "isreal",
-    "isrealobj",
-    "isscalar",
-    "issubdtype",
-    "iterable",
-    "ix_",
-    "kaiser",
-    "kron",
-    "ldexp",
-    "left_shift",
-    "less",
-    "less_equal",
-    "lexsort",
-    "linspace",
-    "log",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "logaddexp2",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "logspace",
-    "matmul",
-    "matrix_transpose",
-    "matvec",
-    "max",
-    "maximum",
-    "mean",
-    "median",
-    "meshgrid",
-    "min",
-    "minimum",
-    "mod",
-    "modf",
-    "moveaxis",
-    "multiply",
-    "nan",
-    "nan_to_num",
-    "nanargmax",
-    "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
-    "nanmean",
-    "nanmedian",
-    "nanmin",
-    "nanpercentile",
-    "nanprod",
-    "nanquantile",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "ndarray",
-    "ndim",
-    "negative",
-    "newaxis",
-    "nextafter",
-    "nonzero",
-    "not_equal",
-    "number",
-    "one_hot",
-    "ones",
-    "ones_like",
-    "outer",
-    "pad",
-    "partition",
-    "percentile",
-    "permute_dims",
-    "pi",
-    "piecewise",
-    "polyval",
-    "positive",
-    "pow",
-    "power",
-    "prod",
-    "promote_types",
-    "ptp",
-    "put_along_axis",
-    "quantile",
-    "rad2deg",
-    "radians",
-    "ravel",
-    "ravel_multi_index",
-    "real",
-    "reciprocal",
-    "remainder",
-    "repeat",
-    "reshape",
-    "resize",
-    "result_type",
-    "right_shift",
-    "rint",
-    "roll",
-    "rollaxis",
-    "rot90",
-    "round",
-    "searchsorted",
-    "select",
-    "setdiff1d",
-    "setxor1d",
-    "shape",
-    "sign",
-    "signbit",
-    "signedinteger",
-    "sin",
-    "sinc",
-    "sinh",
-    "size",
-    "sort",
-    "split",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "subtract",
-    "sum",
-    "swapaxes",
-    "take",
-    "take_along_axis",
-    "tan",
-    "tanh",
-    "tensordot",
-    "tile",
-    "to_device",
-    "top_k",
-    "trace",
-    "transpose",
-    "trapezoid",
-    "tri",
-    "tril",
-    "tril_indices",
-    "tril_indices_from",
-    "trim_zeros",
-    "triu",
-    "triu_indices",
-    "triu_indices_from",
-    "true_divide",
-    "trunc",
-    "ufunc",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "union1d",
-    "unique",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-    "unravel_index",
-    "unsignedinteger",
-    "unstack",
-    "unwrap",
-    "vander",
-    "var",
-    "vdot",
-    "vecdot",
-    "vecmat",
-    "view",
-    "vsplit",
-    "vstack",
-    "where",
-    "zeros",
-    "zeros_like",
-]
-# fmt: on
+__all__ = ["__array_namespace_info__", *_public_names(globals())]

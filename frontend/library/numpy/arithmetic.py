@@ -12,8 +12,8 @@ import numpy as np
 
 from ....dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED
 from ...tracing.interpreter import ops
-from .axes import argument_error, dtype_error, full_like, refuse_out
-from .elementwise import binary, elementwise, in_float32, prepared, unary, weakened
+from .arguments import argument_error, dtype_error, full_like, refuse_out
+from .elementwise_decorator import binary, elementwise, in_float32, prepared, unary, weakened
 from .promotion import PYTHON_SCALARS, asarray_of
 from .ufuncs import as_ufunc
 

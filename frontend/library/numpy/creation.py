@@ -30,8 +30,7 @@ from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
-from .arithmetic import add, divide, multiply, power, subtract
-from .axes import (
+from .arguments import (
     argument_error,
     concretization_error,
     dtype_of,
@@ -41,7 +40,8 @@ from .axes import (
     shape_of,
     type_error,
 )
-from .axes import full_like as constant_like
+from .arguments import full_like as constant_like
+from .arithmetic import add, divide, multiply, power, subtract
 from .promotion import (
     PYTHON_SCALARS,
     asarray_of,

@@ -8,8 +8,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, INEXACT
 from ...tracing.interpreter import ops
-from .arithmetic import add, divide, multiply, negative, remainder, subtract
-from .axes import (
+from .arguments import (
     argument_error,
     count_of,
     dtype_of,
@@ -22,6 +21,7 @@ from .axes import (
     scalar,
     shape_error,
 )
+from .arithmetic import add, divide, multiply, negative, remainder, subtract
 from .logic import not_equal
 from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import accumulated_dtype

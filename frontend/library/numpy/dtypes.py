@@ -25,7 +25,7 @@ from ....dialects.types import (
 from ...tracing.array import Array, ArrayMethods
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import ops
-from .axes import argument_error, dtype_of
+from .arguments import argument_error, dtype_of
 from .promotion import asarray_of, convert, promote_types
 
 bool = bool_ = np.bool_

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ....dialects.types import INT32
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
-from .axes import argument_error, full_like, shape_error, type_error
+from .arguments import argument_error, full_like, shape_error, type_error
 from .products import contract
 from .promotion import asarray_of, is_one, promote, same_size, type_text
 from .reductions import sum as sum_of

@@ -10,8 +10,16 @@ from ....dialects.types import BOOL, FLOAT64, INEXACT, INT64, INTEGERS
 from ...tracing.array import Array
 from ...tracing.frames import known_value
 from ...tracing.interpreter import ops
+from .arguments import (
+    argument_error,
+    concretization_error,
+    dtype_error,
+    full_like,
+    possible,
+    scalar,
+    shape_error,
+)
 from .arithmetic import add, divide, subtract
-from .axes import argument_error, concretization_error, dtype_error, full_like, possible, scalar, shape_error
 from .creation import linspace
 from .cumulative import diff
 from .promotion import asarray_of, convert, operands, type_text

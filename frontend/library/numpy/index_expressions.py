@@ -20,8 +20,8 @@ from ...tracing.frames import Tracer, known_value
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim, maximum, minimum
+from .arguments import argument_error, concretization_error, count_array, full_like
 from .arithmetic import remainder
-from .axes import argument_error, concretization_error, count_array, full_like
 from .promotion import asarray_of, broadcast, same_size, type_text
 
 _FAR: Final = 1 << 62

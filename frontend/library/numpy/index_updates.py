@@ -16,8 +16,8 @@ from ....dialects.types import BOOL, INT64
 from ...errors import ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
+from .arguments import argument_error, count_array, dtype_error, scalar, shape_error
 from .arithmetic import add, maximum, minimum, multiply
-from .axes import argument_error, count_array, dtype_error, scalar, shape_error
 from .dtypes import can_cast
 from .index_expressions import BY_DEFAULT, Bounds, Item, OutOfBounds, bounds, is_full, parse
 from .indexing import batch_place, batch_shape

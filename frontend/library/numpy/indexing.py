@@ -14,7 +14,7 @@ from ....dialects.types import INT32, INT64
 from ...errors import IndexBoundsError, ShapeError
 from ...tracing.interpreter import as_weak, ops, wide_of
 from ...tracing.locations import user_location_text
-from .axes import scalar
+from .arguments import scalar
 from .index_expressions import (
     BY_DEFAULT,
     Bounds,

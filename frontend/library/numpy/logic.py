@@ -13,9 +13,9 @@ import numpy as np
 from ....dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED
 from ...errors import OutOfRangeError
 from ...tracing.interpreter import ops
+from .arguments import dtype_error, full_like
 from .arithmetic import absolute, add, multiply, subtract
-from .axes import dtype_error, full_like
-from .elementwise import elementwise
+from .elementwise_decorator import elementwise
 from .promotion import (
     PYTHON_SCALARS,
     WIDE,

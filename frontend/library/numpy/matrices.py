@@ -10,8 +10,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, FLOAT32, INT32, INT64, storage
 from ...tracing.interpreter import ops
-from .arithmetic import power
-from .axes import (
+from .arguments import (
     argument_error,
     count_of,
     dtype_of,
@@ -23,6 +22,7 @@ from .axes import (
     scalar,
     size,
 )
+from .arithmetic import power
 from .creation import arange
 from .promotion import asarray_of, broadcast, broadcast_shapes, convert, type_text
 from .reductions import sum as sum_of

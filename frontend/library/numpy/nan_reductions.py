@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects.types import FLOATS, INEXACT
+from .arguments import full_like, refuse_out
 from .arithmetic import root_of_squares
-from .axes import full_like, refuse_out
 from .cumulative import cumprod, cumsum
 from .logic import isnan, logical_not
 from .promotion import asarray_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...tracing.interpreter import ops
-from .axes import argument_error, scalar, shape_error, static_size
+from .arguments import argument_error, scalar, shape_error, static_size
 from .cumulative import part
 from .promotion import asarray_of, broadcast, convert, type_text
 from .take import take

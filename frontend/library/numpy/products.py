@@ -14,8 +14,8 @@ from ....dialects.types import BOOL, INT32
 from ...errors import ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
+from .arguments import normalize_axes, normalize_axis, refuse_out, shape_error
 from .arithmetic import multiply, subtract
-from .axes import normalize_axes, normalize_axis, refuse_out, shape_error
 from .promotion import broadcast, broadcast_shapes, promote, type_text
 from .reshaping import expand_dims, moveaxis, ravel, squeeze
 from .rounding import conj

@@ -9,8 +9,7 @@ import numpy as np
 from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64
 from ...tracing.array import Array
 from ...tracing.interpreter import ops
-from .arithmetic import add, divide, multiply, subtract
-from .axes import (
+from .arguments import (
     argument_error,
     count_array,
     count_of,
@@ -20,6 +19,7 @@ from .axes import (
     normalize_axes,
     refuse_out,
 )
+from .arithmetic import add, divide, multiply, subtract
 from .cumulative import part
 from .logic import isnan, logical_not
 from .promotion import asarray_of, broadcast, convert, type_text

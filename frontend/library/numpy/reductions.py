@@ -25,8 +25,7 @@ from ....dialects.types import (
     SIGNED,
 )
 from ...tracing.interpreter import ops
-from .arithmetic import add, divide, maximum, minimum, multiply, root_of_squares, subtract
-from .axes import (
+from .arguments import (
     argument_error,
     count_array,
     count_of,
@@ -39,6 +38,7 @@ from .axes import (
     refuse_out,
     shape_error,
 )
+from .arithmetic import add, divide, maximum, minimum, multiply, root_of_squares, subtract
 from .logic import truth
 from .promotion import asarray_of, broadcast, convert, stays_weak, type_text
 

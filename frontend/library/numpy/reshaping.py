@@ -15,8 +15,7 @@ from ...tracing.array import Array
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_weak, ops, wide_of
 from ...tracing.sizes import Dim, product
-from .arithmetic import negative, remainder
-from .axes import (
+from .arguments import (
     argument_error,
     concrete,
     count_array,
@@ -32,7 +31,8 @@ from .axes import (
     static_size,
     type_error,
 )
-from .axes import size as one_size
+from .arguments import size as one_size
+from .arithmetic import negative, remainder
 from .cumulative import part
 from .promotion import asarray_of, broadcast, broadcast_together, convert, is_one, type_text
 from .promotion import broadcast_shapes as _broadcast_shapes

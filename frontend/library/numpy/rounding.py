@@ -8,10 +8,10 @@ import numpy as np
 
 from ....dialects.types import BFLOAT16, BOOL, COMPLEX, FLOAT16, FLOAT32, FLOATS, INEXACT, INTEGERS
 from ...tracing.interpreter import ops
+from .arguments import dtype_error, float_value, full_like, refuse_out
 from .arithmetic import clip, divide, moving_with, multiply, subtract, with_sign_of
-from .axes import dtype_error, float_value, full_like, refuse_out
 from .dtypes import finfo
-from .elementwise import elementwise
+from .elementwise_decorator import elementwise
 from .promotion import asarray_of, stays_weak
 from .transcendental import atan2, rad2deg
 from .ufuncs import as_ufunc

@@ -11,8 +11,7 @@ from ....dialects.types import BOOL, INT64
 from ...tracing.array import Array
 from ...tracing.frames import known_value
 from ...tracing.interpreter import as_weak, ops, wide_of
-from .arithmetic import floor_divide, minimum, remainder
-from .axes import (
+from .arguments import (
     argument_error,
     concretization_error,
     count_array,
@@ -21,6 +20,7 @@ from .axes import (
     normalize_axis,
     shape_error,
 )
+from .arithmetic import floor_divide, minimum, remainder
 from .logic import truth
 from .promotion import asarray_of, broadcast, broadcast_together, convert, promote, type_text
 from .reductions import sum as sum_of

@@ -14,10 +14,10 @@ from ....dialects.types import BOOL, INT64
 from ...tracing.array import Array
 from ...tracing.frames import known_value
 from ...tracing.interpreter import ops
-from .axes import concretization_error, count_array, full_like
+from .arguments import concretization_error, count_array, full_like
 from .cumulative import cumsum, part
+from .joining import concat
 from .logic import logical_not
-from .manipulation import concat
 from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import sum as sum_of
 from .reshaping import ravel, reshape

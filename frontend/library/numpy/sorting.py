@@ -7,7 +7,7 @@ from typing import Any
 
 from ....dialects.types import INT64
 from ...tracing.interpreter import ops
-from .axes import argument_error, count_of, normalize_axis, shape_error
+from .arguments import argument_error, count_of, normalize_axis, shape_error
 from .promotion import asarray_of, type_text
 
 

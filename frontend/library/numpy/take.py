@@ -17,8 +17,8 @@ from ...tracing.array import Array
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
+from .arguments import argument_error, concrete, count_array, count_of, normalize_axis, shape_error
 from .arithmetic import add, clip, floor_divide, multiply, remainder
-from .axes import argument_error, concrete, count_array, count_of, normalize_axis, shape_error
 from .index_expressions import wrapped
 from .promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ....dialects.types import COMPLEX
 from ...tracing.interpreter import ops
+from .arguments import float_value, full_like
 from .arithmetic import moving_with, root_of_squares
-from .axes import float_value, full_like
-from .elementwise import binary, elementwise, in_float32, unary
+from .elementwise_decorator import binary, elementwise, in_float32, unary
 from .promotion import stays_weak
 
 cbrt = unary(np.cbrt, "cbrt", "The real cube root.")

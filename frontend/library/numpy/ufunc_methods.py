@@ -18,7 +18,7 @@ from ...tracing.array import Array
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
-from .axes import (
+from .arguments import (
     argument_error,
     concrete,
     dtype_of,
@@ -31,7 +31,7 @@ from .axes import (
     type_error,
 )
 from .cumulative import cummax, cummin, cumprod, cumsum, part
-from .manipulation import concat, stack
+from .joining import concat, stack
 from .promotion import asarray_of, broadcast, convert
 from .reductions import all as all_of
 from .reductions import any as any_of

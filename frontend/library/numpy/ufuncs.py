@@ -6,18 +6,20 @@ methods of `numpy.add` do, to traced arrays as to concrete ones.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
 import numpy as np
 
+from ...tracing.operators import library_function
 
-def _methods() -> Any:
-    from . import ufunc_methods  # these are loops, and loops are written in the namespace
-
-    return ufunc_methods
+# These are loops, which are written in terms of elementwise functions: see `ufunc_methods.py`.
+_outer = library_function("ufunc_outer")
+_reduce = library_function("ufunc_reduce")
+_accumulate = library_function("ufunc_accumulate")
+_reduceat = library_function("ufunc_reduceat")
+_at = library_function("ufunc_at")
 
 
 class Ufunc:
@@ -27,6 +29,7 @@ class Ufunc:
 
     def __init__(self, function: Callable[..., Any], like: np.ufunc) -> None:
         update_wrapper(self, function)
+        self.__module__ = "adze.numpy"
         self._function = function
         self.nin, self.nout, self.nargs = like.nin, like.nout, like.nargs
         self.identity = like.identity
@@ -35,15 +38,15 @@ class Ufunc:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._function(*args, **kwargs)
 
-    def __reduce__(self) -> Any:
-        return _by_name, (self.__module__, self.__name__)
+    def __reduce__(self) -> str:
+        return self.__name__  # pickled by reference: `adze.numpy` has it under this name
 
     def __repr__(self) -> str:
         return f"<ufunc adze.numpy.{self.__name__}>"
 
     def outer(self, a: Any, b: Any, /, *, dtype: Any = None) -> Any:
         """The function of each pair of elements: the axes of `a`, then those of `b`."""
-        return _methods().outer(self, a, b, dtype)
+        return _outer(self, a, b, dtype)
 
     def reduce(
         self,
@@ -56,29 +59,19 @@ class Ufunc:
         where: Any = None,
     ) -> Any:
         """`f(f(x[0], x[1]), x[2])` and so on along `axis` (several, or None for all)."""
-        return _methods().reduce(self, array, axis, dtype, out, keepdims, initial, where)
+        return _reduce(self, array, axis, dtype, out, keepdims, initial, where)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """What `reduce` gives of the first element, of the first two, and so on along `axis`."""
-        return _methods().accumulate(self, array, axis, dtype, out)
+        return _accumulate(self, array, axis, dtype, out)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """`reduce` of the parts of `axis` from each of `indices`, known while tracing, up to the next one."""
-        return _methods().reduceat(self, array, indices, axis, dtype, out)
+        return _reduceat(self, array, indices, axis, dtype, out)
 
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
         """With `inplace=False`: `a` with `a[i] = f(a[i], b)` done for each index, one after the other."""
-        return _methods().at(self, a, indices, b, inplace)
-
-
-def _by_name(module: str, name: str) -> Any:
-    """A pickled function: where it is defined, or where users find it if a factory made it."""
-    found = getattr(importlib.import_module(module), name, None)
-    if isinstance(found, Ufunc):
-        return found
-    from .. import numpy as namespace
-
-    return getattr(namespace, name)
+        return _at(self, a, indices, b, inplace)
 
 
 def _is_reorderable(like: np.ufunc) -> bool:

@@ -12,15 +12,15 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects.types import FLOAT32
-from ...control.control_flow import while_loop
 from ...control.scans import scan
+from ...control.while_loops import while_loop
 from ...errors import ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from .. import numpy as xp
 from .arguments import as_key, float_dtype, joint_shape, parameter, probabilities, spreads
-from .counting import stirling_tail
 from .keys import parts, split_keys
+from .poisson import stirling_tail
 from .uniform import uniform_floats
 
 SMALL_MEAN: Final = 10

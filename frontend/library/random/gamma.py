@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import FLOAT32
-from ...control.control_flow import while_loop
+from ...control.while_loops import while_loop
 from ...errors import ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...transforms.checkpoints import stop_gradient
 from .. import numpy as xp
 from ..nn import softmax
-from ..special.gamma_slope import following
+from ..special.gamma_sample_slope import following
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
+from .inverse_transforms import exponential_floats, normal_floats
 from .keys import key_parts, parts, split_keys
-from .transformed import exponential_floats, normal_floats
 from .uniform import signs, uniform_floats
 
 

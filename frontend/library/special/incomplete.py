@@ -15,15 +15,15 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32
-from ...control.control_flow import while_loop
+from ...control.while_loops import while_loop
 from ...errors import DtypeError
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.promotion import stays_weak
-from .functions import floats
-from .gamma_slope import log_slope
+from .gamma_sample_slope import log_slope
+from .scipy_names import floats
 
 # The coefficients of the series of log Gamma in odd powers of 1 / a (Abramowitz and Stegun 6.1.41).
 _STIRLING: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
