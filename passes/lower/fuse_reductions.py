@@ -1,7 +1,7 @@
 """Reductions of large arrays, fused with what computes their operands and with each other.
 
 Input: lowered functions, before the bodies of loops are inlined. Output: the same program with fewer passes
-over memory (`forms/reduction_fusion.py`). What the conversion knew of complex constants is read from the IR again.
+over memory (`forms/reduction_fusion.py`). What the conversion knew of complex constants is read from the IR.
 """
 
 from __future__ import annotations
