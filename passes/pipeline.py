@@ -29,7 +29,7 @@ from .lower.iree.whiles import UseLoopState
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
-from .optimize.dead_results import narrow
+from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
 
@@ -63,7 +63,7 @@ class DropDeadResults(Pass):
     name = "drop-dead-results"
 
     def run(self, module: mlir.ir.Module) -> None:
-        narrow(module)
+        eliminate_dead_results(module)
 
 
 @dataclass(frozen=True)

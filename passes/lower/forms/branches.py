@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....dialects import mlir
-from ....dialects.ops.control.loops import Cond
+from ....dialects.ops.control.cond import Cond
 from ....dialects.types import INT32, TensorType
 from ..builder import LinalgBuilder, Type, Value
 from ..lowering import LoweringContext, lowers

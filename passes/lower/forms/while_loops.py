@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Sequence
 
 from ....dialects import mlir
-from ....dialects.ops.control.loops import While
+from ....dialects.ops.control.while_loop import While
 from ....dialects.types import BOOL
 from ..builder import Value
 from ..lowering import LoweringContext, lowers
