@@ -1,9 +1,10 @@
 """How an op of adze is declared: operands, attributes, results and the rules that every engine reads.
 
 An op is one class in one room. Its class body states its name, its operands and attributes, how result
-types follow from them (`infer`), what it computes (`evaluate`, in NumPy), how it is differentiated and
-batched, and what it lowers to. The engines in `passes/` know only this file's interface, never an op;
-a rule is a function or is `undefined("why")`, and a class that leaves one out cannot be created.
+types follow from them (`infer`), what it computes (`evaluate`, in NumPy), and how it is differentiated and
+batched; how it is lowered is said in `passes/lower/forms/`. The engines in `passes/` know only this file's
+interface, never an op; a rule is a function or is `undefined("why")`, and a class that leaves one out cannot
+be created.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge
 T = TypeVar("T")
 
 DIALECT: Final = "adze"
-RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
+RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +185,7 @@ def static_sizes(values: Sequence[object]) -> tuple[int | None, ...]:
 class Op:
     """Base of all op declarations; see the module docstring. Subclass a family where one fits.
 
-    Rules (all static: the class is never instantiated; `b` is a typed `Builder`, `l` the lowering):
+    Rules (all static: the class is never instantiated; `b` is a typed `Builder`):
 
     - `infer(*operand_types, **attributes)` -> result type or tuple of them; raises `TypeCheckError`.
       A `sizes` attribute arrives with None for dynamic entries.
@@ -195,7 +196,6 @@ class Op:
       arrives as its type, a constant one as its value.
     - `batch(b, size, operands, batched, **attributes)` -> (results, which of them are batched): batched
       operands and results have the batch, of `size`, as axis 0; the others must not be copied along it.
-    - `lower(l, *operands, **attributes)` -> lowered result(s).
     - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
     - `permuted(b, permutation, *operands, **attributes)` -> the transposed result, made at once where that
       costs no more than the result itself, or None; optional.
@@ -264,7 +264,6 @@ class Op:
     jvp: ClassVar[Any]
     transpose: ClassVar[Any]
     batch: ClassVar[Any]
-    lower: ClassVar[Any]
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)

@@ -77,10 +77,6 @@ class Sort(Op):
         found = b.sort(*spread, axis=axis + 1, num_keys=num_keys, is_stable=is_stable)
         return found, [True] * len(found)
 
-    @staticmethod
-    def lower(l: Any, *operands: Any, axis: int, num_keys: int, is_stable: bool) -> Any:
-        return l.sort(operands, axis, num_keys)
-
 
 class TopK(Op):
     """The `k` greatest elements of each row (last axis) in falling order, and where they are (int32).
@@ -118,10 +114,6 @@ class TopK(Op):
     @staticmethod
     def batch(b: Any, size: Any, operands: Any, batched: Any, *, k: int) -> Any:
         return b.top_k(operands[0], k=k), [True, True]
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, k: int) -> Any:
-        return l.top_k(x, k)
 
 
 def _comparable(key: np.ndarray) -> tuple[np.ndarray, ...]:

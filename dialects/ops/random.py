@@ -58,10 +58,6 @@ class RandomBits(Op):
             bits = (high ^ low).astype(f"uint{width}")
         return bits.reshape(shape)
 
-    @staticmethod
-    def lower(l: Any, key: Any, *, shape: tuple[Any, ...], width: int) -> Any:
-        return l.random_bits(key, shape, width)
-
     jvp = undefined("random bits are integers: they have no tangent")
     transpose = undefined("random bits are not linear in the key")
 

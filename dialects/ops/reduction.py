@@ -91,10 +91,6 @@ class Reduction(Op):
 
     transpose = undefined("this reduction is not linear")
 
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
-        return l.reduce(cls.name, x, axes, cls.identity(l.result_type.dtype))
-
     @staticmethod
     def simplify(b: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
         return None if axes else x
@@ -223,10 +219,6 @@ class ArgumentExtremum(Op):
     transpose = undefined("a position is not a linear function")
 
     @classmethod
-    def lower(cls, l: Any, x: Any, *, axis: int, index_dtype: np.dtype) -> Any:
-        return l.argument_extremum(cls.name, x, axis, index_dtype)
-
-    @classmethod
     def batch(
         cls, b: Any, size: Any, operands: Any, batched: Any, *, axis: int, index_dtype: np.dtype
     ) -> Any:
@@ -268,10 +260,6 @@ class Cumulative(Op):
         return (np.flip(running, axis) if reverse else running).astype(x.dtype)
 
     transpose = undefined("this running value is not linear")
-
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, axis: int, reverse: bool) -> Any:
-        return l.cumulative(cls.name, x, axis, reverse, cls.identity(l.result_type.dtype))
 
     @classmethod
     def batch(cls, b: Any, size: Any, operands: Any, batched: Any, *, axis: int, reverse: bool) -> Any:

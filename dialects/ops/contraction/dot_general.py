@@ -226,10 +226,6 @@ class DotGeneral(Op):
             found = b.transpose(found, permutation=(place, *(a for a in range(rank) if a != place)))
         return [found], [True]
 
-    @staticmethod
-    def lower(l: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
-        return l.contract(x, y, contracting, batch)
-
 
 def _widens(operand: np.dtype, result: np.dtype) -> bool:
     """Whether products of `operand` may be summed in `result`."""

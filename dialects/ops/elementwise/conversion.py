@@ -38,14 +38,6 @@ class Conversion(LinearUnary):
     def infer(cls, x: TensorType, *, dtype: np.dtype) -> TensorType:
         return x.with_dtype(dtype)
 
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, dtype: np.dtype) -> Any:
-        return l.elementwise(cls.scalar, x, dtype=dtype)
-
-    @classmethod
-    def scalar(cls, s: Any, dtypes: tuple[np.dtype, ...], *operands: Any, dtype: Any = None) -> Any:
-        return getattr(s, cls.name)(dtypes[0], dtype, *operands)
-
     @staticmethod
     def simplify(b: Any, x: Any, *, dtype: np.dtype) -> Any:
         return x if b.tensor_type(x).dtype == dtype else None

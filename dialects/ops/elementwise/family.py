@@ -1,9 +1,9 @@
 """The elementwise family: one scalar function applied to each element of equally shaped arrays.
 
-A member states its name, its dtypes, its NumPy function and its scalar lowering (`scalar`, a method of
-the lowering's `Scalars` of the same name unless overridden); the family derives the rest. There is no
-implicit broadcasting and no implicit promotion here: the frontend inserts both. Half-precision floats
-are computed in float32 and rounded once, in `evaluate` as in compiled code.
+A member states its name, its dtypes and its NumPy function; the family derives the rest. Its compiled code is
+the method of `Scalars` (`passes/lower/scalars/`) that has its name. There is no implicit broadcasting and no
+implicit promotion here: the frontend inserts both. Half-precision floats are computed in float32 and rounded
+once, in `evaluate` as in compiled code.
 """
 
 from __future__ import annotations
@@ -47,16 +47,6 @@ class Elementwise(Op):
         with np.errstate(all="ignore"):
             result = cls.function(*(a.astype(FLOAT32) if dtype in HALVES else a for a in arrays))
             return np.asarray(result).astype(cls.result_dtype(dtype), copy=False)
-
-    @classmethod
-    def lower(cls, l: Any, *operands: Any) -> Any:
-        return l.elementwise(cls.scalar, *operands)
-
-    @classmethod
-    def scalar(cls, s: Any, dtypes: tuple[np.dtype, ...], *operands: Any) -> Any:
-        """The scalar code of one element, by default the method of `Scalars` that has the op's name."""
-        method = getattr(s, cls.name, None) or getattr(s, cls.name + "_")
-        return method(dtypes[0], *operands)
 
     @classmethod
     def jvp(cls, b: Any, primals: Any, tangents: Any, result: Any, **attributes: Any) -> Any:

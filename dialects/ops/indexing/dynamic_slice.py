@@ -40,10 +40,6 @@ class DynamicSlice(Op):
         return np.array(x[_window(x.shape, start_indices, slice_sizes)], x.dtype)
 
     @staticmethod
-    def lower(l: Any, x: Any, *start_indices: Any, slice_sizes: tuple[Any, ...]) -> Any:
-        return l.dynamic_slice(x, start_indices, slice_sizes)
-
-    @staticmethod
     def simplify(b: Any, x: Any, *start_indices: Any, slice_sizes: tuple[Any, ...]) -> Any:
         """A window of everything is the operand: the starts can only be 0."""
         return x if states_own_shape(b, x, slice_sizes) else None
@@ -103,10 +99,6 @@ class DynamicUpdateSlice(Op):
         result = x.copy()
         result[_window(x.shape, start_indices, update.shape)] = update
         return result
-
-    @staticmethod
-    def lower(l: Any, x: Any, update: Any, *start_indices: Any) -> Any:
-        return l.dynamic_update_slice(x, update, start_indices)
 
     @staticmethod
     def simplify(b: Any, x: Any, update: Any, *start_indices: Any) -> Any:

@@ -100,14 +100,6 @@ class Gather(Op):
         return np.array(np.broadcast_to(result, shape), dtype=x.dtype)
 
     @staticmethod
-    def lower(l: Any, x: Any, start_indices: Any, *, slice_sizes: tuple[Any, ...], **attributes: Any) -> Any:
-        numbers = Gather.map(len(l.shape(x)), len(l.shape(start_indices)), attributes)
-        fill = None
-        if attributes["mode"] == "fill":
-            fill = from_storage(attributes["fill_value"], l.result_type.dtype)
-        return l.gather(x, start_indices, numbers, slice_sizes, fill)
-
-    @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, fill_value: Any, **attributes: Any) -> Any:
         """The windows of the tangent; what was filled is constant."""
         zero = storage(np.zeros((), b.tensor_type(tangents[0]).dtype))

@@ -108,19 +108,6 @@ class Scatter(Op):
         return target.reshape(x.shape)
 
     @staticmethod
-    def lower(l: Any, x: Any, indices: Any, updates: Any, **attributes: Any) -> Any:
-        numbers = Scatter.map(len(l.shape(x)), len(l.shape(indices)), attributes)
-        return l.scatter(
-            x,
-            indices,
-            updates,
-            numbers,
-            kind=attributes["kind"],
-            drop=attributes["mode"] == "drop",
-            unique=attributes["unique_indices"],
-        )
-
-    @staticmethod
     def simplify(b: Any, x: Any, indices: Any, updates: Any, **attributes: Any) -> Any:
         """A single update for each element of a batch, into zeros, is chosen by its position: that fuses."""
         if attributes["kind"] not in ("set", "add") or not is_constant(b, x, x, 0):

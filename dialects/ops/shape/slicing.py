@@ -72,12 +72,6 @@ class Slice(Movement):
         return np.array(x[window], x.dtype)  # x[()] is a scalar, not an array
 
     @staticmethod
-    def lower(
-        l: Any, x: Any, *, start: tuple[Any, ...], limit: tuple[Any, ...], strides: tuple[int, ...]
-    ) -> Any:
-        return l.slice(x, start, limit, strides)
-
-    @staticmethod
     def simplify(
         b: Any, x: Any, *, start: tuple[Any, ...], limit: tuple[Any, ...], strides: tuple[int, ...]
     ) -> Any:
@@ -184,18 +178,6 @@ class Pad(Movement):
         )
         result[place] = cut
         return result
-
-    @staticmethod
-    def lower(
-        l: Any,
-        x: Any,
-        padding_value: Any,
-        *,
-        low: tuple[Any, ...],
-        high: tuple[Any, ...],
-        interior: tuple[int, ...],
-    ) -> Any:
-        return l.pad(x, padding_value, low, high, interior)
 
     @staticmethod
     def simplify(
