@@ -15,7 +15,7 @@ import numpy as np
 
 from ..op import Linear, Op, Operand, require, sizes, text
 from ..protocols import Batched, Builder, Cotangents, Shape, Size, Tangent, Tangents, Value, Values
-from ..types import ANY, INT32, INT64, NUMBERS, TensorType
+from ..types import ANY, INT32, NUMBERS, TensorType
 from .elementwise.family import repeated
 
 
@@ -82,16 +82,6 @@ class AxisSum(Collective):
             return [b.axis_sum(x, index, axis_name=axis_name, length=length)], [has_axis]
         return [b.reduce_sum(x, axes=(0,)) if has_axis else _scaled(b, x, size)], [False]
 
-    @staticmethod
-    def lower(l: Any, x: Any, index: Any, *, axis_name: str, length: Any) -> Any:
-        # Converted inside: outside of dispatches IREE has no splats of complex128.
-        count = l.size_scalar(length[0])
-        return l.elementwise_as(
-            l.result_type.dtype,
-            lambda s, dtypes, element: s.mul(dtypes[0], element, s.convert(INT64, dtypes[0], count)),
-            x,
-        )
-
 
 class AxisGather(Collective):
     """``y[i] = x of element i`` along a new leading axis, the same for every element.
@@ -144,8 +134,3 @@ class AxisGather(Collective):
             rank = b.tensor_type(y).rank
             y = b.transpose(y, permutation=(1, 0, *range(2, rank)))
         return [y], [has_axis]
-
-    @staticmethod
-    def lower(l: Any, x: Any, index: Any, *, axis_name: str, length: Any) -> Any:
-        shape = l.shape(x)
-        return l.broadcast(x, (length[0], *shape), tuple(range(1, len(shape) + 1)))

@@ -65,10 +65,6 @@ class Print(Effect):
         return ()
 
     @staticmethod
-    def lower(l: Any, *xs: Any, format: str) -> Any:
-        return l.trace(format, xs)
-
-    @staticmethod
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, format: str) -> Batched:
         """One line for the whole batch: batched operands show with their batch axis first."""
         b.print(*operands, format=format)
@@ -94,10 +90,6 @@ class Check(Effect):
         if not predicate:
             raise CheckFailedError(message)
         return ()
-
-    @staticmethod
-    def lower(l: Any, predicate: Any, *, message: str) -> Any:
-        return l.check(predicate, message)
 
     @staticmethod
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, message: str) -> Batched:

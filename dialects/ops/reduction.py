@@ -93,10 +93,6 @@ class Reduction(Op, adds=("function", "identity", "empty_allowed")):
 
     transpose = undefined("this reduction is not linear")
 
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
-        return l.reduce(cls.name, x, axes, cls.identity(l.result_type.dtype))
-
     @staticmethod
     def simplify(b: Builder, x: Value, *, axes: tuple[int, ...]) -> Value | None:
         return None if axes else x
@@ -253,10 +249,6 @@ class ArgumentExtremum(Op, adds=("function",)):
     transpose = undefined("a position is not a linear function")
 
     @classmethod
-    def lower(cls, l: Any, x: Any, *, axis: int, index_dtype: np.dtype) -> Any:
-        return l.argument_extremum(cls.name, x, axis, index_dtype)
-
-    @classmethod
     def batch(
         cls,
         b: Builder,
@@ -305,10 +297,6 @@ class Cumulative(Op, adds=("function", "identity")):
         return (np.flip(running, axis) if reverse else running).astype(x.dtype)
 
     transpose = undefined("this running value is not linear")
-
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, axis: int, reverse: bool) -> Any:
-        return l.cumulative(cls.name, x, axis, reverse, cls.identity(l.result_type.dtype))
 
     @classmethod
     def batch(

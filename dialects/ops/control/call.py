@@ -42,10 +42,6 @@ class CallLike(Op):
         return callee(*xs)
 
     @classmethod
-    def lower(cls, l: Any, *xs: Any, callee: str, **attributes: Any) -> Any:
-        return l.call(callee, xs)
-
-    @classmethod
     def transpose(
         cls, b: Any, cotangents: Any, operands: Any, engine: Any, *, callee: str, **attributes: Any
     ) -> Any:

@@ -195,10 +195,6 @@ class Cond(Op):
             chosen = [choose(b, is_before, x, y) for x, y in zip(outcomes[position], chosen, strict=True)]
         return chosen, [True] * len(results)
 
-    @staticmethod
-    def lower(l: Any, index: Any, *xs: Any, branches: Any, results: Any) -> Any:
-        return l.cond(index, xs, branches)
-
     @classmethod
     def predicated(
         cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any

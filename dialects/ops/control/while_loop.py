@@ -211,18 +211,6 @@ class While(Op):
         results = b.while_(*lead, *c, *lead, *c, *d, *spread_state, **loop)
         return list(results), list(flags)
 
-    @staticmethod
-    def lower(
-        l: Any,
-        *xs: Any,
-        condition: str,
-        body: str,
-        condition_constants: int,
-        body_constants: int,
-        saved_states: int,
-    ) -> Any:
-        return l.while_loop(xs, condition, body, condition_constants, body_constants)
-
     @classmethod
     def predicated(
         cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any

@@ -1,9 +1,9 @@
 """The elementwise family: one scalar function applied to each element of equally shaped arrays.
 
-A member states its name, its dtypes, its NumPy function and its scalar lowering (`scalar`, a method of
-the lowering's `Scalars` of the same name unless overridden); the family derives the rest. There is no
-implicit broadcasting and no implicit promotion here: the frontend inserts both. Half-precision floats
-are computed in float32 and rounded once, in `evaluate` as in compiled code.
+A member states its name, its dtypes and its NumPy function; the family derives the rest. Its compiled code is
+the method of `Scalars` (`passes/lower/scalars/`) that has its name. There is no implicit broadcasting and no
+implicit promotion here: the frontend inserts both. Half-precision floats are computed in float32 and rounded
+once, in `evaluate` as in compiled code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOT_LINEAR = undefined("it is not linear in its operands")
 INTEGERS_ARE_DISCRETE = undefined("its result is discrete and carries no tangent")
 
 
-class Elementwise(Op, adds=("function", "partials", "result_dtype", "scalar")):
+class Elementwise(Op, adds=("function", "partials", "result_dtype")):
     """Family of `y[i] = f(x[i], ...)`; operands have equal dtypes and shapes, and so has the result."""
 
     is_aligned = True
@@ -49,16 +49,6 @@ class Elementwise(Op, adds=("function", "partials", "result_dtype", "scalar")):
         with np.errstate(all="ignore"):
             result = cls.function(*(a.astype(FLOAT32) if dtype in HALVES else a for a in arrays))
             return np.asarray(result).astype(cls.result_dtype(dtype), copy=False)
-
-    @classmethod
-    def lower(cls, l: Any, *operands: Any) -> Any:
-        return l.elementwise(cls.scalar, *operands)
-
-    @classmethod
-    def scalar(cls, s: Any, dtypes: tuple[np.dtype, ...], *operands: Any) -> Any:
-        """The scalar code of one element, by default the method of `Scalars` that has the op's name."""
-        method = getattr(s, cls.name, None) or getattr(s, cls.name + "_")
-        return method(dtypes[0], *operands)
 
     @classmethod
     def jvp(

@@ -92,10 +92,6 @@ class BroadcastInDim(Movement):
         return np.broadcast_to(np.transpose(x, order).reshape(expanded), shape).copy()
 
     @staticmethod
-    def lower(l: Any, x: Any, *, shape: tuple[Any, ...], dimensions: tuple[int, ...]) -> Any:
-        return l.broadcast(x, shape, dimensions)
-
-    @staticmethod
     def simplify(b: Builder, x: Value, *, shape: Shape, dimensions: tuple[int, ...]) -> Value | None:
         """A broadcast that adds no axis and moves none is its operand; of two the second suffices."""
         if states_own_shape(b, x, shape) and tuple(dimensions) == tuple(range(len(shape))):
@@ -167,10 +163,6 @@ class Reshape(Movement):
         return x.reshape(shape).copy()
 
     @staticmethod
-    def lower(l: Any, x: Any, *, shape: tuple[Any, ...]) -> Any:
-        return l.reshape(x, shape)
-
-    @staticmethod
     def simplify(b: Builder, x: Value, *, shape: Shape) -> Value | None:
         """Of two reshapes the second suffices; one to the same shape is its operand."""
         if states_own_shape(b, x, shape):
@@ -207,10 +199,6 @@ class Transpose(Movement):
     @staticmethod
     def evaluate(x: np.ndarray, *, permutation: tuple[int, ...]) -> np.ndarray:
         return np.ascontiguousarray(np.transpose(x, permutation)).reshape([x.shape[a] for a in permutation])
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, permutation: tuple[int, ...]) -> Any:
-        return l.transpose(x, permutation)
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, permutation: tuple[int, ...]) -> Value | None:
@@ -274,10 +262,6 @@ class Concatenate(Movement):
         return np.concatenate(xs, axis=axis)
 
     @staticmethod
-    def lower(l: Any, *xs: Any, axis: int) -> Any:
-        return l.concatenate(xs, axis)
-
-    @staticmethod
     def simplify(b: Builder, *xs: Value, axis: int) -> Value | None:
         """One array concatenated is itself."""
         return xs[0] if len(xs) == 1 else None
@@ -326,10 +310,6 @@ class Reverse(Movement):
     @staticmethod
     def evaluate(x: np.ndarray, *, axes: tuple[int, ...]) -> np.ndarray:
         return np.array(np.flip(x, axes), x.dtype)  # NumPy makes a bf16 scalar of a 0-d array
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
-        return l.reverse(x, axes)
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, axes: tuple[int, ...]) -> Value | None:

@@ -331,7 +331,6 @@ def _named_convolution(
         dilations=list(window.rhs_dilation),
     )
     if tiles is not None:
-        b.is_configured = True
         result.owner.attributes["compilation_info"] = parse_attribute(b, tiles)
     return b.bind_shape(result, b.shape(init))
 
