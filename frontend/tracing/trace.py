@@ -23,7 +23,7 @@ from ...passes.ir.functions import drop_unfinished
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .array import Array
-from .frames import Frame, Program, Tracer, current_frame, recording
+from .frames import Frame, Program, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
 from .locations import user_location_text
 from .sizes import Dim
@@ -248,8 +248,3 @@ def definition(function: Callable[..., Any]) -> tuple[str, int] | None:
 def _definition_text(function: Callable[..., Any]) -> str | None:
     place = definition(function)
     return None if place is None else f"{place[0]}:{place[1]}"
-
-
-def is_tracing() -> bool:
-    """Whether a trace is being recorded on this thread."""
-    return current_frame() is not None
