@@ -14,9 +14,9 @@ import numpy as np
 
 from ...dialects.errors import AdzeError
 from ...dialects.types import INEXACT
-from ...passes.analysis.check_nans import CheckNans, NanWatch, reported
+from ...passes.analysis.check_nans import NanWatch, reported
 from ...passes.analysis.evaluate import WATCH
-from ...passes.optimize.inline import inline
+from ...passes.pipeline import CHECK_NANS, run_pipeline
 from ..tracing.trace import Parameter, TracedProgram
 
 
@@ -47,8 +47,7 @@ def is_watching() -> bool:
 
 def add_checks(traced: TracedProgram) -> None:
     """Let a traced program stop at its first NaN."""
-    inline(traced.module)
-    CheckNans().run(traced.module)
+    run_pipeline(traced.module, CHECK_NANS, check=False)  # verified once it is a `Traced`
 
 
 def explained(error: AdzeError, parameters: Sequence[Parameter], leaves: Sequence[Any]) -> AdzeError:

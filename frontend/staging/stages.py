@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ...dialects import mlir
 from ...dialects.dialect import BY_NAME
@@ -21,12 +21,13 @@ from ...dialects.errors import AdzeError
 from ...dialects.ops.constants import SizeCheck
 from ...passes.analysis.cost import Cost, cost
 from ...passes.analysis.verify import verify
+from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
-from ...passes.lower.convert import lower as lower_pass
 from ...passes.lower.iree.chains import has_chains, keep_folds_apart
+from ...passes.lower.plan import hints_of
 from ...passes.lower.tuning.configuration import strip_configuration
-from ...passes.pipeline import TO_SIMPLIFIED, Observer, run_pipeline
+from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...runtime.artifact import artifact
 from ...runtime.artifact.files import write_atomically
 from ...runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
@@ -63,8 +64,14 @@ _FUSE_LESS = "--iree-dispatch-creation-enable-aggressive-fusion=false"
 _ONE_RESULT = "--iree-dispatch-creation-fuse-multi-use=false"
 
 
+TRACED: Final = "traced"
+
+STAGES: Final = {"simplified": SIMPLIFIED, "linalg": LOWERED}
+"""Stages by the names that users know: each is what the pass leaves."""
+
+
 class StageDumps:
-    """Numbered files of the stages of one program in `folder` (None: nothing is written).
+    """Numbered files of one program in `folder`, as traced and after each pass (None: nothing is written).
 
     Each is MLIR, with the user's lines, that `adze opt` runs passes over again. A folder that cannot be
     written is an `AdzeError`: who sets ADZE_DUMP_DIR wants the files.
@@ -75,7 +82,7 @@ class StageDumps:
         self.count = 0
 
     def write(self, stage: str, module: Any) -> None:
-        """Write the module as the next stage."""
+        """Write the module as the next stage: `traced`, or the name of the pass that has just run."""
         if self.folder is None:
             return
         path = self.folder / f"{self.count:02}-{stage}.mlir"
@@ -121,16 +128,29 @@ class Traced:
         return self.program.defined_at
 
     def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
-        """The IR as MLIR text: `stage` is `traced`, `simplified` or `linalg` (for the host's processor)."""
-        if stage == "traced":
+        """The IR as MLIR text at a stage: `traced`, `simplified`, `linalg`, or after the pass of that name.
+
+        What is lowered is lowered for the host's processor.
+        """
+        return self.at_stage(stage, "cpu", locations=locations)
+
+    def at_stage(self, stage: str, target: str | Target, *, locations: bool = False) -> str:
+        """As `mlir`, lowered for `target`."""
+        if stage == TRACED:
             return module_text(self.program.module, locations=locations)
-        if stage == "simplified":
-            return module_text(self.simplified(), locations=locations)
-        if stage == "linalg":
-            return self.lower().mlir(locations=locations)
-        raise ArgumentError(
-            f"there is no stage {stage!r}: expected traced, simplified or linalg", where=user_location_text()
-        )
+        last = STAGES.get(stage, stage)
+        if last not in (step.name for step in PIPELINE):
+            names = ", ".join(step.name for step in PIPELINE)
+            raise ArgumentError(
+                f"there is no stage {stage!r}: expected traced, simplified or linalg",
+                where=user_location_text(),
+                hint=f"or the name of a pass: {names}",
+            )
+        if last == LOWERED:
+            return self.lower(target).mlir(locations=locations)
+        module = clone_module(self.program.module)
+        run_pipeline(module, for_target(between(None, last), parse_target(target)))
+        return module_text(module, locations=locations)
 
     def pretty(self) -> str:
         """One line an op: `%3: f32[4,2] = mul(%1, %2)`."""
@@ -140,25 +160,25 @@ class Traced:
         """Arithmetic, memory traffic and the most bytes alive at once, counted on the IR as traced."""
         return cost(self.program.module)
 
-    def simplified(self, observer: Observer | None = None) -> Any:
-        """A simplified copy of the module."""
-        module = clone_module(self.program.module)
-        run_pipeline(module, TO_SIMPLIFIED, check=False, observer=observer)
-        verify(module)
-        return module
-
     def lower(self, target: str | Target = "cpu", observer: Observer | None = None) -> Lowered:
-        """Simplify and rewrite to linalg for `target`."""
+        """Run the pipeline for `target`: simplify and rewrite to linalg."""
         with located():
             chosen = parse_target(target)
         dumps = self._dumps()
-        dumps.write("traced", self.program.module)
-        module = self.simplified(observer)
-        dumps.write("simplified", module)
-        ir_sha256 = hashlib.sha256(module_text(module).encode()).hexdigest()
-        hints = lower_pass(module, chosen)
-        dumps.write("linalg", module)
-        return Lowered(self.program, module, chosen, hints, ir_sha256)
+        dumps.write(TRACED, self.program.module)
+        module = clone_module(self.program.module)
+        ir_sha256 = ""
+
+        def observe(step: Pass, module: Any, seconds: float) -> None:
+            nonlocal ir_sha256
+            dumps.write(step.name, module)
+            if step.name == SIMPLIFIED:
+                ir_sha256 = hashlib.sha256(module_text(module).encode()).hexdigest()
+            if observer is not None:
+                observer(step, module, seconds)
+
+        run_pipeline(module, for_target(PIPELINE, chosen), observer=observe)
+        return Lowered(self.program, module, chosen, ir_sha256)
 
     def _dumps(self) -> StageDumps:
         root = read_settings().dump_dir
@@ -177,13 +197,11 @@ class Traced:
 class Lowered:
     """A program as linalg on tensors, for one target; `ir_sha256` is of its simplified adze IR."""
 
-    def __init__(
-        self, traced: TracedProgram, module: Any, target: Target, hints: Any, ir_sha256: str
-    ) -> None:
+    def __init__(self, traced: TracedProgram, module: Any, target: Target, ir_sha256: str) -> None:
         self.program = traced
         self.module = module
         self.target = target
-        self.hints = hints
+        self.hints = hints_of(module)
         self.manifest = self._manifest(ir_sha256)
 
     def _manifest(self, ir_sha256: str) -> Manifest:
@@ -383,10 +401,7 @@ class Compiled:
 
     def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
         """The IR of a stage that the program went through, for its target."""
-        traced = Traced(self.program)
-        if stage == "linalg":
-            return traced.lower(self.target).mlir(locations=locations)
-        return traced.mlir(stage, locations=locations)
+        return Traced(self.program).at_stage(stage, self.target, locations=locations)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the program as a deployable `.vmfb`, whole or not at all."""

@@ -1,4 +1,4 @@
-"""The verifier: is a module well-formed adze IR? Runs after every pass.
+"""The verifier: is a module well-formed adze IR? Runs after every pass that leaves adze IR.
 
 MLIR checks SSA form and builtin types; the ops of adze are unregistered in the process, so that operand
 counts, attributes and result types are checked here against the declarations.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
@@ -17,12 +17,22 @@ from ...dialects.errors import AdzeError, VerificationError
 from ...dialects.op import Op
 from ...dialects.types import SIZE, TensorType, ValueType, require_possible, same_dimension
 from ..ir.functions import body, functions
+from ..ir.marks import MARKS
 
 _STRUCTURE = frozenset({"func.return"})
 
 
-def verify(module: mlir.ir.Module) -> None:
-    """Raise `VerificationError` naming the op and its location unless `module` is valid adze IR."""
+Verified = set[tuple[Any, ...]]
+"""What was verified of ops: name, operand types, attributes and result types."""
+
+
+def verify(module: mlir.ir.Module, verified: Verified | None = None) -> None:
+    """Raise `VerificationError` naming the op and its location unless `module` is valid adze IR.
+
+    An op like one in `verified` is not verified again; a set that is passed to several calls, of modules of
+    one context, makes them several times faster.
+    """
+    verified = set() if verified is None else verified
     try:
         module.operation.verify()
     except mlir.ir.MLIRError as error:
@@ -34,12 +44,28 @@ def verify(module: mlir.ir.Module) -> None:
         for argument in body(operation).arguments:
             require_possible(f"@{symbol}", [reader.codec.read_type(argument.type)])
         for child in body(operation).operations:
+            signature = _signature(child.operation)
+            if signature in verified:
+                continue
             try:
-                _verify_operation(child.operation, reader, found)
+                refers = _verify_operation(child.operation, reader, found)
             except AdzeError as error:
                 raise VerificationError(
                     f"in @{symbol}: {error.message}", where=location_text(child.location)
                 ) from None
+            if not refers:  # what is referred to may change
+                verified.add(signature)
+
+
+def _signature(operation: mlir.ir.Operation) -> tuple[Any, ...]:
+    """All that decides whether an op is valid that refers to no function."""
+    attributes = operation.attributes
+    return (
+        operation.name,
+        tuple([v.type for v in operation.operands]),
+        tuple([(name, attributes[name]) for name in attributes]),
+        tuple([v.type for v in operation.results]),
+    )
 
 
 def invalid(error: mlir.ir.MLIRError) -> VerificationError:
@@ -61,12 +87,13 @@ def _verify_end(symbol: str, operation: mlir.ir.Operation) -> None:
 
 def _verify_operation(
     operation: mlir.ir.Operation, reader: Reader, symbols: Mapping[str, mlir.ir.Operation]
-) -> None:
+) -> bool:
+    """Raise unless the op is valid; whether it refers to functions."""
     application = reader.read(operation)
     if application is None:
         if operation.name not in _STRUCTURE:
             raise VerificationError(f"op '{operation.name}' has no place in adze IR")
-        return
+        return False
     op, operands, attributes = application
     types = [reader.codec.read_type(v.type) for v in operands]
     _verify_sizes(op, attributes, reader)
@@ -78,7 +105,7 @@ def _verify_operation(
             f"op 'adze.{op.name}' states results ({', '.join(map(str, actual))}), "
             f"its operands and attributes give ({', '.join(map(str, inferred))})"
         )
-    extra = set(operation.attributes) - op.attributes.keys()  # iterating gives the names
+    extra = set(operation.attributes) - op.attributes.keys() - MARKS  # iterating gives the names
     if extra:
         raise VerificationError(f"op 'adze.{op.name}' has no attribute '{sorted(extra)[0]}'")
     for name, attribute in op.attributes.items():
@@ -90,6 +117,7 @@ def _verify_operation(
                 raise VerificationError(f"op 'adze.{op.name}' refers to @{symbol}, which does not exist")
     if "callee" in op.attributes:
         _verify_call(op, attributes["callee"], types, actual, symbols, reader)
+    return op.refers_to_functions
 
 
 def _verify_call(

@@ -1,13 +1,18 @@
-"""The lowering pass: adze -> linalg, tensor, arith, math; adze is illegal afterwards.
+"""The conversion: every op of adze becomes linalg, tensor, arith, math and scf; adze is illegal afterwards.
 
-Unsigned element types are erased to signless first (the declared types stay known to the rules), then
-MLIR's dialect conversion applies one pattern an op: decode it, call its `lower` rule, replace it. An op
-without a pattern, or one that a rule leaves behind, fails the conversion by name.
+Input: adze IR with a plan. Output: its lowered ops; loops and branches call their bodies, and the code of
+long scalar functions is shared. MLIR's dialect conversion applies one pattern an op: decode it, call its
+`lower` rule, replace it. An op without a pattern, or one that a rule leaves behind, fails the conversion by
+name.
+
+Unsigned element types are erased to signless ones here and in no pass of their own: rules ask for the
+declared types of operands and results, and adze IR in which `ui8` is written `i8` would say something else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import mlir, views
@@ -17,34 +22,34 @@ from ...dialects.dialect import OPS
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.op import DIALECT, Op, Undefined
 from ...dialects.types import TensorType, ValueType
-from ..ir.functions import functions, is_private
-from .forms.fusion import fuse
-from .iree.bounded import bound_sizes
-from .iree.hazards import guarded
-from .iree.lifetimes import keep_lifetimes
-from .iree.whiles import read_all
+from ..base import Pass
+from ..ir.functions import functions
+from ..ir.marks import BARRIER
 from .lowering import Lowering
-from .scalars import NO_INLINE
-from .tuning.configuration import ModuleHints, Survey, plan, settle, survey
+from .plan import hints_of, target_of
 
 
-def lower(module: mlir.ir.Module, target: Any) -> ModuleHints:
-    """Rewrite `module` to linalg on tensors for `target`, in place; what the compile should know."""
-    conversion = _Conversion(module, target)
-    conversion.run()
-    return conversion.lowering.hints
+@dataclass(frozen=True)
+class Convert(Pass):
+    """Rewrite every op of adze to linalg on tensors by its `lower` rule; adze is illegal afterwards."""
+
+    name = "convert"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        _Conversion(module).run()
 
 
 class _Conversion:
     """One run of the dialect conversion, with what its patterns share."""
 
-    def __init__(self, module: mlir.ir.Module, target: Any) -> None:
+    def __init__(self, module: mlir.ir.Module) -> None:
         self.module = module
         self.context = module.context
         self.codec = Codec(self.context)
         self.reader = Reader(self.codec)
-        self.lowering = Lowering(self.context, target)
-        self.guarded: set[Any] = set()
+        self.lowering = Lowering(self.context, target_of(module))
+        self.lowering.hints = hints_of(module)
         self.declared: dict[mlir.ir.Value, ValueType] = {}
         self.failure: AdzeError | None = None
 
@@ -53,8 +58,6 @@ class _Conversion:
             self.lowering.module = self.module
             self.lowering.scalars.share_in(self.module)
             functions(self.module)  # refuses a module that holds anything else
-            self._plan()
-            self.guarded = guarded(self.module, self.reader)
             self._erase_signedness()
             rewrite = mlir.rewrite
             converter = rewrite.TypeConverter()
@@ -74,48 +77,6 @@ class _Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
-            self.lowering.copied.clear()  # ops may be erased from here on
-            fuse(self.lowering, self.module)
-            if self.lowering.is_configured:
-                settle(self.module)
-            self._put_bodies_in_place()
-            read_all(self.module)
-            bound_sizes(self.module)
-            keep_lifetimes(self.module)
-
-    def _plan(self) -> None:
-        """Survey the ops of the module for what is decided once for all of them."""
-        surveyed = []
-        known: dict[Any, Survey] = {}  # of ops whose attributes do not matter
-        for function in self.module.body.operations:
-            for operation in (o for block in function.regions[0].blocks for o in block.operations):
-                op = self.reader.declaration(operation.operation.name)
-                if op is None:
-                    continue
-                types = tuple(self.codec.read_type(v.type) for v in operation.operands)
-                results = tuple(self.codec.read_type(v.type) for v in operation.results)
-                if op.is_contraction:
-                    application = self.reader.read(operation)
-                    assert application is not None
-                    seen = survey(op, types, results, application.attributes)
-                elif (op, types, results) in known:
-                    seen = known[op, types, results]
-                else:
-                    seen = known[op, types, results] = survey(op, types, results, {})
-                surveyed.append(seen)
-        self.lowering.hints = plan(self.lowering.target, surveyed)
-
-    def _put_bodies_in_place(self) -> None:
-        """Inline the bodies of loops and branches. Scalar functions stay: IREE inlines them first of all."""
-        functions = self.module.body.operations
-        if any(is_private(f) and NO_INLINE not in f.attributes for f in functions):
-            tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"
-            manager = mlir.passmanager.PassManager.parse(tidy)
-            manager.enable_verifier(False)  # half the time of lowering, and IREE verifies what it reads
-            manager.run(self.module.operation)
-        for function in functions:
-            if NO_INLINE in function.attributes:
-                del function.attributes[NO_INLINE]
 
     def _erase_signedness(self) -> None:
         """Give every unsigned value its signless type, remembering what it was declared to be."""
@@ -176,7 +137,7 @@ class _Conversion:
             lowered = op.lower(lowering, *application.operands, **application.attributes)
             values = list(lowered) if isinstance(lowered, tuple) else [] if lowered is None else [lowered]
             values = [self._as_declared(v, t) for v, t in zip(values, lowering.result_types, strict=True)]
-            if any(r in self.guarded for r in operation.results):
+            if BARRIER in operation.attributes:
                 values = [lowering.materialise(v) for v in values]
         readers = lowering.readers
         for result, value in zip(operation.results, values, strict=True):

@@ -20,7 +20,8 @@ from typer.testing import Result
 import adze as az
 import adze.numpy as anp
 from adze.passes.ir.parsing import parse_module
-from adze.passes.pipeline import Verify, parse_pipeline, run_pipeline
+from adze.passes.pipeline import run_pipeline
+from adze.passes.registry import Verify, parse_pipeline
 from adze.runtime.artifact.artifact import from_bytes, save
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
 from adze.runtime.targets import parse_target

@@ -12,7 +12,7 @@ import numpy as np
 
 from adze.dialects import mlir
 from adze.dialects.types import INT64, TensorType, ValueType
-from adze.passes.lower.convert import lower
+from adze.passes.pipeline import lower
 from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
 from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.execute.program import Executable

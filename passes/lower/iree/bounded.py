@@ -11,9 +11,12 @@ start or after a turn is taken for that constant always: the loop reads and writ
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ....dialects import mlir
+from ...base import Pass
+from ...ir.functions import functions
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
 _ARITHMETIC: Final = ("arith.addi", "arith.subi", "arith.maxsi", "arith.minsi", "arith.floordivsi")
@@ -22,9 +25,21 @@ _MOST: Final = 53  # bits of one size: what IREE says of the sizes of arguments
 _SPARE: Final = 2  # bits by which a size that is computed may be larger than those of arguments
 
 
+@dataclass(frozen=True)
+class BoundSizes(Pass):
+    """State the largest dynamic sizes of functions with loops or branches, and check them at run time."""
+
+    name = "bound-sizes"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            bound_sizes(module)
+
+
 def bound_sizes(module: Any) -> None:
     """Bound the dynamic sizes of every function that has a loop or a branch."""
-    for function in module.body.operations:
+    for function in functions(module).values():
         block = function.operation.regions[0].blocks[0]
         if any(_dynamic(argument) for argument in block.arguments) and any(
             o.operation.name in _STRUCTURED for o in block.operations

@@ -8,11 +8,26 @@ of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ....dialects import mlir
 from ....runtime.compile.kernels import is_fold
+from ...base import Pass
+from ...ir.functions import functions
 from .barriers import BARRIER, compute_barrier
+
+
+@dataclass(frozen=True)
+class SeparateReductions(Pass):
+    """Put a barrier behind every reduction that another one depends on, so that no kernel has both."""
+
+    name = "separate-reductions"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            keep_folds_apart(module)
 
 
 def has_chains(module: Any) -> bool:
@@ -33,7 +48,7 @@ def keep_folds_apart(module: Any) -> None:
 
 def _followed_folds(module: Any) -> Iterator[Any]:
     """Each fold that a later one of its block depends on, once."""
-    for function in module.body.operations:
+    for function in functions(module).values():
         for block in _blocks(function.operation):
             yield from _followed(block)
 

@@ -14,21 +14,37 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from ....dialects import mlir
 from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Reader
+from ....dialects.codec import Codec
 from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.elementwise.family import Elementwise
 from ....dialects.ops.reduction import ArgumentExtremum, Reduction
 from ....dialects.ops.shape.rearrange import BroadcastInDim, Movement, Reshape, Transpose
 from ....dialects.types import TensorType
+from ...base import Pass
 from ...ir.functions import functions, split_body
+from ...ir.marks import BARRIER
 
 Path = tuple[Any, ...]  # the movements between a combined value and where it is read
 Image = tuple[int | None, ...] | None  # where the axes of the combined value went: None if it is not known
 Ways = dict[Path, Image]
 
 
-def guarded(module: Any, reader: Reader) -> set[Any]:
+@dataclass(frozen=True)
+class MarkBarriers(Pass):
+    """Mark the ops whose results IREE must not fuse with their uses: they are lowered with a barrier."""
+
+    name = "mark-barriers"
+
+    def run(self, module: mlir.ir.Module) -> None:
+        mark = mlir.ir.UnitAttr.get(module.context)
+        for result in unfusible(module, Reader(Codec(module.context))):
+            result.owner.attributes[BARRIER] = mark
+
+
+def unfusible(module: mlir.ir.Module, reader: Reader) -> set[Any]:
     """The results that must go behind a barrier."""
     found: set[Any] = set()
     for function in functions(module).values():

@@ -8,16 +8,31 @@ functions of more than one block; buffers are freed when the last reference to t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ....dialects import mlir
+from ...base import Pass
+from ...ir.functions import functions
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
 
 
+@dataclass(frozen=True)
+class KeepLifetimes(Pass):
+    """Add blocks to functions with loops or branches, so that IREE inserts no deallocations there."""
+
+    name = "keep-lifetimes"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            keep_lifetimes(module)
+
+
 def keep_lifetimes(module: Any) -> None:
     """End every function that has a loop or a branch with a loop of blocks that nothing repeats."""
-    for function in module.body.operations:
+    for function in functions(module).values():
         blocks = function.operation.regions[0].blocks
         if len(blocks) == 1 and any(o.operation.name in _STRUCTURED for o in blocks[0].operations):
             _end_with_blocks(blocks[0])

@@ -10,14 +10,29 @@ many arguments as the first ("region branch point has 4 operands, but region suc
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ....dialects import mlir
+from ...base import Pass
+from ...ir.functions import functions
 
 
-def read_all(module: Any) -> None:
+@dataclass(frozen=True)
+class UseLoopState(Pass):
+    """Let the body of every while loop use every entry of the loop's state."""
+
+    name = "use-loop-state"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            use_loop_state(module)
+
+
+def use_loop_state(module: Any) -> None:
     """Make the body of every `scf.while` read every entry of its state."""
-    for loop in [o for function in module.body.operations for o in _loops(function.operation)]:
+    for loop in [o for function in functions(module).values() for o in _loops(function.operation)]:
         block = loop.regions[1].blocks[0]
         end = block.operations[len(block.operations) - 1].operation
         read = _read(block)

@@ -17,7 +17,8 @@ from adze.custom_batching import custom_vmap, sequential_vmap
 from adze.dialects.errors import MissingRuleError
 from adze.frontend.tracing.interpreter import ops
 from adze.passes.ir.parsing import parse_module
-from adze.passes.pipeline import parse_pipeline, run_pipeline
+from adze.passes.pipeline import run_pipeline
+from adze.passes.registry import parse_pipeline
 
 A = np.arange(12.0).reshape(3, 4) / 7
 B = np.arange(12.0)[::-1].reshape(3, 4) / 5

@@ -16,7 +16,7 @@ from adze.dialects import mlir
 from adze.dialects.builder.emitter import Emitter
 from adze.dialects.codec import Codec
 from adze.dialects.types import TensorType, ValueType
-from adze.passes.lower.convert import lower
+from adze.passes.pipeline import lower
 from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
 from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.execute.program import Executable

@@ -12,8 +12,8 @@ from adze.dialects.ops.contraction.dot_general import DotGeneral
 from adze.dialects.ops.elementwise.transcendental import Exp
 from adze.dialects.ops.shape.rearrange import Transpose
 from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
-from adze.passes.lower.convert import lower
 from adze.passes.lower.tuning import configuration
+from adze.passes.pipeline import lower
 from adze.runtime.execute.devices import cpu_driver_for
 from adze.runtime.targets import parse_target
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import FLOAT32, TensorType
-from adze.passes.lower.convert import lower
 from adze.passes.lower.tuning import configuration
+from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
 from .programs import Compiled, build, lowered_text

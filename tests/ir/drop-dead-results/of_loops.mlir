@@ -1,5 +1,5 @@
-// Nothing reads the rows that the scan stacks, nor the second value that it carries: both go, with their operands.
-// RUN: adze opt %s --pass-pipeline='simplify' | filecheck %s
+// Nothing uses the rows that the scan stacks, nor the second value that it carries: both go, with their operands.
+// RUN: adze opt %s --pass-pipeline='drop-dead-results' | filecheck %s
 
 func.func @f(%x: tensor<f64>, %xs: tensor<5xf64>, %ys: tensor<5xf64>) -> tensor<f64> {
   %0:3 = "adze.scan"(%x, %x, %xs, %ys) {body = @step, carry_count = 2, constant_count = 0, length = array<i64: 5>, results = [tensor<f64>, tensor<f64>, tensor<5xf64>], reverse = false} : (tensor<f64>, tensor<f64>, tensor<5xf64>, tensor<5xf64>) -> (tensor<f64>, tensor<f64>, tensor<5xf64>)
