@@ -1,8 +1,8 @@
 """NumPy's own functions on adze's arrays: what `__array_ufunc__` and `__array_function__` call.
 
-In: a NumPy function and its arguments, some of them traced. Out: the result of adze's function of the same
-name, so that plain NumPy code traces. A function that adze does not have is an error that names it, the
-nearest ones, and the user's line.
+Input: a NumPy function and its arguments, some of them traced. Output: the result of adze's function of the
+same name, so that plain NumPy code traces. A function that adze does not have is an error that names it,
+the nearest ones, and the user's line.
 """
 
 from __future__ import annotations

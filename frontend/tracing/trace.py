@@ -1,8 +1,7 @@
-"""`trace_program`: runs a Python function on tracers and gives the module of adze IR that it described.
+"""`trace_program`: runs a Python function on tracers and returns the module of adze IR that it describes.
 
-Comes in: the function and its arguments, arrays or specs, as pytrees. Goes out: a `TracedProgram`, the
-module with its main function and everything needed to call it again with arrays: the trees and types of
-arguments and results, and the names of both.
+Input: the function and its arguments, arrays or specs, as pytrees. Output: a `TracedProgram`, the module
+with its main function and what calls with arrays need: trees, types and names of arguments and results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Promotion and broadcasting: how operands of different dtypes and shapes meet.
 
-In: what a user passed to a function. Out: values of one dtype and one shape, ready for a primitive. The
-rules are NumPy's (NEP 50), read from NumPy's own ufunc loops, so that a result dtype is never a second
-opinion; Python scalars are weak and yield. bfloat16 behaves as float16 does, and meets float16 in float32.
+Input: the arguments of a user's call. Output: values of one dtype and one shape, ready for an op.
+
+Idea: the rules are NumPy's (NEP 50), derived from NumPy's own ufunc loops; Python scalars are weak and
+yield. bfloat16 behaves as float16 does, and meets float16 in float32.
 """
 
 from __future__ import annotations
