@@ -1,1 +1,1 @@
-"""From Python to adze IR and back: tracing, the array namespace, jit and its stages."""
+"""From Python to adze IR and back: tracing, transforms, control flow, the library, `jit` and its stages."""

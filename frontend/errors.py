@@ -1,7 +1,7 @@
-"""Errors of tracing and of the array namespace.
+"""Errors of tracing and of the library.
 
-Each derives from `AdzeError` and from the built-in class that NumPy (or JAX, where NumPy has no such mistake)
-raises, so that `except ValueError` of a program written for either works.
+Each derives from `AdzeError` and from the built-in class that NumPy (or JAX, where NumPy has no such
+mistake) raises, so that `except ValueError` of a program written for either works.
 """
 
 from __future__ import annotations

@@ -64,48 +64,73 @@ if TYPE_CHECKING:
     from .frontend.transforms.jacobians import jacrev as jacrev
     from .frontend.transforms.vmap import vmap as vmap
 
-_WHERE = {
-    "AdzeError": ".dialects.errors",
-    "Array": ".frontend.tracing.array",
-    "LoadedProgram": ".frontend.staging.artifacts",
-    "ShapeDtype": ".frontend.tracing.specs",
-    "eval_shape": ".frontend.staging.jit",
-    "explain_retrace": ".frontend.staging.jit",
-    "jit": ".frontend.staging.jit",
-    "load": ".frontend.staging.artifacts",
-    "device_put": ".frontend.staging.placement",
-    "devices": ".frontend.staging.placement",
-    "associative_scan": ".frontend.control.associative_scan",
-    "cond": ".frontend.control.branches",
-    "fori_loop": ".frontend.control.while_loops",
-    "map": ".frontend.control.scans",
-    "scan": ".frontend.control.scans",
-    "switch": ".frontend.control.branches",
-    "while_loop": ".frontend.control.while_loops",
-    "trace": ".frontend.staging.jit",
-    "grad": ".frontend.transforms.differentiation",
-    "jvp": ".frontend.transforms.differentiation",
-    "linear_transpose": ".frontend.transforms.differentiation",
-    "linearize": ".frontend.transforms.differentiation",
-    "value_and_grad": ".frontend.transforms.differentiation",
-    "vjp": ".frontend.transforms.differentiation",
-    "vmap": ".frontend.transforms.vmap",
-    "check_grads": ".frontend.transforms.jacobians",
-    "hessian": ".frontend.transforms.jacobians",
-    "hvp": ".frontend.transforms.jacobians",
-    "jacfwd": ".frontend.transforms.jacobians",
-    "jacobian": ".frontend.transforms.jacobians",
-    "jacrev": ".frontend.transforms.jacobians",
-    "checkpoint": ".frontend.transforms.checkpoints",
-    "checkpoint_name": ".frontend.transforms.checkpoints",
-    "checkpoint_policies": ".frontend.transforms.checkpoints",
-    "closure_convert": ".frontend.transforms.closure_convert",
-    "custom_gradient": ".frontend.transforms.closure_convert",
-    "custom_jvp": ".frontend.transforms.custom_derivatives",
-    "custom_vjp": ".frontend.transforms.custom_derivatives",
-    "remat": ".frontend.transforms.checkpoints",
-    "stop_gradient": ".frontend.transforms.checkpoints",
+_NAMES = {
+    ".dialects.errors": ("AdzeError",),
+    ".frontend.control.associative_scan": ("associative_scan",),
+    ".frontend.control.branches": (
+        "cond",
+        "switch",
+    ),
+    ".frontend.control.scans": (
+        "map",
+        "scan",
+    ),
+    ".frontend.control.while_loops": (
+        "fori_loop",
+        "while_loop",
+    ),
+    ".frontend.staging.artifacts": (
+        "LoadedProgram",
+        "load",
+    ),
+    ".frontend.staging.jit": (
+        "eval_shape",
+        "explain_retrace",
+        "jit",
+        "trace",
+    ),
+    ".frontend.staging.placement": (
+        "device_put",
+        "devices",
+    ),
+    ".frontend.tracing.array": ("Array",),
+    ".frontend.tracing.specs": ("ShapeDtype",),
+    ".frontend.transforms.checkpoints": (
+        "checkpoint",
+        "checkpoint_name",
+        "checkpoint_policies",
+        "remat",
+        "stop_gradient",
+    ),
+    ".frontend.transforms.closure_convert": (
+        "closure_convert",
+        "custom_gradient",
+    ),
+    ".frontend.transforms.custom_derivatives": (
+        "custom_jvp",
+        "custom_vjp",
+    ),
+    ".frontend.transforms.differentiation": (
+        "grad",
+        "jvp",
+        "linear_transpose",
+        "linearize",
+        "value_and_grad",
+        "vjp",
+    ),
+    ".frontend.transforms.jacobians": (
+        "check_grads",
+        "hessian",
+        "hvp",
+        "jacfwd",
+        "jacobian",
+        "jacrev",
+    ),
+    ".frontend.transforms.vmap": ("vmap",),
 }
+"""The modules and the names that users find here; the imports above say the same to a type checker."""
+
+_WHERE = {name: module for module, names in _NAMES.items() for name in names}
 _MODULES = ("custom_batching", "debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 
 __all__ = [*_WHERE, *_MODULES]

@@ -1,4 +1,4 @@
-"""`associative_scan`: prefix combinations in logarithmic depth, written in the ops of the dialect."""
+"""`associative_scan`: prefix combinations in logarithmic depth, a composition of ops."""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
-"""`cond` and `switch`: one of several functions runs, and all give the same types.
+"""`cond` and `switch`: one of several functions runs; all of them return the same types.
 
-Inside a trace each function becomes a private function of the operands and of what any of them captures.
+Input: an index, functions and operands. Output: the results of one op, `adze.cond`.
+
+Idea: inside a trace each function becomes a private function of the operands and of the values that any of
+them captures. Outside a trace Python calls the function itself.
 """
 
 from __future__ import annotations

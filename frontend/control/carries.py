@@ -1,4 +1,4 @@
-"""What loops carry and branches give: trees of values whose types must agree, or an error."""
+"""Carries of loops and results of branches: trees of values whose types must agree, or an error."""
 
 from __future__ import annotations
 

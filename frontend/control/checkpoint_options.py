@@ -1,7 +1,7 @@
-"""What the backward pass of a loop may keep: the options of `scan`, `while_loop` and `fori_loop`.
+"""What the backward pass of a loop may save: the options of `scan`, `while_loop` and `fori_loop`.
 
-`checkpoint_every` says which carries, `memory_budget` how many bytes of them, `saved_states` how many. Here
-they are checked, and for a scan they become the lengths of groups of steps within groups of steps.
+Input: `checkpoint_every` (which carries), `memory_budget` (how many bytes of them) or `saved_states` (how
+many). Output: the checked option; for a scan the lengths of groups of steps within groups of steps.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """The checks of branches and loops outside a trace: those that they have inside one.
 
-Outside a trace Python is the control flow, and a mistake could hide in the branch that is not taken or in a
-step that never comes. So a construct is traced first, in a program that is thrown away, for its errors and
-for the types of what it gives: once for functions of the same code and operands of the same types. Functions
-that cannot be traced, since they read values, are run without.
+Input: a construct with its functions and operands. Output: the types of its results, or its errors.
+
+Idea: outside a trace Python is the control flow, and a mistake could hide in the branch that is not taken
+or in a step that never comes. So a construct is traced first, in a program that is thrown away: once for
+functions of the same code and operands of the same types. Functions that need values cannot be traced and
+run unchecked.
 """
 
 from __future__ import annotations

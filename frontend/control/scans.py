@@ -1,7 +1,10 @@
-"""`scan` and `map`: one function over the leading axis of arrays, with a state or without.
+"""`scan` and `map`: one function over the leading axis of arrays, with a carry or without.
 
-The function is traced once and recorded as the body of one `adze.scan`. Unrolling and checkpointing group
-the steps: an outer scan over groups, and inside the steps of one.
+Input: a function of a carry and a slice, an initial carry, arrays. Output: the last carry, and the stacked
+ys.
+
+Idea: the function is traced once and recorded as the body of one `adze.scan`. Unrolling and checkpointing
+group the steps: an outer scan over groups, each of which runs its steps.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """`while_loop` and `fori_loop`: a function is repeated while a condition holds, or a number of times.
 
-What reverse mode may keep of a loop is the caller's decision: nothing (then it cannot be reversed), a
-number of states (`memory_budget`, `saved_states`), or all within a bound on the steps (`max_steps`).
+Input: a condition or bounds, a body, an initial state. Output: the last state.
+
+Idea: what reverse mode may save of a loop is the caller's decision: nothing (then there is no reverse
+mode), a number of states (`memory_budget`, `saved_states`), or all within a bound on the steps
+(`max_steps`).
 """
 
 from __future__ import annotations

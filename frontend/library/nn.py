@@ -444,13 +444,13 @@ def _finite(top: Any) -> Any:
     return xp.where(xp.isfinite(top), top, 0.0)
 
 
-def _per_axis(given: int | Sequence[int], count: int, name: str) -> tuple[int, ...]:
-    found = (given,) * count if isinstance(given, int) else tuple(given)
-    if len(found) != count or any(not isinstance(n, int) or n < 1 for n in found):
+def _per_axis(value: int | Sequence[int], count: int, name: str) -> tuple[int, ...]:
+    entries = (value,) * count if isinstance(value, int) else tuple(value)
+    if len(entries) != count or any(not isinstance(n, int) or n < 1 for n in entries):
         raise ArgumentError(
-            f"{name} is {given!r}, expected a positive integer or {count} of them", where=user_location_text()
+            f"{name} is {value!r}, expected a positive integer or {count} of them", where=user_location_text()
         )
-    return found
+    return entries
 
 
 def _all_axes(axis: Axis, rank: int) -> tuple[int, ...]:

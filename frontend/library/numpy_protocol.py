@@ -1,8 +1,8 @@
 """NumPy's own functions on adze's arrays: what `__array_ufunc__` and `__array_function__` call.
 
-In: a NumPy function and its arguments, some of them traced. Out: the result of adze's function of the same
-name, so that plain NumPy code traces. A function that adze does not have is an error that names it, the
-nearest ones, and the user's line.
+Input: a NumPy function and its arguments, some of them traced. Output: the result of adze's function of the
+same name, so that plain NumPy code traces. A function that adze does not have is an error that names it,
+the nearest ones, and the user's line.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _NO_RESULT: Final = ("copyto", "put", "place", "putmask", "fill_diagonal")
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """`ufunc.method(*inputs, **kwargs)` with an adze array among the inputs or outputs."""
-    given = {k: v for k, v in kwargs.items() if k not in _IGNORED}
+    keywords = {k: v for k, v in kwargs.items() if k not in _IGNORED}
     name = ufunc.__name__
-    if _writes(given):
+    if _writes(keywords):
         raise _cannot_write(
             f"numpy.{name}(..., out=...)" if method == "__call__" else f"numpy.{name}.{method}"
         )
@@ -40,15 +40,15 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
             where=user_location_text(),
             hint=f"write x = x.at[index].{_UPDATES.get(name, 'add')}(values)",
         )
-    given.pop("out", None)
+    keywords.pop("out", None)
     if method == "__call__":
-        return _call(name, inputs, given)
+        return _call(name, inputs, keywords)
     shown = f"numpy.{name}.{method}"
     function = _lookup(_namespace(), name, shown)
     if not isinstance(function, Ufunc):
         raise _unsupported(shown, [])
-    given = {k: v for k, v in given.items() if not _says_nothing(k, v)}
-    return _apply(getattr(function, method), shown, inputs, given)
+    keywords = {k: v for k, v in keywords.items() if not _says_nothing(k, v)}
+    return _apply(getattr(function, method), shown, inputs, keywords)
 
 
 def _says_nothing(keyword: str, value: Any) -> bool:
@@ -101,19 +101,19 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     module = getattr(function, "__module__", "") or ""
     name = function.__name__
     shown = f"{module}.{name}" if module.startswith("numpy") else f"numpy.{name}"
-    given = {k: v for k, v in kwargs.items() if k not in _IGNORED and v is not np._NoValue}
-    if name in _NO_RESULT or _writes(given):
-        raise _cannot_write(f"{shown}(..., out=...)" if _writes(given) else shown)
-    given.pop("out", None)
-    if given.get("where") is True:
-        del given["where"]
+    keywords = {k: v for k, v in kwargs.items() if k not in _IGNORED and v is not np._NoValue}
+    if name in _NO_RESULT or _writes(keywords):
+        raise _cannot_write(f"{shown}(..., out=...)" if _writes(keywords) else shown)
+    keywords.pop("out", None)
+    if keywords.get("where") is True:
+        del keywords["where"]
     for extension in ("linalg", "fft"):
         if module.startswith(f"numpy.{extension}"):
             home = getattr(_namespace(), extension)
-            return _apply_as(function, _lookup(home, name, shown), shown, args, given)
+            return _apply_as(function, _lookup(home, name, shown), shown, args, keywords)
     if module.startswith(("numpy.random", "numpy.polynomial")):
         raise _unsupported(shown, [])
-    return _apply_as(function, _lookup(_namespace(), name, shown), shown, args, given)
+    return _apply_as(function, _lookup(_namespace(), name, shown), shown, args, keywords)
 
 
 def _apply_as(
@@ -152,9 +152,9 @@ def _apply(function: Callable[..., Any], shown: str, args: Sequence[Any], kwargs
 
 
 def _lookup(place: Any, name: str, shown: str) -> Callable[..., Any]:
-    found = getattr(place, name, None)
-    if callable(found) and name in place.__all__:
-        return found
+    function = getattr(place, name, None)
+    if callable(function) and name in place.__all__:
+        return function
     raise _unsupported(shown, difflib.get_close_matches(name, place.__all__, n=3))
 
 

@@ -1,1 +1,1 @@
-"""How a Python function becomes a `func.func`: tracers and frames, user locations, dynamic sizes, specs."""
+"""How a Python function becomes a `func.func`: arrays, tracers, frames, scopes, locations, specs."""

@@ -1,4 +1,8 @@
-"""The traced values that functions can reach: by what they close over, and what that closes over in turn."""
+"""The traced values that functions hold: in closures, defaults, attributes, partial arguments.
+
+Input: Python functions. Output: the traced values and sizes of open traces that they can use, those of the
+functions that they hold included.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """Values of traced arrays, computed beside the trace.
 
-Outside `jit` the arguments of `grad`, `jvp`, `vmap` and their kin have elements, but the user's function is
-traced at their shapes. Where Python asks a traced array for its value (`if x > 0`, `int(n)`), the ops that it
-was made by are evaluated with NumPy, from the arguments of the call that the function is traced for. Each
-value is computed once, and a trace that asks for none pays nothing. A function that was asked has been traced
-for these values alone: `Frame.asked` says so to whoever would use it again.
+Input: a frame whose arguments have elements in the call at hand. Output: the elements of its SSA values.
+
+Idea: outside `jit` the arguments of `grad`, `jvp`, `vmap` and the like have elements, but the user's
+function is traced at their shapes. Where Python asks a traced array for its value (`if x > 0`, `int(n)`),
+the ops that compute it are evaluated with NumPy, each once; a trace that asks for none pays nothing. A
+function that asked holds for these values alone: `Frame.asked` records it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Tracers and the frames that record them: how a Python function becomes a `func.func` of adze ops.
 
-A `Frame` is one function under construction. Applying an op to a `Tracer` appends the op to the frame on
-top of this thread's stack. A tracer of an enclosing frame is captured: it becomes one more argument of
-the inner function. A tracer of a frame that is neither on top nor enclosing has leaked, which is an error
-that tells where the value was made.
+Input: ops applied to tracers on this thread. Output: a finished `func.func` in a `Program`.
+
+Idea: a `Frame` is one function under construction. Applying an op to a `Tracer` appends the op to the frame
+on top of this thread's stack. A tracer of an enclosing frame is captured: it becomes one more argument of
+the inner function. A tracer of any other frame has leaked, and the error names the line that computed it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ...dialects.dialect import BY_NAME
 from ...dialects.op import Op
 from ...dialects.ops.constants import Constant
 from ...dialects.types import SIZE, TensorType, storage
-from ...passes.ir.functions import functions
+from ...passes.ir.construction import add_function, finish_function, unique_symbol
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
 from .concrete_values import FrameValues, KnownArgument, MappedArgument, UnknownValueError, is_differentiated
@@ -55,11 +56,7 @@ class Program:
 
     def unique_symbol(self, name: str) -> str:
         """`name`, or `name_1`, `name_2`, ... when it is taken: reserved here, or made by an engine."""
-        taken = self.symbols | functions(self.module).keys()
-        symbol, count = name, 0
-        while symbol in taken:
-            count += 1
-            symbol = f"{name}_{count}"
+        symbol = unique_symbol(self.module, name, reserved=self.symbols)
         self.symbols.add(symbol)
         return symbol
 
@@ -250,7 +247,6 @@ class Frame:
         where: tuple[str, int] | None = None,
     ) -> None:
         """Begin the function; `where` is the file and line that define it (else: the user's current one)."""
-        ir = mlir.ir
         self.program = program
         self.parent = parent
         self.symbol = symbol or program.unique_symbol(name)
@@ -264,23 +260,9 @@ class Frame:
         self.asked = False
         """Whether Python asked for a value while the function was traced, so that it holds for that alone."""
         self.open = True
-        location = self.location = program.location(where)
-        with program.context, location:
-            empty = ir.TypeAttr.get(ir.FunctionType.get([], []))
-            attributes: dict[str, mlir.ir.Attribute] = {
-                "sym_name": ir.StringAttr.get(self.symbol),
-                "function_type": empty,
-            }
-            if private:
-                attributes["sym_visibility"] = ir.StringAttr.get("private")
-            self.operation = ir.Operation.create(
-                "func.func",
-                attributes=attributes,
-                regions=1,
-                ip=ir.InsertionPoint(program.module.body),
-            )
-            self.block = self.operation.regions[0].blocks.append()
-        self.emitter = Emitter(program.codec, ir.InsertionPoint(self.block), location)
+        self.location = program.location(where)
+        self.operation, self.block = add_function(program.module, self.symbol, self.location, private=private)
+        self.emitter = Emitter(program.codec, mlir.ir.InsertionPoint(self.block), self.location)
 
     @property
     def values(self) -> FrameValues:
@@ -395,12 +377,7 @@ class Frame:
 
     def finish(self, results: Sequence[Any]) -> None:
         """Return `results` (operands of any kind) and close the function."""
-        ir = mlir.ir
-        values = [self.value_of(r) for r in results]
-        with self.program.context, self.location:
-            ir.Operation.create("func.return", operands=values, ip=ir.InsertionPoint(self.block))
-            type_ = ir.FunctionType.get([a.type for a in self.block.arguments], [v.type for v in values])
-            self.operation.attributes["function_type"] = ir.TypeAttr.get(type_)
+        finish_function(self.operation, [self.value_of(r) for r in results], self.location)
         self.open = False
         self._values = None
 

@@ -1,8 +1,10 @@
-"""Functions inside a program: trace one as a private function, call one, in a trace or outside.
+"""A function scope: private functions of one program, traced from Python and called, in a trace or outside.
 
-A transform asks for a `FunctionScope`: inside a trace that is the program being recorded, and calls of its
-functions are recorded; outside it is a fresh program, and calls are evaluated in NumPy at once. So every
-transform is written once.
+Input: Python functions of arrays, and the arguments that they are traced at. Output: the symbols of private
+functions, and the results of calls.
+
+Idea: inside a trace the scope is the program being recorded, and calls are recorded too. Outside it is a
+fresh program, and calls are evaluated with NumPy at once. So every transform is written once.
 """
 
 from __future__ import annotations
@@ -89,12 +91,12 @@ class FunctionScope:
         symbol: str | None = None,
         sources: Sequence[KnownArgument | MappedArgument | None] = (),
     ) -> PrivateFunction:
-        """Trace `call`, which gets a tracer for each argument and gives a pytree of arrays.
+        """Trace `call`, which takes a tracer for each argument and returns a pytree of arrays.
 
         `bound` maps positions of arguments to outer values: where `call` uses such a value, it uses the
         argument instead of capturing it. `symbol` is one that `reserve` gave, for functions that refer to
-        themselves. `sources` says what the arguments are in the one
-        call that the function is traced for, where there is one.
+        themselves. `sources` says what the arguments are in the one call that the function is traced for,
+        where there is one.
         """
         frame = Frame(self.program, name, self.frame, private=True, symbol=symbol)
         bound = bound or {}

@@ -1,8 +1,8 @@
-"""`ops`: the builder that users' calls go through. It records in a trace, and computes outside one.
+"""`ops`: the builder behind every array function. It records in a trace, and computes outside one.
 
-`ops.add(x, y)` inside a traced function appends `adze.add` to the frame on top and gives a `Tracer`;
-outside it evaluates with NumPy and gives an `Array`. Arguments are tracers, adze arrays, NumPy arrays or
-Python scalars that `as_value` has made arrays of; sizes are integers or `Dim`s.
+Input: tracers, adze arrays, and what `as_value` converts to them (NumPy arrays, Python scalars, lists);
+sizes are integers or `Dim`s. Output: `ops.add(x, y)` inside a traced function appends `adze.add` to the
+frame on top and returns a `Tracer`; outside it evaluates with NumPy and returns an `Array`.
 """
 
 from __future__ import annotations

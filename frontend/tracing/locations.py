@@ -1,4 +1,4 @@
-"""Where in the user's own code are we? The innermost frame outside adze and the libraries it calls."""
+"""The user's current line: the innermost Python frame outside adze and the libraries it calls."""
 
 from __future__ import annotations
 

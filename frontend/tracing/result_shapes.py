@@ -1,4 +1,4 @@
-"""The dynamic dimensions of what an op gives: those of its operands, where it hands them on."""
+"""The dynamic dimensions of an op's results: those of its operands that the op keeps."""
 
 from __future__ import annotations
 

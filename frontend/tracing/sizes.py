@@ -1,8 +1,8 @@
 """Dynamic dimensions as Python values: `x.shape[0]` of a traced array whose first axis is `?`.
 
-A `Dim` computes (`n + 1`, `n * m`, `n // 2`), prints as the expression it is, and equals another exactly
-when both are the same expression; whether two different expressions are equal is not known while
-tracing, and asking is an error instead of a guess.
+Idea: a `Dim` computes (`n + 1`, `n * m`, `n // 2`), prints as the expression it is, and equals another
+exactly when both are the same expression. Whether two different expressions are equal is unknown while
+tracing, so asking raises an error.
 """
 
 from __future__ import annotations

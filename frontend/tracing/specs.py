@@ -1,9 +1,10 @@
 """Specs: the shape and dtype of an argument, without its values.
 
-`ShapeDtype` stands for an array when a function is traced ahead of time. `parse_spec` reads the text that
-the command line takes: `f32[8,784]`, with `?` for a dimension that is known only when the program runs
-and a name (`f32[n,784]`) for one that several places share; dicts, lists and tuples of specs are written
-as in Python (`{w: f32[3], b: f32[]}`). Names of dtypes are read here and nowhere else.
+Input: `ShapeDtype`, which stands for an array when a function is traced ahead of time, or the text that the
+command line takes: `f32[8,784]`, with `?` for a dimension that is known only when the program runs and a
+name (`f32[n,784]`) for one that several places share; dicts, lists and tuples of specs are written as in
+Python (`{w: f32[3], b: f32[]}`). Output: trees of `ShapeDtype`. Names of dtypes are parsed here and nowhere
+else.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""`trace_program`: runs a Python function on tracers and gives the module of adze IR that it described.
+"""`trace_program`: runs a Python function on tracers and returns the module of adze IR that it describes.
 
-Comes in: the function and its arguments, arrays or specs, as pytrees. Goes out: a `TracedProgram`, the
-module with its main function and everything needed to call it again with arrays: the trees and types of
-arguments and results, and the names of both.
+Input: the function and its arguments, arrays or specs, as pytrees. Output: a `TracedProgram`, the module
+with its main function and what calls with arrays need: trees, types and names of arguments and results.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ...passes.ir.functions import drop_unfinished
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .array import Array
-from .frames import Frame, Program, Tracer, current_frame, recording
+from .frames import Frame, Program, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
 from .locations import user_location_text
 from .sizes import Dim
@@ -248,8 +247,3 @@ def definition(function: Callable[..., Any]) -> tuple[str, int] | None:
 def _definition_text(function: Callable[..., Any]) -> str | None:
     place = definition(function)
     return None if place is None else f"{place[0]}:{place[1]}"
-
-
-def is_tracing() -> bool:
-    """Whether a trace is being recorded on this thread."""
-    return current_frame() is not None

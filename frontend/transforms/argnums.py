@@ -1,4 +1,8 @@
-"""Which arguments are differentiated: what `argnums` and `argnames` mean for a call."""
+"""The arguments that are differentiated: what `argnums` and `argnames` mean for a call.
+
+Input: the user's `argnums` and `argnames`, and a call. Output: positions and keywords, and the gradients in
+the tree that the user expects.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What a backward pass keeps: `checkpoint` computes again what it would save, `stop_gradient` stops it."""
+"""What a backward pass saves: `checkpoint` computes values again in place of saving them.
+
+Output: ops that say so (`checkpoint_call`, `checkpoint_name`); the linearize engine reads them.
+`stop_gradient` has the derivative zero.
+"""
 
 from __future__ import annotations
 

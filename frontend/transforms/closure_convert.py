@@ -1,4 +1,7 @@
-"""Functions that use outer values: a pullback given beside its result, outer values as arguments."""
+"""Functions with outer values: `custom_gradient` and `closure_convert`.
+
+The first takes a pullback that is returned beside the result; the second turns outer values into arguments.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Batching by the user's own rule.
+"""`custom_vmap` and `sequential_vmap`: batching by the user's own rule.
 
-`custom_vmap` wraps a function with a rule that says what `vmap` makes of it. A call inside a trace is an op
-that the batch engine hands back to the rule here: it is traced when, and only when, the function is batched,
-once it is known which arguments are. The rule of `sequential_vmap` is a loop, which the engine writes itself.
+Input: a function and its batching rule. Output: a call inside a trace is an op that refers to the rule.
+
+Idea: the batch engine asks for the rule when, and only when, the function is batched: it is traced then, as
+it is known which arguments are batched. The rule of `sequential_vmap` is a loop, which the engine writes
+itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""A call of a function with a derivative rule of its own: what is traced of it, when, with which captures.
+"""A call of a function with its own derivative rule: when the function and its rules are traced, and at what.
 
-The rules are those of `custom_jvp` or `custom_vjp`. They are traced with the call, but for calls inside
-rules: these are traced when they are differentiated, since they may call for others without end.
+Input: a call of a `custom_jvp` or `custom_vjp` function. Output: its body and rules as private functions,
+with the outer values that they capture.
+
+Idea: rules are traced with the call. Calls inside rules are the exception: their rules are traced when they
+are differentiated, since they may call for others without end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Derivatives by the user's own rule.
+"""`custom_jvp` and `custom_vjp`: derivatives by the user's own rule.
 
-`custom_jvp` and `custom_vjp` wrap a function with rules; a call of it inside a trace is an op that the
-engines of differentiation honour and that otherwise is its function's body.
+Input: a function and its rules. Output: a call inside a trace is an op that refers to the function and to
+the rules: the engines of differentiation follow the rules, everything else inlines the function.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Solutions of linear systems, differentiated as solutions instead of through their solvers.
+"""`custom_linear_solve`: linear systems, differentiated as systems instead of through their solvers.
 
-Of `A x = b`, it is `A dx = db - dA x`, solved by the same solver; transposed, `A^T` is solved by the
-transposed one. What derivatives need is traced when it is asked for: it solves linear systems again.
+Input: `matvec`, `b` and solvers. Output: the solution, with a derivative rule.
+
+Idea: the derivative of `A x = b` is `A dx = db - dA x`, solved by the same solver; its transpose is solved
+by the transposed solver. The rule is traced when a derivative is asked for: it solves linear systems again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Roots of equations, differentiated by the implicit function theorem instead of through their solvers.
+"""`custom_root`: roots, differentiated by the implicit function theorem instead of through solvers.
 
-The function that a solver is given may use outer values; they become arguments here, so that the root has a
-derivative with respect to each of them: of `f(x, t) = 0`, it is `f_x dx = -f_t dt` (A. Griewank and
-A. Walther, *Evaluating Derivatives*, 2nd ed., SIAM 2008, chapter 15).
+Input: a function with a root, a solver, and a solver of linear equations. Output: the root, with a rule.
+
+Idea: outer values of the function become arguments, so that the root has a derivative with respect to each
+of them: the derivative of `f(x, t) = 0` is `f_x dx = -f_t dt` (A. Griewank and A. Walther, *Evaluating
+Derivatives*, 2nd ed., SIAM 2008, chapter 15).
 """
 
 from __future__ import annotations

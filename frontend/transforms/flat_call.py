@@ -1,7 +1,7 @@
-"""One call of a function that is differentiated: which of its arguments are, and what becomes of the others.
+"""One call of a function that is differentiated, as a function of flat leaves.
 
-In: a function of pytrees and the arguments of the call. Out: a function of the flat leaves of the chosen
-arguments. All others reach the function as the objects they are: a bool stays a bool, an array an array.
+Input: a function of pytrees and the arguments of the call. Output: a function of the flat leaves of the
+differentiated arguments. All others reach the function as the objects they are: a bool stays a bool.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Whole derivatives: Jacobians by columns and by rows, Hessians, products with them; a check of gradients.
+"""Whole derivatives (`jacfwd`, `jacrev`, `hessian`, `hvp`), and `check_grads`, which measures them.
 
-Columns and rows are computed together: the derivative is mapped by `vmap` over the standard basis.
+Idea: all columns (or rows) of a Jacobian are computed together: `vmap` maps the derivative over the
+standard basis.
 """
 
 from __future__ import annotations

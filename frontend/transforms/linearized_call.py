@@ -1,7 +1,8 @@
 """A function linearized at a point, and what users get of it: a pullback or a pushforward.
 
-Both are pytrees whose leaves are the residuals, so that they go where arrays go: out of `jit`, through
-`vmap`, into the residuals of a custom rule.
+Input: a `FlatCall`. Output: its result, the residuals, and `Pullback` or `Pushforward`: pytrees whose
+leaves are the residuals, so that they go where arrays go: out of `jit`, through `vmap`, into the residuals
+of a custom rule.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
 """`vmap`: a function that applies another to each slice of its arguments.
 
-The function is traced at the shapes of one slice, and the batch pass of `passes/` maps it; there the batch is
-always axis 0, so that other axes are moved to the front before and back after.
+Input: a function, and the mapped axis of each argument. Output: results with the mapped axis where
+`out_axes` says.
+
+Idea: the function is traced at the shapes of one slice, and the batch engine maps it. There the batch is
+always axis 0: other axes are moved to the front before and back after.
 """
 
 from __future__ import annotations

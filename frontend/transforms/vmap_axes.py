@@ -1,6 +1,7 @@
-"""The axes of `vmap`: what `in_axes`, `out_axes` and `axis_size` say for each leaf, and what is wrong.
+"""The axes of `vmap`: what `in_axes`, `out_axes` and `axis_size` say for each leaf, and their errors.
 
-An entry is an int or None; a tree of entries is a prefix of the tree that it speaks of, as everywhere in JAX.
+Input: an int, None, or a tree of them that is a prefix of the arguments' tree. Output: one axis for each
+leaf, and the size of the mapped axes.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ for the direction, but are no way into IREE.
 import ast
 import importlib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -51,8 +52,13 @@ def source_of(node: ast.ImportFrom, package: str) -> str:
     return ".".join([*base, *([node.module] if node.module else [])])
 
 
-def imports_of(path: Path, checkout: Path, *, at_run_time: bool = False) -> Iterator[tuple[str, int]]:
+@cache
+def imports_of(path: Path, checkout: Path, *, at_run_time: bool = False) -> list[tuple[str, int]]:
     """Full names of what a file imports, with their lines; for `from a import b` both `a` and `a.b`."""
+    return [*_imports_of(path, checkout, at_run_time)]
+
+
+def _imports_of(path: Path, checkout: Path, at_run_time: bool) -> Iterator[tuple[str, int]]:
     package = package_of(path, checkout)
     syntax = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(WithoutTypeChecking().visit(syntax) if at_run_time else syntax):

@@ -89,8 +89,8 @@ def inverse_real(x: Parts, n: int) -> Any:
     cos, sin = angles(np.arange(middle + 1, dtype=np.int64), n)
     turned = _turned(odd, cos, -sin)
     points = (2 * (mine - other)[..., :middle] for mine, other in zip(even, turned, strict=True))
-    found = inverse((next(points), next(points)), middle)
-    return xp.reshape(xp.stack(found, axis=-1), (*re.shape[:-1], n))
+    real = inverse((next(points), next(points)), middle)
+    return xp.reshape(xp.stack(real, axis=-1), (*re.shape[:-1], n))
 
 
 def _closed(x: Any) -> Any:
@@ -124,12 +124,12 @@ def _largest_factor(n: int) -> int:
         if m <= DENSE:
             best[m] = (1, m, m)
             return best[m]
-        found = (1 if m <= DENSE_PRIME else 4, m, 1)
+        cheapest = (1 if m <= DENSE_PRIME else 4, m, 1)
         options = [d for d in range(2, DENSE + 1) if m % d == 0]
         if options:
-            found = min((cost(m // d)[0] + 1, cost(m // d)[1] + d, d) for d in options)
-        best[m] = found
-        return found
+            cheapest = min((cost(m // d)[0] + 1, cost(m // d)[1] + d, d) for d in options)
+        best[m] = cheapest
+        return cheapest
 
     return cost(n)[2]
 
@@ -200,8 +200,8 @@ def _bluestein(x: Parts, n: int) -> Parts:
     response = np.fft.fft(chirp) / length
     turned = _each(_turned(x, cos, sin), lambda part: _padded(part, length))
     spectrum = _turned(transform(turned, length), response.real, response.imag)
-    found = _each(inverse(spectrum, length), lambda part: part[..., :n])
-    return _turned(found, cos, sin)
+    convolved = _each(inverse(spectrum, length), lambda part: part[..., :n])
+    return _turned(convolved, cos, sin)
 
 
 def _padded(x: Any, length: int) -> Any:

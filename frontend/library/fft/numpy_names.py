@@ -90,8 +90,8 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, o
 
     def run(x: Any, place: int) -> Any:
         size = _length("fft", x, n, -1)
-        found = _whole(transform(_parts(resized(x, size)), size))
-        return _scaled("fft", found, size, norm, is_inverse=False)
+        spectrum = _whole(transform(_parts(resized(x, size)), size))
+        return _scaled("fft", spectrum, size, norm, is_inverse=False)
 
     return _along("fft", a, n, axis, norm, out, run)
 
@@ -101,8 +101,8 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 
     def run(x: Any, place: int) -> Any:
         size = _length("ifft", x, n, -1)
-        found = _whole(inverse(_parts(resized(x, size)), size))
-        return _scaled("ifft", found, size, norm, is_inverse=True)
+        spectrum = _whole(inverse(_parts(resized(x, size)), size))
+        return _scaled("ifft", spectrum, size, norm, is_inverse=True)
 
     return _along("ifft", a, n, axis, norm, out, run)
 
@@ -112,8 +112,8 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 
     def run(x: Any, place: int) -> Any:
         size = _length("rfft", x, n, -1)
-        found = _whole(transform_real(resized(x, size), size))
-        return _scaled("rfft", found, size, norm, is_inverse=False)
+        spectrum = _whole(transform_real(resized(x, size), size))
+        return _scaled("rfft", spectrum, size, norm, is_inverse=False)
 
     _refuse_complex("rfft", a)
     return _along("rfft", a, n, axis, norm, out, run)
@@ -132,8 +132,8 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
         size = _length(
             "irfft", x, 2 * (static_size("irfft", x.shape[-1], "the axis") - 1) if n is None else n, -1
         )
-        found = inverse_real(_parts(resized(x, size // 2 + 1)), size)
-        return _scaled("irfft", found, size, norm, is_inverse=True)
+        spectrum = inverse_real(_parts(resized(x, size // 2 + 1)), size)
+        return _scaled("irfft", spectrum, size, norm, is_inverse=True)
 
     return _along("irfft", a, n, axis, norm, out, run)
 

@@ -238,8 +238,8 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     several = isinstance(operand, (tuple, list))
     values = [as_value(x) for x in (operand if several else (operand,))]
     axis = axis_of(dimension, values[0].ndim, "dimension")
-    found = ops.sort(*values, axis=axis, num_keys=num_keys, is_stable=is_stable)
-    return found if several else found[0]
+    results = ops.sort(*values, axis=axis, num_keys=num_keys, is_stable=is_stable)
+    return results if several else results[0]
 
 
 def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
@@ -270,5 +270,5 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
 
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
     """`keys` sorted along an axis, and `values` in the same order."""
-    found = sort((keys, values), dimension, is_stable, num_keys=1)
-    return found[0], found[1]
+    results = sort((keys, values), dimension, is_stable, num_keys=1)
+    return results[0], results[1]

@@ -116,10 +116,10 @@ def dynamic_index_in_dim(
     """One index along an axis, kept as an axis of size 1 unless `keepdims` is false."""
     value = as_value(operand)
     axis = axis_of(axis, value.ndim)
-    found = dynamic_slice_in_dim(value, index, 1, axis, allow_negative_indices=allow_negative_indices)
+    slice_ = dynamic_slice_in_dim(value, index, 1, axis, allow_negative_indices=allow_negative_indices)
     if keepdims:
-        return found
-    return ops.reshape(found, shape=(*value.shape[:axis], *value.shape[axis + 1 :]))
+        return slice_
+    return ops.reshape(slice_, shape=(*value.shape[:axis], *value.shape[axis + 1 :]))
 
 
 def dynamic_update_slice_in_dim(
@@ -245,31 +245,31 @@ def scatter_sub(
 
 def _starts(value: Any, start_indices: Sequence[Any], allow_negative: bool | Sequence[bool]) -> list[Any]:
     """The indices as values, those below zero counted from the end of their axis where that is allowed."""
-    given = list(start_indices)
-    allowed = [allow_negative] * len(given) if isinstance(allow_negative, bool) else list(allow_negative)
-    if len(given) != value.ndim or len(allowed) != value.ndim:
+    indices = list(start_indices)
+    allowed = [allow_negative] * len(indices) if isinstance(allow_negative, bool) else list(allow_negative)
+    if len(indices) != value.ndim or len(allowed) != value.ndim:
         raise ShapeError(
-            f"expected {value.ndim} start indices, one an axis of {ops.type_of(value)}, got {len(given)}"
-            + ("" if len(allowed) == len(given) else f" and {len(allowed)} allow_negative_indices"),
+            f"expected {value.ndim} start indices, one an axis of {ops.type_of(value)}, got {len(indices)}"
+            + ("" if len(allowed) == len(indices) else f" and {len(allowed)} allow_negative_indices"),
             where=user_location_text(),
         )
-    return [_start(*each) for each in zip(given, value.shape, allowed, strict=True)]
+    return [_start(*each) for each in zip(indices, value.shape, allowed, strict=True)]
 
 
 def _start(index: Any, size: Any, allow_negative: bool) -> Any:
-    found = as_value(index)
+    start = as_value(index)
     if isinstance(index, int):
         start = index + size if allow_negative and index < 0 else index
         return as_value(start, np.dtype(np.int64))
-    if found.weak_type:
-        found = as_value(found, np.dtype(np.int64))
-    if not allow_negative or found.dtype.kind != "i":
-        return found
-    if not isinstance(size, int) or size > np.iinfo(found.dtype).max:
-        found = as_value(found, np.dtype(np.int64))
-    from_end = ops.add(found, as_value(size, found.dtype))
-    is_negative = ops.compare(found, ops.full_like(found, 0), direction="LT")
-    return ops.select(is_negative, from_end, found)
+    if start.weak_type:
+        start = as_value(start, np.dtype(np.int64))
+    if not allow_negative or start.dtype.kind != "i":
+        return start
+    if not isinstance(size, int) or size > np.iinfo(start.dtype).max:
+        start = as_value(start, np.dtype(np.int64))
+    from_end = ops.add(start, as_value(size, start.dtype))
+    is_negative = ops.compare(start, ops.full_like(start, 0), direction="LT")
+    return ops.select(is_negative, from_end, start)
 
 
 def _fill_value(dtype: np.dtype) -> Any:

@@ -35,9 +35,9 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
         raise shape_error(
             f"cholesky_update: {type_text(r)} and {type_text(w)} are no real matrix and vector of one size"
         )
-    found = _qr(xp.concatenate([xp.triu(r), xp.expand_dims(w, -2)], axis=-2), "r")
-    signs = xp.where(xp.diagonal(found, 0, -2, -1) < 0, -1.0, 1.0)
-    return found * xp.expand_dims(signs, -1)
+    factor = _qr(xp.concatenate([xp.triu(r), xp.expand_dims(w, -2)], axis=-2), "r")
+    signs = xp.where(xp.diagonal(factor, 0, -2, -1) < 0, -1.0, 1.0)
+    return factor * xp.expand_dims(signs, -1)
 
 
 def eigh(

@@ -40,9 +40,9 @@ def _mapped(computation: Combine, structure: Any) -> Combine:
     several = vmap(lambda xs, ys: computation(tree.unflatten(structure, xs), tree.unflatten(structure, ys)))
 
     def combine(xs: Any, ys: Any) -> list[Any]:
-        results, found = tree.flatten(several([xp.ravel(x) for x in xs], [xp.ravel(y) for y in ys]))
+        results, result_tree = tree.flatten(several([xp.ravel(x) for x in xs], [xp.ravel(y) for y in ys]))
         values = [as_value(x) for x in results]
-        if found != structure or any(
+        if result_tree != structure or any(
             v.ndim != 1 or v.dtype != x.dtype for v, x in zip(values, xs, strict=True)
         ):
             raise ShapeError(
@@ -59,9 +59,9 @@ def _mapped(computation: Combine, structure: Any) -> Combine:
 def _operands(function: str, operand: Any, init_value: Any) -> tuple[list[Any], list[Any], Any]:
     """The arrays, their initial values in the same dtypes, and the tree that they are leaves of."""
     leaves, structure = tree.flatten(operand)
-    starts, found = tree.flatten(init_value)
+    starts, start_tree = tree.flatten(init_value)
     values = [as_value(x) for x in leaves]
-    if found != structure or not values or any(v.shape != values[0].shape for v in values):
+    if start_tree != structure or not values or any(v.shape != values[0].shape for v in values):
         raise ShapeError(
             f"{function} takes arrays of one shape and an initial value for each, got "
             f"{', '.join(str(ops.type_of(v)) for v in values)} and {len(starts)} initial values",
@@ -119,16 +119,16 @@ def reduce_window(
     ones = (1,) * len(shape)
     windows, strides = tuple(window_dimensions), tuple(window_strides or ones)
     bases, dilations = tuple(base_dilation or ones), tuple(window_dilation or ones)
-    for name, given in (
+    for name, entries in (
         ("window_dimensions", windows),
         ("window_strides", strides),
         ("base_dilation", bases),
         ("window_dilation", dilations),
     ):
-        if len(given) != len(shape) or any(n < 1 for n in given):
+        if len(entries) != len(shape) or any(n < 1 for n in entries):
             raise ShapeError(
-                f"reduce_window: {name} is {given}, expected {len(shape)} positive integers, one an axis of "
-                f"{ops.type_of(values[0])}",
+                f"reduce_window: {name} is {entries}, expected {len(shape)} positive integers, one an axis "
+                f"of {ops.type_of(values[0])}",
                 where=user_location_text(),
             )
     reaches = [dilated(n, d) for n, d in zip(windows, dilations, strict=True)]
@@ -163,19 +163,19 @@ def _along(combine: Combine, xs: list[Any], axis: int, window: int, stride: int,
 
     if count <= 0:
         return part(xs, 0, 0)
-    found: Any = None
+    reduced: Any = None
     done, power, width = 0, xs, 1
     while True:
         if window & width:
             piece = part(power, done * dilation, count)
-            found = piece if found is None else combine(found, piece)
+            reduced = piece if reduced is None else combine(reduced, piece)
             done += width
         if done == window:
             break
         length = power[0].shape[axis] - width * dilation
         power = combine(part(power, 0, length), part(power, width * dilation, length))
         width *= 2
-    return [x[(*(slice(None),) * axis, slice(None, None, stride))] for x in found]
+    return [x[(*(slice(None),) * axis, slice(None, None, stride))] for x in reduced]
 
 
 def _static(function: str, size: Any) -> int:
@@ -309,5 +309,5 @@ def _rounded(x: Any, exponent_bits: int, mantissa_bits: int) -> Any:
         size = xp.where(size < unit(least << info.nmant), unit(0), size)
     infinite = unit((2 * bias + 1) << info.nmant)
     size = xp.where(size >= unit((most + 1) << info.nmant), infinite, size)
-    found = ops.bitcast_convert(sign | size, dtype=x.dtype)
-    return xp.where(xp.isnan(x), x, found)
+    rounded = ops.bitcast_convert(sign | size, dtype=x.dtype)
+    return xp.where(xp.isnan(x), x, rounded)

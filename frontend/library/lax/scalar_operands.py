@@ -50,8 +50,8 @@ def _generality(dtype: np.dtype) -> tuple[int, int]:
     return "biufVc".index(dtype.kind), dtype.itemsize
 
 
-def _spread(given: Any, value: Any, like: Any) -> Any:
-    is_scalar = is_python_scalar(given) or value.weak_type
+def _spread(argument: Any, value: Any, like: Any) -> Any:
+    is_scalar = is_python_scalar(argument) or value.weak_type
     if not is_scalar or like.ndim == 0 or value.ndim:
         return value
     return ops.broadcast_in_dim(value, shape=like.shape, dimensions=())
@@ -68,11 +68,11 @@ def axis_of(axis: int, rank: int, name: str = "axis") -> int:
 
 def axes_of(axes: int | Sequence[int], rank: int, name: str = "axes") -> tuple[int, ...]:
     """Axes counted from the front, in the order given; `ShapeError` when one repeats or does not exist."""
-    given = (axes,) if isinstance(axes, int) else tuple(axes)
-    found = tuple(axis_of(a, rank, name) for a in given)
-    if len(set(found)) != len(found):
-        raise ShapeError(f"{name} {given} names an axis twice", where=user_location_text())
-    return found
+    entries = (axes,) if isinstance(axes, int) else tuple(axes)
+    normalized = tuple(axis_of(a, rank, name) for a in entries)
+    if len(set(normalized)) != len(normalized):
+        raise ShapeError(f"{name} {entries} names an axis twice", where=user_location_text())
+    return normalized
 
 
 def choice(name: str, value: Any, allowed: Sequence[Any]) -> Any:

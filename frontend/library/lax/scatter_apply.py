@@ -63,8 +63,8 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
             f"index_take: expected an index array for each of the axes {tuple(axes)}, got {len(idxs)}",
             where=user_location_text(),
         )
-    found = [as_value(i) for i in idxs]
-    wrapped = [xp.remainder(i, value.shape[a]) for i, a in zip(found, places, strict=True)]
+    indices = [as_value(i) for i in idxs]
+    wrapped = [xp.remainder(i, value.shape[a]) for i, a in zip(indices, places, strict=True)]
     numbers = GatherDimensionNumbers(
         offset_dims=tuple(range(1, value.ndim - len(places) + 1)),
         collapsed_slice_dims=tuple(sorted(places)),

@@ -149,15 +149,10 @@ def slice_in_dim(operand: Any, start_index: Any, limit_index: Any, stride: int =
     return ops.slice(value, start=tuple(starts), limit=tuple(limits), strides=tuple(strides))
 
 
-def zeros_like_array(x: Any) -> Any:
-    """Zeros like `x`."""
-    return ops.zeros_like(as_value(x))
-
-
 def dtype(x: Any) -> np.dtype:
     """The dtype of an array-like."""
-    found: np.dtype = as_value(x).dtype
-    return found
+    dtype_of_value: np.dtype = as_value(x).dtype
+    return dtype_of_value
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
@@ -171,8 +166,8 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
             where=user_location_text(),
         )
     start = index % n if isinstance(n, int) else index
-    found = slice_in_dim(value, start, start + 1, axis=place)
-    return found if keepdims else squeeze(found, (place,))
+    slice_ = slice_in_dim(value, start, start + 1, axis=place)
+    return slice_ if keepdims else squeeze(slice_, (place,))
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Any:

@@ -102,12 +102,12 @@ def _columns(a: Any) -> Any:
     rows = positions(a.shape[-1])
 
     def step(rest: Any, k: Any) -> Any:
-        given = conjugate(row(rest, k))
-        root = xp.sqrt(real_part(entry(given, k)))
-        scaled = given / xp.astype(root, given.dtype)
-        found = xp.where(rows == k, xp.astype(root, given.dtype), scaled)
-        found = xp.where(rows >= k, found, xp.zeros_like(found))
-        return rest - outer(found, conjugate(found)), found
+        pivot_row = conjugate(row(rest, k))
+        root = xp.sqrt(real_part(entry(pivot_row, k)))
+        scaled = pivot_row / xp.astype(root, pivot_row.dtype)
+        factor_column = xp.where(rows == k, xp.astype(root, pivot_row.dtype), scaled)
+        factor_column = xp.where(rows >= k, factor_column, xp.zeros_like(factor_column))
+        return rest - outer(factor_column, conjugate(factor_column)), factor_column
 
     _, columns = scan(step, a, rows)
     return xp.moveaxis(columns, 0, -1)

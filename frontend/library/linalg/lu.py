@@ -140,10 +140,10 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
 
     def step(state: Any, k: Any) -> Any:
         a, order = state
-        given = column(a, k)
-        size = xp.abs(given)
+        pivot_column = column(a, k)
+        size = xp.abs(pivot_column)
         if is_complex(a):
-            size = xp.abs(ops.real(given)) + xp.abs(ops.imag(given))
+            size = xp.abs(ops.real(pivot_column)) + xp.abs(ops.imag(pivot_column))
         size = xp.where(rows >= k, size, xp.full_like(size, -1))
         chosen = ops.argmax(size, axis=size.ndim - 1, index_dtype=INT32)
         is_chosen = rows == xp.expand_dims(chosen, -1)
@@ -158,7 +158,7 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
             theirs = xp.sum(xp.where(masks[1], x, xp.zeros_like(x)), axis=axis, keepdims=True, dtype=x.dtype)
             return xp.where(masks[0], theirs, xp.where(masks[1], ours, x)), theirs
 
-        below, pivot = exchanged(given, entry(given, k))
+        below, pivot = exchanged(pivot_column, entry(pivot_column, k))
         a, top = exchanged(a, xp.expand_dims(row(a, k), -2))
         order, _ = exchanged(order, entry(order, k))
         is_zero = pivot == 0
@@ -246,8 +246,8 @@ def permutation(pivots: Any, size: int | None = None) -> Any:
     n = pivots.shape[-1]
     rows = positions(n if size is None else size)
 
-    def step(order: Any, given: Any) -> Any:
-        k, chosen = given
+    def step(order: Any, exchange: Any) -> Any:
+        k, chosen = exchange
         is_chosen = rows == xp.expand_dims(chosen, -1)
         ours = entry(order, k)
         theirs = xp.sum(xp.where(is_chosen, order, 0), axis=-1, keepdims=True, dtype=order.dtype)

@@ -36,28 +36,30 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 def polyder(p: Any, m: int = 1) -> Any:
     """The derivative of a polynomial, of order `m`."""
-    found = _vector("polyder", xp.asarray(p))
+    coefficients = _vector("polyder", xp.asarray(p))
     for _ in range(_order("polyder", m)):
-        n = found.shape[0]
+        n = coefficients.shape[0]
         powers = np.arange(n - 1, 0, -1)
-        found = found[: max(n - 1, 0)] * xp.astype(powers, found.dtype)
-    return found
+        coefficients = coefficients[: max(n - 1, 0)] * xp.astype(powers, coefficients.dtype)
+    return coefficients
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """The integral of a polynomial, of order `m`, with the constants `k` (one for each order; 0 if None)."""
-    found = _vector("polyint", xp.asarray(p))
+    coefficients = _vector("polyint", xp.asarray(p))
     order = _order("polyint", m)
     constants = xp.ravel(xp.asarray(0.0 if k is None else k))
     if constants.shape[0] not in (1, order):
         raise shape_error(f"polyint: expected 1 or {order} constants, got {type_text(constants)}")
-    dtype = xp.result_type(found, constants, np.float32 if found.dtype.itemsize <= 4 else np.float64)
-    found, constants = xp.astype(found, dtype), xp.astype(constants, dtype)
+    dtype = xp.result_type(
+        coefficients, constants, np.float32 if coefficients.dtype.itemsize <= 4 else np.float64
+    )
+    coefficients, constants = xp.astype(coefficients, dtype), xp.astype(constants, dtype)
     for step in range(order):
-        powers = np.arange(found.shape[0], 0, -1)
+        powers = np.arange(coefficients.shape[0], 0, -1)
         constant = constants[step : step + 1] if constants.shape[0] > 1 else constants
-        found = xp.concatenate([found / xp.astype(powers, dtype), constant])
-    return found
+        coefficients = xp.concatenate([coefficients / xp.astype(powers, dtype), constant])
+    return coefficients
 
 
 def poly(seq_of_zeros: Any) -> Any:
@@ -65,11 +67,13 @@ def poly(seq_of_zeros: Any) -> Any:
     roots = _vector("poly", xp.asarray(seq_of_zeros))
     if roots.dtype.kind in "biu":
         roots = xp.astype(roots, np.float64)
-    found = xp.ones(1, dtype=roots.dtype)
+    coefficients = xp.ones(1, dtype=roots.dtype)
     for i in range(roots.shape[0]):
         beside = xp.zeros(1, dtype=roots.dtype)
-        found = xp.concatenate([found, beside]) - roots[i] * xp.concatenate([beside, found])
-    return found
+        coefficients = xp.concatenate([coefficients, beside]) - roots[i] * xp.concatenate(
+            [beside, coefficients]
+        )
+    return coefficients
 
 
 def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None) -> Any:
@@ -93,8 +97,8 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = F
         values = values * (weights if values.ndim == 1 else weights[:, None])
     scale = xp.sqrt(xp.sum(columns * columns, axis=0))
     limit = places.shape[0] * float(np.finfo(places.dtype).eps) if rcond is None else rcond
-    found = lstsq(columns / scale, values, limit)[0]
-    return found / (scale if values.ndim == 1 else scale[:, None])
+    scaled = lstsq(columns / scale, values, limit)[0]
+    return scaled / (scale if values.ndim == 1 else scale[:, None])
 
 
 def _vector(function: str, value: Any) -> Any:

@@ -120,8 +120,8 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
     rows, columns = positions(a.shape[-2]), positions(a.shape[-1])
 
     def reflect(a: Any, k: Any) -> Any:
-        given = column(a, k)
-        v, tau = reflection(xp.where(rows > k, given, xp.zeros_like(given)), entry(given, k), rows == k)
+        current = column(a, k)
+        v, tau = reflection(xp.where(rows > k, current, xp.zeros_like(current)), entry(current, k), rows == k)
         along = xp.matmul(xp.expand_dims(conjugate(v), -2), a)
         return a - xp.expand_dims(conjugate(tau) * v, -1) * along, (v, tau)
 
@@ -135,13 +135,13 @@ def compact(v: Any, taus: Any) -> Any:
     columns = positions(v.shape[-1])
     gram = xp.matmul(adjoint(v), v)
 
-    def grow(t: Any, given: Any) -> Any:
-        k, tau = given
+    def grow(t: Any, reflection: Any) -> Any:
+        k, tau = reflection
         products = column(gram, k)
         products = xp.where(columns < k, products, xp.zeros_like(products))
         above = -tau * xp.squeeze(xp.matmul(t, xp.expand_dims(products, -1)), -1)
-        found = xp.where(columns == k, tau, above)
-        return xp.where(columns == k, xp.expand_dims(found, -1), t), None
+        new_column = xp.where(columns == k, tau, above)
+        return xp.where(columns == k, xp.expand_dims(new_column, -1), t), None
 
     return scan(grow, unknown_zeros(gram, v.dtype), (columns, taus))[0]
 

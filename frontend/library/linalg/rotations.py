@@ -26,11 +26,11 @@ def repeated_sweeps(n: int, is_left: Any, turn: Any, state: tuple[Any, ...]) -> 
     """
     most = 8 + math.ceil(math.log2(n))
 
-    def goes_on(given: tuple[Any, ...]) -> Any:
-        return xp.logical_and(given[0] < most, is_left(given[1:]))
+    def goes_on(state: tuple[Any, ...]) -> Any:
+        return xp.logical_and(state[0] < most, is_left(state[1:]))
 
-    def sweep(given: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (given[0] + 1, *fori_loop(0, n, turn, tuple(given[1:])))
+    def sweep(state: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (state[0] + 1, *fori_loop(0, n, turn, tuple(state[1:])))
 
     return tuple(while_loop(goes_on, sweep, (xp.zeros((), dtype=INT32), *state)))[1:]
 
@@ -102,9 +102,9 @@ def sorted_by(keys: Any, *matrices: Any, descending: bool = False) -> tuple[Any,
     ours, places = xp.expand_dims(keys, -1), positions(keys.shape[-1])
     rank = ranks(keys, descending=descending)
     moved = xp.expand_dims(rank, -1) == places
-    found = xp.sum(xp.where(moved, ours, xp.zeros_like(ours)), axis=-2, dtype=keys.dtype)
+    ordered = xp.sum(xp.where(moved, ours, xp.zeros_like(ours)), axis=-2, dtype=keys.dtype)
     poison = 0 * xp.sum(keys, axis=-1, keepdims=True, dtype=keys.dtype)
-    return (found + poison, *(xp.matmul(x, xp.astype(moved, x.dtype)) for x in matrices))
+    return (ordered + poison, *(xp.matmul(x, xp.astype(moved, x.dtype)) for x in matrices))
 
 
 def ranks(keys: Any, *, descending: bool = False) -> Any:

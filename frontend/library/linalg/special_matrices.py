@@ -61,8 +61,8 @@ def _taken(x: Any, places: np.ndarray) -> Any:
 
 def companion(a: Any) -> Any:
     """The companion matrix of the polynomial with coefficients `a`, highest degree first."""
-    given, n = _vector("companion", a)
-    value = given if given.dtype.kind in "fc" else convert(given, np.dtype(np.float64))
+    coefficients, n = _vector("companion", a)
+    value = coefficients if coefficients.dtype.kind in "fc" else convert(coefficients, np.dtype(np.float64))
     if n < 2:
         raise shape_error(f"companion: expected at least two coefficients, got {type_text(value)}")
     first = xp.expand_dims(-value[1:] / value[0], 0)

@@ -186,8 +186,8 @@ def _rotated(x: Any, *others: Any) -> tuple[Any, ...]:
         others = tuple(swept)
     lengths = xp.sqrt(xp.sum(squares(x), axis=-2, dtype=scale.dtype))
     s, x, *vectors = sorted_by(lengths, x, *others[:1], descending=True)
-    found = (s * xp.squeeze(scale, -1), x * xp.astype(scale, x.dtype))
-    return (*found, *vectors, *others[1:])
+    normalized = (s * xp.squeeze(scale, -1), x * xp.astype(scale, x.dtype))
+    return (*normalized, *vectors, *others[1:])
 
 
 def _swept(x: Any, *others: Any) -> tuple[Any, ...]:

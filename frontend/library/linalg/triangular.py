@@ -130,8 +130,8 @@ def _substitute(t: Any, b: Any, lower: bool, is_unit: bool) -> Any:
     columns = xp.moveaxis(t, -1, 0)
     pivots = xp.moveaxis(diagonal(t), -1, 0)
 
-    def step(rest: Any, given: Any) -> Any:
-        k, column, pivot = given
+    def step(rest: Any, slices: Any) -> Any:
+        k, column, pivot = slices
         x = row(rest, k)
         if not is_unit:
             x = x / xp.expand_dims(pivot, -1)

@@ -36,9 +36,9 @@ def reduced(a: Any) -> tuple[Any, Any, Any, Any]:
     rows = positions(n)
 
     def turn(a: Any, k: Any) -> Any:
-        given = column(a, k)
-        tail = xp.where(rows > k + 1, given, xp.zeros_like(given))
-        v, tau = reflection(tail, entry(given, k + 1), rows == k + 1)
+        current = column(a, k)
+        tail = xp.where(rows > k + 1, current, xp.zeros_like(current))
+        v, tau = reflection(tail, entry(current, k + 1), rows == k + 1)
         y = xp.squeeze(xp.matmul(a, xp.expand_dims(v, -1)), -1)
         inner = real_part(xp.sum(conjugate(v) * y, axis=-1, keepdims=True, dtype=a.dtype))
         half = xp.astype(real_part(conjugate(tau) * tau) * inner / 2, a.dtype)
@@ -106,8 +106,8 @@ def _joined(w: Any, q: Any, cut: Any) -> tuple[Any, Any]:
 
 def _moved(x: Any, moved: Any) -> Any:
     """`x` with element `i` in the place `j` where ``moved[i, j]``."""
-    given = xp.expand_dims(x, -1)
-    return xp.sum(xp.where(moved, given, xp.zeros_like(given)), axis=-2, dtype=x.dtype)
+    column_ = xp.expand_dims(x, -1)
+    return xp.sum(xp.where(moved, column_, xp.zeros_like(column_)), axis=-2, dtype=x.dtype)
 
 
 def _apart(x: Any) -> Any:
@@ -164,8 +164,8 @@ def _of_rank_one_change(d: Any, z: Any, rho: Any) -> tuple[Any, Any]:
     high = ops.bitcast_convert(xp.where(last, gaps, gaps / 2), dtype=integer)
     # A while loop is not unrolled, which for so large a body would take seconds to compile.
     bits = xp.asarray(np.asarray(8 * d.dtype.itemsize - 1, INT32))
-    *_, found = while_loop(lambda state: state[0] > 0, halve, (bits, xp.zeros_like(high), high))
-    shift = side * ops.bitcast_convert(found, dtype=d.dtype)
+    *_, roots = while_loop(lambda state: state[0] > 0, halve, (bits, xp.zeros_like(high), high))
+    shift = side * ops.bitcast_convert(roots, dtype=d.dtype)
     below = distances - xp.expand_dims(shift, -2)  # d_i - x_j
     ours = xp.expand_dims(d, -1)
     is_earlier = xp.expand_dims(positions(n), -1) > positions(n)

@@ -80,8 +80,8 @@ def normalize_axes(function: str, axis: Any, rank: int) -> tuple[int, ...]:
     """`axis` (an integer, several, or None for all) as distinct non-negative axes."""
     if axis is None:
         return tuple(range(rank))
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    axes = tuple(normalize_axis(function, a, rank) for a in given)
+    entries = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(normalize_axis(function, a, rank) for a in entries)
     if len(set(axes)) != len(axes):
         raise shape_error(f"{function}: axis {axis} names an axis twice")
     return axes

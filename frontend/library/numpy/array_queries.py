@@ -1,4 +1,6 @@
-"""Questions about arrays as wholes, and what of NumPy is about devices, printing and shapes."""
+"""Questions about whole arrays (`allclose`, `array_equal`, `isscalar`), `apply_along_axis`, devices, and the
+inspection functions of the array API standard.
+"""
 
 from __future__ import annotations
 

@@ -120,8 +120,8 @@ class At:
         if is_unique or not any(i.kind in ("array", "scalar") for i in parse(x, self.index, outside)):
             changed = function(get_index(x, self.index, outside), values)
             return self._update("set", changed.astype(x.dtype), outside, is_unique)
-        given = asarray_of(values)
-        ones = broadcast(scalar(1, given.dtype), x.shape)
+        factor = asarray_of(values)
+        ones = broadcast(scalar(1, factor.dtype), x.shape)
         factors = update_index(ones, self.index, values, "mul", outside)
         return convert(function(x, factors), x.dtype)
 

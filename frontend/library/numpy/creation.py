@@ -261,8 +261,8 @@ def linspace(
     num = integer("linspace", num, "num")
     if num < 0:
         raise argument_error(f"linspace: num must not be negative, got {num}")
-    given, carried = _spaced_dtypes(start, stop, dtype=dtype)
-    wanted = given if dtype is None else dtype_of("linspace", dtype)
+    default, carried = _spaced_dtypes(start, stop, dtype=dtype)
+    wanted = default if dtype is None else dtype_of("linspace", dtype)
     intervals = possible("linspace", num, wanted) - 1 if endpoint else num
     if all(type(v) in PYTHON_SCALARS for v in (start, stop)):
         samples = np.linspace(start, stop, num, endpoint=endpoint, dtype=carried)
@@ -298,22 +298,22 @@ def _spaced_dtypes(*ends: Any, dtype: Any) -> tuple[np.dtype, np.dtype]:
     """The dtype of spaced numbers when none is asked for, and the one to compute them in: not narrower than
     either, float32 at least, and 64 bits for Python numbers alone."""
     met, weak = common_dtype(*map(coerce, ends))
-    given = met if met in INEXACT else FLOAT32 if weak else FLOAT64
+    default = met if met in INEXACT else FLOAT32 if weak else FLOAT64
     if weak:
-        return given, COMPLEX128 if given in COMPLEX else FLOAT64
-    wanted = given if dtype is None else dtype_of("linspace", dtype)
-    carried = promote_types(given, wanted) if wanted in INEXACT else given
-    return given, FLOAT32 if carried in (FLOAT16, BFLOAT16) else carried
+        return default, COMPLEX128 if default in COMPLEX else FLOAT64
+    wanted = default if dtype is None else dtype_of("linspace", dtype)
+    carried = promote_types(default, wanted) if wanted in INEXACT else default
+    return default, FLOAT32 if carried in (FLOAT16, BFLOAT16) else carried
 
 
 def logspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None
 ) -> Any:
     """`base ** linspace(start, stop, num)`."""
-    given, carried = _spaced_dtypes(start, stop, base, dtype=dtype)
+    default, carried = _spaced_dtypes(start, stop, base, dtype=dtype)
     exponents = linspace(start, stop, num, endpoint=endpoint, dtype=carried)
     result = power(convert(coerce(base), carried), exponents)
-    return convert(result, given if dtype is None else dtype_of("logspace", dtype))
+    return convert(result, default if dtype is None else dtype_of("logspace", dtype))
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
@@ -321,11 +321,11 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     if type(start) in PYTHON_SCALARS and type(stop) in PYTHON_SCALARS:
         samples = np.geomspace(start, stop, num, endpoint=endpoint)
         return Array(samples.astype(FLOAT32 if dtype is None else dtype_of("geomspace", dtype)))
-    given, carried = _spaced_dtypes(start, stop, dtype=dtype)
+    default, carried = _spaced_dtypes(start, stop, dtype=dtype)
     first, last = (convert(coerce(v), carried) for v in (start, stop))
     ratio = log(divide(last, first))
     result = multiply(first, exp(multiply(linspace(0.0, 1.0, num, endpoint=endpoint, dtype=carried), ratio)))
-    return convert(result, given if dtype is None else dtype_of("geomspace", dtype))
+    return convert(result, default if dtype is None else dtype_of("geomspace", dtype))
 
 
 def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = FLOAT32, **kwargs: Any) -> Any:

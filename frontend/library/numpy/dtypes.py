@@ -86,11 +86,11 @@ class IntegerInformation:
     dtype: np.dtype
 
 
-def _dtype_of_argument(function: str, given: Any) -> np.dtype:
+def _dtype_of_argument(function: str, argument: Any) -> np.dtype:
     """The dtype that an array has, or that a name or type means."""
-    if isinstance(given, (Tracer, Array, np.ndarray, np.generic)):
-        return given.dtype
-    return dtype_of(function, given)
+    if isinstance(argument, (Tracer, Array, np.ndarray, np.generic)):
+        return argument.dtype
+    return dtype_of(function, argument)
 
 
 def finfo(type: Any, /) -> FloatInformation:
@@ -123,21 +123,21 @@ def iinfo(type: Any, /) -> IntegerInformation:
 
 def isdtype(dtype: Any, kind: Any) -> Any:
     """Whether `dtype` is of a kind ("bool", "integral", "real floating", ...), a dtype, or one of several."""
-    given = dtype_of("isdtype", dtype)
+    wanted = dtype_of("isdtype", dtype)
     if isinstance(kind, tuple):
-        return any(isdtype(given, k) for k in kind)
+        return any(isdtype(wanted, k) for k in kind)
     if isinstance(kind, str) and kind in _KINDS:
-        return given in _KINDS[kind]
+        return wanted in _KINDS[kind]
     if isinstance(kind, str) and kind not in np.sctypeDict and kind != "bfloat16":
         raise argument_error(f"isdtype: unknown kind {kind!r}, expected one of {', '.join(_KINDS)}")
-    return given == dtype_of("isdtype", kind)
+    return wanted == dtype_of("isdtype", kind)
 
 
 def issubdtype(dtype: Any, kind: Any) -> Any:
     """Whether a dtype is of one of NumPy's kinds (`floating`, `integer`, ...) or is a dtype."""
     if isinstance(kind, type) and issubclass(kind, np.generic) and kind in _ABSTRACT:
-        given = np.dtype(np.float16) if dtype_of("issubdtype", dtype) == BFLOAT16 else dtype
-        return np.issubdtype(given, kind)
+        standard = np.dtype(np.float16) if dtype_of("issubdtype", dtype) == BFLOAT16 else dtype
+        return np.issubdtype(standard, kind)
     return dtype_of("issubdtype", dtype) == dtype_of("issubdtype", kind)
 
 

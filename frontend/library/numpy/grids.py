@@ -17,14 +17,14 @@ class _Grid:
         self._grid = grid
 
     def __getitem__(self, key: Any) -> Any:
-        found = self._grid[key]
-        if isinstance(found, tuple):
-            return tuple(map(_filled, found))
-        return _filled(found)
+        grid = self._grid[key]
+        if isinstance(grid, tuple):
+            return tuple(map(_filled, grid))
+        return _filled(grid)
 
 
-def _filled(found: np.ndarray) -> Array:
-    filled: Array = asarray(found.astype(np.float32 if found.dtype.kind == "f" else np.int64))
+def _filled(grid: np.ndarray) -> Array:
+    filled: Array = asarray(grid.astype(np.float32 if grid.dtype.kind == "f" else np.int64))
     return filled
 
 

@@ -206,10 +206,10 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
     step = sum(math.prod(shape[k:]) for k in range(1, len(shape) + 1))
     end = math.prod(shape) if wrap or value.ndim > 2 else shape[1] * min(shape)
     places = np.arange(0, end, step) if step else np.arange(0)
-    given = ravel(asarray_of(val))
-    if given.shape[0] == 0 or not len(places):
+    values = ravel(asarray_of(val))
+    if values.shape[0] == 0 or not len(places):
         return value
-    chosen = given[np.arange(len(places)) % given.shape[0]]
+    chosen = values[np.arange(len(places)) % values.shape[0]]
     return reshape(reshape(value, -1).at[places].set(chosen.astype(value.dtype)), shape)
 
 

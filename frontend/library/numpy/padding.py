@@ -49,13 +49,13 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
     )
 
 
-def _pairs(name: str, given: Any, rank: int) -> Any:
-    if isinstance(given, dict):
+def _pairs(name: str, widths: Any, rank: int) -> Any:
+    if isinstance(widths, dict):
         pairs = np.zeros((rank, 2), np.int64)
-        for axis, width in given.items():
+        for axis, width in widths.items():
             pairs[axis] = width
         return pairs
-    table = np.asarray(given)
+    table = np.asarray(widths)
     if table.shape == (1,):
         table = table.reshape(())
     if table.ndim == 1 and table.shape != (2,):
@@ -64,7 +64,7 @@ def _pairs(name: str, given: Any, rank: int) -> Any:
         return np.broadcast_to(table, (rank, 2))
     except ValueError:
         raise shape_error(
-            f"pad: {name} {given!r} must be a number, a pair, or one pair for each of {rank} axes"
+            f"pad: {name} {widths!r} must be a number, a pair, or one pair for each of {rank} axes"
         ) from None
 
 

@@ -1,8 +1,9 @@
 """Promotion and broadcasting: how operands of different dtypes and shapes meet.
 
-In: what a user passed to a function. Out: values of one dtype and one shape, ready for a primitive. The
-rules are NumPy's (NEP 50), read from NumPy's own ufunc loops, so that a result dtype is never a second
-opinion; Python scalars are weak and yield. bfloat16 behaves as float16 does, and meets float16 in float32.
+Input: the arguments of a user's call. Output: values of one dtype and one shape, ready for an op.
+
+Idea: the rules are NumPy's (NEP 50), derived from NumPy's own ufunc loops; Python scalars are weak and
+yield. bfloat16 behaves as float16 does, and meets float16 in float32.
 """
 
 from __future__ import annotations
@@ -129,9 +130,9 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
     """
     strong = [k for k in keys if isinstance(k, np.dtype)]
     if strong:
-        given = _substitute_bfloat16(keys)
-        restore = BFLOAT16 in strong and given != keys and FLOAT16 in given
-        resolved = _resolve(ufunc, given, keys)
+        substituted = _substitute_bfloat16(keys)
+        restore = BFLOAT16 in strong and substituted != keys and FLOAT16 in substituted
+        resolved = _resolve(ufunc, substituted, keys)
         return tuple(BFLOAT16 if restore and d == FLOAT16 else d for d in resolved[: len(keys)]), False
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
@@ -195,8 +196,8 @@ def stays_weak(function: Any) -> Any:
     def call(*xs: Any, **keywords: Any) -> Any:
         if not xs or not _is_weak_float(xs[0]) or keywords.get("dtype") is not None or any(map(_decides, xs)):
             return function(*xs, **keywords)
-        given = [wide_of(as_value(x)) if _is_weak_float(x) else x for x in xs]
-        result = function(*given, **keywords)
+        widened = [wide_of(as_value(x)) if _is_weak_float(x) else x for x in xs]
+        result = function(*widened, **keywords)
         if isinstance(result, tuple):
             return tuple(as_weak(r) if r.dtype in _WIDEST else r for r in result)
         return as_weak(result) if result.dtype in _WIDEST else result

@@ -107,14 +107,14 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> tu
     wanted = ops.iota(shape=(size,), axis=0, dtype=INT64)
     flat = searchsorted(running, wanted, side="right")
     flat = minimum(flat, count_array(count_of(mask.shape, (0,)), INT64) - 1)
-    found = ops.compare(wanted, broadcast(total, wanted.shape), direction="LT")
+    is_position = ops.compare(wanted, broadcast(total, wanted.shape), direction="LT")
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * value.ndim
     positions: list[Any] = []
     for n in reversed(value.shape):
         positions.append(remainder(flat, n))
         flat = floor_divide(flat, n)
     return tuple(
-        ops.select(found, position, full_like(position, fill))
+        ops.select(is_position, position, full_like(position, fill))
         for position, fill in zip(reversed(positions), fills, strict=True)
     )
 

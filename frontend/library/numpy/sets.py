@@ -62,8 +62,8 @@ def _unique(function: str, x: Any, size: int | None, fill_value: Any) -> UniqueA
             known, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
         )
         # A traced array has a derivative, which the values that NumPy picked have not.
-        found = Array(values) if isinstance(value, Array) else take(ravel(value), indices, axis=0)
-        return UniqueAll(found, Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
+        distinct = Array(values) if isinstance(value, Array) else take(ravel(value), indices, axis=0)
+        return UniqueAll(distinct, Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
     flat = ravel(value)
     order = argsort(flat)
     ordered = take(flat, order, axis=0, mode="clip")
@@ -147,11 +147,11 @@ def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, inver
     value, candidates = promote(element, test_elements)
     ordered = sort(ravel(candidates))
     if ordered.shape[0] == 0 if isinstance(ordered.shape[0], int) else False:
-        found = full_like(value, False, BOOL)
+        is_member = full_like(value, False, BOOL)
     else:
         place = searchsorted(ordered, value)
-        found = ops.compare(take(ordered, place, axis=0, mode="clip"), value, direction="EQ")
-    return logical_not(found) if invert else found
+        is_member = ops.compare(take(ordered, place, axis=0, mode="clip"), value, direction="EQ")
+    return logical_not(is_member) if invert else is_member
 
 
 def intersect1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:

@@ -207,7 +207,7 @@ def _folded(f: Ufunc, rows: Any, initial: Any, mask: Any) -> Any:
 
     def step(carry: Any, item: Any) -> Any:
         row, chosen = item if mask is not None else (item, None)
-        found = convert(f(carry, row), kind)
-        return (found if chosen is None else choose(chosen, found, carry)), None
+        reduced = convert(f(carry, row), kind)
+        return (reduced if chosen is None else choose(chosen, reduced, carry)), None
 
     return scan(step, first, rows if mask is None else (rows, mask))[0]

@@ -52,10 +52,10 @@ def vectorize(
         _check(pyfunc, values, inputs)
 
         def inner(*arrays: Any) -> Any:
-            given = list(args)
+            full = list(args)
             for i, array in zip(chosen, arrays, strict=True):
-                given[i] = array
-            return pyfunc(*given, **kwargs)
+                full[i] = array
+            return pyfunc(*full, **kwargs)
 
         loops = [tuple(v.shape[: v.ndim - len(core)]) for v, core in zip(values, inputs, strict=True)]
         shape = broadcast_shapes(*loops)
@@ -68,7 +68,7 @@ def _mapped(
     inner: Callable[..., Any], values: Sequence[Any], loops: Sequence[Any], shape: Sequence[Any]
 ) -> Any:
     """Axes of size 1 that broadcast, and those that are not there, are not mapped."""
-    found, plans = inner, []
+    mapped, plans = inner, []
     for depth in range(1, len(shape) + 1):  # the last axis in front is mapped innermost
         plan = []
         for loop in loops:
@@ -82,8 +82,8 @@ def _mapped(
         gone = tuple(len(loop) - d for d in range(1, len(loop) + 1) if plans[d - 1][k] is None)
         squeezed.append(squeeze(value, axis=gone) if gone else value)
     for plan in plans:
-        found = vmap(found, in_axes=tuple(plan))
-    return found(*squeezed)
+        mapped = vmap(mapped, in_axes=tuple(plan))
+    return mapped(*squeezed)
 
 
 def _read(function: Callable[..., Any], signature: str) -> list[Core]:

@@ -122,13 +122,13 @@ def parameter(function: str, name: str, value: Any, dtype: np.dtype) -> Any:
     """A parameter of a distribution in the dtype of the samples; a complex one is an error."""
     if isinstance(value, (bool, int, float)):
         return as_value(value, dtype)
-    given = as_value(value)
-    if given.dtype.kind == "c":
+    parameter_ = as_value(value)
+    if parameter_.dtype.kind == "c":
         raise DtypeError(
-            f"{function}: {name} is {dtype_name(given.dtype)}, expected real numbers",
+            f"{function}: {name} is {dtype_name(parameter_.dtype)}, expected real numbers",
             where=user_location_text(),
         )
-    return as_value(given, dtype)
+    return as_value(parameter_, dtype)
 
 
 def probabilities(function: str, p: Any) -> None:
@@ -161,11 +161,11 @@ def joint_shape(function: str, shape: Any, parameters: Mapping[str, Any]) -> tup
     return wanted
 
 
-def spreads(given: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
+def spreads(shape: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
     """Whether an array of one shape broadcasts to the other, as far as is known while tracing."""
-    if len(given) > len(wanted):
+    if len(shape) > len(wanted):
         return False
-    for m, n in zip(given, wanted[len(wanted) - len(given) :], strict=True):
+    for m, n in zip(shape, wanted[len(wanted) - len(shape) :], strict=True):
         if isinstance(m, Dim) or isinstance(n, Dim):
             continue  # checked when the program runs
         if m not in (1, n):

@@ -53,9 +53,9 @@ def _binomial(key: Any, count: Any, p: Any) -> Any:
     whole = xp.floor(count)
     few = _by_inversion(key, xp.where(is_small, whole, 0.0), q)
     many = _by_rejection(key, xp.where(is_small, 1e4, whole), xp.where(is_small, 0.5, q))
-    found = xp.where(is_small, few, many)
-    found = xp.where(xp.isinf(count), xp.inf, xp.where(is_low, found, whole - found))
-    return xp.where(is_bad, xp.nan, found)
+    counts = xp.where(is_small, few, many)
+    counts = xp.where(xp.isinf(count), xp.inf, xp.where(is_low, counts, whole - counts))
+    return xp.where(is_bad, xp.nan, counts)
 
 
 def _by_inversion(key: Any, count: Any, p: Any) -> Any:
@@ -143,10 +143,10 @@ def multinomial(
     left = ops.cumsum(chances, axis=0, reverse=True)
     ratios = chances / xp.where(left == 0, 1.0, left)
 
-    def turn(remainder: Any, given: Any) -> Any:
-        ratio, one = given
-        found = _binomial(one, remainder, xp.clip(ratio, 0.0, 1.0))
-        return remainder - found, found
+    def turn(remainder: Any, slices: Any) -> Any:
+        ratio, one = slices
+        drawn = _binomial(one, remainder, xp.clip(ratio, 0.0, 1.0))
+        return remainder - drawn, drawn
 
     keys = split_keys(value, (chances.shape[0],))
     _, counts = scan(turn, xp.broadcast_to(count, batch), (ratios, keys), unroll=unroll)

@@ -125,8 +125,8 @@ def parts(key: Any, count: int) -> list[Any]:
 def key_parts(keys: Any, count: int) -> list[Any]:
     """What `parts` gives of each of an array of keys: arrays of the same shape."""
     batch = tuple(keys.shape[:-1])
-    found = words(ops.random_bits(keys, shape=(*batch, count), width=64))
-    return [found[..., i, :] for i in range(count)]
+    parts_ = words(ops.random_bits(keys, shape=(*batch, count), width=64))
+    return [parts_[..., i, :] for i in range(count)]
 
 
 def words(bits: Any) -> Any:

@@ -114,8 +114,8 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = INT32) -> Any:
     """How many trials until the first success, each of probability `p`: integers from 1."""
     value = as_key("geometric", key)
     wanted = integer_dtype("geometric", dtype)
-    given = as_value(p)
-    chance = given if given.dtype in FLOATS else given.astype(FLOAT32)
+    probability = as_value(p)
+    chance = probability if probability.dtype in FLOATS else probability.astype(FLOAT32)
     sizes = joint_shape("geometric", shape, {"p": chance})
     u = uniform_floats(value, sizes, chance.dtype)
     trials = xp.floor(xp.log(xp.where(u == 0, 1.0, u)) / xp.log1p(-chance)) + 1

@@ -70,10 +70,10 @@ def constant(x: Any, function: str, name: str) -> Any:
     """`x`, in which `function` has no derivative: an error where one is asked for."""
 
     @custom_jvp
-    def given(x: Any) -> Any:
+    def identity(x: Any) -> Any:
         return x
 
-    @given.defjvp
+    @identity.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
         del tangents
         (missing,) = ops.undefined_value(
@@ -82,7 +82,7 @@ def constant(x: Any, function: str, name: str) -> Any:
         )
         return primals[0], missing
 
-    return given(x)
+    return identity(x)
 
 
 def of_reals(name: str, function: Callable[..., Any], *xs: Any) -> Any:
@@ -212,13 +212,13 @@ def _lentz(first: Any, terms: Callable[[Any], tuple[Any, Any]]) -> Any:
         return xp.any(state[4])
 
     def turn(state: Any) -> Any:
-        n, c, d, found, is_open = state
+        n, c, d, value, is_open = state
         p, q = terms(n)
         d = 1 / safe(q + p * d)
         c = safe(q + p / c)
         factor = c * d
-        found = xp.where(is_open, found * factor, found)
-        return n + 1, c, d, found, is_open & (xp.abs(factor - 1) > eps)
+        value = xp.where(is_open, value * factor, value)
+        return n + 1, c, d, value, is_open & (xp.abs(factor - 1) > eps)
 
     d = 1 / safe(first)
     one = xp.ones((), dtype=dtype)
@@ -236,9 +236,9 @@ def _beta(a: Any, b: Any, x: Any) -> Any:
     p, q = xp.where(is_left, a_, b_), xp.where(is_left, b_, a_)
     y = xp.where(is_left, x_, 1 - x_)
     tail = _beta_density(a_, b_, x_) * x_ * (1 - x_) / p * _beta_fraction(p, q, y)
-    found = xp.where(is_left, tail, 1 - tail)
+    probability = xp.where(is_left, tail, 1 - tail)
     edge = xp.where(x >= 1, 1.0, 0.0)
-    return xp.where(is_inside, found, xp.where(is_valid, edge, xp.nan).astype(a.dtype))
+    return xp.where(is_inside, probability, xp.where(is_valid, edge, xp.nan).astype(a.dtype))
 
 
 @_beta.defjvp

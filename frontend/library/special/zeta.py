@@ -80,8 +80,8 @@ def _polygamma(n: Any, x: Any) -> Any:
     sign = xp.where(xp.remainder(n, 2) == 0, -1.0, 1.0)
     order = xp.where(n > 0, n, 1.0)
     whole = (n == xp.floor(n)) & (n >= 0)
-    found = xp.where(n == 0, ops.digamma(x), sign * xp.exp(ops.lgamma(order + 1)) * _zeta(order + 1, x))
-    return xp.where(whole, found, xp.nan).astype(x.dtype)
+    values = xp.where(n == 0, ops.digamma(x), sign * xp.exp(ops.lgamma(order + 1)) * _zeta(order + 1, x))
+    return xp.where(whole, values, xp.nan).astype(x.dtype)
 
 
 @_polygamma.defjvp
