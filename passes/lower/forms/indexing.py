@@ -16,8 +16,8 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
-from ....dialects.ops.indexing.gather import Gather
-from ....dialects.ops.indexing.scatter import Scatter
+from ....dialects.ops.indexing.gather import Gather, Windows
+from ....dialects.ops.indexing.scatter import Scatter, Updates
 from ....dialects.ops.indexing.windows import WindowMap, scatter_window
 from ....dialects.types import BOOL, INT64, TensorType, from_storage
 from ..builder import LinalgBuilder, Size, Type, Value
@@ -94,17 +94,14 @@ def lower_gather(
     ctx: LoweringContext,
     x: Value,
     indices: Value,
-    *,
-    slice_sizes: Sequence[Size],
-    mode: str,
-    fill_value: np.ndarray,
-    **dimensions: tuple[int, ...],
+    **attributes: object,
 ) -> Value:
     """Rows by `iree_linalg_ext.gather` (a copy of each), windows of any other kind element by element."""
     b = ctx.builder
-    numbers = Gather.map(len(b.shape(x)), len(b.shape(indices)), dimensions)
-    fill = from_storage(fill_value, ctx.result_type.dtype) if mode == "fill" else None
-    window = [b.size(n) for n in slice_sizes]
+    windows: Windows[Size] = Windows.of(attributes)
+    numbers = windows.map(len(b.shape(x)), len(b.shape(indices)))
+    fill = from_storage(windows.fill_value, ctx.result_type.dtype) if windows.mode == "fill" else None
+    window = [b.size(n) for n in windows.slice_sizes]
     shape = b.shape(x)
     result = [b.size(n) for n in numbers.result_shape(b.shape(indices), window)]
     _require_windows_fit(b, shape, window, numbers, result)
@@ -323,15 +320,12 @@ def lower_scatter(
     x: Value,
     indices: Value,
     updates: Value,
-    *,
-    kind: str,
-    mode: str,
-    unique_indices: bool,
-    **dimensions: tuple[int, ...],
+    **attributes: object,
 ) -> Value:
     """`iree_linalg_ext.scatter` of rows or of elements to linear positions, in the updates' order."""
     b = ctx.builder
-    numbers = Scatter.map(len(b.shape(x)), len(b.shape(indices)), dimensions)
+    own = Updates.of(attributes)
+    numbers = own.map(len(b.shape(x)), len(b.shape(indices)))
     shape, update_shape = b.shape(x), b.shape(updates)
     window = scatter_window(numbers, update_shape)
     _require_windows_fit(b, shape, window, numbers, update_shape)
@@ -349,7 +343,7 @@ def lower_scatter(
     where, inside = _linear_positions(ctx, indices, numbers, shape[:indexed], window[:indexed], positions)
     count = size_product(b, positions)
     operands = [reshape(b, updates, [count, *row]), reshape(b, where, [count, 1])]
-    if mode == "drop":
+    if own.mode == "drop":
         operands.append(reshape(b, inside, [count]))
     # Observed: IREE fuses what computes indices or updates into the scatter, keeps its whole result on
     # the stack there, and then refuses it for dynamic sizes ("unbounded stack allocations"). And where it
@@ -359,7 +353,7 @@ def lower_scatter(
     operands = [b.materialise(v) if is_static else b.materialise_opaque(v) for v in operands]
     x = owned(ctx, x, ctx.result_type.dtype)
     target = reshape(b, x, [size_product(b, shape[:indexed]), *row])
-    return reshape(b, _emit_scatter(ctx, kind, operands, target, unique_indices), shape)
+    return reshape(b, _emit_scatter(ctx, own.kind, operands, target, own.unique_indices), shape)
 
 
 def _emit_scatter(
