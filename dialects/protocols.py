@@ -27,6 +27,7 @@ user is told that the op is not linear in its operands together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
 from .builder import core
@@ -118,6 +119,20 @@ class BatchedFunction(Protocol):
         """Which results have the batch as axis 0."""
 
 
+@dataclass(frozen=True)
+class CountedLoop:
+    """`steps` times `state = body(constants..., state...)`, from the initial `state`.
+
+    `steps` is a 0-d int32. `saved_states` says how many states the backward pass may keep at a time.
+    """
+
+    body: str
+    constants: list[Value]
+    state: list[Value]
+    steps: Value | None
+    saved_states: int
+
+
 class Engine(Functions, Protocol):
     """What the rules of ops with bodies ask of every engine: the functions of the module.
 
@@ -132,6 +147,30 @@ class Engine(Functions, Protocol):
 
     def set_shape_operands(self, symbol: str, places: Sequence[int], /) -> None:
         """State for each argument of a linear function which argument has its shape, -1 for none."""
+
+    def active_state(self, body: str, constants: Flags, state: Flags, /) -> Flags:
+        """Which entries of the state of a loop have a tangent after some iteration."""
+
+    def tangent_loop(
+        self, b: Builder, loop: CountedLoop, dconstants: Sequence[Tangent], dstate: Sequence[Tangent], /
+    ) -> tuple[CountedLoop, Flags]:
+        """The loop with tangents beside its state, and which entries of the state have one."""
+
+    def push_through(
+        self, b: Builder, loop: CountedLoop, dconstants: Sequence[Tangent], dstate: Sequence[Tangent], /
+    ) -> list[Tangent]:
+        """Tangents of the final state of a loop."""
+
+    def pull_back(
+        self,
+        b: Builder,
+        loop: CountedLoop,
+        cotangents: Sequence[Tangent],
+        wanted_constants: Sequence[bool],
+        wanted_state: Sequence[bool],
+        /,
+    ) -> tuple[list[Tangent], list[Tangent]]:
+        """Cotangents of constants and initial state of a loop for those of its final state."""
 
 
 class Differentiation(Engine, Protocol):
@@ -163,6 +202,10 @@ class Differentiation(Engine, Protocol):
 class Linearization(Differentiation, Protocol):
     """The engine of `linearize` rules."""
 
+    @property
+    def forward(self) -> Differentiation:
+        """Forward mode, for a linear part that is not split further."""
+
     def linearize(self, symbol: str, active: Flags, /) -> Linearized:
         """A function split into its primal and its linear part, in its `active` arguments."""
 
@@ -192,7 +235,7 @@ class Batching(Engine, Protocol):
     @property
     def transposer(self) -> Transposition: ...
 
-    def leading(self, size: T, /) -> list[T]:
+    def leading(self, size: Size | None, /) -> list[Value]:
         """What batched functions take first: the size of the axis, where it is dynamic."""
 
     def batch(self, symbol: str, batched: Flags, all_results: bool = False, /) -> BatchedFunction:
@@ -243,6 +286,7 @@ __all__ = [
     "Build",
     "Builder",
     "Cotangents",
+    "CountedLoop",
     "DeadResults",
     "Differentiated",
     "Differentiation",

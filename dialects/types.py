@@ -191,6 +191,11 @@ def _readable(count: int) -> str:
 class SizeType:
     """The type of a size: MLIR's `index`, a non-negative machine integer known when the program runs."""
 
+    @property
+    def is_static(self) -> bool:
+        """A size has no dimensions, so none that is dynamic."""
+        return True
+
     def __str__(self) -> str:
         return "size"
 

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
-from ...dialects.ops.control.counted_loop import CountedLoop
 from ...dialects.ops.control.values import Flags
+from ...dialects.protocols import CountedLoop
 from ...dialects.types import TensorType, ValueType
 from ..ir.construction import NewFunction, call_function
 from ..ir.functions import body, function, split_body

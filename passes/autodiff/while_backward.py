@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dialects.ops.control.counted_loop import CountedLoop, parts
+from ...dialects.ops.control.counted_loop import parts
 from ...dialects.ops.control.values import (
     Flags,
     fixed_point,
@@ -20,6 +20,7 @@ from ...dialects.ops.control.values import (
     spread,
     zeros_where_none,
 )
+from ...dialects.protocols import CountedLoop
 from ...dialects.types import INT32
 from .revolve import Reversible, pulled_back
 

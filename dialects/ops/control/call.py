@@ -13,6 +13,19 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from ...op import Attribute, Op, Operand, symbol
+from ...protocols import (
+    Batched,
+    Batching,
+    Builder,
+    Differentiation,
+    Predication,
+    Size,
+    Tangent,
+    Transposition,
+    Value,
+    Values,
+    WithTangents,
+)
 from ...types import ANY, SizeType, TensorType, ValueType
 
 RESULTS: Final = Attribute("types", "the types of the results")
@@ -34,7 +47,9 @@ class CallLike(Op):
     callee_attribute = "callee"
 
     @classmethod
-    def infer(cls, *xs: TensorType, results: Any, **attributes: Any) -> tuple[TensorType, ...]:
+    def infer(
+        cls, *xs: TensorType, results: tuple[TensorType, ...], **attributes: Any
+    ) -> tuple[TensorType, ...]:
         return tuple(results)
 
     @classmethod
@@ -43,8 +58,15 @@ class CallLike(Op):
 
     @classmethod
     def transpose(
-        cls, b: Any, cotangents: Any, operands: Any, engine: Any, *, callee: str, **attributes: Any
-    ) -> Any:
+        cls,
+        b: Builder,
+        cotangents: Sequence[Tangent],
+        operands: Values,
+        engine: Transposition,
+        *,
+        callee: str,
+        **attributes: Any,
+    ) -> Sequence[Tangent]:
         return engine.call(b, callee, operands, cotangents)
 
 
@@ -53,8 +75,8 @@ class PlainCall(CallLike):
 
     @classmethod
     def predicated(
-        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
-    ) -> Any:
+        cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any
+    ) -> Values:
         """The callee takes the predicate too."""
         callee = engine.predicated(attributes["callee"])
         return b.apply(cls, (predicate, *operands), {**attributes, "callee": callee})
@@ -74,11 +96,26 @@ class Call(PlainCall):
     }
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, results: Any) -> Any:
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
+        *,
+        callee: str,
+        results: tuple[TensorType, ...],
+    ) -> WithTangents:
         return engine.call(b, callee, primals, tangents)
 
     @staticmethod
     def batch(
-        b: Any, size: Any, operands: Any, batched: Any, engine: Any, *, callee: str, results: Any
-    ) -> Any:
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
+        *,
+        callee: str,
+        results: tuple[TensorType, ...],
+    ) -> Batched:
         return engine.call(b, size, callee, operands, batched)

@@ -7,11 +7,26 @@ for all of them, under a predicate that tells who chose it, and the results are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...op import Attribute, Linear, Op, Operand, require
+from ...protocols import (
+    Batched,
+    Batching,
+    Builder,
+    DeadResults,
+    Differentiation,
+    Linearization,
+    Predication,
+    Size,
+    Tangent,
+    Transposition,
+    Value,
+    Values,
+    WithTangents,
+)
 from ...types import ANY, INT32, TensorType
 from .call import RESULTS, Passed
 from .values import (
@@ -26,6 +41,8 @@ from .values import (
     zeros_of,
 )
 
+T = TypeVar("T")
+
 
 class Cond(Op):
     """``y... = branches[index](x...)``, with `index` clamped to the branches there are."""
@@ -35,7 +52,9 @@ class Cond(Op):
     attributes = {"branches": Attribute("symbols", "the functions to choose from"), "results": RESULTS}
 
     @staticmethod
-    def infer(index: TensorType, *xs: TensorType, branches: Any, results: Any) -> tuple[TensorType, ...]:
+    def infer(
+        index: TensorType, *xs: TensorType, branches: tuple[str, ...], results: tuple[TensorType, ...]
+    ) -> tuple[TensorType, ...]:
         require(index.rank == 0, f"cond: the index must be 0-d, got {index}")
         require(len(branches) > 0, "cond: expected at least one branch")
         return tuple(results)
@@ -47,7 +66,15 @@ class Cond(Op):
         return branches[min(max(int(index), 0), len(branches) - 1)](*xs)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, branches: Any, results: Any) -> Any:
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
+        *,
+        branches: tuple[str, ...],
+        results: tuple[TensorType, ...],
+    ) -> WithTangents:
         active = tuple(t is not None for t in tangents[1:])
         everything = carrying(results)
         derivatives = [engine.differentiate(s, active, everything).symbol for s in branches]
@@ -57,7 +84,15 @@ class Cond(Op):
         return outputs[: len(results)], spread(outputs[len(results) :], everything)
 
     @staticmethod
-    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, *, branches: Any, results: Any) -> Any:
+    def linearize(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Linearization,
+        *,
+        branches: tuple[str, ...],
+        results: tuple[TensorType, ...],
+    ) -> WithTangents:
         """Each branch saves its residuals in slots of its own; the other branches fill them with zeros.
 
         Where the sizes of a slot are dynamic, another branch runs the slot's own branch for its shapes.
@@ -69,14 +104,14 @@ class Cond(Op):
         firsts = [sum(map(len, slots[:i])) for i in range(len(slots))]
         flat = [t for part in slots for t in part]
 
-        def empty(c: Any, values: Any, position: int) -> list[Any]:
+        def empty(c: Builder, values: Values, position: int) -> list[Value]:
             if all(t.is_static for t in slots[position]):
                 return [zeros_of(c, t) for t in slots[position]]
             again = engine.called(c, engine.effect_free(parts[position].primal), values)
             return [c.zeros_like(x) for x in again[len(results) :]]
 
         def primal(position: int) -> str:
-            def build(c: Any, values: Any) -> Any:
+            def build(c: Builder, values: Values) -> Values:
                 outputs = engine.called(c, parts[position].primal, values)
                 filled: list[Any] = []
                 for i in range(len(branches)):
@@ -94,12 +129,11 @@ class Cond(Op):
         first_result = len(arguments)
         first_slot = first_result + len(results)
 
-        def residuals_of(position: int, values: Sequence[Any]) -> list[Any]:
+        def residuals_of(position: int, values: Sequence[T]) -> list[T]:
             """The residuals of one branch, picked from inputs, results and slots."""
             first = first_slot + firsts[position]
             own = [*values[first_result:first_slot], *values[first : first + len(slots[position])]]
-            picked: list[Any] = parts[position].residual_values(values[:first_result], own)
-            return picked
+            return parts[position].residual_values(values[:first_result], own)
 
         # The linear branches take those of them that some branch uses, and shape operands.
         places = list(range(len(everything)))
@@ -114,18 +148,19 @@ class Cond(Op):
         def linear(position: int) -> str:
             part = parts[position]
 
-            def build(c: Any, values: Any) -> Any:
+            def build(c: Builder, values: Values) -> Values:
                 known = dict(zip(kept, values[: len(residuals)], strict=True))
-                own = residuals_of(position, [known.get(i) for i in places])
+                own = [known[i] for i in residuals_of(position, places)]
                 outputs = engine.called(c, part.linear, [*own, *values[len(residuals) :]])
                 pushed = spread(outputs, part.active_results)
                 filled = []
-                for i, is_active in enumerate(union):
-                    if is_active and pushed[i] is None:
-                        shaped = known.get(first_result + i)
-                        filled.append(zeros_of(c, results[i]) if shaped is None else c.zeros_like(shaped))
-                    elif is_active:
-                        filled.append(pushed[i])
+                for i, tangent in enumerate(pushed):
+                    if not union[i]:
+                        continue
+                    shaped = known.get(first_result + i)
+                    if tangent is None:
+                        tangent = zeros_of(c, results[i]) if shaped is None else c.zeros_like(shaped)
+                    filled.append(tangent)
                 return filled
 
             symbol = engine.function(f"{branches[position]}_branch_linear", linear_types, build)
@@ -137,7 +172,15 @@ class Cond(Op):
         return outputs[: len(results)], spread(list(pushed), union)
 
     @staticmethod
-    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, *, branches: Any, results: Any) -> Any:
+    def transpose(
+        b: Builder,
+        cotangents: Sequence[Tangent],
+        operands: Values,
+        engine: Transposition,
+        *,
+        branches: tuple[str, ...],
+        results: tuple[TensorType, ...],
+    ) -> Sequence[Tangent]:
         """A `cond` of the backward passes of the branches."""
         index, xs = operands[0], operands[1:]
         linear = tuple(isinstance(x, Linear) for x in xs)
@@ -156,13 +199,17 @@ class Cond(Op):
         def whole(name: str, backward: Any) -> str:
             """A backward pass that returns zeros where a branch has no cotangent."""
 
-            def build(c: Any, values: Any) -> Any:
+            def build(c: Builder, values: Values) -> Values:
                 outgoing = spread(engine.called(c, backward.symbol, values[:count]), backward.nonzero)
                 known = iter(values[count:])
                 filled = []
                 for cotangent, kind, shape in zip(outgoing, kinds, shapes, strict=True):
                     own = [n if n is None or isinstance(n, int) else next(known) for n in shape]
-                    filled.append(c.full(0, tuple(own), kind.dtype) if cotangent is None else cotangent)
+                    filled.append(
+                        c.full(0, tuple(n for n in own if n is not None), kind.dtype)
+                        if cotangent is None
+                        else cotangent
+                    )
                 return filled
 
             return str(engine.function(f"{name}_branch_transpose", types, build))
@@ -173,8 +220,15 @@ class Cond(Op):
 
     @staticmethod
     def batch(
-        b: Any, size: Any, operands: Any, batched: Any, engine: Any, *, branches: Any, results: Any
-    ) -> Any:
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
+        *,
+        branches: tuple[str, ...],
+        results: tuple[TensorType, ...],
+    ) -> Batched:
         """One index for all: one cond of batched branches. One for each: all branches, then select."""
         if not batched[0]:
             return _batched_branches(b, size, operands, tuple(batched[1:]), engine, branches)
@@ -197,21 +251,21 @@ class Cond(Op):
 
     @classmethod
     def predicated(
-        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
-    ) -> Any:
+        cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any
+    ) -> Values:
         """Each branch takes the predicate too."""
         branches = tuple(engine.predicated(name) for name in attributes["branches"])
         return b.apply(cls, (operands[0], predicate, *operands[1:]), {**attributes, "branches": branches})
 
     @staticmethod
-    def live_operands(engine: Any, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
+    def live_operands(engine: DeadResults, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
         """An operand is live where one of the branches uses it."""
         flags = [engine.live_arguments(branch, used) for branch in attributes["branches"]]
         return (True, *(any(of_one) for of_one in zip(*flags, strict=True))), used
 
     @staticmethod
     def without_dead_results(
-        engine: Any, operands: Flags, results: Flags, attributes: Mapping[str, Any]
+        engine: DeadResults, operands: Flags, results: Flags, attributes: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Branches with these operands and results only."""
         branches = tuple(engine.restricted(name, operands[1:], results) for name in attributes["branches"])
@@ -219,7 +273,7 @@ class Cond(Op):
 
 
 def _batched_branches(
-    b: Any, size: Any, operands: Any, batched: Flags, engine: Any, branches: Sequence[str]
+    b: Builder, size: Size, operands: Values, batched: Flags, engine: Batching, branches: Sequence[str]
 ) -> tuple[list[Any], list[bool]]:
     """One cond of batched branches; a result is batched if one of the branches returns it batched."""
     parts = [engine.batched_callee(b, branch, batched) for branch in branches]
@@ -229,7 +283,7 @@ def _batched_branches(
     def branch(position: int) -> str:
         symbol, own, _ = parts[position]
 
-        def build(c: Any, values: Any) -> list[Any]:
+        def build(c: Builder, values: Values) -> Values:
             width = values[0] if engine.leading(size) else size
             return repeated_where(c, engine.called(c, symbol, values), flags, own, width)
 
@@ -242,7 +296,7 @@ def _batched_branches(
     return list(b.cond(operands[0], *inputs, branches=chosen, results=results)), flags
 
 
-def _is_branch(b: Any, index: Any, position: int, count: int) -> Any:
+def _is_branch(b: Builder, index: Value, position: int, count: int) -> Value:
     """Which elements of a batched index choose the branch at `position`, ends clamped."""
     direction = "LE" if position == 0 else "GE" if position == count - 1 else "EQ"
     return b.compare(index, b.full_like(index, position), direction=direction)

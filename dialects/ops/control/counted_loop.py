@@ -6,75 +6,64 @@ how tangents are pushed through one and cotangents pulled back (`Engine.push_thr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from typing import TypeVar
 
-from .values import pick, present, spread, zeros_where_none
+from ...protocols import Build, Builder, CountedLoop, Engine, Tangent, Value, Values
+from .values import pick, present, spread, values_of, zeros_where_none
 
-
-@dataclass(frozen=True)
-class CountedLoop:
-    """`steps` times `state = body(constants..., state...)`, from the initial `state`.
-
-    `steps` is a 0-d int32. `saved_states` says how many states the backward pass may keep at a time.
-    """
-
-    body: str
-    constants: list[Any]
-    state: list[Any]
-    steps: Any
-    saved_states: int
+T = TypeVar("T")
 
 
-def parts(values: Sequence[Any], constants: int, state: int) -> tuple[Any, list[Any], list[Any], list[Any]]:
+def parts(values: Sequence[T], constants: int, state: int) -> tuple[T, list[T], list[T], list[T]]:
     """Values in the order steps, constants, state, rest."""
     n = 1 + constants
     return values[0], list(values[1:n]), list(values[n : n + state]), list(values[n + state :])
 
 
 def linearized_loop(
-    b: Any,
-    engine: Any,
+    b: Builder,
+    engine: Engine,
     loop: CountedLoop,
-    results: Sequence[Any],
-    dconstants: Sequence[Any],
-    dstate: Sequence[Any],
-) -> list[Any]:
+    results: Values,
+    dconstants: Sequence[Tangent],
+    dstate: Sequence[Tangent],
+) -> list[Tangent]:
     """Tangents of the final state `results`, by an op with a pullback; None where there is none."""
     tangents = [*dconstants, *dstate]
     is_active = present(tangents)
     k, n = len(loop.constants), len(loop.state)
     active = engine.active_state(loop.body, is_active[:k], is_active[k:])
 
-    def inner(values: Sequence[Any]) -> CountedLoop:
+    def inner(values: Values) -> CountedLoop:
         steps, constants, state, _ = parts(values, k, n)
         return CountedLoop(loop.body, constants, state, steps, loop.saved_states)
 
-    def push(c: Any, values: Any) -> Any:
+    def push(c: Builder, values: Values) -> Values:
         moving = spread(values[len(values) - sum(is_active) :], is_active)
-        return list(pick(engine.push_through(c, inner(values), moving[:k], moving[k:]), active))
+        return values_of(pick(engine.push_through(c, inner(values), moving[:k], moving[k:]), active))
 
-    def pull(c: Any, values: Any) -> Any:
+    def pull(c: Builder, values: Values) -> Values:
         cotangents = spread(values[k + n + 1 :], active)
         dc, ds = engine.pull_back(c, inner(values), cotangents, is_active[:k], is_active[k:])
         return zeros_where_none(c, pick([*dc, *ds], is_active), pick(values[1 : 1 + k + n], is_active))
 
+    assert loop.steps is not None, "a loop without a number of steps has no backward pass"
     residuals = [loop.steps, *loop.constants, *loop.state]
     outputs = list(pick(results, active))
     return spread(linear_by_rules(b, engine, loop.body, residuals, tangents, outputs, push, pull), active)
 
 
 def linear_by_rules(
-    b: Any,
-    engine: Any,
+    b: Builder,
+    engine: Engine,
     name: str,
-    residuals: Sequence[Any],
-    tangents: Sequence[Any],
-    results: Sequence[Any],
-    push: Callable[[Any, Any], Any],
-    pull: Callable[[Any, Any], Any],
-) -> list[Any]:
+    residuals: Values,
+    tangents: Sequence[Tangent],
+    results: Values,
+    push: Build,
+    pull: Build,
+) -> list[Value]:
     """Tangents of `results`, by an op linear in `tangents`; `push` builds it and `pull` its transpose."""
     moving = [t for t in tangents if t is not None]
     if not moving or not results:

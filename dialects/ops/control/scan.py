@@ -8,11 +8,27 @@ other way round. Operands are the constants, then the carry, then the arrays tha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...op import Linear, Op, boolean, integer, require, sizes, symbol
+from ...protocols import (
+    Batched,
+    Batching,
+    Builder,
+    DeadResults,
+    Differentiation,
+    Engine,
+    Linearization,
+    Predication,
+    Size,
+    Tangent,
+    Transposition,
+    Value,
+    Values,
+    WithTangents,
+)
 from ...types import ANY, INEXACT, TensorType, same_dimension
 from .call import RESULTS, Passed
 from .values import (
@@ -22,8 +38,11 @@ from .values import (
     present,
     repeated_where,
     spread,
+    values_of,
     zeros_where_none,
 )
+
+T = TypeVar("T")
 
 
 class Scan(Op):
@@ -54,7 +73,7 @@ class Scan(Op):
         carry_count: int,
         length: tuple[int | None, ...],
         reverse: bool,
-        results: Any,
+        results: tuple[TensorType, ...],
     ) -> tuple[TensorType, ...]:
         require(len(length) == 1, f"scan: length {length} must be one size")
         for x in xs[constant_count + carry_count :]:
@@ -98,7 +117,9 @@ class Scan(Op):
         return (*carry, *(np.zeros((0, *shape), kind.dtype) for shape, kind in kinds))
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Differentiation, **attributes: Any
+    ) -> WithTangents:
         """One scan that carries the tangents along."""
         loop = _Loop(attributes)
         constants, carry, arrays = loop.parts(primals)
@@ -114,13 +135,13 @@ class Scan(Op):
         )
         moving = zeros_where_none(b, pick(dcarry, active), pick(carry, active))
         operands = [
-            [*constants, *_present(dconstants)],
+            [*constants, *values_of(dconstants)],
             [*carry, *moving],
-            [*arrays, *_present(darrays)],
+            [*arrays, *values_of(darrays)],
         ]
         k, n, m = len(constants), len(carry), len(arrays)
 
-        def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+        def body(c: Builder, cs: Values, now: Values, slices: Values) -> tuple[Values, Values]:
             primal = [*cs[:k], *now[:n], *slices[:m]]
             after = engine.called(c, derivative.symbol, [*primal, *cs[k:], *now[n:], *slices[m:]])
             count = len(loop.results)
@@ -134,7 +155,9 @@ class Scan(Op):
         return results, [*spread(carried[n:], active), *spread(stacked[count:], ys)]
 
     @staticmethod
-    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+    def linearize(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Linearization, **attributes: Any
+    ) -> WithTangents:
         """A scan that stacks residuals, and a linear scan over them."""
         loop = _Loop(attributes)
         constants, carry, arrays = loop.parts(primals)
@@ -149,7 +172,7 @@ class Scan(Op):
         # A residual that is a constant or an array to scan over exists already; the others are stacked.
         is_free = [r.kind == "input" and not k <= r.index < k + n for r in part.residuals]
 
-        def primal(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+        def primal(c: Builder, cs: Values, now: Values, slices: Values) -> tuple[Values, Values]:
             inputs = [*cs, *now, *slices]
             outputs = engine.called(c, part.primal, inputs)
             residuals = part.residual_values(inputs, outputs)
@@ -172,24 +195,22 @@ class Scan(Op):
                 scanned.append(arrays[residual.index - k - n] if free else next(kept))
 
         moving = zeros_where_none(b, pick(dcarry, active), pick(carry, active))
-        operands = [[*fixed, *_present(dconstants)], moving, [*scanned, *_present(darrays)]]
+        operands = [[*fixed, *values_of(dconstants)], moving, [*scanned, *values_of(darrays)]]
 
-        def linear(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+        def linear(c: Builder, cs: Values, now: Values, slices: Values) -> tuple[Values, Values]:
             residuals = [cs[i] if is_fixed else slices[i] for is_fixed, i in places]
             own_tangents = [*cs[len(fixed) :], *now, *slices[len(scanned) :]]
             pushed = spread(engine.called(c, part.linear, [*residuals, *own_tangents]), part.active_results)
-            grown = [
-                c.zeros_like(now[sum(active[:i])]) if pushed[i] is None else pushed[i]
-                for i in range(n)
-                if active[i]
-            ]
-            return grown, [p for p in pushed[n:] if p is not None]
+            grown = zeros_where_none(c, pick(pushed[:n], active), now)
+            return grown, values_of(pushed[n:])
 
         pushed_carry, pushed_ys = loop.emit(b, engine, "linear", operands, linear, loop.reverse)
         return results, [*spread(pushed_carry, active), *spread(pushed_ys, ys)]
 
     @staticmethod
-    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, **attributes: Any) -> Any:
+    def transpose(
+        b: Builder, cotangents: Sequence[Tangent], operands: Values, engine: Transposition, **attributes: Any
+    ) -> Sequence[Tangent]:
         """A scan the other way round, which accumulates the cotangents of constants in its carry."""
         loop = _Loop(attributes)
         constants, carry, arrays = loop.parts(operands)
@@ -211,17 +232,17 @@ class Scan(Op):
             b.full(0, x.sizes if isinstance(x, Linear) else b.sizes(x), t.dtype) if c is None else c
             for x, t, c in zip(carry, kinds, cotangents[:n], strict=True)
         ]
-        ys = _present(cotangents[n:])
+        ys = values_of(cotangents[n:])
         nonzero_arrays = backward.nonzero[len(summed) + n :]
 
-        def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+        def body(c: Builder, cs: Values, now: Values, slices: Values) -> tuple[Values, Values]:
             totals, incoming = now[: len(sums)], now[len(sums) :]
             inputs = [*cs, *slices[: len(scanned)], *incoming, *slices[len(scanned) :]]
             out = spread(engine.called(c, backward.symbol, inputs), backward.nonzero)
             first, then = len(sums), len(sums) + n
             added = [t if o is None else c.add(t, o) for t, o in zip(totals, out[:first], strict=True)]
             previous = zeros_where_none(c, out[first:then], incoming)
-            return [*added, *previous], _present(out[then:])
+            return [*added, *previous], values_of(out[then:])
 
         carried, stacked = loop.emit(
             b, engine, "transpose", [fixed, [*sums, *back], [*scanned, *ys]], body, not loop.reverse
@@ -235,7 +256,9 @@ class Scan(Op):
         ]
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, engine: Any, **attributes: Any) -> Any:
+    def batch(
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], engine: Batching, **attributes: Any
+    ) -> Batched:
         """The body batched; in arrays that are scanned over, the batch is axis 1."""
         loop = _Loop(attributes)
         constants, carry, arrays = loop.parts(operands)
@@ -252,7 +275,7 @@ class Scan(Op):
         scanned = [_swapped(b, x) if has else x for x, has in zip(arrays, barrays, strict=True)]
         lead = engine.leading(size)
 
-        def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+        def body(c: Builder, cs: Values, now: Values, slices: Values) -> tuple[Values, Values]:
             results = engine.called(c, callee.symbol, [*cs, *now, *slices])
             width = cs[0] if lead else size
             return repeated_where(c, results[:n], flags, after[:n], width), results[n:]
@@ -265,15 +288,15 @@ class Scan(Op):
 
     @classmethod
     def predicated(
-        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
-    ) -> Any:
+        cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any
+    ) -> Values:
         """The body takes the predicate as one more constant."""
         count = attributes["constant_count"] + 1
         changed = {"body": engine.predicated(attributes["body"]), "constant_count": count}
         return b.apply(cls, (predicate, *operands), {**attributes, **changed})
 
     @staticmethod
-    def live_operands(engine: Any, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
+    def live_operands(engine: DeadResults, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
         """An entry of the carry is live where a used result depends on it, in any iteration."""
         k, n = attributes["constant_count"], attributes["carry_count"]
 
@@ -286,7 +309,7 @@ class Scan(Op):
 
     @staticmethod
     def without_dead_results(
-        engine: Any, operands: Flags, results: Flags, attributes: Mapping[str, Any]
+        engine: DeadResults, operands: Flags, results: Flags, attributes: Mapping[str, Any]
     ) -> dict[str, Any]:
         """A body with these operands and results only."""
         k, n = attributes["constant_count"], attributes["carry_count"]
@@ -310,7 +333,7 @@ class _Loop:
         self.reverse: bool = attributes["reverse"]
         self.results: tuple[TensorType, ...] = tuple(attributes["results"])
 
-    def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+    def parts(self, values: Sequence[T]) -> tuple[list[T], list[T], list[T]]:
         """Constants, carry and arrays."""
         constants, carry, arrays = _parts(values, self.constant_count, self.carry_count)
         return list(constants), list(carry), list(arrays)
@@ -326,8 +349,8 @@ class _Loop:
 
     def emit(
         self,
-        b: Any,
-        engine: Any,
+        b: Builder,
+        engine: Engine,
         name: str,
         operands: Sequence[Sequence[Any]],
         build: Callable[..., tuple[Sequence[Any], Sequence[Any]]],
@@ -339,13 +362,15 @@ class _Loop:
         types = [b.type_of(v) for v in (*constants, *carry)]
         types += [b.tensor_type(x).with_shape(b.tensor_type(x).shape[1:]) for x in arrays]
 
-        def body(c: Any, values: Any) -> Any:
+        def body(c: Builder, values: Values) -> Values:
             grown, columns = build(c, values[:k], values[k : k + n], values[k + n :])
             return [*grown, *columns]
 
         symbol_ = engine.function(f"{self.body}_{name}_step", types, body)
         steps = self.length[0] if isinstance(self.length[0], int) else None
-        columns = [t.with_shape((steps, *t.shape)) for t in engine.types_of(symbol_)[n:]]
+        columns = [
+            t.with_shape((steps, *t.shape)) for t in engine.types_of(symbol_)[n:] if isinstance(t, TensorType)
+        ]
         results = (*(b.type_of(v) for v in carry), *columns)
         outputs = list(
             b.scan(
@@ -363,15 +388,11 @@ class _Loop:
         return outputs[:n], outputs[n:]
 
 
-def _parts(values: Sequence[Any], constants: int, carry: int) -> tuple[Any, Any, Any]:
+def _parts(values: Sequence[T], constants: int, carry: int) -> tuple[Sequence[T], Sequence[T], Sequence[T]]:
     return values[:constants], values[constants : constants + carry], values[constants + carry :]
 
 
-def _present(values: Sequence[Any]) -> list[Any]:
-    return [v for v in values if v is not None]
-
-
-def _swapped(b: Any, x: Any) -> Any:
+def _swapped(b: Builder, x: Value) -> Value:
     """`x` with its first two axes exchanged."""
     rank = b.tensor_type(x).rank
     return b.transpose(x, permutation=(1, 0, *range(2, rank)))

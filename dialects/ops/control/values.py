@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ...errors import MissingRuleError
+from ...protocols import Builder, Size, Tangent, Value, Values
 from ...types import INEXACT, TensorType, ValueType
 from ..elementwise.family import repeated
 
@@ -49,35 +50,40 @@ def fixed_point(step: Callable[[Flags], tuple[Sequence[bool], T]], flags: Sequen
         current = grown
 
 
-def pick(values: Sequence[Any], flags: Sequence[bool]) -> tuple[Any, ...]:
+def pick(values: Sequence[T], flags: Sequence[bool]) -> tuple[T, ...]:
     """The values whose flag is set."""
     return tuple(v for v, flag in zip(values, flags, strict=True) if flag)
 
 
-def spread(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+def spread(values: Sequence[T], flags: Sequence[bool]) -> list[T | None]:
     """The inverse of `pick`, None where the flag is not set."""
     remaining = iter(values)
     return [next(remaining) if flag else None for flag in flags]
 
 
+def values_of(values: Sequence[T | None]) -> list[T]:
+    """The values that are not None."""
+    return [v for v in values if v is not None]
+
+
 # -- values --------------------------------------------------------------------------------------------
 
 
-def zeros_of(b: Any, type_: ValueType) -> Any:
+def zeros_of(b: Builder, type_: ValueType) -> Value:
     """Zeros of a static type."""
     if not isinstance(type_, TensorType) or not type_.is_static:
         raise MissingRuleError(f"zeros of type {type_} are needed where its dynamic sizes are not known")
-    return b.full(0, type_.shape, type_.dtype)
+    return b.full(0, tuple(n for n in type_.shape if n is not None), type_.dtype)
 
 
-def zeros_where_none(b: Any, values: Sequence[Any], like: Sequence[Any]) -> list[Any]:
+def zeros_where_none(b: Builder, values: Sequence[Tangent], like: Values) -> list[Value]:
     """The values, with zeros of the shape and dtype of `like` in place of None."""
     return [b.zeros_like(x) if v is None else v for v, x in zip(values, like, strict=True)]
 
 
 def repeated_where(
-    b: Any, values: Sequence[Any], wanted: Sequence[bool], batched: Sequence[bool], size: Any
-) -> list[Any]:
+    b: Builder, values: Values, wanted: Sequence[bool], batched: Sequence[bool], size: Size
+) -> list[Value]:
     """The values, repeated along the batch where that axis is wanted and missing."""
     return [
         repeated(b, x, size) if is_wanted and not has else x
@@ -85,7 +91,7 @@ def repeated_where(
     ]
 
 
-def gated(b: Any, predicate: Any, x: Any) -> Any:
+def gated(b: Builder, predicate: Value, x: Value) -> Value:
     """`x`, through which derivatives pass only where `predicate` holds.
 
     A branch also runs for elements that did not choose it. Its results for them are dropped, but their
@@ -96,12 +102,12 @@ def gated(b: Any, predicate: Any, x: Any) -> Any:
     return choose(b, predicate, x, b.stop_gradient(x))
 
 
-def gated_where(b: Any, predicate: Any, values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+def gated_where(b: Builder, predicate: Value, values: Values, flags: Sequence[bool]) -> list[Value]:
     """The values, gated where the flag is set."""
     return [gated(b, predicate, x) if flag else x for x, flag in zip(values, flags, strict=True)]
 
 
-def choose(b: Any, predicate: Any, on_true: Any, on_false: Any) -> Any:
+def choose(b: Builder, predicate: Value, on_true: Value, on_false: Value) -> Value:
     """Select with one predicate an element of axis 0."""
     shape = b.sizes(on_true)
     if len(shape) > 1:

@@ -8,9 +8,24 @@ from typing import Any
 import numpy as np
 
 from ...op import Op, integer, symbol, undefined
+from ...protocols import (
+    Batched,
+    Batching,
+    Builder,
+    CountedLoop,
+    DeadResults,
+    Differentiation,
+    Linearization,
+    Predication,
+    Size,
+    Tangent,
+    Value,
+    Values,
+    WithTangents,
+)
 from ...types import ANY, INT32, TensorType
 from .call import Passed
-from .counted_loop import CountedLoop, linearized_loop
+from .counted_loop import linearized_loop
 from .values import (
     Flags,
     choose,
@@ -73,24 +88,24 @@ class While(Op):
 
     @staticmethod
     def jvp(
-        b: Any,
-        primals: Any,
-        tangents: Any,
-        engine: Any,
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
         *,
         condition: str,
         body: str,
         condition_constants: int,
         body_constants: int,
         saved_states: int,
-    ) -> Any:
+    ) -> WithTangents:
         """One loop that carries the tangents along."""
         m, n = condition_constants, condition_constants + body_constants
         c, d, state = primals[:m], primals[m:n], primals[n:]
         loop = CountedLoop(body, list(d), list(state), None, saved_states)
         moved, active = engine.tangent_loop(b, loop, tangents[m:n], tangents[n:])
 
-        def condition_too(builder: Any, values: Any) -> Any:
+        def condition_too(builder: Builder, values: Values) -> Values:
             return engine.called(builder, condition, values[: m + len(state)])
 
         types = [b.type_of(v) for v in (*c, *moved.state)]
@@ -109,7 +124,9 @@ class While(Op):
         return outputs[: len(state)], spread(outputs[len(state) :], active)
 
     @staticmethod
-    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+    def linearize(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Linearization, **attributes: Any
+    ) -> WithTangents:
         """The primal loop, and beside it a linear one that runs again with tangents.
 
         The linear loop can be transposed where states may be saved; the primal loop then counts its steps.
@@ -123,10 +140,10 @@ class While(Op):
         zero = b.scalar(0, INT32)
         types = [b.type_of(v) for v in (*state, zero)]
 
-        def ask(builder: Any, values: Any) -> Any:
+        def ask(builder: Builder, values: Values) -> Values:
             return engine.called(builder, attributes["condition"], values[:-1])
 
-        def step(builder: Any, values: Any) -> Any:
+        def step(builder: Builder, values: Values) -> Values:
             after = engine.called(builder, attributes["body"], values[:-1])
             return [*after, builder.add(values[-1], builder.scalar(1, INT32))]
 
@@ -138,25 +155,32 @@ class While(Op):
                 f"{attributes['body']}_counted", [*(b.type_of(v) for v in d), *types], step
             ),
         }
-        *results, steps = list(b.while_(*primals, zero, **{**attributes, **counted}))
+        *results, steps = b.while_(
+            *primals,
+            zero,
+            **counted,
+            condition_constants=m,
+            body_constants=k,
+            saved_states=attributes["saved_states"],
+        )
         loop = CountedLoop(attributes["body"], list(d), list(state), steps, attributes["saved_states"])
         moving = linearized_loop(b, engine, loop, results, tangents[m : m + k], tangents[m + k :])
         return results, moving
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
-        engine: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
         *,
         condition: str,
         body: str,
         condition_constants: int,
         body_constants: int,
         saved_states: int,
-    ) -> Any:
+    ) -> Batched:
         """Runs until every element is done; the state of an element that is done is kept."""
         m, n = condition_constants, condition_constants + body_constants
         c, d, state = operands[:m], operands[m:n], operands[n:]
@@ -175,52 +199,52 @@ class While(Op):
         types = [b.type_of(v) for v in spread_state]
         lead_types = [b.type_of(v) for v in lead]
 
-        def any_left(builder: Any, values: Any) -> Any:
+        def any_left(builder: Builder, values: Values) -> Values:
             (left,) = engine.called(builder, ask, values)
             return [builder.reduce_or(left, axes=(0,)) if is_own else left]
 
-        def masked(builder: Any, values: Any) -> Any:
+        def masked(builder: Builder, values: Values) -> Values:
             first = values[: len(lead)]
             conditions = values[len(lead) : len(lead) + m]
             constants = values[len(lead) + m : len(lead) + n]
             now = entered = values[len(lead) + n :]
             left = engine.called(builder, ask, [*first, *conditions, *now])[0] if is_own else None
-            if is_own and saved_states:  # derivatives of dropped results must not reach the kept ones
+            if (
+                left is not None and saved_states
+            ):  # derivatives of dropped results must not reach the kept ones
                 entered = [gated(builder, left, x) for x in now]
                 constants = gated_where(builder, left, constants, bd)
-            predicate = [left] if is_predicated else []
+            predicate = [left] if is_predicated and left is not None else []
             new = engine.called(builder, step, [*first, *predicate, *constants, *entered])
             new = repeated_where(builder, new, flags, after, first[0] if first else size)
-            if not is_own:
+            if left is None:
                 return new
             return [choose(builder, left, x, y) for x, y in zip(new, now, strict=True)]
 
         constant_types = [b.type_of(v) for v in c]
         body_types = [b.type_of(v) for v in d]
-        loop = {
-            "condition": engine.function(
-                f"{condition}_any", [*lead_types, *constant_types, *types], any_left
-            ),
-            "body": engine.function(
+        results = b.while_(
+            *(*lead, *c, *lead, *c, *d, *spread_state),
+            condition=engine.function(f"{condition}_any", [*lead_types, *constant_types, *types], any_left),
+            body=engine.function(
                 f"{body}_masked", [*lead_types, *constant_types, *body_types, *types], masked
             ),
-            "condition_constants": len(lead) + m,
-            "body_constants": len(lead) + n,
-            "saved_states": saved_states,
-        }
-        results = b.while_(*lead, *c, *lead, *c, *d, *spread_state, **loop)
-        return list(results), list(flags)
+            condition_constants=len(lead) + m,
+            body_constants=len(lead) + n,
+            saved_states=saved_states,
+        )
+        return results, flags
 
     @classmethod
     def predicated(
-        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
-    ) -> Any:
+        cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any
+    ) -> Values:
         """The loop makes no iteration where the predicate is false: it may never end there."""
         m, k = attributes["condition_constants"], attributes["body_constants"]
         c, d, state = operands[:m], operands[m : m + k], operands[m + k :]
         condition = engine.predicated(attributes["condition"])
 
-        def ask(builder: Any, values: Any) -> Any:
+        def ask(builder: Builder, values: Values) -> Values:
             (left,) = engine.called(builder, condition, values)
             return [builder.and_(values[0], left)]
 
@@ -234,7 +258,7 @@ class While(Op):
         return b.apply(cls, (predicate, *c, predicate, *d, *state), {**attributes, **changed})
 
     @staticmethod
-    def live_operands(engine: Any, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
+    def live_operands(engine: DeadResults, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
         """Live is what the condition or a used entry of the state depends on, in any iteration."""
         m, k = attributes["condition_constants"], attributes["body_constants"]
         asked = engine.live_arguments(attributes["condition"], (True,))
@@ -248,7 +272,7 @@ class While(Op):
 
     @staticmethod
     def without_dead_results(
-        engine: Any, operands: Flags, results: Flags, attributes: Mapping[str, Any]
+        engine: DeadResults, operands: Flags, results: Flags, attributes: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Condition and body with these constants and entries of the state only."""
         m, k = attributes["condition_constants"], attributes["body_constants"]

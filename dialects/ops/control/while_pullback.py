@@ -8,12 +8,27 @@ loops and pullbacks of loops again. How a pullback is computed is the engine's b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ...op import Operand, integer, ints, symbol
+from ...protocols import (
+    Batched,
+    Batching,
+    Builder,
+    CountedLoop,
+    Differentiation,
+    Engine,
+    Linearization,
+    Size,
+    Tangent,
+    Transposition,
+    Value,
+    Values,
+    WithTangents,
+)
 from ...types import ANY, INT32
 from .call import RESULTS, CallLike, Passed
-from .counted_loop import CountedLoop, linear_by_rules, parts
+from .counted_loop import linear_by_rules, parts
 from .values import (
     Flags,
     carrying,
@@ -25,6 +40,7 @@ from .values import (
     present,
     repeated_where,
     spread,
+    values_of,
     zeros_where_none,
 )
 
@@ -54,31 +70,37 @@ class WhilePullback(CallLike):
         return tuple(1 + i for i in active)
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Differentiation, **attributes: Any
+    ) -> WithTangents:
         results = list(b.while_pullback(*primals, **attributes))
         return results, _Operands(primals, attributes).push(b, engine, tangents)
 
     @staticmethod
-    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+    def linearize(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Linearization, **attributes: Any
+    ) -> WithTangents:
         """The derivative of a gradient is symmetric: its transpose is itself, and a push for cotangents."""
         results = list(b.while_pullback(*primals, **attributes))
         is_active = present(tangents)
         count = len(primals)
 
-        def push(c: Any, values: Any) -> Any:
+        def push(c: Builder, values: Values) -> Values:
             inner = _Operands(values[:count], attributes)
             moving = spread(values[len(values) - sum(is_active) :], is_active)
             return zeros_where_none(c, inner.push(c, engine, moving), inner.shapes)
 
-        def pull(c: Any, values: Any) -> Any:
+        def pull(c: Builder, values: Values) -> Values:
             inner = _Operands(values[:count], attributes)
-            return list(pick(inner.pull(c, engine, values[count:]), is_active))
+            return values_of(pick(inner.pull(c, engine, values[count:]), is_active))
 
         name = f"{attributes['body']}_pullback"
         return results, linear_by_rules(b, engine, name, primals, tangents, results, push, pull)
 
     @staticmethod
-    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, **attributes: Any) -> Any:
+    def transpose(
+        b: Builder, cotangents: Sequence[Tangent], operands: Values, engine: Transposition, **attributes: Any
+    ) -> Sequence[Tangent]:
         """Linear in the cotangents of the final state: a push of tangents."""
         inner = _Operands(operands, attributes)
         pushed = engine.push_through(b, inner.loop, *inner.directions(list(cotangents)))
@@ -86,15 +108,20 @@ class WhilePullback(CallLike):
         return [*(None for _ in operands[len(outgoing) :]), *outgoing]
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, engine: Any, **attributes: Any) -> Any:
+    def batch(
+        b: Builder, size: Size, operands: Values, batched: Sequence[bool], engine: Batching, **attributes: Any
+    ) -> Batched:
         """The pullback of a loop over a batch, which keeps the state of elements that are done."""
         return _Operands(operands, attributes).batched(b, size, batched, engine)
+
+
+T = TypeVar("T")
 
 
 class _Operands:
     """The operands of a pullback by what they are."""
 
-    def __init__(self, operands: Sequence[Any], attributes: dict[str, Any]) -> None:
+    def __init__(self, operands: Values, attributes: dict[str, Any]) -> None:
         k, n = attributes["body_constants"], attributes["state_count"]
         steps, constants, state, cotangents = parts(operands, k, n)
         self.loop = CountedLoop(attributes["body"], constants, state, steps, attributes["saved_states"])
@@ -103,17 +130,17 @@ class _Operands:
         self.shapes = [operands[1 + i] for i in attributes["active"]]
         self.cotangents = spread(cotangents, self.active_state)
 
-    def parts(self, values: Sequence[Any]) -> tuple[Any, list[Any], list[Any], list[Any]]:
+    def parts(self, values: Sequence[T]) -> tuple[T, list[T], list[T], list[T]]:
         """One value for each operand, as those of the steps, the constants, the state and the cotangents."""
         return parts(values, len(self.loop.constants), len(self.loop.state))
 
-    def directions(self, values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def directions(self, values: Sequence[Tangent]) -> tuple[list[Tangent], list[Tangent]]:
         """One value for each result, by constants and entries of the state."""
         every = spread(values, (*self.active_constants, *self.active_state))
         k = len(self.loop.constants)
         return every[:k], every[k:]
 
-    def push(self, b: Any, engine: Any, tangents: Sequence[Any]) -> list[Any]:
+    def push(self, b: Builder, engine: Engine, tangents: Sequence[Tangent]) -> list[Tangent]:
         """Tangents of the results for tangents of the operands."""
         _, constants, state, cotangents = self.parts(tangents)
         moving = spread(cotangents, self.active_state)
@@ -121,7 +148,7 @@ class _Operands:
         second = self._second(b, engine, constants, state, moving, *active)
         return list(pick(second, (*self.active_constants, *self.active_state)))
 
-    def pull(self, b: Any, engine: Any, values: Sequence[Any]) -> list[Any]:
+    def pull(self, b: Builder, engine: Engine, values: Values) -> list[Tangent]:
         """Cotangents of the operands for cotangents of the results."""
         directions = self.directions(values)
         every = [carrying([b.type_of(v) for v in vs]) for vs in (self.loop.constants, self.loop.state)]
@@ -132,14 +159,14 @@ class _Operands:
 
     def _second(
         self,
-        b: Any,
-        engine: Any,
-        constants: Sequence[Any],
-        state: Sequence[Any],
-        cotangents: Sequence[Any],
+        b: Builder,
+        engine: Engine,
+        constants: Sequence[Tangent],
+        state: Sequence[Tangent],
+        cotangents: Sequence[Tangent],
         wanted_constants: Flags,
         wanted_state: Flags,
-    ) -> list[Any]:
+    ) -> list[Tangent]:
         """The derivative of the pullback along directions of constants, state and cotangents.
 
         It is the pullback of the loop that pushes the directions along, for the cotangents' direction where
@@ -153,9 +180,10 @@ class _Operands:
         dconstants, dstate = engine.pull_back(b, moved, ends, *wanted)
         return [*dconstants[: len(loop.constants)], *dstate[: len(loop.state)]]
 
-    def batched(self, b: Any, size: Any, batched: Sequence[bool], engine: Any) -> Any:
+    def batched(self, b: Builder, size: Size, batched: Sequence[bool], engine: Batching) -> Batched:
         """The pullback for a batch; everything that has a cotangent is repeated along it."""
         loop, k = self.loop, len(self.loop.constants)
+        assert loop.steps is not None, "a loop that is pulled back has a number of steps"
         is_own, has_constant, has_state, has_cotangent = self.parts(batched)
         constant_flags = either(has_constant, self.active_constants)
 
@@ -167,12 +195,12 @@ class _Operands:
         flags, callee = fixed_point(one_iteration, start)
         constants = repeated_where(b, loop.constants, constant_flags, has_constant, size)
         state = repeated_where(b, loop.state, flags, has_state, size)
-        ends = pick(self.cotangents, self.active_state)
+        ends = values_of(pick(self.cotangents, self.active_state))
         cotangents = repeated_where(b, ends, (True,) * len(ends), has_cotangent, size)
         lead, own = engine.leading(size), [loop.steps] if is_own else []
         fixed = len(lead) + len(own)
 
-        def step(c: Any, values: Any) -> Any:
+        def step(c: Builder, values: Values) -> Values:
             width = values[0] if lead else size
             now = values[fixed + k :]
             inside = list(values[fixed : fixed + k])
@@ -198,12 +226,14 @@ class _Operands:
         wanted_state = (*(False,) * len(counter), *self.active_state)
         seeds = [*(None for _ in counter), *spread(cotangents, self.active_state)]
         dconstants, dstate = engine.pull_back(b, moved, seeds, wanted_constants, wanted_state)
-        results = [
-            *pick(dconstants[fixed:], self.active_constants),
-            *pick(dstate[len(counter) :], self.active_state),
-        ]
+        results = values_of(
+            [
+                *pick(dconstants[fixed:], self.active_constants),
+                *pick(dstate[len(counter) :], self.active_state),
+            ]
+        )
         return results, [True] * len(results)
 
 
-def _for_each(b: Any, count: Any, size: Any) -> Any:
+def _for_each(b: Builder, count: Value, size: Size) -> Value:
     return b.broadcast_in_dim(count, shape=(size,), dimensions=())

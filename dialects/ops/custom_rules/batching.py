@@ -18,6 +18,21 @@ from weakref import WeakValueDictionary
 
 from ...errors import MissingRuleError
 from ...op import Linear, pairs, symbol, text
+from ...protocols import (
+    Batched,
+    Batching,
+    Builder,
+    Differentiation,
+    Engine,
+    Linearization,
+    Linearized,
+    Size,
+    Tangent,
+    Transposition,
+    Value,
+    Values,
+    WithTangents,
+)
 from ...types import SIZE, TensorType, ValueType
 from ..control.call import RESULTS, CallLike
 from ..control.values import (
@@ -27,6 +42,7 @@ from ..control.values import (
     present,
     repeated_where,
     spread,
+    values_of,
     zeros_of,
     zeros_where_none,
 )
@@ -95,13 +111,20 @@ class CustomBatchCall(CallLike):
 
     @staticmethod
     def jvp(
-        b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, results: Any, **identity: Any
-    ) -> Any:
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
+        *,
+        callee: str,
+        results: tuple[TensorType, ...],
+        **identity: Any,
+    ) -> WithTangents:
         active, wanted = present(tangents), carrying(results)
         outputs = list(
             b.custom_batch_call(
                 *primals,
-                *pick(tangents, active),
+                *values_of(tangents),
                 callee=engine.differentiate(callee, active, wanted).symbol,
                 results=(*results, *pick(results, wanted)),
                 **_derived(Derivation.JVP, active, **identity),
@@ -111,8 +134,15 @@ class CustomBatchCall(CallLike):
 
     @staticmethod
     def linearize(
-        b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, results: Any, **identity: Any
-    ) -> Any:
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Linearization,
+        *,
+        callee: str,
+        results: tuple[TensorType, ...],
+        **identity: Any,
+    ) -> WithTangents:
         """The call as it is, and a linear call that computes it again: a batching rule has other residuals.
 
         A loop over the elements has the residuals of its callee, so they are saved.
@@ -121,11 +151,11 @@ class CustomBatchCall(CallLike):
         if identity["rule"] == ONE_BY_ONE:
             part = engine.linearize(callee, active)
             if all(isinstance(t, TensorType) for t in engine.types_of(part.primal)):
-                return _linearized_loop(b, engine, part, primals, pick(tangents, active), results)
+                return _linearized_loop(b, engine, part, primals, values_of(tangents), results)
         values = list(b.custom_batch_call(*primals, callee=callee, results=results, **identity))
         if not any(wanted):
             return values, [None] * len(results)
-        moving = pick(tangents, active)
+        moving = values_of(tangents)
         types = [b.type_of(v) for v in (*primals, *moving)]
         pushed = b.custom_batch_call(
             *primals,
@@ -139,15 +169,15 @@ class CustomBatchCall(CallLike):
     @classmethod
     def transpose(
         cls,
-        b: Any,
-        cotangents: Any,
-        operands: Any,
-        engine: Any,
+        b: Builder,
+        cotangents: Sequence[Tangent],
+        operands: Values,
+        engine: Transposition,
         *,
         callee: str,
-        results: Any,
+        results: tuple[TensorType, ...],
         **identity: Any,
-    ) -> Any:
+    ) -> Sequence[Tangent]:
         linear = tuple(isinstance(x, Linear) for x in operands)
         kinds = tuple(x.type for x in operands if isinstance(x, Linear))
         if not all(isinstance(t, TensorType) and t.is_static for t in (*kinds, *results)):
@@ -167,17 +197,17 @@ class CustomBatchCall(CallLike):
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
-        engine: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
         *,
         callee: str,
         rule: str,
         derivation: Steps,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> Batched:
         types = [
             b.tensor_type(x).with_shape(b.tensor_type(x).shape[1:]) if has else b.type_of(x)
             for x, has in zip(operands, batched, strict=True)
@@ -189,22 +219,22 @@ class CustomBatchCall(CallLike):
 
 
 def _looped(
-    b: Any,
-    engine: Any,
-    size: Any,
+    b: Builder,
+    engine: Batching,
+    size: Size,
     callee: str,
-    operands: Sequence[Any],
+    operands: Values,
     types: Sequence[ValueType],
     batched: Flags,
-    results: Any,
+    results: tuple[TensorType, ...],
 ) -> tuple[list[Any], list[bool]]:
     """A scan that makes the call for each element, and in a batch around it is a scan again."""
     shared = tuple(not has for has in batched)
 
-    def build(c: Any, values: Any) -> list[Any]:
+    def build(c: Builder, values: Values) -> list[Value]:
         count = shared.count(True)
         whole, slices = spread(values[:count], shared), spread(values[count:], batched)
-        own = [s if has else w for w, s, has in zip(whole, slices, batched, strict=True)]
+        own = values_of([s if has else w for w, s, has in zip(whole, slices, batched, strict=True)])
         outputs = c.custom_batch_call(*own, callee=callee, rule=ONE_BY_ONE, derivation=(), results=results)
         return list(outputs)
 
@@ -223,14 +253,19 @@ def _looped(
 
 
 def _linearized_loop(
-    b: Any, engine: Any, part: Any, primals: Any, moving: Sequence[Any], results: Any
+    b: Builder,
+    engine: Engine,
+    part: Linearized,
+    primals: Values,
+    moving: Values,
+    results: tuple[TensorType, ...],
 ) -> tuple[list[Any], list[Any]]:
     """The two parts of a linearized function, each called for one element after the other."""
 
-    def call(b: Any, callee: str, operands: Sequence[Any]) -> list[Any]:
+    def call(b: Builder, callee: str, operands: Values) -> list[Value]:
         types = engine.types_of(callee)
-        identity = {"rule": ONE_BY_ONE, "derivation": ()}
-        return list(b.custom_batch_call(*operands, callee=callee, results=types, **identity))
+        outputs = b.custom_batch_call(*operands, callee=callee, rule=ONE_BY_ONE, derivation=(), results=types)
+        return list(outputs)
 
     outputs = call(b, part.primal, primals)
     pushed: list[Any] = []
@@ -245,7 +280,7 @@ def _derived(how: Derivation, flags: Sequence[bool], *, rule: str, derivation: S
 
 
 def batched_by(
-    engine: Any,
+    engine: Batching,
     rule: str,
     derivation: Steps,
     types: Sequence[ValueType],
@@ -271,7 +306,7 @@ def batched_by(
 
 
 def _forward(
-    engine: Any,
+    engine: Batching,
     base: tuple[str, Steps],
     active: Flags,
     types: Sequence[ValueType],
@@ -289,9 +324,9 @@ def _forward(
     linearizer = engine.linearizer
     push = _pushing(linearizer, symbol_, (*lead, *active), wanted, values_too)
 
-    def build(c: Any, values: Any) -> Any:
+    def build(c: Builder, values: Values) -> Values:
         first, own = values[: len(lead)], values[len(lead) :]
-        width = first[0] if first else engine.size
+        width = _width(engine, first)
         targets = (*each, *pick(each, active))
         return push(c, [*first, *repeated_where(c, own, targets, batched, width)])
 
@@ -300,7 +335,7 @@ def _forward(
 
 
 def _transposed(
-    engine: Any,
+    engine: Batching,
     base: tuple[str, Steps],
     linear: Flags,
     types: Sequence[ValueType],
@@ -315,8 +350,8 @@ def _transposed(
     symbol_, flags = batched_by(engine, *base, full, types[count:], each)
     lead = (False,) * len(engine.leading(None))
 
-    def whole(c: Any, values: Any) -> Any:
-        width = values[0] if lead else engine.size
+    def whole(c: Builder, values: Values) -> Any:
+        width = _width(engine, values[: len(lead)])
         outputs = engine.called(c, symbol_, values)
         return repeated_where(c, outputs, (True,) * len(flags), flags, width)
 
@@ -324,20 +359,22 @@ def _transposed(
     mapped = [_with_axis(engine, t) for t in results]
     backward = _backward(engine.transposer, forward, (*lead, *linear), mapped)
 
-    def build(c: Any, values: Any) -> Any:
+    def build(c: Builder, values: Values) -> Values:
         first, own = values[: len(lead)], values[len(lead) :]
-        width = first[0] if first else engine.size
+        width = _width(engine, first)
         targets = (*batched[:count], *(True for _ in batched[count:]))
         return backward(c, [*first, *repeated_where(c, own, targets, batched, width)])
 
     return _function(engine, f"{symbol_}_backward", types, batched, build), (True,) * len(results)
 
 
-def _pushing(engine: Any, callee: str, active: Flags, wanted: Flags, values_too: bool = False) -> Any:
+def _pushing(
+    engine: Linearization, callee: str, active: Flags, wanted: Flags, values_too: bool = False
+) -> Any:
     """What builds the tangents of the `wanted` results of a function, after its results if `values_too`."""
     part = engine.linearize(callee, active)
 
-    def build(c: Any, values: Any) -> Any:
+    def build(c: Builder, values: Values) -> Values:
         primals, moving = values[: len(active)], values[len(active) :]
         outputs = engine.called(c, part.primal, primals)
         residuals = part.residual_values(primals, outputs)
@@ -349,11 +386,11 @@ def _pushing(engine: Any, callee: str, active: Flags, wanted: Flags, values_too:
     return build
 
 
-def _backward(engine: Any, callee: str, linear: Flags, kinds: Sequence[ValueType]) -> Any:
+def _backward(engine: Transposition, callee: str, linear: Flags, kinds: Sequence[ValueType]) -> Any:
     """What builds the cotangents of all `linear` operands of a function."""
     backward = engine.transpose(callee, linear)
 
-    def build(c: Any, values: Any) -> Any:
+    def build(c: Builder, values: Values) -> Values:
         cotangents = spread(engine.called(c, backward.symbol, values), backward.nonzero)
         return [zeros_of(c, t) if d is None else d for d, t in zip(cotangents, kinds, strict=True)]
 
@@ -361,7 +398,7 @@ def _backward(engine: Any, callee: str, linear: Flags, kinds: Sequence[ValueType
 
 
 def _function(
-    engine: Any, name: str, types: Sequence[ValueType], batched: Flags, build: Callable[..., Any]
+    engine: Batching, name: str, types: Sequence[ValueType], batched: Flags, build: Callable[..., Any]
 ) -> str:
     """A function of operands of these types, with the batch axis where they have it, after the size."""
     lead = [SIZE for _ in engine.leading(None)]
@@ -369,6 +406,14 @@ def _function(
     return str(engine.function(name, [*lead, *mapped], build))
 
 
-def _with_axis(engine: Any, type_: ValueType) -> TensorType:
+def _width(engine: Batching, lead: Values) -> Size:
+    """The size of the batch axis, which a batched function has as its first argument where it is dynamic."""
+    if lead:
+        return lead[0]
+    assert engine.size is not None
+    return engine.size
+
+
+def _with_axis(engine: Batching, type_: ValueType) -> TensorType:
     assert isinstance(type_, TensorType)
     return type_.with_shape((engine.size, *type_.shape))

@@ -6,6 +6,7 @@ difference. The inliner replaces the calls that are left by their callees.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,29 @@ from ...op import (
     Linear,
     Op,
     Operand,
+    as_tuple,
     choice,
     integer,
     symbol,
     text,
     undefined,
 )
+from ...protocols import (
+    Batched,
+    Batching,
+    Builder,
+    Differentiation,
+    Size,
+    Tangent,
+    Tangents,
+    Transposition,
+    Value,
+    Values,
+    WithTangents,
+)
 from ...types import ANY, INEXACT, SIZE, TensorType
 from ..control.call import RESULTS, CallLike, PlainCall
+from ..control.values import zeros_of
 from ..elementwise.family import Unary, repeated
 
 
@@ -54,7 +70,7 @@ class CheckpointName(Unary):
         return x
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, label: str) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Any, *, label: str) -> Tangents:
         return tangents[0]
 
 
@@ -74,15 +90,15 @@ class OptimizationBarrier(Op):
         return xs
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, results: Any) -> Any:
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], results: Values) -> Sequence[Tangent]:
         return list(tangents)
 
     @staticmethod
-    def transpose(b: Any, cotangents: Any, operands: Any) -> Any:
-        return list(cotangents) if isinstance(cotangents, tuple) else [cotangents]
+    def transpose(b: Builder, cotangents: Sequence[Tangent], operands: Values) -> Sequence[Tangent]:
+        return as_tuple(cotangents)
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any) -> Any:
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool]) -> Batched:
         return list(b.optimization_barrier(*operands)), list(batched)
 
 
@@ -96,7 +112,7 @@ class UndefinedValue(Op):
     batch = NO_BATCH
 
     @staticmethod
-    def infer(*, message: str, results: Any) -> tuple[TensorType, ...]:
+    def infer(*, message: str, results: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
         return tuple(results)
 
     @staticmethod
@@ -121,31 +137,31 @@ class CheckpointCall(PlainCall):
 
     @staticmethod
     def jvp(
-        b: Any,
-        primals: Any,
-        tangents: Any,
-        engine: Any,
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
         *,
         callee: str,
         policy: str,
         labels: str,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> WithTangents:
         return engine.call(b, callee, primals, tangents, (policy, labels))
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
-        engine: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
         *,
         callee: str,
         policy: str,
         labels: str,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> Batched:
         body, flags, types = engine.batched_callee(b, callee, batched)
         outputs = b.checkpoint_call(
             *engine.leading(size), *operands, callee=body, policy=policy, labels=labels, results=types
@@ -157,7 +173,13 @@ CLOSED_OVER = integer("how many operands, the last ones, the function closes ove
 
 
 def with_closure(
-    b: Any, engine: Any, callee: str, primals: Any, tangents: Any, closed_over: int, by_rule: Any
+    b: Builder,
+    engine: Differentiation,
+    callee: str,
+    primals: Values,
+    tangents: Sequence[Tangent],
+    closed_over: int,
+    by_rule: Any,
 ) -> Any:
     """Tangents by a user's rule, and those by what `callee` closes over: it is differentiated by that."""
     first = len(primals) - closed_over
@@ -182,16 +204,16 @@ class CustomJvpCall(CallLike):
 
     @staticmethod
     def jvp(
-        b: Any,
-        primals: Any,
-        tangents: Any,
-        engine: Any,
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
         *,
         callee: str,
         rule: str,
         closed_over: int,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> WithTangents:
         moving = [
             b.zeros_like(x) if t is None else t
             for x, t in zip(primals, tangents, strict=True)
@@ -203,17 +225,17 @@ class CustomJvpCall(CallLike):
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
-        engine: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
         *,
         callee: str,
         rule: str,
         closed_over: int,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> Batched:
         body, _, types = engine.batched_callee(b, callee, batched, all_results=True)
         moving = tuple(has for x, has in zip(operands, batched, strict=True) if b.type_of(x) != SIZE)
 
@@ -251,17 +273,17 @@ class CustomVjpCall(CallLike):
 
     @staticmethod
     def jvp(
-        b: Any,
-        primals: Any,
-        tangents: Any,
-        engine: Any,
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
         *,
         callee: str,
         fwd: str,
         bwd: str,
         closed_over: int,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> WithTangents:
         moving = [
             b.zeros_like(x) if t is None else t
             for x, t in zip(primals, tangents, strict=True)
@@ -272,18 +294,18 @@ class CustomVjpCall(CallLike):
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
-        engine: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
         *,
         callee: str,
         fwd: str,
         bwd: str,
         closed_over: int,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
         body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
 
@@ -328,17 +350,17 @@ class CustomVjpLinear(CallLike):
 
     @staticmethod
     def jvp(
-        b: Any,
-        primals: Any,
-        tangents: Any,
-        engine: Any,
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
         *,
         callee: str,
         bwd: str,
         residual_count: int,
         shape_operand_count: int,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> WithTangents:
         still = range(residual_count, residual_count + shape_operand_count)
         moving = [None if i in still else t for i, t in enumerate(tangents)]
         return engine.call(b, callee, primals, moving)
@@ -352,42 +374,41 @@ class CustomVjpLinear(CallLike):
     @classmethod
     def transpose(
         cls,
-        b: Any,
-        cotangents: Any,
-        operands: Any,
-        engine: Any,
+        b: Builder,
+        cotangents: Sequence[Tangent],
+        operands: Values,
+        engine: Transposition,
         *,
         callee: str,
         bwd: str,
         residual_count: int,
         shape_operand_count: int,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> Sequence[Tangent]:
         residuals = operands[:residual_count]
         if any(isinstance(r, Linear) for r in residuals):
             return engine.call(b, callee, operands, cotangents)
         shaped = operands[residual_count : residual_count + shape_operand_count] or (None,) * len(results)
         zeros = [
-            b.full(0, t.shape, t.dtype) if x is None else b.zeros_like(x)
-            for x, t in zip(shaped, results, strict=True)
+            zeros_of(b, t) if x is None else b.zeros_like(x) for x, t in zip(shaped, results, strict=True)
         ]
         seeds = [z if c is None else c for c, z in zip(cotangents, zeros, strict=True)]
         return [None] * (residual_count + shape_operand_count) + engine.called(b, bwd, [*residuals, *seeds])
 
     @staticmethod
     def batch(
-        b: Any,
-        size: Any,
-        operands: Any,
-        batched: Any,
-        engine: Any,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
         *,
         callee: str,
         bwd: str,
         residual_count: int,
         shape_operand_count: int,
-        results: Any,
-    ) -> Any:
+        results: tuple[TensorType, ...],
+    ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
         body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
         pulled = (*everything[:residual_count], *(True for _ in results))
@@ -404,12 +425,14 @@ class CustomVjpLinear(CallLike):
         return list(outputs), [True] * len(types)
 
 
-def carries_cotangent(b: Any, x: Any) -> bool:
+def carries_cotangent(b: Builder, x: Value) -> bool:
     """Whether a pullback returns a cotangent for operand `x`: for floats and complex numbers."""
     return b.type_of(x) != SIZE and b.tensor_type(x).dtype in INEXACT
 
 
-def batched_arrays(b: Any, size: Any, operands: Any, batched: Any) -> tuple[list[Any], tuple[bool, ...]]:
+def batched_arrays(
+    b: Builder, size: Size, operands: Values, batched: Sequence[bool]
+) -> tuple[list[Any], tuple[bool, ...]]:
     """All arrays with the batch axis, sizes unchanged; and which of them are arrays."""
     arrays = tuple(b.type_of(x) != SIZE for x in operands)
     mapped = [
