@@ -132,8 +132,8 @@ def reduce_window(
                 where=user_location_text(),
             )
     reaches = [dilated(n, d) for n, d in zip(windows, dilations, strict=True)]
-    walked = [axis for axis in range(len(shape)) if (windows[axis], strides[axis], bases[axis]) != (1, 1, 1)]
-    for axis in walked:
+    scanned = [axis for axis in range(len(shape)) if (windows[axis], strides[axis], bases[axis]) != (1, 1, 1)]
+    for axis in scanned:
         _static("reduce_window", shape[axis])
     sizes = [dilated(n, b) for n, b in zip(shape, bases, strict=True)]
     pads = window_padding("reduce_window", padding, sizes, reaches, strides)
@@ -148,7 +148,7 @@ def reduce_window(
         for value, start in zip(values, starts, strict=True)
     ]
     combine = _mapped(computation, structure)
-    for axis in reversed(walked):
+    for axis in reversed(scanned):
         values = _along(combine, values, axis, windows[axis], strides[axis], dilations[axis])
     first = [xp.broadcast_to(start, values[0].shape) for start in starts]
     return tree.unflatten(structure, combine(first, values))
