@@ -74,7 +74,7 @@ def reduce(operand: Any, init_value: Any, computation: Combine, dimensions: Sequ
     """The elements along `dimensions` combined by an associative function of two scalars.
 
     `init_value` is combined in front. `operand` is an array, or a tree of arrays of one shape: then
-    `init_value` is such a tree of scalars, and `computation` takes and gives such trees.
+    `init_value` is such a tree of scalars, and `computation` takes and returns such trees.
     """
     values, starts, structure = _operands("reduce", operand, init_value)
     shape, rank = values[0].shape, values[0].ndim

@@ -54,7 +54,7 @@ def eigh(a: Any, /, UPLO: str | None = None, symmetrize_input: bool = True) -> E
 
 
 def eigvalsh(a: Any, /, UPLO: str | None = None, *, symmetrize_input: bool = True) -> Any:
-    """The eigenvalues that `eigh` gives, without the vectors.
+    """The eigenvalues that `eigh` returns, without the vectors.
 
     Second derivatives are NaN where two are equal: how these part depends on the direction.
     """

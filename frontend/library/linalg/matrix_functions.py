@@ -43,7 +43,7 @@ def expm(a: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
     """The matrix exponential, by scaling and squaring of a Pade approximant.
 
     Of degree 13 in float64 and 7 in float32. The derivative is that of these operations. A matrix whose norm
-    needs more than `max_squarings` squarings gives NaN. `upper_triangular` is accepted, and the same
+    needs more than `max_squarings` squarings yields NaN. `upper_triangular` is accepted, and the same
     method is used.
     """
     del upper_triangular

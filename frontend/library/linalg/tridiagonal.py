@@ -60,7 +60,7 @@ def leaves_of(n: int) -> tuple[int, int]:
 
 
 def conquered(d: Any, e: Any, of_leaves: Any) -> tuple[Any, Any]:
-    """Eigenvalues in ascending order and vectors; `of_leaves` gives those of a batch of small matrices."""
+    """Eigenvalues in ascending order and vectors; `of_leaves` returns those of a batch of small matrices."""
     n, dtype, batch = d.shape[-1], d.dtype, d.shape[:-1]
     count, size = leaves_of(n)
     scale = xp.max(xp.abs(d), axis=-1, keepdims=True) + 2 * xp.max(xp.abs(e), axis=-1, keepdims=True)

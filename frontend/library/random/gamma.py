@@ -59,7 +59,7 @@ def _drawn(keys: Any, a: Any, dtype: np.dtype) -> Any:
     """One sample for each key. An iteration proposes a normal number to each sample that is not accepted yet.
 
     JAX draws normal numbers in a loop of its own until `1 + c x` is positive, and then tests the sample. Both
-    are iterations of one loop here: a number that is not positive only advances the key of the normal numbers.
+    are iterations of one loop here: a number that is not positive only advances the key.
     """
     keys, boost_keys = key_parts(keys, 2)
     is_small = a < 1  # then Gamma(a) is Gamma(a + 1) * U ** (1 / a)
