@@ -89,7 +89,7 @@ def children(tree: Any) -> dict[Any, Any] | None:
 def leaves_along(spec: Structure, tree: Any) -> list[Any] | None:
     """The leaves of `tree` by the structure `spec`, None for each leaf that a None in `tree` stands for.
 
-    Gives None where `tree` does not fit the structure.
+    Returns None where `tree` does not fit the structure.
     """
     leaves, tree_spec = flatten(tree)
     if tree_spec == spec:
@@ -119,7 +119,7 @@ def register(
     flatten_function: Callable[[Any], tuple[Iterable[Any], Any]],
     unflatten_function: Callable[[Any, Iterable[Any]], Any],
 ) -> type:
-    """Make instances of `cls` nodes: `flatten_function(x)` gives (children, static data) and the other
+    """Make instances of `cls` nodes: `flatten_function(x)` returns (children, static data) and the other
     function, called with (static data, children), puts them together again."""
 
     def flat(x: Any) -> tuple[Iterable[Any], Any]:

@@ -94,7 +94,7 @@ def _eager(
     operands: Sequence[Any],
     index: int,
 ) -> Any:
-    """What one branch gives, its Python numbers in the dtypes that they have beside the other branches."""
+    """What one branch returns, its Python numbers in the dtypes that they have beside the other branches."""
 
     def record(arguments: Any) -> Any:
         return _Branches(name, branches, roles, arguments).record(as_value(index, INT32), "select")

@@ -78,7 +78,7 @@ def yields_to(value: Any, dtype: np.dtype) -> bool:
 
 
 def settled_result(result: Any, structure: Any, state: Sequence[Any]) -> Any:
-    """What a body gives for what is carried: its Python numbers in the dtypes of the carry."""
+    """What a body returns for what is carried: its Python numbers in the dtypes of the carry."""
     leaves, result_structure = tree.flatten(result)
     if result_structure != structure:
         return result
@@ -92,7 +92,7 @@ def settled_result(result: Any, structure: Any, state: Sequence[Any]) -> Any:
 
 
 def widened(state: Sequence[Any], types: Sequence[TensorType]) -> list[Any] | None:
-    """A carry with its Python numbers in the dtypes that a step gives; None where they have them."""
+    """A carry with its Python numbers in the dtypes that a step returns; None where they have them."""
     if not any(v.weak_type for v in state):
         return None
     after = [
@@ -122,7 +122,7 @@ def check_carry(
     *,
     numbers_yield: bool = False,
 ) -> None:
-    """Raise unless a step gives the tree and the types that it was given."""
+    """Raise unless a step returns the tree and the types of its carry."""
     if result_tree != structure:
         before = typed_tree(structure, [ops.tensor_type(v) for v in state])
         raise TraceError(

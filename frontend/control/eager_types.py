@@ -29,7 +29,7 @@ _MOST: Final = 4096
 _DEPTH: Final = 4
 
 Types = tuple[TensorType, ...] | None
-"""The types of what a construct gives; None where it cannot be traced."""
+"""The types of what a construct returns; None where it cannot be traced."""
 
 
 class _Known(threading.local):
@@ -62,7 +62,7 @@ def checked(
 def _traced(
     called: Sequence[Callable[..., Any]], values: Sequence[Any], call: Callable[[Sequence[Any]], Any]
 ) -> Types:
-    """The types that a function of these values gives; its Python numbers stay numbers."""
+    """The types that a function of these values returns; its Python numbers stay numbers."""
     if _known.program is None:
         _known.program = Program("checks")
     program = _known.program

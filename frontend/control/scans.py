@@ -249,7 +249,7 @@ class _Scan:
         return carry, self._nothing(carry, arrays)
 
     def _nothing(self, carry: Any, arrays: Sequence[Any]) -> Any:
-        """What no step gives: its types are those of one step."""
+        """What no step returns: its types are those of one step."""
         slices = [ops.full(0, x.shape[1:], x.dtype) for x in arrays]
         traced = trace_program(self.step, (carry, slices), {})
         kinds = traced.result_types[len(tree.leaves(carry)) :]

@@ -264,7 +264,7 @@ def _check_done(left: Any, max_steps: int) -> None:
 
 
 def _truth(value: Any) -> Any:
-    """What `cond_fun` gives as one 0-d bool."""
+    """What `cond_fun` returns as one 0-d bool."""
     leaves = [as_value(leaf) for leaf in tree.leaves(value)]
     if len(leaves) != 1 or leaves[0].ndim != 0 or tree.structure(value) != tree.structure(0):
         types = [ops.type_of(v) for v in leaves]

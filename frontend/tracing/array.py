@@ -232,7 +232,7 @@ def is_frozen(array: np.ndarray) -> bool:
 class Array(ArrayMethods):
     """A concrete, immutable array, in host memory or on a device.
 
-    `numpy.asarray(x)` gives its elements, without a copy where the device's memory is the host's.
+    `numpy.asarray(x)` returns its elements, without a copy where the device's memory is the host's.
     """
 
     __slots__ = ("_buffer", "_host", "weak_type", "wide")

@@ -284,7 +284,7 @@ _WIDE: Final = {narrow: wide for wide, narrow in _FACES.items()}
 
 def as_weak(value: Any) -> Any:
     """A float64 or complex128 result of weak values alone as what a user sees: weakly typed, of the default
-    dtype (float32, complex64). It carries `value` along, which `wide_of` gives when it meets 64 bits.
+    dtype (float32, complex64). It carries `value` along, which `wide_of` returns when it meets 64 bits.
 
     Integers are weak as they are, and booleans never are.
     """

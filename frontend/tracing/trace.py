@@ -144,7 +144,7 @@ def trace_program(
     """Trace `function` at the shapes and dtypes of `args` and `kwargs` (pytrees of arrays or specs).
 
     `static` puts static arguments back before the call. Raises `ArgumentError` for an argument that is
-    no array, `TraceError` when the function gives something that is none.
+    no array, `TraceError` when the function returns something that is none.
     """
     leaves, structure = tree.flatten((tuple(args), dict(kwargs)))
     names = list(names) if names is not None else argument_names(function, args, kwargs)

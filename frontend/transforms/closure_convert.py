@@ -22,9 +22,9 @@ from .custom_derivatives import custom_vjp
 
 
 def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose derivative stands beside its result: it gives `(result, pullback)`.
+    """A function whose derivative stands beside its result: it returns `(result, pullback)`.
 
-    `pullback(cotangent)` gives a tuple with one cotangent for each argument, or the only one. The backward
+    `pullback(cotangent)` returns a tuple with one cotangent for each argument, or the only one. The backward
     pass computes from the arguments again what the pullback uses of the function.
     """
 
@@ -54,7 +54,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
 def closure_convert(function: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list[Any]]:
     """`function` with the floats it uses from outside as further arguments, and these values.
 
-    Gives `(converted, values)`, so that `converted(*example_args, *values)` is `function(*example_args)`
+    Returns `(converted, values)`, so that `converted(*example_args, *values)` is `function(*example_args)`
     and a custom rule can have derivatives with respect to the values. Outside a trace there are none: what
     a function uses then are constants.
     """

@@ -33,7 +33,7 @@ class custom_vmap:  # a decorator, named as JAX has it
     """A function with a batching rule of its own: decorate it, then its rule with `.def_vmap`.
 
     The rule is called as `rule(axis_size, in_batched, *args)`. `in_batched` is a list with, for each
-    argument, its tree with a bool for each array: whether the array has the batch, as axis 0. It gives the
+    argument, its tree with a bool for each array: whether the array has the batch, as axis 0. It returns the
     result and a tree of the same structure with a bool for each array of the result.
 
     Where the function is differentiated before it is batched (`vmap(grad(f))`), the rule is differentiated;
@@ -41,7 +41,7 @@ class custom_vmap:  # a decorator, named as JAX has it
     own put it inside a `custom_jvp` or `custom_vjp`. The function may use outer values, but none that is
     mapped: those must be arguments.
 
-    Raises `TraceError` when it is called before it has a rule, and when it is batched and the rule gives a
+    Raises `TraceError` when it is called before it has a rule, and when it is batched and the rule returns a
     result of another tree or type than the function.
     """
 
@@ -51,7 +51,7 @@ class custom_vmap:  # a decorator, named as JAX has it
         self._rule: Callable[..., Any] | None = None
 
     def def_vmap(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Use `rule` under `vmap`; gives it back, so that it works as a decorator."""
+        """Use `rule` under `vmap`; returns it, so that it works as a decorator."""
         self._rule = rule
         return rule
 

@@ -27,8 +27,8 @@ from .custom_derivative_calls import Call, Captured, Custom, TracedCustomFunctio
 class custom_jvp(Custom):  # a decorator, named as JAX has it
     """A function with a forward rule of its own: decorate it, then its rule with `.defjvp`.
 
-    The rule is called as `rule(primals, tangents)` with tuples, and gives the result and its tangent; it must
-    be linear in the tangents. Arguments in `nondiff_argnums` (or named by `nondiff_argnames`) are Python
+    The rule is called as `rule(primals, tangents)` with tuples, and returns the result and its tangent; it
+    must be linear in the tangents. Arguments in `nondiff_argnums` (or named by `nondiff_argnames`) are Python
     values (functions, options) that the rule gets first, in order. Reverse mode follows by transposing the
     rule.
     """
@@ -43,7 +43,7 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
         self._rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
-        """Use `rule` for the derivative; gives it back, so that it works as a decorator.
+        """Use `rule` for the derivative; returns it, so that it works as a decorator.
 
         With `symbolic_zeros` or without, tangents that are zero are arrays of zeros.
         """
@@ -139,7 +139,7 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
 class custom_vjp(Custom):  # a decorator, named as JAX has it
     """A function with a pullback of its own: decorate it, then give the pair of rules to `.defvjp`.
 
-    `fwd(*args)` gives (result, residuals), `bwd(residuals, cotangent)` a tuple with one cotangent for each
+    `fwd(*args)` returns (result, residuals), `bwd(residuals, cotangent)` a tuple with one cotangent for each
     argument (None: zero, also within its tree). Arguments in `nondiff_argnums` (or named by
     `nondiff_argnames`) are Python values; `bwd` gets them first. Under forward mode the transpose of `bwd` is
     used, where its ops can be transposed.

@@ -36,15 +36,15 @@ def custom_linear_solve(
     """The `x` with `matvec(x) = b`, found by `solve(matvec, b)`, with derivatives of every order.
 
     Args:
-        matvec: a linear function of a tree like `b` that gives one of the same shapes and dtypes. It may use
-            outer values; the solution is differentiated with respect to those and to `b`.
+        matvec: a linear function of a tree like `b` that returns one of the same shapes and dtypes. It may
+            use outer values; the solution is differentiated with respect to those and to `b`.
         b: a tree of arrays.
-        solve: gives the solution, any way it likes: it is not differentiated.
+        solve: returns the solution, any way it likes: it is not differentiated.
         transpose_solve: `transpose_solve(vecmat, b)` solves the transposed system; reverse mode needs it.
         symmetric: the transpose of `matvec` is itself, and `solve` is the transposed solver too.
         has_aux: the solvers give `(solution, aux)`, and so does this function; `aux` has derivative zero.
 
-    Raises `TraceError` where a solver gives another tree, other shapes or dtypes than `b` has.
+    Raises `TraceError` where a solver returns another tree, other shapes or dtypes than `b` has.
     """
     if current_frame() is None:
         return solve(matvec, b)

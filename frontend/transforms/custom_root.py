@@ -31,16 +31,16 @@ def custom_root(
     """A root of `f`, found by `solve(f, initial_guess)`, with derivatives by the implicit function theorem.
 
     Args:
-        f: takes a tree like `initial_guess` and gives one of the same shapes and dtypes, zero at the root. It
-            may use outer values; the root is differentiated with respect to those.
+        f: takes a tree like `initial_guess` and returns one of the same shapes and dtypes, zero at the root.
+            It may use outer values; the root is differentiated with respect to those.
         initial_guess: a tree of arrays, where the solver begins; the root does not depend on it.
-        solve: `solve(f, initial_guess)` gives the root, any way it likes: it is not differentiated.
-        tangent_solve: `tangent_solve(g, y)` gives `x` with `g(x) = y`, for the linear function `g` that is
+        solve: `solve(f, initial_guess)` returns the root, any way it likes: it is not differentiated.
+        tangent_solve: `tangent_solve(g, y)` returns `x` with `g(x) = y`, for the linear function `g` that is
             the derivative of `f` at the root. For single numbers, `lambda g, y: y / g(ones_like(y))`; for a
             vector, `lambda g, y: numpy.linalg.solve(jacobian(g)(y), y)`. Reverse mode transposes it.
-        has_aux: `solve` gives `(root, aux)`, and so does this function; `aux` has the derivative zero.
+        has_aux: `solve` returns `(root, aux)`, and so does this function; `aux` has the derivative zero.
 
-    Raises `TraceError` where `solve` gives another tree, other shapes or dtypes than the guess has.
+    Raises `TraceError` where `solve` returns another tree, other shapes or dtypes than the guess has.
     """
     if current_frame() is None:
         return solve(f, initial_guess)
@@ -74,7 +74,7 @@ def custom_root(
 
 
 class _Root:
-    """The functions that a root consists of; calling it gives root and aux."""
+    """The functions that a root consists of; calling it returns root and aux."""
 
     def __init__(
         self, scope: FunctionScope, outer: Outer, values: Sequence[Any], structure: tree.Structure
@@ -97,7 +97,7 @@ class _Root:
         return list(results)
 
     def trace(self, of_guess: Function, residual: Function, tangent_solve: Function) -> tuple[Any, ...]:
-        """Make the functions; gives the outer values that the rule uses besides those it knows."""
+        """Make the functions; returns the outer values that the rule uses besides those it knows."""
         outer, arguments = self.outer, self.outer.arguments(self.values)
         self.body = self.scope.trace("root", self._after_outer(of_guess), arguments, outer.bound)
         self.residual = self.scope.trace("residual", self._after_outer(residual), arguments, outer.bound)

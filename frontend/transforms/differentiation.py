@@ -32,7 +32,7 @@ def jvp(
     """`(f(primals), derivative of f at primals along tangents)`.
 
     `tangents` has the tree, shapes and dtypes of `primals` (integer leaves: anything, without effect).
-    With `has_aux`, f gives (result, aux) and so does the return value: (result, tangent, aux).
+    With `has_aux`, f returns (result, aux) and so does the return value: (result, tangent, aux).
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise ArgumentTypeError(
@@ -77,7 +77,7 @@ def jvp(
 def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(f(*primals), pullback)`: the pullback maps a cotangent of the result to a tuple of cotangents.
 
-    With `has_aux`, f gives (result, aux) and the return value is (result, pullback, aux).
+    With `has_aux`, f returns (result, aux) and the return value is (result, pullback, aux).
     """
     call = FlatCall(function, primals, has_aux=has_aux)
     linearized = LinearizedCall(call, [True] * len(call.values))
@@ -88,7 +88,7 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> A
 def linearize(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(f(*primals), f_jvp)`: `f_jvp(*tangents)` is the derivative at `primals`, computed from residuals.
 
-    With `has_aux`, f gives (result, aux) and the return value is (result, f_jvp, aux).
+    With `has_aux`, f returns (result, aux) and the return value is (result, f_jvp, aux).
     """
     call = FlatCall(function, primals, has_aux=has_aux)
     linearized = LinearizedCall(call, [True] * len(call.values))
@@ -144,7 +144,7 @@ def value_and_grad(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """A function that gives f's value and its gradient with respect to the arguments `argnums`/`argnames`.
+    """A function that returns f's value and its gradient with respect to the arguments `argnums`/`argnames`.
 
     f must give one real scalar (with `has_aux`, a pair of one and anything else). All other arguments may be
     anything and reach f as they are. The gradient has the tree, shapes and dtypes of the argument; a tuple of
@@ -156,7 +156,7 @@ def value_and_grad(
 
     Of complex arguments the gradient g is the one for which `f(x + dx) = f(x) + Re(sum(g * dx))` to first
     order: JAX's convention, the conjugate of the direction of steepest ascent. `holomorphic` promises a
-    holomorphic f of complex values and gives its complex derivative.
+    holomorphic f of complex values and returns its complex derivative.
     """
     chosen = Argnums(function, argnums, argnames)
 
@@ -185,7 +185,7 @@ def grad(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable[..., Any]:
-    """A function that gives the gradient of f; see `value_and_grad`. With `has_aux`: (gradient, aux)."""
+    """A function that returns the gradient of f; see `value_and_grad`. With `has_aux`: (gradient, aux)."""
     both = value_and_grad(
         function, argnums, argnames=argnames, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
     )
@@ -219,7 +219,7 @@ def _check_differentiable(call: FlatCall, holomorphic: bool, allow_int: bool) ->
 
 
 def _scalar(function: Callable[..., Any], value: Any, holomorphic: bool, has_aux: bool) -> Any:
-    """The one scalar that a differentiated function gives; an error that says what it gave instead."""
+    """The one scalar that a differentiated function returns; an error that says what it returns instead."""
     results = tree.leaves(value)
     if len(results) != 1 or not hasattr(value, "dtype"):
         hint = "pass has_aux=True for (loss, extra results)"

@@ -124,7 +124,7 @@ def _lost_bits(value: Any) -> Any:
 
 
 def pair(function: Callable[..., Any], value: Any) -> tuple[Any, Any]:
-    """What a function with `has_aux` gives, or an error that says what it gave instead."""
+    """What a function with `has_aux` returns, or an error that says what it returns instead."""
     if not isinstance(value, tuple) or len(value) != 2:
         raise ArgumentTypeError(
             f"with has_aux=True {function_name(function)} must give a pair (result, aux), it gives "

@@ -45,7 +45,7 @@ class TangentType(NamedTuple):
         return ops.full(False, self.shape, np.dtype(np.bool_))
 
     def read(self, tangent: Any, name: str, what: str = "tangent") -> Any:
-        """A tangent as the user gives it; None for one of integers, which has no effect."""
+        """A tangent as the user passes it; None for one of integers, which has no effect."""
         if not self.is_inexact:
             return None
         value = as_value(tangent)
@@ -135,7 +135,7 @@ class LinearizedCall:
 
 
 class Pullback:
-    """What `vjp` gives beside the value: maps a cotangent of the result to cotangents of the arguments.
+    """What `vjp` returns beside the value: maps a cotangent of the result to cotangents of the arguments.
 
     May be called any number of times, inside a trace or outside, wherever it was made. A None in the
     cotangent stands for zeros. It is a pytree, whose leaves are the residuals.
@@ -170,7 +170,7 @@ class Pullback:
 
 
 class Pushforward:
-    """What `linearize` gives beside the value: maps tangents of the arguments to the tangent of the result.
+    """What `linearize` returns beside the value: maps tangents of the arguments to the tangent of the result.
 
     It is a pytree, whose leaves are the residuals.
     """

@@ -156,7 +156,7 @@ def gather(
 ) -> Any:
     """XLA's gather: a slice of `slice_sizes` for each index vector in the last axis of `start_indices`.
 
-    An index out of bounds gives `fill_value` (NaN, or the dtype's extreme) in mode `fill`, the default,
+    An index out of bounds reads `fill_value` (NaN, or the dtype's extreme) in mode `fill`, the default,
     and is moved inside in mode `clip`.
     """
     del unique_indices, indices_are_sorted  # hints that the lowering has no use for

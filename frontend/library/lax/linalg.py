@@ -1,6 +1,6 @@
 """`adze.lax.linalg`: factorizations under the calling conventions of `jax.lax.linalg`.
 
-Results are plain tuples in JAX's order (`eigh` gives the vectors first). Choices of an implementation are not
+Results are plain tuples in JAX's order (`eigh` returns vectors first). Choices of an implementation are not
 there: each function has one.
 """
 

@@ -74,7 +74,7 @@ def reduce(operand: Any, init_value: Any, computation: Combine, dimensions: Sequ
     """The elements along `dimensions` combined by an associative function of two scalars.
 
     `init_value` is combined in front. `operand` is an array, or a tree of arrays of one shape: then
-    `init_value` is such a tree of scalars, and `computation` takes and gives such trees.
+    `init_value` is such a tree of scalars, and `computation` takes and returns such trees.
     """
     values, starts, structure = _operands("reduce", operand, init_value)
     shape, rank = values[0].shape, values[0].ndim
@@ -132,8 +132,8 @@ def reduce_window(
                 where=user_location_text(),
             )
     reaches = [dilated(n, d) for n, d in zip(windows, dilations, strict=True)]
-    walked = [axis for axis in range(len(shape)) if (windows[axis], strides[axis], bases[axis]) != (1, 1, 1)]
-    for axis in walked:
+    scanned = [axis for axis in range(len(shape)) if (windows[axis], strides[axis], bases[axis]) != (1, 1, 1)]
+    for axis in scanned:
         _static("reduce_window", shape[axis])
     sizes = [dilated(n, b) for n, b in zip(shape, bases, strict=True)]
     pads = window_padding("reduce_window", padding, sizes, reaches, strides)
@@ -148,7 +148,7 @@ def reduce_window(
         for value, start in zip(values, starts, strict=True)
     ]
     combine = _mapped(computation, structure)
-    for axis in reversed(walked):
+    for axis in reversed(scanned):
         values = _along(combine, values, axis, windows[axis], strides[axis], dilations[axis])
     first = [xp.broadcast_to(start, values[0].shape) for start in starts]
     return tree.unflatten(structure, combine(first, values))

@@ -120,7 +120,7 @@ def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False, check_fin
 
 
 def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True) -> Any:
-    """`x` with ``a @ x = b``, given what `cho_factor` gives of `a`."""
+    """`x` with ``a @ x = b``, given what `cho_factor` returns of `a`."""
     del overwrite_b, check_finite
     factor, lower = c_and_lower
     factor, right = promote(square("cho_solve", factor), inexact("cho_solve", b))

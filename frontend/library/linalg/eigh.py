@@ -54,7 +54,7 @@ def eigh(a: Any, /, UPLO: str | None = None, symmetrize_input: bool = True) -> E
 
 
 def eigvalsh(a: Any, /, UPLO: str | None = None, *, symmetrize_input: bool = True) -> Any:
-    """The eigenvalues that `eigh` gives, without the vectors.
+    """The eigenvalues that `eigh` returns, without the vectors.
 
     Second derivatives are NaN where two are equal: how these part depends on the direction.
     """
@@ -143,7 +143,7 @@ def _swept(a: Any, weights: Any, *vectors: Any) -> tuple[Any, ...]:
         total = xp.sum(every, axis=(-2, -1), dtype=every.dtype)
         return xp.any(outside > least * total)
 
-    def turn(t: Any, state: Any) -> Any:
+    def step(t: Any, state: Any) -> Any:
         a, weights, *vectors = state
         pairs = Round(xp.astype(t, INT32), n)
         met = xp.expand_dims(pairs.partner, -1) == positions(n)
@@ -157,4 +157,4 @@ def _swept(a: Any, weights: Any, *vectors: Any) -> tuple[Any, ...]:
         a = xp.where(is_diagonal, xp.expand_dims(xp.astype(weights, a.dtype), -1), cleared)
         return (a, weights, *(pairs.columns_rotated(v, cosine, sine) for v in vectors))
 
-    return repeated_sweeps(n, is_left, turn, (a, weights, *vectors))[1:]
+    return repeated_sweeps(n, is_left, step, (a, weights, *vectors))[1:]

@@ -1,6 +1,7 @@
-"""What singular values say of a matrix: pseudoinverse, least squares, rank, condition.
+"""Functions of singular values: pseudoinverse, least squares, rank, condition.
 
-In: matrices of any shape. Values up to a tolerance relative to the largest count as zero (defaults: NumPy's).
+Input: matrices of any shape. Idea: singular values up to a tolerance relative to the largest count as zero
+(defaults: NumPy's).
 """
 
 from __future__ import annotations

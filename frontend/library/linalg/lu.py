@@ -175,7 +175,7 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
 
 
 def solve_factored(packed: Any, order: Any, b: Any) -> Any:
-    """`x` with ``a @ x = b`` from what `factor` gives of `a`."""
+    """`x` with ``a @ x = b`` from what `factor` returns of `a`."""
     return solve_upper(packed, solve_lower(packed, permuted(b, order), True), False)
 
 
@@ -197,7 +197,7 @@ def _solve_rule(primals: Any, tangents: Any) -> Any:
 def solve(a: Any, b: Any) -> Any:
     """`x` with ``a @ x = b``; a 1-d `b` is one right-hand side, otherwise its last two axes are matrices.
 
-    A singular matrix gives infinities or NaN: a compiled program raises no exception for a value.
+    A singular matrix yields infinities or NaN: a compiled program raises no exception for a value.
     """
     is_vector = xp.asarray(b).ndim == 1
     left, right = system("solve", square("solve", a), b, is_vector=is_vector)

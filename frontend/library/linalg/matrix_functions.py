@@ -43,7 +43,7 @@ def expm(a: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
     """The matrix exponential, by scaling and squaring of a Pade approximant.
 
     Of degree 13 in float64 and 7 in float32. The derivative is that of these operations. A matrix whose norm
-    needs more than `max_squarings` squarings gives NaN. `upper_triangular` is accepted, and the same
+    needs more than `max_squarings` squarings yields NaN. `upper_triangular` is accepted, and the same
     method is used.
     """
     del upper_triangular
@@ -59,7 +59,7 @@ def expm(a: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
     even, odd = _pade(scaled, _PADE_7 if is_single else _PADE_13)
     result = solve(even - odd, even + odd)
 
-    def turn(k: Any, x: Any) -> Any:
+    def step(k: Any, x: Any) -> Any:
         is_left = xp.astype(k, squarings.dtype) < squarings
         return cond(
             xp.any(is_left),
@@ -68,7 +68,7 @@ def expm(a: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
             x,
         )
 
-    result = fori_loop(0, max_squarings, turn, result)
+    result = fori_loop(0, max_squarings, step, result)
     is_reached = xp.expand_dims(squarings <= max_squarings, (-2, -1))
     return xp.where(is_reached, result, xp.full_like(result, float("nan")))
 

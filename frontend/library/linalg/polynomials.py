@@ -80,7 +80,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = F
     """The polynomial of degree `deg` that is nearest to the points in the least-squares sense.
 
     `y` may be a matrix of several sets of values as columns; `w` are weights of the residuals before they are
-    squared. `full` (residuals and ranks) is not supported: `adze.numpy.linalg.lstsq` gives them.
+    squared. `full` (residuals and ranks) is not supported: `adze.numpy.linalg.lstsq` returns them.
     """
     if full:
         raise argument_error("polyfit: full is not supported", "call adze.numpy.linalg.lstsq with vander")

@@ -41,9 +41,9 @@ class QRResult(NamedTuple):
 
 
 def qr(a: Any, mode: str = "reduced") -> QRResult | Any:
-    """``a = q @ r`` with orthonormal columns in `q` and upper triangular `r`; mode `r` gives `r` alone.
+    """``a = q @ r`` with orthonormal columns in `q` and upper triangular `r`; mode `r` returns `r` alone.
 
-    `complete` gives a square `q`. The derivative of `reduced` factors is a closed formula (Walter and Lehmann
+    `complete` has a square `q`. The derivative of `reduced` factors is a closed formula (Walter and Lehmann
     2010) and needs columns of full rank; that of `complete` ones follows the reflections.
     """
     if mode not in MODES:

@@ -19,8 +19,8 @@ from .. import numpy as xp
 from .matrix_arguments import conjugate, phase, positions, squares
 
 
-def repeated_sweeps(n: int, is_left: Any, turn: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-    """``state = turn(t, state)`` for the rounds of a sweep, again until `is_left(state)` is false.
+def repeated_sweeps(n: int, is_left: Any, step: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``state = step(t, state)`` for the rounds of a sweep, again until `is_left(state)` is false.
 
     Convergence is quadratic, 6 to 9 sweeps are usual, and ``8 + log2(n)`` are where it stops.
     """
@@ -30,7 +30,7 @@ def repeated_sweeps(n: int, is_left: Any, turn: Any, state: tuple[Any, ...]) -> 
         return xp.logical_and(state[0] < most, is_left(state[1:]))
 
     def sweep(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (state[0] + 1, *fori_loop(0, n, turn, tuple(state[1:])))
+        return (state[0] + 1, *fori_loop(0, n, step, tuple(state[1:])))
 
     return tuple(while_loop(goes_on, sweep, (xp.zeros((), dtype=INT32), *state)))[1:]
 
@@ -80,8 +80,8 @@ class Round:
         slope = 1 / (xp.abs(ratio) + xp.hypot(ratio, xp.ones_like(ratio)))
         tangent = xp.where(is_needed, xp.where(is_up, slope, -slope), xp.zeros_like(slope))
         cosine = 1 / xp.sqrt(1 + tangent * tangent)
-        turn = xp.astype(tangent * cosine, products.dtype) * conjugate(phase(products))
-        return cosine, turn, tangent
+        sine = xp.astype(tangent * cosine, products.dtype) * conjugate(phase(products))
+        return cosine, sine, tangent
 
     def columns_rotated(self, x: Any, cosine: Any, sine: Any) -> Any:
         """The columns of each matrix after the rotations."""

@@ -1,6 +1,6 @@
 """Matrices of a fixed pattern, under SciPy's names: Toeplitz, Hankel, circulant, companion, Hilbert, blocks.
 
-In: vectors (leading axes are batches where SciPy has them), or a size. Out: one gather or one fill.
+Input: vectors (leading axes are batches where SciPy has them), or a size. Output: one gather or one fill.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def _swept(x: Any, *others: Any) -> tuple[Any, ...]:
     def is_left(state: Any) -> Any:
         return xp.logical_not(xp.all(state[0] >= n))
 
-    def turn(t: Any, state: Any) -> Any:
+    def step(t: Any, state: Any) -> Any:
         still, x, *rest = state
         turned, same = rest[: len(vectors)], rest[len(vectors) :]
         pairs = Round(xp.astype(t, INT32), n)
@@ -222,4 +222,4 @@ def _swept(x: Any, *others: Any) -> tuple[Any, ...]:
 
     # The first is the number of rounds since a pair was rotated.
     start = (xp.zeros((), dtype=INT32), x, *vectors, *kept)
-    return repeated_sweeps(n, is_left, turn, start)[1:]
+    return repeated_sweeps(n, is_left, step, start)[1:]

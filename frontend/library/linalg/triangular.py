@@ -30,7 +30,7 @@ def triangular_solve(
     """`x` with ``op(a) @ x = b`` (`left_side`) or ``x @ op(a) = b``, for triangular `a`.
 
     `op` transposes and conjugates as asked. Only the triangle that `lower` names is read; with
-    `unit_diagonal` the diagonal counts as ones. A zero on the diagonal gives infinities or NaN.
+    `unit_diagonal` the diagonal counts as ones. A zero on the diagonal yields infinities or NaN.
     """
     t = square("triangular_solve", a)
     right = inexact("triangular_solve", b)

@@ -1,6 +1,6 @@
 """Hermitian matrices made real tridiagonal, and the eigenvectors of those by dividing and conquering.
 
-Householder reflections from both sides (Golub and Van Loan, section 8.3.1), one column a turn. A tridiagonal
+Householder reflections from both sides (Golub and Van Loan, section 8.3.1), one column a step. A tridiagonal
 matrix is two halves and a correction of rank one (Cuppen 1981): all pairs of a level are joined at once, the
 roots of the secular equation by bisection and the vectors by the formula that keeps them orthogonal (Gu and
 Eisenstat 1994, A stable and efficient algorithm for the rank-one modification of the symmetric eigenproblem).
@@ -35,7 +35,7 @@ def reduced(a: Any) -> tuple[Any, Any, Any, Any]:
     n = a.shape[-1]
     rows = positions(n)
 
-    def turn(a: Any, k: Any) -> Any:
+    def step(a: Any, k: Any) -> Any:
         current = column(a, k)
         tail = xp.where(rows > k + 1, current, xp.zeros_like(current))
         v, tau = reflection(tail, entry(current, k + 1), rows == k + 1)
@@ -46,7 +46,7 @@ def reduced(a: Any) -> tuple[Any, Any, Any, Any]:
         left, right = xp.expand_dims(v, -1), xp.expand_dims(w, -1)
         return a - left * adjoint(right) - right * adjoint(left), (v, tau)
 
-    a, (vs, taus) = scan(turn, a, positions(n - 1))
+    a, (vs, taus) = scan(step, a, positions(n - 1))
     v = xp.moveaxis(vs, 0, -1)
     return real_part(diagonal(a)), real_part(diagonal(a[..., 1:, :-1])), v, compact(v, taus)
 
@@ -60,7 +60,7 @@ def leaves_of(n: int) -> tuple[int, int]:
 
 
 def conquered(d: Any, e: Any, of_leaves: Any) -> tuple[Any, Any]:
-    """Eigenvalues in ascending order and vectors; `of_leaves` gives those of a batch of small matrices."""
+    """Eigenvalues in ascending order and vectors; `of_leaves` returns those of a batch of small matrices."""
     n, dtype, batch = d.shape[-1], d.dtype, d.shape[:-1]
     count, size = leaves_of(n)
     scale = xp.max(xp.abs(d), axis=-1, keepdims=True) + 2 * xp.max(xp.abs(e), axis=-1, keepdims=True)

@@ -1,6 +1,6 @@
 """Arguments that name axes, shapes and dtypes: the one place that checks and normalises them.
 
-In: what users write (`axis=-1`, `shape=3`, a tuple). Out: tuples of non-negative integers and of sizes.
+Input: what users write (`axis=-1`, `shape=3`, a tuple). Output: tuples of non-negative integers and of sizes.
 Errors carry the function's name, the value seen, what was allowed, and the user's line.
 """
 
@@ -132,7 +132,7 @@ def dtype_of(function: str, dtype: Any) -> np.dtype:
 
 
 def reduced_shape(shape: Sequence[Any], axes: Sequence[int]) -> tuple[Any, ...]:
-    """`shape` with size 1 at `axes`: what keepdims gives."""
+    """`shape` with size 1 at `axes`: what keepdims returns."""
     return tuple(1 if axis in axes else n for axis, n in enumerate(shape))
 
 

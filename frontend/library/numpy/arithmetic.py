@@ -1,7 +1,7 @@
 """Elementwise arithmetic: sums, products, quotients, remainders, powers, extrema.
 
 Result dtypes, wrap-around, signs of remainders and what zero divisors give are NumPy's; integer division
-by zero gives 0 without a warning, since a compiled program cannot warn.
+by zero yields 0 without a warning, since a compiled program cannot warn.
 """
 
 from __future__ import annotations

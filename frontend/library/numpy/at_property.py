@@ -37,7 +37,7 @@ class Indexer:
 
 
 class At:
-    """`x.at[index].set(y)` and its kin; each gives a new array.
+    """`x.at[index].set(y)` and its kin; each returns a new array.
 
     `mode` says what an index out of bounds does: by default it is dropped, and read from the nearest end;
     "clip" writes at the nearest end, "wrap" counts on from the other end, "drop" and "fill" leave it out and
@@ -61,7 +61,7 @@ class At:
         unique_indices: bool = False,
         wrap_negative_indices: bool = True,
     ) -> Any:
-        """`x[index]`, with a choice of what an index out of bounds gives."""
+        """`x[index]`, with a choice of what an index out of bounds reads."""
         return get_index(self.array, self.index, out_of_bounds(mode, wrap_negative_indices), fill_value)
 
     def set(self, values: Any, **keywords: Any) -> Any:

@@ -1,6 +1,6 @@
 """Reading an index expression: what `x[...]` is indexed with, axis by axis.
 
-In: the index as Python gives it. Out: a list of items in the order written, each bound to its axis:
+Input: the index as Python passes it. Output: a list of items in the order written, each bound to its axis:
 integers and slices that are known, integers and integer arrays that are values, new axes. Boolean masks
 whose elements are known have become integer arrays; traced ones stay masks, for the callers to judge.
 """

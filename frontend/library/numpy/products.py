@@ -160,7 +160,7 @@ def kron(a: Any, b: Any) -> Any:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The cross product of vectors of 3 (or 2, which gives the third component) along an axis."""
+    """The cross product of vectors of 3 (or 2, which yields the third component) along an axis."""
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = promote(a, b)

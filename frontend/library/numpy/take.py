@@ -26,7 +26,7 @@ MODES = (None, "clip", "fill", "wrap", "raise", "promise_in_bounds")
 
 
 def default_fill(dtype: np.dtype) -> Any:
-    """What `mode="fill"` gives out of bounds when no value is named."""
+    """What `mode="fill"` reads out of bounds when no value is named."""
     if dtype in INEXACT:
         return np.nan
     return True if dtype == BOOL else np.iinfo(dtype).min if dtype.kind == "i" else np.iinfo(dtype).max

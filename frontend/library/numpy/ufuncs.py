@@ -62,7 +62,7 @@ class Ufunc:
         return _reduce(self, array, axis, dtype, out, keepdims, initial, where)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        """What `reduce` gives of the first element, of the first two, and so on along `axis`."""
+        """What `reduce` returns of the first element, of the first two, and so on along `axis`."""
         return _accumulate(self, array, axis, dtype, out)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:

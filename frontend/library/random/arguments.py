@@ -1,7 +1,7 @@
-"""What samplers are given, checked once: keys, shapes, dtypes and parameters that spread over a shape.
+"""The arguments of samplers, checked once: keys, shapes, dtypes and parameters that broadcast to a shape.
 
-Each check gives the value in the form that the samplers compute with, or an error that says what was seen and
-what to write instead.
+Input: what the user passes. Output: the value in the form that samplers compute with, or an error that says
+what was seen and what to write instead.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _by_inversion(key: Any, count: Any, p: Any) -> Any:
     """How many geometric waiting times fit into `count` trials (Devroye 1986, chapter 10.4.3)."""
     logarithm = xp.log1p(-p)
 
-    def turn(state: Any) -> Any:
+    def step(state: Any) -> Any:
         key, number, total = state
         used, key = parts(key, 2)
         number = xp.where(total <= count, number + 1, number)
@@ -70,7 +70,7 @@ def _by_inversion(key: Any, count: Any, p: Any) -> Any:
         return key, number, total + xp.ceil(xp.log(u) / logarithm)
 
     start = (key, xp.zeros_like(p), xp.zeros_like(p))
-    return while_loop(lambda state: xp.any(state[2] <= count), turn, start)[1] - 1
+    return while_loop(lambda state: xp.any(state[2] <= count), step, start)[1] - 1
 
 
 def _by_rejection(key: Any, count: Any, p: Any) -> Any:
@@ -84,7 +84,7 @@ def _by_rejection(key: Any, count: Any, p: Any) -> Any:
     middle = xp.floor((count + 1) * p)
     constant = stirling_tail(middle) + stirling_tail(count - middle)
 
-    def turn(state: Any) -> Any:
+    def step(state: Any) -> Any:
         key, chosen, is_done = state
         key, first, second = parts(key, 3)
         u = uniform_floats(first, tuple(p.shape), p.dtype)
@@ -108,7 +108,7 @@ def _by_rejection(key: Any, count: Any, p: Any) -> Any:
         return key, xp.where(passes, k, chosen), is_done | passes
 
     start = (key, xp.full_like(p, -1), xp.zeros(tuple(p.shape), dtype=bool))
-    return while_loop(lambda state: xp.any(~state[2]), turn, start)[1]
+    return while_loop(lambda state: xp.any(~state[2]), step, start)[1]
 
 
 def multinomial(
@@ -143,11 +143,11 @@ def multinomial(
     left = ops.cumsum(chances, axis=0, reverse=True)
     ratios = chances / xp.where(left == 0, 1.0, left)
 
-    def turn(remainder: Any, slices: Any) -> Any:
+    def step(remainder: Any, slices: Any) -> Any:
         ratio, one = slices
         drawn = _binomial(one, remainder, xp.clip(ratio, 0.0, 1.0))
         return remainder - drawn, drawn
 
     keys = split_keys(value, (chances.shape[0],))
-    _, counts = scan(turn, xp.broadcast_to(count, batch), (ratios, keys), unroll=unroll)
+    _, counts = scan(step, xp.broadcast_to(count, batch), (ratios, keys), unroll=unroll)
     return xp.moveaxis(counts, 0, -1).astype(wanted)

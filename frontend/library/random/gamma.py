@@ -56,10 +56,10 @@ def log_gamma(key: Any, a: Any, shape: tuple[Any, ...]) -> Any:
 
 
 def _drawn(keys: Any, a: Any, dtype: np.dtype) -> Any:
-    """One sample for each key. A turn of the loop proposes a normal number to each sample that has none yet.
+    """One sample for each key. An iteration proposes a normal number to each sample that is not accepted yet.
 
-    JAX draws normal numbers in a loop of its own until `1 + c x` is positive, and then asks for the sample:
-    both are turns here, since a number that is not positive only moves the key of the normal numbers on.
+    JAX draws normal numbers in a loop of its own until `1 + c x` is positive, and then tests the sample. Both
+    are iterations of one loop here: a number that is not positive only advances the key.
     """
     keys, boost_keys = key_parts(keys, 2)
     is_small = a < 1  # then Gamma(a) is Gamma(a + 1) * U ** (1 / a)
@@ -70,7 +70,7 @@ def _drawn(keys: Any, a: Any, dtype: np.dtype) -> Any:
     def is_left(state: Any) -> Any:
         return xp.any(~state[0])
 
-    def turn(state: Any) -> Any:
+    def step(state: Any) -> Any:
         is_done, log_v, keys, normal_keys, uniform_keys = state
         normal_keys, once = key_parts(normal_keys, 2)
         x = normal_floats(once, shape, dtype)
@@ -93,7 +93,7 @@ def _drawn(keys: Any, a: Any, dtype: np.dtype) -> Any:
         return (is_done | (is_asked & ~is_refused), xp.where(is_asked, logarithm, log_v), *moved)
 
     start = (xp.zeros(shape, dtype=bool), xp.zeros_like(d), *key_parts(keys, 3))
-    _, log_v, *_ = while_loop(is_left, turn, start)
+    _, log_v, *_ = while_loop(is_left, step, start)
     log_boost = -exponential_floats(boost_keys, shape, dtype)
     boost = xp.where(is_small & (log_boost < 0), log_boost / a, 0.0)
     return xp.where(a >= 0, xp.log(d) + log_v + boost, xp.nan)

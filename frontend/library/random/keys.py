@@ -123,7 +123,7 @@ def parts(key: Any, count: int) -> list[Any]:
 
 
 def key_parts(keys: Any, count: int) -> list[Any]:
-    """What `parts` gives of each of an array of keys: arrays of the same shape."""
+    """What `parts` returns of each of an array of keys: arrays of the same shape."""
     batch = tuple(keys.shape[:-1])
     parts_ = words(ops.random_bits(keys, shape=(*batch, count), width=64))
     return [parts_[..., i, :] for i in range(count)]

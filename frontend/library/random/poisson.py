@@ -67,14 +67,14 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = INT32) -> Any:
 def _counted(key: Any, rate: Any, shape: tuple[Any, ...]) -> Any:
     """How many exponential waiting times pass before their sum reaches the rate."""
 
-    def turn(state: Any) -> Any:
+    def step(state: Any) -> Any:
         key, count, left = state
         key, used = parts(key, 2)
         count = xp.where(left > -rate, count + 1, count)
         return key, count, left + xp.log(uniform_floats(used, shape, FLOAT32))
 
     start = (key, xp.zeros_like(rate), xp.zeros(shape, dtype=FLOAT32))
-    return while_loop(lambda state: xp.any(state[2] > -rate), turn, start)[1] - 1
+    return while_loop(lambda state: xp.any(state[2] > -rate), step, start)[1] - 1
 
 
 def _by_rejection(key: Any, rate: Any, shape: tuple[Any, ...]) -> Any:
@@ -83,7 +83,7 @@ def _by_rejection(key: Any, rate: Any, shape: tuple[Any, ...]) -> Any:
     inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
     v_limit = 0.9277 - 3.6224 / (b - 2)
 
-    def turn(state: Any) -> Any:
+    def step(state: Any) -> Any:
         key, chosen, is_done = state
         key, first, second = parts(key, 3)
         u = uniform_floats(first, shape, rate.dtype) - 0.5
@@ -98,7 +98,7 @@ def _by_rejection(key: Any, rate: Any, shape: tuple[Any, ...]) -> Any:
         return key, xp.where(passes, k, chosen), is_done | passes
 
     start = (key, xp.full_like(rate, -1), xp.zeros(shape, dtype=bool))
-    return while_loop(lambda state: xp.any(~state[2]), turn, start)[1]
+    return while_loop(lambda state: xp.any(~state[2]), step, start)[1]
 
 
 def _log_probability(k: Any, rate: Any) -> Any:

@@ -1,6 +1,6 @@
 """How a gamma sample moves with its parameter: the implicit derivative of a quantile.
 
-A sample `x` of Gamma(a) is the quantile of some fixed probability; holding `F(x; a)` fixed as `a` moves gives
+A sample `x` of Gamma(a) is the quantile of some fixed probability; keeping `F(x; a)` fixed as `a` moves gives
 `dx/da = -(dF/da) / p(x; a)` (Figurnov, Mohamed, Mnih: Implicit reparameterization gradients; 2018).
 Up to `x = 1` by the power series of `F`, above by quadrature of `dF/da = integral of p (log t - digamma a)`
 from that side of `x` on which the integrand has one sign, so that nothing cancels.

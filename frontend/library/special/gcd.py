@@ -22,12 +22,12 @@ def gcd(x1: Any, x2: Any) -> Any:
     def is_left(state: Any) -> Any:
         return xp.any(state[1] != 0)
 
-    def turn(state: Any) -> Any:
+    def step(state: Any) -> Any:
         a, b = state
         is_done = b == 0
         return xp.where(is_done, a, b), xp.where(is_done, b, xp.remainder(a, xp.where(is_done, 1, b)))
 
-    return while_loop(is_left, turn, (xp.abs(left), xp.abs(right)))[0]
+    return while_loop(is_left, step, (xp.abs(left), xp.abs(right)))[0]
 
 
 @as_ufunc(np.lcm)

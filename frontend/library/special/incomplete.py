@@ -211,7 +211,7 @@ def _lentz(first: Any, terms: Callable[[Any], tuple[Any, Any]]) -> Any:
     def is_left(state: Any) -> Any:
         return xp.any(state[4])
 
-    def turn(state: Any) -> Any:
+    def step(state: Any) -> Any:
         n, c, d, value, is_open = state
         p, q = terms(n)
         d = 1 / safe(q + p * d)
@@ -223,7 +223,7 @@ def _lentz(first: Any, terms: Callable[[Any], tuple[Any, Any]]) -> Any:
     d = 1 / safe(first)
     one = xp.ones((), dtype=dtype)
     large = xp.full_like(first, 1 / tiny)
-    return while_loop(is_left, turn, (one, large, d, d, xp.isfinite(d)))[3]
+    return while_loop(is_left, step, (one, large, d, d, xp.isfinite(d)))[3]
 
 
 @custom_jvp
@@ -262,7 +262,7 @@ def _beta_density(a: Any, b: Any, x: Any) -> Any:
 
 
 def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
-    """Two terms a turn would be as good; here term `n` is even or odd."""
+    """Two terms an iteration would be as good; here term `n` is even or odd."""
 
     def terms(n: Any) -> tuple[Any, Any]:
         m = xp.floor(n / 2)
