@@ -24,7 +24,7 @@ import adze.numpy as anp
 from adze.frontend.tracing.trace import trace_program
 from adze.frontend.transforms.differentiation import grad
 from adze.passes.analysis.verify import verify
-from adze.passes.autodiff.linearize import Linearizer
+from adze.passes.engines import Engines
 from adze.passes.pipeline import LOWER, OPTIMIZE, run_pipeline
 
 OPS_PER_ITERATION = 5
@@ -133,7 +133,7 @@ def gradient_seconds(function: Any) -> dict[str, float]:
 
     traced = timed("trace", lambda: trace_program(total, arguments(), {}))
     module = traced.module
-    linearizer = Linearizer(module)
+    linearizer = Engines(module).linearizer
     linearized = timed("linearize", lambda: linearizer.linearize(traced.symbol, (True, True)))
     linear = (False,) * len(linearized.residuals) + (True, True)
     timed("transpose", lambda: linearizer.transposer.transpose(linearized.linear, linear))

@@ -23,9 +23,10 @@ from .ops.constants import (
 from .ops.contraction.convolution import ConvGeneral
 from .ops.contraction.dot_general import DotGeneral
 from .ops.control.call import Call
-from .ops.control.loops import Cond, While
+from .ops.control.cond import Cond
 from .ops.control.scan import Scan
-from .ops.control.while_backward import WhilePullback
+from .ops.control.while_loop import While
+from .ops.control.while_pullback import WhilePullback
 from .ops.custom_rules.batching import CustomBatchCall
 from .ops.custom_rules.derivatives import (
     CheckpointCall,

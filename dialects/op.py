@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 import numpy as np
@@ -63,8 +64,6 @@ class Linear:
 
 NO_TANGENT: Final = undefined("it has no operand that carries a tangent")
 NO_BATCH: Final = undefined("it has no operand that can be batched")
-DIFFERENTIATION_LATER: Final = undefined("issue: the differentiation passes have not landed yet")
-BATCHING_LATER: Final = undefined("issue: the batching pass has not landed yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +229,34 @@ class Op:
     has_own_transpose: ClassVar[bool] = False
     simplify: ClassVar[Callable[..., Any] | None] = None
     permuted: ClassVar[Callable[..., Any] | None] = None
-    shape_donors: ClassVar[Callable[..., Sequence[int]] | None] = None
+    shape_operands: ClassVar[Callable[..., Sequence[int]] | None] = None
     """For each result the position of an operand of its shape; for ops that do not show it by themselves."""
+    is_constant: ClassVar[bool] = False
+    """Whether its result is an array that its attributes state."""
+    is_elementwise: ClassVar[bool] = False
+    """Whether each element of the result depends on the elements at the same place alone."""
+    is_movement: ClassVar[bool] = False
+    """Whether elements of operands are moved, repeated or left out, and none is computed."""
+    is_broadcast: ClassVar[bool] = False
+    """Whether it repeats its operand in a result of a given `shape`."""
+    is_arithmetic: ClassVar[bool] = True
+    """Whether elements are computed; False where they are moved, chosen, reinterpreted or shown."""
+    has_own_rules: ClassVar[bool] = False
+    """Whether it refers to rules of its own, for derivatives or batches, besides its callee."""
+    label_attribute: ClassVar[str | None] = None
+    """The attribute that names its result for checkpoint policies."""
+    predicated: ClassVar[Callable[..., Any] | None] = None
+    """`predicated(b, predicate, operands, engine, **attributes)` -> the results where the 0-d i1 `predicate`
+    holds; where it does not, any values, and no effect. For ops that stop programs, may not end, or refer to
+    functions that do."""
+    is_always_predicated: ClassVar[bool] = False
+    """Whether it needs its rule `predicated` itself, not only where a function it refers to does."""
+    live_operands: ClassVar[Callable[..., tuple[tuple[bool, ...], tuple[bool, ...]]] | None] = None
+    """`live_operands(engine, used, attributes)` -> which operands the `used` results depend on, and which
+    results must be kept for them; without it all are kept. For ops that refer to functions."""
+    without_dead_results: ClassVar[Callable[..., dict[str, Any]] | None] = None
+    """`without_dead_results(engine, operands, results, attributes)` -> the attributes of the op with these
+    operands and results only."""
     linearize: ClassVar[Callable[..., Any] | None] = None
 
     infer: ClassVar[Any]
@@ -255,9 +280,13 @@ class Op:
             raise TypeError(f"op {cls.name!r} has no docstring: state its mathematics")
 
     @classmethod
-    def names_axis(cls, attributes: Mapping[str, Any], axis_name: str | None) -> bool:
-        """Whether this application is a collective over the named axis `axis_name`."""
-        return axis_name is not None and attributes.get("axis_name") == axis_name
+    def flops(
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+    ) -> int:
+        """About how many operations one application costs; a dynamic size counts as 1."""
+        if not cls.is_arithmetic or not operands:
+            return 0
+        return max(map(element_count, (*operands, *results)))
 
     @classmethod
     def check(cls, operand_types: Sequence[ValueType], attributes: Mapping[str, object]) -> None:
@@ -307,6 +336,11 @@ def _known_result_types(rule: Callable[..., Any], operand_types: tuple[ValueType
     return rule(operand_types, {})
 
 
+def element_count(type_: TensorType) -> int:
+    """How many elements an array of this type has; a dynamic size counts as 1."""
+    return prod(1 if n is None else n for n in type_.shape)
+
+
 def as_tuple(returned: T | Sequence[T]) -> tuple[T, ...]:
     """What a rule returned for one result, or for each of them in a tuple or list, as a tuple."""
     return tuple(returned) if isinstance(returned, (tuple, list)) else (cast(T, returned),)
@@ -349,9 +383,7 @@ def require_axes(op: str, name: str, axes: Sequence[int], rank: int) -> None:
 
 __all__ = [
     "ANY",
-    "BATCHING_LATER",
     "DIALECT",
-    "DIFFERENTIATION_LATER",
     "NO_BATCH",
     "NO_TANGENT",
     "RULES",
@@ -365,6 +397,7 @@ __all__ = [
     "boolean",
     "choice",
     "dtype_attribute",
+    "element_count",
     "elements",
     "integer",
     "ints",

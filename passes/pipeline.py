@@ -22,13 +22,13 @@ from .ir.functions import functions
 from .lower.convert import Convert
 from .lower.fuse_reductions import FuseReductions
 from .lower.inline_bodies import InlineBodies
-from .lower.iree.bounded import BoundSizes
-from .lower.iree.hazards import MarkBarriers
-from .lower.iree.lifetimes import KeepLifetimes
-from .lower.iree.whiles import UseLoopState
+from .lower.iree.dropped_loop_state import UseLoopState
+from .lower.iree.early_deallocation import KeepLifetimes
+from .lower.iree.folded_offsets import BoundSizes
+from .lower.iree.two_index_maps import MarkBarriers
 from .lower.plan import Plan, hints_of
 from .lower.tuning.configuration import ModuleHints, settle
-from .optimize.dead_results import narrow
+from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
 
@@ -62,7 +62,7 @@ class DropDeadResults(Pass):
     name = "drop-dead-results"
 
     def run(self, module: mlir.ir.Module) -> bool:
-        return narrow(module)
+        return eliminate_dead_results(module)
 
 
 @dataclass(frozen=True)

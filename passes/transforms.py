@@ -15,11 +15,8 @@ from ..dialects.codec import Codec
 from ..dialects.errors import AdzeError
 from ..dialects.types import FLOATS, TensorType
 from .analysis.verify import verify
-from .autodiff.jvp import ForwardMode
-from .autodiff.linearize import Linearizer
-from .autodiff.transpose import Transposer
 from .base import Pass
-from .batching.batch import Batcher
+from .engines import Engines
 from .ir.construction import Activity, NewFunction, call_function, derived_location, unique_symbol
 from .ir.functions import body, function, split_body
 from .pipeline import OPTIMIZE, run_pipeline
@@ -76,7 +73,7 @@ class Jvp(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         active = _chosen(self.argnums, _arguments(module, self.function), "argnums")
-        made = ForwardMode(module).differentiate(self.function, active)
+        made = Engines(module).forward.differentiate(self.function, active)
         _publish(module, made.symbol, f"{self.function}_jvp")
 
 
@@ -90,7 +87,7 @@ class Linearize(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         active = _chosen(self.argnums, _arguments(module, self.function), "argnums")
-        made = Linearizer(module).linearize(self.function, active)
+        made = Engines(module).linearizer.linearize(self.function, active)
         with module.context:
             for symbol in (made.primal, made.linear):
                 del function(module, symbol).attributes["sym_visibility"]
@@ -107,7 +104,7 @@ class TransposeFunction(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         linear = _chosen(self.argnums, _arguments(module, self.function), "argnums")
-        made = Transposer(module).transpose(self.function, linear)
+        made = Engines(module).transposer.transpose(self.function, linear)
         _publish(module, made.symbol, f"{self.function}_transpose")
 
 
@@ -132,10 +129,10 @@ class Grad(Pass):
                 f"grad needs a function that gives one float scalar, @{self.function} gives "
                 f"({', '.join(map(str, types))})"
             )
-        engine = Linearizer(module)
-        made = engine.linearize(self.function, active)
+        engines = Engines(module)
+        made = engines.linearizer.linearize(self.function, active)
         linear = (False,) * len(made.residuals) + (True,) * sum(active)
-        transposed = engine.transposer.transpose(made.linear, linear)
+        transposed = engines.transposer.transpose(made.linear, linear)
         location = derived_location(source.location, "grad")
         new = NewFunction(
             module, codec, f"{self.function}_grad", [codec.read_type(a.type) for a in arguments], location
@@ -173,7 +170,8 @@ class Batch(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         batched = _chosen(self.argnums, _arguments(module, self.function), "argnums")
-        made = Batcher(module, int(self.size) if self.size else None).batch(self.function, batched, True)
+        batcher = Engines(module).batcher(int(self.size) if self.size else None)
+        made = batcher.batch(self.function, batched, all_results=True)
         _publish(module, made.symbol, f"{self.function}_batched")
 
 

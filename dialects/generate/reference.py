@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from .. import types
-from ..op import BATCHING_LATER, DIFFERENTIATION_LATER, RULES, Attribute, Op, Operand, Undefined
+from ..op import RULES, Attribute, Op, Operand, Undefined
 from .irdl import result_kinds
 
 _HEADER = """\
@@ -119,9 +119,5 @@ def _rules(op: type[Op]) -> str:
     if op.simplify is not None:
         defined.append("simplify")
     text = ", ".join(defined)
-    pending = (DIFFERENTIATION_LATER, BATCHING_LATER)
     missing = {rule: getattr(op, rule) for rule in RULES if isinstance(getattr(op, rule), Undefined)}
-    later = [rule for rule, why in missing.items() if why in pending]
-    never = [f"no {rule} ({why.reason})" for rule, why in missing.items() if why not in pending]
-    notes = ([f"still to come: {', '.join(later)}"] if later else []) + never
-    return "; ".join([text, *notes])
+    return "; ".join([text, *(f"no {rule} ({why.reason})" for rule, why in missing.items())])

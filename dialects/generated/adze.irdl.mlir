@@ -943,7 +943,7 @@ irdl.dialect @adze {
     %6 = irdl.base "#builtin.array"
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
-    irdl.attributes {"callee" = %2, "bwd" = %3, "residual_count" = %4, "donor_count" = %5, "results" = %6}
+    irdl.attributes {"callee" = %2, "bwd" = %3, "residual_count" = %4, "shape_operand_count" = %5, "results" = %6}
   }
   irdl.operation @while_pullback {
     %0 = irdl.base "!builtin.tensor"
@@ -966,9 +966,10 @@ irdl.dialect @adze {
     %2 = irdl.base "#builtin.symbol_ref"
     %3 = irdl.base "#builtin.string"
     %4 = irdl.base "#builtin.array"
+    %5 = irdl.base "#builtin.array"
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
-    irdl.attributes {"callee" = %2, "rule" = %3, "results" = %4}
+    irdl.attributes {"callee" = %2, "rule" = %3, "derivation" = %4, "results" = %5}
   }
   irdl.operation @print {
     %0 = irdl.base "!builtin.tensor"

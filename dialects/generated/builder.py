@@ -561,11 +561,11 @@ class Builder(BuilderCore[V]):
         return result
 
     def optimization_barrier(self, *xs: V) -> tuple[V, ...]:
-        """``y... = x...``, behind which no value is known: what is computed again stays computed again."""
+        """``y... = x...``, which hides the values: equal computations before and behind it are not merged."""
         return self.apply(BY_NAME["optimization_barrier"], (*xs, ), {})
 
     def undefined_value(self, *, message: str, results: Sequence[ValueType]) -> tuple[V, ...]:
-        """Values that no rule can give; evaluating or lowering them is the error `message`."""
+        """Values that no rule can compute; evaluating or lowering them is the error `message`."""
         return self.apply(BY_NAME["undefined_value"], (), {"message": message, "results": tuple(results)})
 
     def checkpoint_call(self, *xs: V, callee: str, policy: str, labels: str, results: Sequence[ValueType]) -> tuple[V, ...]:
@@ -580,17 +580,17 @@ class Builder(BuilderCore[V]):
         """``y... = callee(x...)``, whose pullback is a user's: ``bwd(residuals..., dy...)``."""
         return self.apply(BY_NAME["custom_vjp_call"], (*xs, ), {"callee": callee, "fwd": fwd, "bwd": bwd, "closed_over": closed_over, "results": tuple(results)})
 
-    def custom_vjp_linear(self, *xs: V, callee: str, bwd: str, residual_count: int, donor_count: int, results: Sequence[ValueType]) -> tuple[V, ...]:
+    def custom_vjp_linear(self, *xs: V, callee: str, bwd: str, residual_count: int, shape_operand_count: int, results: Sequence[ValueType]) -> tuple[V, ...]:
         """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``."""
-        return self.apply(BY_NAME["custom_vjp_linear"], (*xs, ), {"callee": callee, "bwd": bwd, "residual_count": residual_count, "donor_count": donor_count, "results": tuple(results)})
+        return self.apply(BY_NAME["custom_vjp_linear"], (*xs, ), {"callee": callee, "bwd": bwd, "residual_count": residual_count, "shape_operand_count": shape_operand_count, "results": tuple(results)})
 
     def while_pullback(self, steps: V, *xs: V, callee: str, body: str, body_constants: int, state_count: int, saved_states: int, active: Sequence[int], results: Sequence[ValueType]) -> tuple[V, ...]:
-        """``cotangents of (d..., state...) = pullback of `steps` turns of state = body(d..., state...)``."""
+        """``cotangents of (d..., state...) = pullback of `steps` iterations of state = body(d..., state...)``."""
         return self.apply(BY_NAME["while_pullback"], (steps, *xs, ), {"callee": callee, "body": body, "body_constants": body_constants, "state_count": state_count, "saved_states": saved_states, "active": tuple(active), "results": tuple(results)})
 
-    def custom_batch_call(self, *xs: V, callee: str, rule: str, results: Sequence[ValueType]) -> tuple[V, ...]:
+    def custom_batch_call(self, *xs: V, callee: str, rule: str, derivation: Sequence[Sequence[int]], results: Sequence[ValueType]) -> tuple[V, ...]:
         """``y... = callee(x...)``, which the batch engine maps by `rule` in place of mapping `callee`."""
-        return self.apply(BY_NAME["custom_batch_call"], (*xs, ), {"callee": callee, "rule": rule, "results": tuple(results)})
+        return self.apply(BY_NAME["custom_batch_call"], (*xs, ), {"callee": callee, "rule": rule, "derivation": tuple(tuple(row) for row in derivation), "results": tuple(results)})
 
     def print(self, *xs: V, format: str) -> None:
         """Show the operands when the program reaches this point, under the text `format`."""

@@ -25,11 +25,6 @@ class Collective(Op):
         "length": sizes("the number of its elements, one size"),
     }
 
-    @classmethod
-    def names_axis(cls, attributes: Any, axis_name: str | None) -> bool:
-        """Never by name: an inner axis may have the name of an outer one, and `index` tells them apart."""
-        return False
-
 
 def _check(op: str, index: TensorType, length: tuple[int | None, ...]) -> None:
     require(index.rank == 0, f"{op}: the index must be 0-d, got {index}")

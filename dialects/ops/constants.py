@@ -36,6 +36,7 @@ class Constant(Op):
     """
 
     name = "constant"
+    is_constant = True
     is_cheap = True
     attributes = {"value": elements("the stored bits"), "dtype": dtype_attribute("the element type")}
 
@@ -92,6 +93,7 @@ class Dim(Op):
     """``n = x.shape[axis]``, as a size."""
 
     name = "dim"
+    is_arithmetic = False
     is_cheap = True
     operands = (Operand("x", ANY),)
     attributes = {"axis": integer("the axis to measure")}

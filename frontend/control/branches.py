@@ -164,7 +164,9 @@ class _Branches:
 
         if batching == "map":
             whole = self.scope.trace(self.name, choose, [argument_of(v) for v in operands])
-            results = ops.custom_batch_call(*operands, callee=whole.symbol, rule=ONE_BY_ONE, results=kinds)
+            results = ops.custom_batch_call(
+                *operands, callee=whole.symbol, rule=ONE_BY_ONE, derivation=(), results=kinds
+            )
         else:
             results = choose(operands)
         return tree.unflatten(branches[0].result_tree, results)

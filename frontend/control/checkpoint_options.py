@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import isqrt, prod
 from typing import Any
 
-from ...dialects.ops.control.revolve import FEWEST_STATES
+from ...passes.autodiff.revolve import FEWEST_STATES
 from ..errors import ArgumentError
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text

@@ -18,9 +18,7 @@ from ...dialects.builder.emitter import Reader
 from ...dialects.types import SIZE, TensorType, ValueType
 from ...passes.analysis.evaluate import evaluate
 from ...passes.autodiff.deferred import Deferred, is_deferred, require
-from ...passes.autodiff.jvp import ForwardMode
-from ...passes.autodiff.linearize import Linearizer
-from ...passes.autodiff.transpose import Transposer
+from ...passes.engines import Engines
 from ...passes.ir.functions import function as find_function
 from ...passes.ir.functions import functions, rename_references, split_body
 from .. import tree
@@ -143,26 +141,13 @@ class FunctionScope:
         return list(results)
 
     @property
-    def forward(self) -> ForwardMode:
-        """The program's jvp engine."""
-        return self.engine(ForwardMode, ForwardMode)
-
-    @property
-    def linearizer(self) -> Linearizer:
-        """The program's linearize engine."""
-        return self.engine(Linearizer, Linearizer)
-
-    @property
-    def transposer(self) -> Transposer:
-        """The program's transpose engine."""
-        return self.engine(Transposer, Transposer)
-
-    def engine(self, key: Any, make: Callable[[Any], Any]) -> Any:
-        """The program's engine under `key`, made of its module when it is first asked for."""
-        engines = self.program.memo
-        if key not in engines:
-            engines[key] = make(self.program.module)
-        return engines[key]
+    def engines(self) -> Engines:
+        """The engines of the program's module, made when one is first asked for."""
+        memo = self.program.memo
+        if Engines not in memo:
+            memo[Engines] = Engines(self.program.module, self.program)
+        engines: Engines = memo[Engines]
+        return engines
 
 
 def imported(target: Program, source: Program, symbol: str) -> str:

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dialects.ops.custom_rules.batching import ONE_BY_ONE, announce, gone
+from ...dialects.ops.custom_rules.batching import ONE_BY_ONE, gone, register
 from ...dialects.types import SIZE, TensorType, ValueType
 from .. import tree
 from ..errors import TraceError
@@ -107,10 +107,15 @@ class _Call:
         name = ONE_BY_ONE
         if self.rule is not None:
             traced = _TracedRule(self, self.rule, body, captured)
-            name = announce(self.name, traced)
+            name = register(self.name, traced)
             self.scope.program.memo["batching rule", name] = traced  # kept as long as the program is
         results = ops.custom_batch_call(
-            *self.values[:count], *captured, callee=body.symbol, rule=name, results=body.result_types
+            *self.values[:count],
+            *captured,
+            callee=body.symbol,
+            rule=name,
+            derivation=(),
+            results=body.result_types,
         )
         return tree.unflatten(body.result_tree, results)
 

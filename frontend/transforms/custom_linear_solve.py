@@ -168,7 +168,7 @@ class _System:
             callee=scope.trace("solve_forward", forward, [*fixed, *witness_arguments, *own], bound).symbol,
             bwd=scope.trace("solve_transposed", backward, [*fixed, *own], bound).symbol,
             residual_count=len(outer_values),
-            donor_count=len(shape_witnesses),
+            shape_operand_count=len(shape_witnesses),
             results=kinds,
         )
         return list(solution)

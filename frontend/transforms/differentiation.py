@@ -55,7 +55,9 @@ def jvp(
     scope = FunctionScope()
     nested = call.traced(scope, active)
     operands = [*call.values, *nested.captured]
-    derivative = scope.forward.differentiate(nested.symbol, (*active, *(False for _ in nested.captured)))
+    derivative = scope.engines.forward.differentiate(
+        nested.symbol, (*active, *(False for _ in nested.captured))
+    )
     outputs = scope.call(derivative.symbol, [*operands, *(t for t in moving if t is not None)])
     count = len(nested.result_types)
     results = outputs[:count]
@@ -112,7 +114,7 @@ def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[A
                 f"{tree.describe(nested.result_tree)}",
                 where=user_location_text(),
             )
-        transposed = scope.transposer.transpose(nested.symbol, linear)
+        transposed = scope.engines.transposer.transpose(nested.symbol, linear)
         constant = [
             v for v, is_linear in zip([*call.values, *nested.captured], linear, strict=True) if not is_linear
         ]

@@ -92,7 +92,7 @@ class LinearMap:
         ]
         active = [c for c, is_active in zip(active, self.linearized.active_results, strict=True) if is_active]
         linear = (False,) * len(residuals) + (True,) * sum(self.mask)
-        transposed = self.scope.transposer.transpose(
+        transposed = self.scope.engines.transposer.transpose(
             self.linearized.linear, linear, tuple(c is not None for c in active)
         )
         values = iter(self.scope.call(transposed.symbol, [*residuals, *(c for c in active if c is not None)]))
@@ -113,7 +113,9 @@ class LinearizedCall:
         active = [m and v.dtype in INEXACT for m, v in zip(mask, call.values, strict=True)]
         nested = call.traced(scope, active)
         operands = [*call.values, *nested.captured]
-        linearized = scope.linearizer.linearize(nested.symbol, (*active, *(False for _ in nested.captured)))
+        linearized = scope.engines.linearizer.linearize(
+            nested.symbol, (*active, *(False for _ in nested.captured))
+        )
         outputs = scope.call(linearized.primal, operands)
         self.results = outputs[: len(nested.result_types)]
         self.residuals = linearized.residual_values(operands, outputs)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ...dialects.types import TensorType
-from ...passes.batching.batch import Batcher
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
@@ -120,12 +119,8 @@ class _Mapping:
         arguments = [replace(_slice_of(v), weak_type=weak) for v, weak in zip(operands, is_weak, strict=True)]
         nested = scope.trace(function_name(self.function), self._call, arguments, sources=sources)
         static = self.size if isinstance(self.size, int) else None
-        engine = scope.engine(
-            ("batch", static, self.axis_name),
-            lambda module: Batcher(module, static, self.axis_name, scope.program),
-        )
         mask = (*(True for _ in operands), *(False for _ in nested.captured))
-        mapped = engine.batch(nested.symbol, mask)
+        mapped = scope.engines.batcher(static).batch(nested.symbol, mask)
         leading = [] if static is not None else [self.size]
         results = scope.call(mapped.symbol, [*leading, *operands, *nested.captured])
         axes = result_axes(self.function, self.out_axes, nested.result_tree)

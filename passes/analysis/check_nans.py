@@ -22,7 +22,6 @@ from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError
 from ...dialects.op import Op
-from ...dialects.ops.shape.rearrange import Movement
 from ...dialects.types import COMPLEX, INEXACT, INT32, TensorType
 from ..base import Pass
 from ..ir.functions import body, functions, is_private
@@ -113,7 +112,7 @@ def _origin(location: Any) -> Origin:
 
 def computes(op: type[Op]) -> bool:
     """Whether an op computes, as opposed to moving elements, stating constants or calling functions."""
-    return bool(op.operands) and not issubclass(op, Movement) and not op.refers_to_functions
+    return bool(op.operands) and not op.is_movement and not op.refers_to_functions
 
 
 def _is_inexact(value: Any) -> bool:

@@ -1,21 +1,23 @@
 """What a program costs, read from its IR: arithmetic, memory traffic, and the most bytes alive at once.
 
-In comes a module of adze IR, out comes a `Cost`. Each op is counted on its shapes alone: products and
-convolutions as `2 * m * n * k`, other arithmetic as one operation for each element that it reads or writes,
-movements as none. Nothing here knows what IREE fuses: bytes are those of the program as it is written.
+Input: a module of adze IR. Output: a `Cost`. Idea: each op is counted on its shapes alone, by `Op.flops`:
+products and convolutions as `2 * m * n * k`, other arithmetic as one operation for each element of its
+largest operand or result, movements as none. What IREE fuses is not known here: bytes are those of the
+program as it is written. (`Op.element_cost` is another quantity: the time of one element, by which the
+lowering decides whether threads pay.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
-from typing import Any, Final
+from typing import Any
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
+from ...dialects.op import element_count
 from ...dialects.types import TensorType
 from ..ir.functions import body, functions, is_private, split_body
 
@@ -24,7 +26,7 @@ from ..ir.functions import body, functions, is_private, split_body
 class Cost:
     """`flops` of one call, `bytes_moved` by all ops, `peak_bytes` alive at once (arguments included).
 
-    Dynamic sizes count as 1 where `is_static` is false, loops as one round.
+    Dynamic sizes count as 1 where `is_static` is false, loops as one iteration.
     """
 
     flops: int
@@ -42,23 +44,23 @@ class Cost:
 
 def cost(module: mlir.ir.Module) -> Cost:
     """The cost of the module's public function."""
-    found = functions(module)
-    main = next(symbol for symbol, operation in found.items() if not is_private(operation))
-    return _Counter(module, found).function(main)
+    by_symbol = functions(module)
+    main = next(symbol for symbol, operation in by_symbol.items() if not is_private(operation))
+    return _Counter(module, by_symbol).function(main)
 
 
 class _Counter:
     """Counts functions, each once."""
 
-    def __init__(self, module: mlir.ir.Module, found: Mapping[str, Any]) -> None:
+    def __init__(self, module: mlir.ir.Module, by_symbol: Mapping[str, Any]) -> None:
         self.reader = Reader(Codec(module.context))
-        self.found = found
+        self.functions = by_symbol
         self.counted: dict[str, Cost] = {}
 
     def function(self, symbol: str) -> Cost:
         """The cost of one call of a function."""
         if symbol not in self.counted:
-            self.counted[symbol] = self._count(self.found[symbol])
+            self.counted[symbol] = self._count(self.functions[symbol])
         return self.counted[symbol]
 
     def _count(self, operation: Any) -> Cost:
@@ -90,14 +92,15 @@ class _Counter:
 
     def _called(self, application: Application) -> list[Cost]:
         """What an op with bodies runs: its function or functions; of branches, the one that costs most."""
-        op, given = application.op, application.attributes
-        names = [n for n, a in op.attributes.items() if a.kind == "symbol"]
-        if "callee" in names:  # the others are rules for derivatives, which do not run
-            names = ["callee"]
-        called = [self.function(given[name]) for name in names]
+        op, attributes = application.op, application.attributes
+        if op.callee_attribute is not None:  # other functions are rules for derivatives, which do not run
+            return [self.function(attributes[op.callee_attribute])]
+        called = []
         for name, attribute in op.attributes.items():
-            if attribute.kind == "symbols":
-                called.append(max(map(self.function, given[name]), key=lambda c: c.flops))
+            if attribute.kind == "symbol":
+                called.append(self.function(attributes[name]))
+            elif attribute.kind == "symbols":
+                called.append(max(map(self.function, attributes[name]), key=lambda c: c.flops))
         return called
 
     def _type(self, value: Any) -> TensorType | None:
@@ -110,43 +113,12 @@ class _Counter:
 
     def _bytes(self, value: Any) -> int:
         type_ = self._type(value)
-        return 0 if type_ is None else _elements(type_) * type_.dtype.itemsize
+        return 0 if type_ is None else element_count(type_) * type_.dtype.itemsize
 
     def _flops(self, application: Application, operation: Any) -> int:
         operands = [t for t in map(self._type, operation.operands) if t is not None]
         results = [t for t in map(self._type, operation.results) if t is not None]
-        counted = _EXACT.get(application.op.name)
-        if counted is not None:
-            return counted(operands, results, application.attributes)
-        if application.op.name in _FREE or not operands:
-            return 0
-        return max(map(_elements, (*operands, *results)))
-
-
-def _elements(type_: TensorType) -> int:
-    return prod(1 if n is None else n for n in type_.shape)
-
-
-def _product(operands: list[TensorType], results: list[TensorType], attributes: Mapping[str, Any]) -> int:
-    depth = prod(operands[0].shape[axis] or 1 for axis in attributes["contracting"][0])
-    return 2 * depth * _elements(results[0])
-
-
-def _convolution(operands: list[TensorType], results: list[TensorType], attributes: Mapping[str, Any]) -> int:
-    features = operands[1].shape[attributes["rhs_spec"][0]] or 1
-    return 2 * _elements(results[0]) * (_elements(operands[1]) // max(features, 1))
-
-
-# Costs are estimates beside the ops, not part of what they mean: what is missing here counts as arithmetic.
-_EXACT: Final[Mapping[str, Callable[..., int]]] = {"dot_general": _product, "conv_general": _convolution}
-_FREE: Final = frozenset(
-    {
-        *("constant", "full", "iota", "broadcast_in_dim", "reshape", "transpose", "slice", "pad"),
-        *("concatenate", "reverse", "gather", "dynamic_slice", "dynamic_update_slice", "select"),
-        *("convert", "bitcast_convert", "real", "imag", "complex", "dim", "optimization_barrier"),
-        *("print", "check"),
-    }
-)
+        return application.op.flops(operands, results, application.attributes)
 
 
 def _scaled(count: int, unit: str) -> str:

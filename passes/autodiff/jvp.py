@@ -1,10 +1,11 @@
-"""Forward differentiation: maps a function to the one that also pushes tangents forward.
+"""Forward mode: maps a function to the one that also pushes tangents forward.
 
-`jvp(module, @f, active)` makes `@f_jvp(primals..., tangents of the active...) -> (results..., tangents of the
-active results...)`. A tangent that is zero is None while the pass runs and never becomes an array; integers
-carry none. One rule an op, `Op.jvp`; an op that refers to functions gets this pass to map them.
+Input: a function and which of its arguments are active. Output: `@f_jvp(primals..., tangents of the active
+arguments...) -> (results..., tangents of the active results...)`, memoised. Idea: each op is replaced by
+itself and its rule `Op.jvp`; an op that refers to functions gets this engine to map them. A tangent that is
+zero is None while the engine runs and never becomes an array; integers carry none.
 
-The combined function that linearization splits is made by the same walk, so the class is shared with it.
+Linearization splits the function that the same traversal makes, so its engine is a subclass of this one.
 """
 
 from __future__ import annotations
@@ -13,17 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...dialects import mlir
 from ...dialects.builder.core import Application
-from ...dialects.builder.emitter import Emitter, Reader
-from ...dialects.codec import Codec
+from ...dialects.builder.emitter import Emitter
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import INEXACT, SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
 from ..ir.construction import (
     Activity,
-    FunctionMaker,
     NewFunction,
     call_function,
     clone_operation,
@@ -32,7 +30,7 @@ from ..ir.construction import (
 from ..ir.functions import body, function, split_body
 from ..optimize.inline import inline_rule
 from .deferred import require
-from .transpose import Transposer
+from .engine import Engine, Siblings
 
 Policy = tuple[str, str]
 """What a checkpoint may save: a policy of `checkpoint_call`, and its labels."""
@@ -48,21 +46,14 @@ class Differentiated:
     active_results: Activity
 
 
-class ForwardMode(FunctionMaker):
-    """The jvp engine of one module; remembers what it has made."""
+class ForwardMode(Engine):
+    """The jvp engine of one module, with a memo of the functions it has differentiated."""
 
     transform = "jvp"
 
-    def __init__(self, module: mlir.ir.Module) -> None:
-        self.module = module
-        self.codec = Codec(module.context)
-        self.reader = Reader(self.codec)
-        self.transposer = Transposer(module)
-        self._made: dict[tuple[str, Activity, Activity | None], Differentiated] = {}
-
-    @property
-    def forward(self) -> ForwardMode:
-        return self
+    def __init__(self, siblings: Siblings) -> None:
+        super().__init__(siblings)
+        self._memo: dict[tuple[str, Activity, Activity | None], Differentiated] = {}
 
     def differentiate(self, symbol: str, active: Activity, wanted: Activity | None = None) -> Differentiated:
         """The function that maps (primals, active tangents) to (results, active result tangents).
@@ -70,10 +61,10 @@ class ForwardMode(FunctionMaker):
         `wanted` asks for the tangents of those results, zeros included, and of no others.
         """
         key = (symbol, active, wanted)
-        made = self._made.get(key)
-        if made is None:
-            made = self._made[key] = self._differentiate(symbol, active, wanted)
-        return made
+        derivative = self._memo.get(key)
+        if derivative is None:
+            derivative = self._memo[key] = self._differentiate(symbol, active, wanted)
+        return derivative
 
     def _differentiate(self, symbol: str, active: Activity, wanted: Activity | None = None) -> Differentiated:
         source = function(self.module, symbol)
@@ -107,7 +98,7 @@ class ForwardMode(FunctionMaker):
     def _step(self, operation: Any, b: Emitter, primals: dict[Any, Any], tangents: dict[Any, Any]) -> None:
         application = self.reader.read(operation, primals.__getitem__)
         assert application is not None, f"{operation.name} is not an op of adze"
-        # What is computed again as it was keeps its location; what is derived of it says so.
+        # The primal op keeps its location; the location of a derived op names the transform.
         derived = derived_location(operation.location, self.transform)
         incoming = [tangents.get(v) for v in list(operation.operands)[: len(application.operands)]]
         is_active = any(t is not None for t in incoming)
@@ -140,14 +131,14 @@ class ForwardMode(FunctionMaker):
                 where=location_text(operation.location),
                 hint="give the function around it a derivative with adze.custom_vjp or adze.custom_jvp",
             )
-        given = results[0] if len(results) == 1 else tuple(results)
-        out = rule(b, application.operands, tuple(incoming), given, **application.attributes)
+        outputs = results[0] if len(results) == 1 else tuple(results)
+        out = rule(b, application.operands, tuple(incoming), outputs, **application.attributes)
         return list(as_tuple(out))
 
     def _through_functions(
         self, application: Application, incoming: Sequence[Any], b: Emitter
     ) -> tuple[list[Any], list[Any]]:
-        """An op with bodies says itself how its differentiated bodies are put together."""
+        """Results and tangents of an op with bodies, whose rule puts its differentiated bodies together."""
         rule = self._rule_of(application.op)
         if isinstance(rule, Undefined):
             raise MissingRuleError(f"'{application.op.name}' cannot be differentiated: {rule.reason}")
@@ -163,13 +154,13 @@ class ForwardMode(FunctionMaker):
         policy: Policy = SAVE_EVERYTHING,
     ) -> tuple[list[Any], list[Any]]:
         """For rules of ops with bodies: results and result tangents of a function of the module."""
-        made = self.differentiate(symbol, tuple(t is not None for t in tangents))
+        callee = self.differentiate(symbol, tuple(t is not None for t in tangents))
         values = call_function(
-            b, self.module, made.symbol, [*primals, *(t for t in tangents if t is not None)]
+            b, self.module, callee.symbol, [*primals, *(t for t in tangents if t is not None)]
         )
-        count = len(made.active_results)
+        count = len(callee.active_results)
         outgoing = iter(values[count:])
-        return values[:count], [next(outgoing) if is_active else None for is_active in made.active_results]
+        return values[:count], [next(outgoing) if is_active else None for is_active in callee.active_results]
 
     def _rule_of(self, op: type[Op]) -> Any:
         """The rule by which an op with bodies is differentiated in this mode."""
@@ -196,8 +187,9 @@ class ForwardMode(FunctionMaker):
         require(self.module, bwd)
         results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = [b.type_of(r) for r in results]
-        forward = self.transposer.forward_of(bwd, len(residuals), linear)
-        return results, call_function(b, self.module, forward, [*residuals, *donors(b, results), *tangents])
+        push = self.transposer.pushforward(bwd, len(residuals), linear)
+        operands = [*residuals, *shape_operands_of(b, results), *tangents]
+        return results, call_function(b, self.module, push, operands)
 
     def custom_residuals(
         self, b: Emitter, fwd: str, primals: Sequence[Any], count: int
@@ -209,8 +201,8 @@ class ForwardMode(FunctionMaker):
         return outputs[:count], [*sizes, *outputs[count:]]
 
 
-def donors(b: Emitter, results: Sequence[Any]) -> list[Any]:
-    """The results themselves where a function of their tangents must be told their dynamic shapes."""
+def shape_operands_of(b: Emitter, results: Sequence[Any]) -> list[Any]:
+    """The shape operands that a function of tangents of `results` takes: none where all shapes are static."""
     return [] if all(b.tensor_type(r).is_static for r in results) else list(results)
 
 

@@ -1,10 +1,11 @@
 """Linearization: splits a differentiated function into what is computed once and what is linear.
 
-`@f` becomes `@f_primal(primals) -> (results, residuals)` and `@f_linear(residuals, tangents) -> tangents`.
-The combined function that `jvp` makes is simplified first, so that residuals are shared; then every op that
-depends on a tangent goes to the linear part. What the linear part needs of the rest is a residual: an input
-and a result are passed as they are, a constant or a cheap function of what is there (`Op.is_cheap`) is
-computed again, and only the others are saved.
+Input: `@f` and which of its arguments are active. Output: `@f_primal(primals) -> (results, residuals)` and
+`@f_linear(residuals, tangents) -> tangents`, memoised. Idea: the function that forward mode makes is
+simplified first, so that equal residuals are one; then every op that depends on a tangent goes to the linear
+part. A value that the linear part uses and does not compute is a residual: an input or a result is passed as
+it is, constants and ops that cost no more than saving their result (`Op.is_cheap`) are computed again, and
+only the others are saved.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from ...dialects.op import Op
 from ...dialects.types import SIZE
 from ..analysis.verify import location_text
 from ..ir.construction import (
-    SHAPE_DONORS,
     Activity,
     NewFunction,
     call_function,
@@ -28,10 +28,12 @@ from ..ir.construction import (
     derived_location,
     move_operation,
 )
-from ..ir.functions import body, function, rename_references, split_body
-from ..optimize.simplify import drop_unused, referenced, simplify_function
+from ..ir.functions import body, function, referenced, rename_references, split_body
+from ..ir.shape_operands import set_shape_operands
+from ..optimize.simplify import drop_unused, simplify_function
 from .deferred import require
-from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, donors
+from .engine import Siblings
+from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, shape_operands_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Residual:
 
 @dataclass(frozen=True)
 class Linearized:
-    """A function taken apart; `linear` takes the residuals in order, then the active tangents."""
+    """A linearized function; `linear` takes the residuals in order, then the active tangents."""
 
     primal: str
     linear: str
@@ -59,39 +61,27 @@ class Linearized:
 
 
 class Linearizer(ForwardMode):
-    """The linearize engine of one module; remembers what it has made."""
+    """The linearize engine of one module, with a memo of the functions it has linearized."""
 
     transform = "linearize"
 
-    def __init__(self, module: mlir.ir.Module) -> None:
-        super().__init__(module)
+    def __init__(self, siblings: Siblings) -> None:
+        super().__init__(siblings)
         self._linearized: dict[tuple[str, Activity, Policy], Linearized] = {}
-        self._forward: ForwardMode | None = None
 
     def linearize(self, symbol: str, active: Activity, policy: Policy = SAVE_EVERYTHING) -> Linearized:
-        """Take function `symbol` apart, differentiating with respect to its `active` arguments.
+        """Linearize function `symbol` with respect to its `active` arguments.
 
         Residuals that `policy` does not allow to be saved are computed again in the linear part.
         """
         key = (symbol, active, policy)
-        made = self._linearized.get(key)
-        if made is None:
+        linearized = self._linearized.get(key)
+        if linearized is None:
             combined = self._differentiate(symbol, active)
             simplify_function(self.module, combined.symbol, self.reader)
             split = _Split(self, symbol, combined.symbol, active, policy)
-            made = self._linearized[key] = split.run(combined.active_results)
-        return made
-
-    @property
-    def linearizer(self) -> Linearizer:
-        return self
-
-    @property
-    def forward(self) -> ForwardMode:
-        """Plain forward mode, for ops that cannot be split."""
-        if self._forward is None:
-            self._forward = ForwardMode(self.module)
-        return self._forward
+            linearized = self._linearized[key] = split.run(combined.active_results)
+        return linearized
 
     def _rule_of(self, op: type[Op]) -> Any:
         return op.linearize or op.jvp
@@ -99,23 +89,22 @@ class Linearizer(ForwardMode):
     def custom_pullback(
         self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
     ) -> tuple[list[Any], list[Any]]:
-        """As forward mode has it, but in an op whose transpose is the user's pullback itself."""
+        """As in forward mode, but by an op whose transpose is the user's pullback itself."""
         require(self.module, bwd)
         results, residuals = self.custom_residuals(b, fwd, primals, count)
         linear = tuple(b.type_of(r) for r in results)
-        forward = self.transposer.forward_of(bwd, len(residuals), linear)
-        lent = donors(b, results)
-        found = b.custom_vjp_linear(
+        shaped = shape_operands_of(b, results)
+        pushed = b.custom_vjp_linear(
             *residuals,
-            *lent,
+            *shaped,
             *tangents,
-            callee=forward,
+            callee=self.transposer.pushforward(bwd, len(residuals), linear),
             bwd=bwd,
             residual_count=len(residuals),
-            donor_count=len(lent),
+            shape_operand_count=len(shaped),
             results=linear,
         )
-        return results, list(found)
+        return results, list(pushed)
 
     def call(
         self,
@@ -126,18 +115,17 @@ class Linearizer(ForwardMode):
         policy: Policy = SAVE_EVERYTHING,
     ) -> tuple[list[Any], list[Any]]:
         """Results and result tangents of a function, by two calls, so that the caller can be split."""
-        made = self.linearize(symbol, tuple(t is not None for t in tangents), policy)
-        outputs = call_function(b, self.module, made.primal, primals)
-        residuals = made.residual_values(primals, outputs)
-        count = len(made.active_results)
-        values = iter(
-            call_function(b, self.module, made.linear, [*residuals, *(t for t in tangents if t is not None)])
-        )
-        return outputs[:count], [next(values) if is_active else None for is_active in made.active_results]
+        callee = self.linearize(symbol, tuple(t is not None for t in tangents), policy)
+        outputs = call_function(b, self.module, callee.primal, primals)
+        residuals = callee.residual_values(primals, outputs)
+        count = len(callee.active_results)
+        moving = (t for t in tangents if t is not None)
+        values = iter(call_function(b, self.module, callee.linear, [*residuals, *moving]))
+        return outputs[:count], [next(values) if is_active else None for is_active in callee.active_results]
 
 
 class _Split:
-    """Splits one combined function."""
+    """Splits one function that forward mode made."""
 
     def __init__(
         self, engine: Linearizer, name: str, combined: str, active: Activity, policy: Policy
@@ -161,9 +149,9 @@ class _Split:
                 self.linear_operations.add(operation)
 
     def _prefer_named_values(self) -> None:
-        """Let all that uses a value use it under the name by which it may be saved.
+        """Let every use of a value that a name stands for use the named value, which may be saved.
 
-        A derivative of the op that made it (`y` of `exp`) was written before the name was given.
+        The derivative of the op that computes the value (`y` of `exp`) comes before the op that names it.
         """
         for child in split_body(self.source)[0]:
             operation = child.operation
@@ -189,15 +177,18 @@ class _Split:
         recomputed, sources = self._residuals(tangents)
         primal_operations = [o for o in self.operations if not self._is_linear(o)]
         linear_operations = [o for o in self.operations if self._is_linear(o) or o in recomputed]
-        donors = self._donors()
-        sources += [donor for donor in donors.values() if donor not in sources]
+        shape_operands = self._shape_operands()
+        sources += [primal for primal in shape_operands.values() if primal not in sources]
         residuals, saved = self._places(sources, results)
-        # The linear part first: what it computes again is copied, the primal part takes the ops themselves.
+        # The linear part first: it clones what it computes again; the primal part takes the ops themselves.
         linear = self._function("linear", [*sources, *self.tangents], linear_operations, tangents)
         primal = self._function("primal", self.inputs, primal_operations, [*results, *saved])
         later, earlier = (function(self.engine.module, symbol).operation for symbol in (linear, primal))
         later.move_after(earlier)
-        self._attach_donors(linear, [*sources, *self.tangents], donors)
+        if shape_operands:
+            arguments = [*sources, *self.tangents]
+            places = [arguments.index(shape_operands[a]) if a in shape_operands else -1 for a in arguments]
+            set_shape_operands(later, places)
         self.source.operation.erase()
         return Linearized(primal, linear, tuple(residuals), active_results)
 
@@ -212,21 +203,14 @@ class _Split:
                     hint="let the rule give the result that the function gives, from the primals alone",
                 )
 
-    def _donors(self) -> dict[Any, Any]:
-        """For each tangent of dynamic shape the primal input that it belongs to."""
+    def _shape_operands(self) -> dict[Any, Any]:
+        """For each tangent of dynamic shape the primal input, which has that shape."""
         active = [v for v, is_active in zip(self.inputs, self.active, strict=True) if is_active]
         return {
             tangent: primal
             for tangent, primal in zip(self.tangents, active, strict=True)
             if not tangent.type.has_static_shape
         }
-
-    def _attach_donors(self, linear: str, arguments: Sequence[Any], donors: dict[Any, Any]) -> None:
-        if donors:
-            indices = [arguments.index(donors[a]) if a in donors else -1 for a in arguments]
-            context = self.engine.module.context
-            made = function(self.engine.module, linear)
-            made.attributes[SHAPE_DONORS] = mlir.ir.DenseI64ArrayAttr.get(indices, context)
 
     def _is_linear(self, operation: Any) -> bool:
         return operation in self.linear_operations
@@ -283,16 +267,16 @@ class _Split:
         return self.policy[0] != "everything"
 
     def _hide(self, arguments: Sequence[Any], values: dict[Any, Any], b: Emitter) -> None:
-        """Residuals behind a barrier: what is computed again from them must not be shared with the primal."""
+        """Put residuals behind a barrier: a recomputation from them must not be merged with the primal op."""
         hidden = [a for a in arguments if a not in self.is_linear and a.type != b.codec.write_type(SIZE)]
-        found = b.optimization_barrier(*(values[a] for a in hidden))
-        values.update(zip(hidden, found, strict=True))
+        barrier = b.optimization_barrier(*(values[a] for a in hidden))
+        values.update(zip(hidden, barrier, strict=True))
 
-    def _silence(self, operation: Any) -> None:
-        """Let an op that is computed again have no effects: the primal function had them."""
+    def _drop_effects(self, operation: Any) -> None:
+        """Let an op that is computed again refer to effect-free clones: the primal op has the effects."""
         application = self.engine.reader.read(operation)
         assert application is not None
-        renamed = {name: self.engine.silenced(name) for name in referenced(application)}
+        renamed = {name: self.engine.effect_free(name) for name in referenced(application)}
         rename_references(operation, self.engine.reader, renamed)
 
     def _function(
@@ -307,9 +291,9 @@ class _Split:
             self._hide(arguments, values, new.emitter)
         for operation in operations:
             if part == "linear" and not self._is_linear(operation):
-                self._silence(clone_operation(operation, values, new.emitter.point))
+                self._drop_effects(clone_operation(operation, values, new.emitter.point))
             else:
                 move_operation(operation, values, new.emitter.point)
         symbol = new.finish([values.get(r, r) for r in results])
-        drop_unused(engine.module, symbol, engine.reader)  # it was simplified before it was split
+        drop_unused(engine.module, symbol, engine.reader)  # the combined function is simplified already
         return symbol

@@ -1,9 +1,10 @@
 """Batching: maps a function to the one that applies it to each slice along a new leading axis.
 
-`batch(module, @f, batched)` makes `@f_batched(operands...)` in which each batched operand has the batch as
-its axis 0; an operand that is not batched stays as it is, and so does a result that depends on none.
-One rule an op, `Op.batch`; an op that refers to functions gets this pass to map them. Other batch axes are
-the frontend's business: it moves them to the front before and back after.
+Input: a function and which of its operands are batched. Output: `@f_batched(operands...)`, in which batched
+operands and results have the batch as their axis 0, memoised. Idea: each op is replaced by its rule
+`Op.batch`; an op without batched operands is kept unchanged, and its results have no batch axis. An op that
+refers to functions gets this engine to map them. Other batch axes are the frontend's business: it moves them
+to the front before and back after.
 """
 
 from __future__ import annotations
@@ -12,18 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialects import mlir
-from ...dialects.builder.emitter import Emitter, Reader
-from ...dialects.codec import Codec
+from ...dialects.builder.emitter import Emitter
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Undefined
 from ...dialects.ops.elementwise.family import repeated
 from ...dialects.types import SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
 from ..autodiff.deferred import Deferred, is_deferred, require
+from ..autodiff.engine import Engine, Siblings
 from ..ir.construction import (
     Activity,
-    FunctionMaker,
     NewFunction,
     call_function,
     derived_location,
@@ -31,7 +30,7 @@ from ..ir.construction import (
 )
 from ..ir.functions import body, function, split_body
 from ..optimize.simplify import simplify_function
-from .predicate import Guard
+from .predicate import Predicator
 
 
 @dataclass(frozen=True)
@@ -42,25 +41,21 @@ class Batched:
     batched_results: Activity
 
 
-class Batcher(FunctionMaker):
-    """The batch engine of one module for one axis; remembers what it has made.
+class Batcher(Engine):
+    """The batch engine of one module for one axis, with a memo of the functions it has batched.
 
     `size` is the static size of the axis, or None where it is dynamic: then every batched function takes
-    it as its first argument. `axis_name` is what collectives call the axis. `program` is for rules that are
-    Python functions: where they are traced.
+    it as its first argument. `program` is where rules that are Python functions are traced.
     """
 
     def __init__(
-        self, module: mlir.ir.Module, size: int | None, axis_name: str | None = None, program: Any = None
+        self, siblings: Siblings, predicator: Predicator, size: int | None, program: Any = None
     ) -> None:
-        self.module = module
-        self.program = program
+        super().__init__(siblings)
+        self.predicator = predicator
         self.size = size
-        self.axis_name = axis_name
-        self.codec = Codec(module.context)
-        self.reader = Reader(self.codec)
-        self._guard = Guard(module)
-        self._made: dict[tuple[str, Activity, bool], Batched] = {}
+        self.program = program
+        self._memo: dict[tuple[str, Activity, bool], Batched] = {}
         self._deferred: list[Deferred] = []
 
     def batch(self, symbol: str, batched: Activity, all_results: bool = False) -> Batched:
@@ -69,35 +64,35 @@ class Batcher(FunctionMaker):
         With `all_results` every result has the batch axis, repeated along it where it does not depend on it.
         """
         key = (symbol, batched, all_results)
-        made = self._made.get(key)
-        if made is None:
-            made = self._made[key] = self._batch(symbol, batched, all_results)
-        return made
+        result = self._memo.get(key)
+        if result is None:
+            result = self._memo[key] = self._batch(symbol, batched, all_results)
+        return result
 
     def leading(self, size: Any) -> list[Any]:
-        """What batched functions take before their own operands: the size, where it is dynamic."""
+        """The operands of batched functions before their own: the size of the axis, where it is dynamic."""
         return [] if self.size is not None else [size]
 
     def batched_callee(
         self, b: Emitter, symbol: str, batched: Sequence[bool], all_results: bool = False
     ) -> tuple[str, Activity, tuple[ValueType, ...]]:
         """For rules of call-like ops: the batched function, which results are batched, and their types."""
-        made = self.batch(symbol, tuple(batched), all_results)
+        callee = self.batch(symbol, tuple(batched), all_results)
         types = result_types(b, self.module, symbol)
-        mapped = zip(types, made.batched_results, strict=True)
-        return made.symbol, made.batched_results, tuple(self._type(t, on) for t, on in mapped)
+        mapped = zip(types, callee.batched_results, strict=True)
+        return callee.symbol, callee.batched_results, tuple(self._type(t, on) for t, on in mapped)
 
     def batched_rules(self, rules: Sequence[str], batch: Callable[[], Sequence[str]]) -> Sequence[str]:
-        """The batched rules of a call, which `batch` makes; when they are asked for, if the rules are too."""
+        """The batched rules of a call, as `batch` returns them; deferred if the rules themselves are."""
         if not is_deferred(self.module, rules[0]):
             return batch()
 
-        def make() -> Sequence[str]:
+        def trace() -> Sequence[str]:
             for rule in rules:
                 require(self.module, rule)
             return batch()
 
-        deferred = Deferred(self.module, [f"{rule}_batched" for rule in rules], make)
+        deferred = Deferred(self.module, [f"{rule}_batched" for rule in rules], trace)
         self._deferred.append(deferred)
         return deferred.symbols
 
@@ -105,17 +100,17 @@ class Batcher(FunctionMaker):
         self, b: Emitter, size: Any, symbol: str, operands: Sequence[Any], batched: Sequence[bool]
     ) -> tuple[list[Any], Activity]:
         """For rules of ops with bodies: the results of a batched function, and which are batched."""
-        made = self.batch(symbol, tuple(batched))
-        values = call_function(b, self.module, made.symbol, [*self.leading(size), *operands])
-        return values, made.batched_results
+        callee = self.batch(symbol, tuple(batched))
+        values = call_function(b, self.module, callee.symbol, [*self.leading(size), *operands])
+        return values, callee.batched_results
 
-    def needs_guard(self, symbol: str) -> bool:
-        """Whether elements that did not ask for a function must not go through it unguarded."""
-        return self._guard.is_needed(symbol)
+    def needs_predicate(self, symbol: str) -> bool:
+        """Whether a function has effects that elements which did not choose it must not have."""
+        return self.predicator.is_needed(symbol)
 
-    def guarded(self, symbol: str) -> str:
-        """A function that takes first, for each element, whether it asked for `symbol`."""
-        return self._guard.guarded(symbol)
+    def predicated(self, symbol: str) -> str:
+        """`symbol` with one more argument, first: for each element, whether it chose the function."""
+        return self.predicator.predicated(symbol)
 
     def _batch(self, symbol: str, batched: Activity, all_results: bool) -> Batched:
         source = function(self.module, symbol)
@@ -131,22 +126,21 @@ class Batcher(FunctionMaker):
         size = self.size if self.size is not None else new.arguments[0]
         operations, terminator = split_body(source)
         if all_results:
-            # Known before its body is: the rules of a custom derivative may call their own function.
+            # In the memo before its body: the rules of a custom derivative may call their own function.
             flags = (True,) * len(terminator.operands)
-            self._made[symbol, batched, all_results] = Batched(new.symbol, flags)
+            self._memo[symbol, batched, all_results] = Batched(new.symbol, flags)
         values = dict(zip(parameters, new.arguments[len(leading) :], strict=True))
         has_axis = {p for p, is_batched in zip(parameters, batched, strict=True) if is_batched}
         for child in operations:
             self._step(child.operation, new.emitter, size, values, has_axis)
-        results = list(terminator.operands)
-        found = [values[r] for r in results]
-        flags = tuple(r in has_axis for r in results)
+        results = [values[r] for r in terminator.operands]
+        flags = tuple(r in has_axis for r in terminator.operands)
         if all_results:
-            found = [
-                v if has else repeated(new.emitter, v, size) for v, has in zip(found, flags, strict=True)
+            results = [
+                v if has else repeated(new.emitter, v, size) for v, has in zip(results, flags, strict=True)
             ]
             flags = (True,) * len(flags)
-        new.finish(found)
+        new.finish(results)
         simplify_function(self.module, new.symbol, self.reader)
         return Batched(new.symbol, flags)
 
@@ -165,7 +159,7 @@ class Batcher(FunctionMaker):
         op, operands, attributes = application
         b.location = derived_location(operation.location, "batch")
         batched = tuple(v in has_axis for v in list(operation.operands)[: len(operands)])
-        if not any(batched) and not op.names_axis(attributes, self.axis_name):
+        if not any(batched):
             values.update(zip(operation.results, b.apply(op, operands, attributes), strict=True))
             return
         if isinstance(op.batch, Undefined):

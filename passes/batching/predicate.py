@@ -1,71 +1,71 @@
-"""Guarding: maps a function to one that takes a flag first, and where it is false does nothing that is felt.
+"""Predication: maps a function to one that takes a predicate first, and has no effect where it is false.
 
-The batch engine asks for it where it makes elements go through a function that they did not choose, or are
-done with: checks hold for them and loops make no step. One rule an op, `guarded`, for the ops that stop
-programs or refer to functions that do; all others are copied.
+Input: a function. Output: `@f_predicated(predicate, operands...)`, memoised. Idea: the batch engine makes
+elements go through functions that they did not choose, or have finished; for those, checks must hold and
+loops must make no iteration. One rule an op, `Op.predicated`, for ops that have effects of this kind or
+refer to functions that have; all other ops are cloned.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from ...dialects import mlir
-from ...dialects.builder.emitter import Reader
-from ...dialects.codec import Codec
-from ...dialects.ops.control.predication import FLAG, Guardable
-from ..ir.construction import FunctionMaker, NewFunction, clone_operation, derived_location
-from ..ir.functions import body, function, split_body
-from ..optimize.simplify import referenced
+from ...dialects.types import BOOL, TensorType
+from ..autodiff.engine import Engine, Siblings
+from ..ir.construction import NewFunction, clone_operation, derived_location
+from ..ir.functions import body, function, referenced, split_body
+
+PREDICATE: Final = TensorType((), BOOL)
 
 
-class Guard(FunctionMaker):
-    """The guards of one module; remembers what it has made."""
+class Predicator(Engine):
+    """The predication engine of one module, with a memo of the functions it has predicated."""
 
-    def __init__(self, module: mlir.ir.Module) -> None:
-        self.module = module
-        self.codec = Codec(module.context)
-        self.reader = Reader(self.codec)
-        self._made: dict[str, str] = {}
+    def __init__(self, siblings: Siblings) -> None:
+        super().__init__(siblings)
+        self._memo: dict[str, str] = {}
         self._needed: dict[str, bool] = {}
 
     def is_needed(self, symbol: str) -> bool:
-        """Whether a function, or one that it refers to, does something that a guard switches off."""
+        """Whether a function, or one that it refers to, has an op that a predicate switches off."""
         if symbol not in self._needed:
             operations, _ = split_body(function(self.module, symbol))
-            self._needed[symbol] = any(self._is_guarded(child.operation) for child in operations)
+            self._needed[symbol] = any(self._is_predicated(child.operation) for child in operations)
         return self._needed[symbol]
 
-    def guarded(self, symbol: str) -> str:
-        """The function that takes the flag before the operands of `symbol`."""
-        if symbol not in self._made:
-            self._made[symbol] = self._guarded(symbol)
-        return self._made[symbol]
+    def predicated(self, symbol: str) -> str:
+        """The function that takes the predicate before the operands of `symbol`."""
+        if symbol not in self._memo:
+            self._memo[symbol] = self._predicated(symbol)
+        return self._memo[symbol]
 
-    def _is_guarded(self, operation: Any) -> bool:
+    def _is_predicated(self, operation: Any) -> bool:
         op = self.reader.declaration(operation.name)
-        if op is None or not issubclass(op, Guardable):
+        if op is None or op.predicated is None:
             return False
         application = self.reader.read(operation)
         assert application is not None
-        return op.always_guarded or any(self.is_needed(name) for name in referenced(application))
+        return op.is_always_predicated or any(self.is_needed(name) for name in referenced(application))
 
-    def _guarded(self, symbol: str) -> str:
+    def _predicated(self, symbol: str) -> str:
         source = function(self.module, symbol)
         arguments = list(body(source).arguments)
         types = [self.codec.read_type(a.type) for a in arguments]
-        location = derived_location(source.location, "guard")
-        new = NewFunction(self.module, self.codec, f"{symbol}_guarded", [FLAG, *types], location)
-        flag, b = new.arguments[0], new.emitter
+        location = derived_location(source.location, "predicate")
+        new = NewFunction(self.module, self.codec, f"{symbol}_predicated", [PREDICATE, *types], location)
+        predicate, b = new.arguments[0], new.emitter
         values: dict[Any, Any] = dict(zip(arguments, new.arguments[1:], strict=True))
         operations, terminator = split_body(source)
         for child in operations:
             operation = child.operation
-            if not self._is_guarded(operation):
+            if not self._is_predicated(operation):
                 clone_operation(operation, values, b.point)
                 continue
             application = self.reader.read(operation, values.__getitem__)
-            assert application is not None and issubclass(application.op, Guardable)
+            assert application is not None
+            op, operands, attributes = application
+            assert op.predicated is not None
             b.location = operation.location
-            found = application.op.guarded(b, flag, application.operands, self, **application.attributes)
-            values.update(zip(operation.results, found, strict=True))
+            results = op.predicated(b, predicate, operands, self, **attributes)
+            values.update(zip(operation.results, results, strict=True))
         return new.finish([values[v] for v in terminator.operands])

@@ -1,4 +1,4 @@
-"""Functions of a module, as every engine walks them: one block, straight-line ops, one return."""
+"""Functions of a module, as every engine traverses them: one block, straight-line ops, one return."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ...dialects import mlir
+from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.errors import VerificationError
 
 
 def functions(module: mlir.ir.Module) -> dict[str, Any]:
     """The functions of `module` by symbol, in order; `VerificationError` if it holds anything else."""
-    found: dict[str, Any] = {}
+    by_symbol: dict[str, Any] = {}
     for operation in module.body.operations:
         if operation.operation.name != "func.func":
             raise VerificationError(
                 f"a module of adze holds functions only, found '{operation.operation.name}'"
             )
-        found[operation.attributes["sym_name"].value] = operation
-    return found
+        by_symbol[operation.attributes["sym_name"].value] = operation
+    return by_symbol
 
 
 def function(module: mlir.ir.Module, symbol: str) -> Any:
     """The function called `symbol`, or `VerificationError` listing those that exist."""
-    found = functions(module)
-    if symbol not in found:
-        raise VerificationError(f"there is no function @{symbol}; the module has @{', @'.join(found)}")
-    return found[symbol]
+    by_symbol = functions(module)
+    if symbol not in by_symbol:
+        raise VerificationError(f"there is no function @{symbol}; the module has @{', @'.join(by_symbol)}")
+    return by_symbol[symbol]
 
 
 def body(operation: Any) -> mlir.ir.Block:
@@ -58,8 +59,19 @@ def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Any]]:
             yield symbol, child
 
 
+def referenced(application: Application) -> list[str]:
+    """The symbols of the functions that an application refers to."""
+    symbols: list[str] = []
+    for name, attribute in application.op.attributes.items():
+        if attribute.kind == "symbol":
+            symbols.append(application.attributes[name])
+        elif attribute.kind == "symbols":
+            symbols.extend(application.attributes[name])
+    return symbols
+
+
 def drop_unfinished(module: mlir.ir.Module, kept: Collection[str] = ()) -> None:
-    """Drop functions without an end, which an error left behind, except those `kept`."""
+    """Drop functions without a terminator, which an error left behind, except those `kept`."""
     for symbol, operation in functions(module).items():
         operations = list(body(operation).operations)
         if symbol not in kept and (not operations or operations[-1].operation.name != "func.return"):

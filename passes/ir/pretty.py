@@ -11,7 +11,6 @@ from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import Attribute
-from ...dialects.ops.constants import Constant
 from ...dialects.types import dtype_name
 from .functions import body, functions, split_body
 
@@ -42,9 +41,8 @@ def _function(symbol: str, operation: Any, reader: Reader) -> str:
 
 def _application(application: Application) -> str:
     op, operands, attributes = application
-    if op is Constant:
-        value = Constant.evaluate(**attributes)
-        return f"constant({_short(value)})"
+    if op.is_constant:
+        return f"{op.name}({_short(op.evaluate(**attributes))})"
     texts = [*operands, *(f"{k}={_attribute(op.attributes[k], v)}" for k, v in attributes.items())]
     return f"{op.name}({', '.join(texts)})"
 

@@ -17,7 +17,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.types import BFLOAT16, BOOL, COMPLEX, TensorType, ValueType, storage
 from ...runtime.targets import TargetKind
-from .iree.barriers import compute_barrier, opaque
+from .barriers import compute_barrier, opaque
 from .scalars import Scalars
 from .tuning.configuration import ModuleHints
 

@@ -1,4 +1,8 @@
-"""The inliner: calls of private functions are replaced by their bodies, so that algebra sees across them."""
+"""Inlining: calls are replaced by the bodies of their callees, so that simplification sees across them.
+
+Input: a module. Output: the same without calls, in place. Idea: from the innermost call out; the last call of
+a private function takes its ops, every other call a clone of them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,7 @@ from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import Op
 from ..ir.construction import clone_operation
-from ..ir.functions import body, functions, is_private, split_body, walk
-from .simplify import referenced
+from ..ir.functions import body, functions, is_private, referenced, split_body, walk
 
 
 def inline(module: mlir.ir.Module) -> None:
@@ -20,14 +23,14 @@ def inline(module: mlir.ir.Module) -> None:
 
 
 def inline_rule(module: mlir.ir.Module, symbol: str, reader: Reader, count: int) -> None:
-    """Replace calls in a rule whose last `count` arguments are tangents, so that what is linear shows.
+    """Inline calls in a rule whose last `count` arguments are tangents: it is transposed op by op.
 
-    Calls with derivatives of their own stay where they depend on no tangent: differentiating the rule once
-    more finds these derivatives.
+    A call with derivative rules of its own is kept where it depends on no tangent: differentiating the rule
+    once more uses them.
     """
-    found = functions(module)
-    operations, _ = split_body(found[symbol])
-    arguments = list(body(found[symbol]).arguments)
+    callees = functions(module)
+    operations, _ = split_body(callees[symbol])
+    arguments = list(body(callees[symbol]).arguments)
     moving = set(arguments[len(arguments) - count :])
     pending = deque(child.operation for child in operations)
     while pending:
@@ -39,20 +42,19 @@ def inline_rule(module: mlir.ir.Module, symbol: str, reader: Reader, count: int)
             moving.update(operation.results if depends else ())
             continue
         name = application.attributes[callee]
-        pending.extendleft(reversed(_replace_call(operation, found[name], application.operands)))
+        pending.extendleft(reversed(_replace_call(operation, callees[name], application.operands)))
 
 
 def _stays(op: type[Op], depends: bool) -> bool:
-    """Whether a call has rules to be found later: a name besides the callee's, or a transpose of its own."""
-    has_rules = "rule" in op.attributes or sum(a.kind == "symbol" for a in op.attributes.values()) > 1
-    return op.has_own_transpose or (has_rules and not depends)
+    """Whether a call is kept: its rules are used when it is differentiated again, or transposed."""
+    return op.has_own_transpose or (op.has_own_rules and not depends)
 
 
 class _Inliner:
-    """The calls of one module, replaced from the innermost out. The last call of a function takes its ops."""
+    """Inlines the calls of one module."""
 
     def __init__(self, module: mlir.ir.Module) -> None:
-        self.found = functions(module)
+        self.functions = functions(module)
         self.reader = Reader(Codec(module.context))
         self.done: set[str] = set()
         self.references: Counter[str] = Counter()
@@ -64,14 +66,14 @@ class _Inliner:
                 self.references.update(referenced(application))
 
     def run(self) -> None:
-        for symbol in self.found:
+        for symbol in self.functions:
             self._into(symbol)
 
     def _into(self, symbol: str) -> None:
         if symbol in self.done:
             return
         self.done.add(symbol)
-        operations, _ = split_body(self.found[symbol])
+        operations, _ = split_body(self.functions[symbol])
         for child in operations:
             op = self.reader.declaration(child.operation.name)
             if op is None or op.callee_attribute is None:
@@ -80,7 +82,7 @@ class _Inliner:
             assert application is not None
             callee = application.attributes[op.callee_attribute]
             self._into(callee)
-            function = self.found[callee]
+            function = self.functions[callee]
             if is_private(function) and self.references[callee] == 1:
                 _move_body(child.operation, function, application.operands)
             else:
@@ -101,7 +103,7 @@ def _move_body(call: Any, callee: Any, operands: tuple[Any, ...]) -> None:
 
 
 def _replace_call(call: Any, callee: Any, operands: tuple[Any, ...]) -> list[Any]:
-    """Put the body of `callee` in place of a call; gives the ops put in."""
+    """Put a clone of the body of `callee` in place of a call; the cloned ops."""
     values = dict(zip(body(callee).arguments, operands, strict=True))
     operations, terminator = split_body(callee)
     point = mlir.ir.InsertionPoint(call)

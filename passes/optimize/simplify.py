@@ -1,8 +1,9 @@
-"""The simplifier: fold constants, apply each op's algebra, share equal ops, drop unused ones.
+"""The simplifier: constant folding, each op's algebra, common subexpressions, dead code.
 
-Works function by function, in place. An op's own algebra is its `simplify` rule; what is general (folding
-small constants, common subexpressions, dead code, unreferenced private functions) is here. What a rule emits
-is simplified as it is emitted, so that one sweep does nearly all. Effects are kept, and kept in order.
+Input: a module or one of its functions. Output: the same, simplified in place; effects are kept, in order.
+Idea: one forward sweep folds small constants, merges equal ops and applies each op's `simplify` rule; the ops
+that a rule emits are simplified as they are emitted. A backward sweep drops ops without uses. Sweeps are
+repeated until a fixed point.
 """
 
 from __future__ import annotations
@@ -17,11 +18,9 @@ from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.op import Op, Undefined, as_tuple
-from ...dialects.ops.constants import Constant
-from ...dialects.ops.elementwise.family import Elementwise
-from ...dialects.ops.shape.rearrange import BroadcastInDim
 from ...dialects.types import TensorType, ValueType
-from ..ir.functions import body, function, functions, is_private, split_body
+from ..analysis.effects import Effects
+from ..ir.functions import function, functions, is_private, referenced, split_body
 
 FOLD_LIMIT: Final = 256
 """Results with more elements than this are computed when the program runs, not stored in it."""
@@ -48,60 +47,13 @@ def simplify_function(module: mlir.ir.Module, symbol: str, reader: Reader | None
         run = _Run(module, operation, reader, effects)
         run.forward()
         run.drop_unused()
-        if not run.is_unsettled():
+        if run.is_fixed_point():
             break
 
 
 def drop_unused(module: mlir.ir.Module, symbol: str, reader: Reader) -> None:
     """Drop the ops of one function whose results nothing uses."""
     _Run(module, function(module, symbol), reader, Effects(module, reader)).drop_unused()
-
-
-class Effects:
-    """Which functions do something besides giving results."""
-
-    def __init__(self, module: mlir.ir.Module, reader: Reader) -> None:
-        self._module = module
-        self._functions = functions(module)
-        self._reader = reader
-        self._known: dict[str, bool] = {}
-        self._direct: dict[str, tuple[bool, set[str]]] = {}
-
-    def of(self, application: Application) -> bool:
-        op = application.op
-        if op.has_effect or not op.refers_to_functions:
-            return op.has_effect
-        return any(self.of_function(symbol) for symbol in referenced(application))
-
-    def of_function(self, symbol: str) -> bool:
-        """Whether a function, or one that it refers to (it may refer to itself), does something."""
-        if symbol not in self._known:
-            reached, pending = {symbol}, [symbol]
-            while pending:
-                has_effect, names = self._own(pending.pop())
-                if has_effect:
-                    self._known[symbol] = True
-                    return True
-                pending += names - reached
-                reached |= names
-            self._known.update(dict.fromkeys(reached, False))
-        return self._known[symbol]
-
-    def _own(self, symbol: str) -> tuple[bool, set[str]]:
-        """Whether a function has effects of its own, and which others it refers to."""
-        if symbol not in self._direct:
-            if symbol not in self._functions:
-                self._functions = functions(self._module)  # it was made since
-            has_effect, names = False, set[str]()
-            for child in body(self._functions[symbol]).operations:  # it may lack its end: it is being made
-                op = self._reader.declaration(child.operation.name)
-                has_effect |= op.has_effect if op is not None else child.operation.name != "func.return"
-                if op is not None and op.refers_to_functions:
-                    application = self._reader.read(child.operation)
-                    assert application is not None
-                    names.update(referenced(application))
-            self._direct[symbol] = has_effect, names
-        return self._direct[symbol]
 
 
 class _Run:
@@ -113,7 +65,7 @@ class _Run:
         self.effects = effects
         self.depth = 0
         self.too_deep = False
-        self.read_often: set[Any] = set()
+        self.used_often: set[Any] = set()
         self.unknown = mlir.ir.Location.unknown(module.context)
         self.constants: dict[Any, np.ndarray] = {}
         self.splats: dict[Any, np.ndarray] = {}
@@ -129,7 +81,7 @@ class _Run:
                 self.visit(operation, application)
 
     def visit(self, operation: Any, application: Application) -> list[Any] | None:
-        """Replace `operation` if something simpler is known: the values that now stand for its results."""
+        """Replace `operation` if something simpler is known; the values that replace its results."""
         if self.effects.of(application):
             return None
         replacement = self._simplified(operation, application)
@@ -139,16 +91,16 @@ class _Run:
             self._erase(operation)
         return replacement
 
-    def is_unsettled(self) -> bool:
-        """Whether another round may find more: an op lay too deep, or a value is read less often now."""
-        return self.too_deep or any(_is_read_once(v) for v in self.read_often)
+    def is_fixed_point(self) -> bool:
+        """Whether another round cannot change more: no op lay too deep, no value has fewer uses now."""
+        return not self.too_deep and not any(_has_one_use(v) for v in self.used_often)
 
     def _erase(self, operation: Any) -> None:
-        self.read_often.difference_update(operation.results)
+        self.used_often.difference_update(operation.results)
         operation.erase()
 
     def _simplified(self, operation: Any, application: Application) -> list[Any] | None:
-        """The values that stand for the results of `operation`, or None when it stays."""
+        """The values that replace the results of `operation`, or None to keep it."""
         key = _key(operation, application)
         earlier = self.seen.get(key)
         if earlier is not None:
@@ -164,9 +116,9 @@ class _Run:
         self.seen[key] = results
         if len(results) == 1:
             self.applications[results[0]] = application
-            if application.op is Constant:
-                self.constants[results[0]] = Constant.evaluate(**application.attributes)
-            elif application.op is BroadcastInDim and application.operands[0] in self.constants:
+            if application.op.is_constant:
+                self.constants[results[0]] = application.op.evaluate(**application.attributes)
+            elif application.op.is_broadcast and application.operands[0] in self.constants:
                 constant = self.constants[application.operands[0]]
                 if constant.size == 1:
                     self.splats[results[0]] = constant.reshape(())
@@ -187,7 +139,7 @@ class _Run:
 
     def _folded(self, operation: Any, application: Application) -> list[Any] | None:
         op, operands, attributes = application
-        if op is Constant or not operands or not all(v in self.constants for v in operands):
+        if not operands or not all(v in self.constants for v in operands):
             return None
         if isinstance(op.evaluate, Undefined) or op.size_attributes or op.refers_to_functions:
             return None
@@ -201,14 +153,14 @@ class _Run:
     def _folded_repeated(self, operation: Any, application: Application) -> list[Any] | None:
         """An elementwise op of repeated scalars is the repeated result, whatever the size."""
         op, operands, attributes = application
-        if not issubclass(op, Elementwise) or not operands or not all(v in self.splats for v in operands):
+        if not op.is_elementwise or not operands or not all(v in self.splats for v in operands):
             return None
         if isinstance(op.evaluate, Undefined):
             return None
         emitter = self._emitter(operation)
         scalar = emitter.array(np.asarray(op.evaluate(*(self.splats[v] for v in operands), **attributes)))
         shape = self.applications[operands[0]].attributes["shape"]
-        (repeated,) = emitter.apply(BroadcastInDim, (scalar,), {"shape": shape, "dimensions": ()})
+        repeated = emitter.broadcast_in_dim(scalar, shape=shape, dimensions=())
         return [repeated] if repeated.type == operation.results[0].type else None
 
     def drop_unused(self) -> None:
@@ -222,11 +174,11 @@ class _Run:
                 self._erase(operation)
 
     def _emitter(self, operation: Any) -> Emitter:
-        return _KnowingEmitter(self, mlir.ir.InsertionPoint(operation), operation.location)
+        return _SimplifyingEmitter(self, mlir.ir.InsertionPoint(operation), operation.location)
 
 
-class _KnowingEmitter(Emitter):
-    """An emitter that answers what `simplify` rules ask from what the sweep has seen, and simplifies."""
+class _SimplifyingEmitter(Emitter):
+    """The emitter of `simplify` rules: it simplifies what it emits and knows the constants of the sweep."""
 
     def __init__(self, run: _Run, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
         super().__init__(run.reader.codec, point, location)
@@ -257,30 +209,19 @@ class _KnowingEmitter(Emitter):
         return self.run.applications.get(value)
 
     def is_read_once(self, value: Any) -> bool:
-        if _is_read_once(value):
+        if _has_one_use(value):
             return True
-        self.run.read_often.add(value)
+        self.run.used_often.add(value)
         return False
 
 
-def _is_read_once(value: Any) -> bool:
+def _has_one_use(value: Any) -> bool:
     uses = iter(value.uses)
     return next(uses, None) is not None and next(uses, None) is None
 
 
-def referenced(application: Application) -> list[str]:
-    """The symbols of the functions that an application refers to."""
-    found: list[str] = []
-    for name, attribute in application.op.attributes.items():
-        if attribute.kind == "symbol":
-            found.append(application.attributes[name])
-        elif attribute.kind == "symbols":
-            found.extend(application.attributes[name])
-    return found
-
-
 def _key(operation: Any, application: Application) -> Any:
-    """What two equal ops have in common. Their result types follow from it."""
+    """Equal ops have equal keys; their result types follow from it."""
     op = application.op
     if not op.attributes:
         return (op, *application.operands)
@@ -299,11 +240,11 @@ def _is_small(type_: TensorType) -> bool:
 
 def drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:
     """Drop the private functions that nothing refers to."""
-    found = functions(module)
-    reached = {symbol for symbol, operation in found.items() if not is_private(operation)}
+    by_symbol = functions(module)
+    reached = {symbol for symbol, operation in by_symbol.items() if not is_private(operation)}
     pending = list(reached)
     while pending:
-        operations, _ = split_body(found[pending.pop()])
+        operations, _ = split_body(by_symbol[pending.pop()])
         for child in operations:
             op = reader.declaration(child.operation.name)
             if op is None or not op.refers_to_functions:
@@ -314,6 +255,6 @@ def drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:
                 if symbol not in reached:
                     reached.add(symbol)
                     pending.append(symbol)
-    for symbol, operation in found.items():
+    for symbol, operation in by_symbol.items():
         if symbol not in reached:
             operation.operation.erase()

@@ -6,12 +6,13 @@ strides, padding (negative: cropping), dilation of either operand, feature and b
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from ...op import Linear, Op, Operand, integer, ints, pairs, require, require_same_dtype
+from ...op import Linear, Op, Operand, element_count, integer, ints, pairs, require, require_same_dtype
 from ...types import NUMBERS, Dimension, TensorType, same_dimension
 from ..reduction import accumulation_dtype
 from .convolution_rules import batched_convolution, transposed_image, transposed_kernel
@@ -94,6 +95,14 @@ class ConvGeneral(Op):
         for axis, n in zip(out_spec, sizes, strict=True):
             shape[axis] = n
         return TensorType(tuple(shape), dtype)
+
+    @classmethod
+    def flops(
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+    ) -> int:
+        """One multiplication and one addition for each element of the result and weight of its window."""
+        features = operands[1].shape[attributes["rhs_spec"][0]] or 1
+        return 2 * element_count(results[0]) * (element_count(operands[1]) // max(features, 1))
 
     @staticmethod
     def evaluate(

@@ -6,12 +6,23 @@ compositions of it and movement. Sums are carried as `reductions.accumulation_dt
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...op import Linear, Op, Operand, dtype_attribute, pairs, require, require_axes, require_same_dtype
+from ...op import (
+    Linear,
+    Op,
+    Operand,
+    dtype_attribute,
+    element_count,
+    pairs,
+    require,
+    require_axes,
+    require_same_dtype,
+)
 from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, TensorType, dtype_name, same_dimension
 from ..reduction import accumulation_dtype
 from ..shape.rearrange import Transpose
@@ -79,6 +90,14 @@ class DotGeneral(Op):
         ]
         free = [*(x.shape[a] for a in left_axes.free), *(y.shape[a] for a in right_axes.free)]
         return TensorType((*shared, *free), dtype)
+
+    @classmethod
+    def flops(
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+    ) -> int:
+        """One multiplication and one addition for each product."""
+        depth = prod(operands[0].shape[axis] or 1 for axis in attributes["contracting"][0])
+        return 2 * depth * element_count(results[0])
 
     @staticmethod
     def evaluate(

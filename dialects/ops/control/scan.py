@@ -1,27 +1,32 @@
-"""`scan`: fold a function over the leading axis of arrays, keeping what it gives at every step.
+"""`scan`: apply a function along the leading axis of arrays, carrying values and stacking results.
 
-The loop whose length is known when it starts, so it can be run backwards: linearization splits it into a
-primal scan that stacks residuals and a linear one that reads them, and transposition turns the linear one
-around. Operands are the constants, then the carry, then the arrays that are walked over.
+The length of the loop is known when it starts, so it has a backward pass: linearization splits it into a
+primal scan that stacks residuals and a linear scan over them, and the transpose of the linear scan runs the
+other way round. Operands are the constants, then the carry, then the arrays that are scanned over.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ...op import Linear, Op, boolean, integer, require, sizes, symbol
 from ...types import ANY, INEXACT, TensorType, same_dimension
-from ..elementwise.family import repeated
-from .call import Passed, as_list, pick, spread
-from .dead_results import NarrowedScan
-from .loops import RESULTS
-from .predication import GuardedScan
+from .call import RESULTS, Passed
+from .values import (
+    Flags,
+    fixed_point,
+    pick,
+    present,
+    repeated_where,
+    spread,
+    zeros_where_none,
+)
 
 
-class Scan(GuardedScan, NarrowedScan, Op):
+class Scan(Op):
     """``carry, y[t] = body(constants, carry, x[t])`` for ``t = 0, 1, ..., length - 1``; carry, then ``y``.
 
     With `reverse`, `t` runs from the end; positions of `x` and `y` stay what they are. `results` states the
@@ -55,7 +60,7 @@ class Scan(GuardedScan, NarrowedScan, Op):
         for x in xs[constant_count + carry_count :]:
             require(
                 x.rank > 0 and same_dimension(x.shape[0], length[0]),
-                f"scan: {x} cannot be walked over in {length[0]} steps",
+                f"scan: {x} cannot be scanned over in {length[0]} steps",
             )
         carry = xs[constant_count : constant_count + carry_count]
         require(
@@ -79,33 +84,35 @@ class Scan(GuardedScan, NarrowedScan, Op):
         steps = range(length[0])
         stacked: list[list[np.ndarray]] = [[] for _ in results[carry_count:]]
         for t in reversed(steps) if reverse else steps:
-            found = body(*constants, *carry, *(np.asarray(x[t]) for x in arrays))
-            carry = tuple(found[:carry_count])
-            for column, y in zip(stacked, found[carry_count:], strict=True):
+            after = body(*constants, *carry, *(np.asarray(x[t]) for x in arrays))
+            carry = tuple(after[:carry_count])
+            for column, y in zip(stacked, after[carry_count:], strict=True):
                 column.append(y)
         if length[0]:
             return (*carry, *(np.stack(rows[::-1] if reverse else rows) for rows in stacked))
         shapes = [kind.shape[1:] for kind in results[carry_count:]]
-        if any(None in shape for shape in shapes):  # only a step tells how large rows are
+        if any(None in shape for shape in shapes):  # only the body knows the sizes of a row
             nothing = (np.zeros(x.shape[1:], x.dtype) for x in arrays)
             shapes = [np.shape(y) for y in body(*constants, *carry, *nothing)[carry_count:]]
         kinds = zip(shapes, results[carry_count:], strict=True)
         return (*carry, *(np.zeros((0, *shape), kind.dtype) for shape, kind in kinds))
 
     @staticmethod
-    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, **given: Any) -> Any:
+    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
         """One scan that carries the tangents along."""
-        loop = _Loop(given)
+        loop = _Loop(attributes)
         constants, carry, arrays = loop.parts(primals)
         dconstants, dcarry, darrays = loop.parts(tangents)
-        active_constants, active_arrays = _set(dconstants), _set(darrays)
-        active, made = loop.settled(
-            _set(dcarry),
+        active_constants, active_arrays = present(dconstants), present(darrays)
+        active, by_activity = loop.active_carry(
+            present(dcarry),
             lambda flags: engine.differentiate(loop.body, (*active_constants, *flags, *active_arrays)),
         )
-        ys = made.active_results[loop.carry_count :]
-        made = engine.differentiate(loop.body, (*active_constants, *active, *active_arrays), (*active, *ys))
-        moving = _with_zeros(b, carry, dcarry, active)
+        ys = by_activity.active_results[loop.carry_count :]
+        derivative = engine.differentiate(
+            loop.body, (*active_constants, *active, *active_arrays), (*active, *ys)
+        )
+        moving = zeros_where_none(b, pick(dcarry, active), pick(carry, active))
         operands = [
             [*constants, *_present(dconstants)],
             [*carry, *moving],
@@ -115,9 +122,9 @@ class Scan(GuardedScan, NarrowedScan, Op):
 
         def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
             primal = [*cs[:k], *now[:n], *slices[:m]]
-            found = engine.called(c, made.symbol, [*primal, *cs[k:], *now[n:], *slices[m:]])
+            after = engine.called(c, derivative.symbol, [*primal, *cs[k:], *now[n:], *slices[m:]])
             count = len(loop.results)
-            values, pushed = found[:count], found[count:]
+            values, pushed = after[:count], after[count:]
             grown = sum(active)
             return [*values[:n], *pushed[:grown]], [*values[n:], *pushed[grown:]]
 
@@ -127,19 +134,19 @@ class Scan(GuardedScan, NarrowedScan, Op):
         return results, [*spread(carried[n:], active), *spread(stacked[count:], ys)]
 
     @staticmethod
-    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **given: Any) -> Any:
-        """A scan that stacks residuals, and a linear scan that walks over them."""
-        loop = _Loop(given)
+    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+        """A scan that stacks residuals, and a linear scan over them."""
+        loop = _Loop(attributes)
         constants, carry, arrays = loop.parts(primals)
         dconstants, dcarry, darrays = loop.parts(tangents)
-        active_constants, active_arrays = _set(dconstants), _set(darrays)
-        active, part = loop.settled(
-            _set(dcarry),
+        active_constants, active_arrays = present(dconstants), present(darrays)
+        active, part = loop.active_carry(
+            present(dcarry),
             lambda flags: engine.linearize(loop.body, (*active_constants, *flags, *active_arrays)),
         )
         k, n = len(constants), len(carry)
         ys = part.active_results[n:]
-        # A residual that is a constant or a walked-over array is there already; the others are stacked.
+        # A residual that is a constant or an array to scan over exists already; the others are stacked.
         is_free = [r.kind == "input" and not k <= r.index < k + n for r in part.residuals]
 
         def primal(c: Any, cs: Any, now: Any, slices: Any) -> Any:
@@ -154,24 +161,23 @@ class Scan(GuardedScan, NarrowedScan, Op):
         results = [*carried, *stacked[:count]]
         kept = iter(stacked[count:])
         fixed: list[Any] = []
-        walked: list[Any] = []
+        scanned: list[Any] = []
         places: list[tuple[bool, int]] = []
         for residual, free in zip(part.residuals, is_free, strict=True):
             if free and residual.index < k:
                 places.append((True, len(fixed)))
                 fixed.append(constants[residual.index])
             else:
-                places.append((False, len(walked)))
-                walked.append(arrays[residual.index - k - n] if free else next(kept))
+                places.append((False, len(scanned)))
+                scanned.append(arrays[residual.index - k - n] if free else next(kept))
 
-        moving = _with_zeros(b, carry, dcarry, active)
-        operands = [[*fixed, *_present(dconstants)], moving, [*walked, *_present(darrays)]]
+        moving = zeros_where_none(b, pick(dcarry, active), pick(carry, active))
+        operands = [[*fixed, *_present(dconstants)], moving, [*scanned, *_present(darrays)]]
 
         def linear(c: Any, cs: Any, now: Any, slices: Any) -> Any:
             residuals = [cs[i] if is_fixed else slices[i] for is_fixed, i in places]
-            given_tangents = [*cs[len(fixed) :], *now, *slices[len(walked) :]]
-            found = iter(engine.called(c, part.linear, [*residuals, *given_tangents]))
-            pushed = [next(found) if has else None for has in part.active_results]
+            own_tangents = [*cs[len(fixed) :], *now, *slices[len(scanned) :]]
+            pushed = spread(engine.called(c, part.linear, [*residuals, *own_tangents]), part.active_results)
             grown = [
                 c.zeros_like(now[sum(active[:i])]) if pushed[i] is None else pushed[i]
                 for i in range(n)
@@ -183,9 +189,9 @@ class Scan(GuardedScan, NarrowedScan, Op):
         return results, [*spread(pushed_carry, active), *spread(pushed_ys, ys)]
 
     @staticmethod
-    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, **given: Any) -> Any:
-        """The scan the other way round; cotangents of constants add up in its carry."""
-        loop = _Loop(given)
+    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, **attributes: Any) -> Any:
+        """A scan the other way round, which accumulates the cotangents of constants in its carry."""
+        loop = _Loop(attributes)
         constants, carry, arrays = loop.parts(operands)
         k, n = len(constants), len(carry)
         # A carry that starts at a known value starts at zero: that is what linear in it means.
@@ -196,10 +202,9 @@ class Scan(GuardedScan, NarrowedScan, Op):
             f"({', '.join(map(str, kinds))})",
         )
         flags = tuple(isinstance(x, Linear) or k <= i < k + n for i, x in enumerate(operands))
-        known = tuple(c is not None for c in cotangents[n:])
-        made = engine.transpose(loop.body, flags, ((True,) * n) + known)
+        backward = engine.transpose(loop.body, flags, ((True,) * n) + present(cotangents[n:]))
         fixed = [x for x in constants if not isinstance(x, Linear)]
-        walked = [x for x in arrays if not isinstance(x, Linear)]
+        scanned = [x for x in arrays if not isinstance(x, Linear)]
         summed = [x for x in constants if isinstance(x, Linear)]
         sums = [b.full(0, x.sizes, x.dtype) for x in summed]
         back = [
@@ -207,25 +212,22 @@ class Scan(GuardedScan, NarrowedScan, Op):
             for x, t, c in zip(carry, kinds, cotangents[:n], strict=True)
         ]
         ys = _present(cotangents[n:])
-        reached = made.nonzero[len(summed) + n :]
+        nonzero_arrays = backward.nonzero[len(summed) + n :]
 
         def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
             totals, incoming = now[: len(sums)], now[len(sums) :]
-            inputs = [*cs, *slices[: len(walked)], *incoming, *slices[len(walked) :]]
-            found = iter(engine.called(c, made.symbol, inputs))
-            out = [next(found) if has else None for has in made.nonzero]
+            inputs = [*cs, *slices[: len(scanned)], *incoming, *slices[len(scanned) :]]
+            out = spread(engine.called(c, backward.symbol, inputs), backward.nonzero)
             first, then = len(sums), len(sums) + n
             added = [t if o is None else c.add(t, o) for t, o in zip(totals, out[:first], strict=True)]
-            previous = [
-                c.zeros_like(i) if o is None else o for i, o in zip(incoming, out[first:then], strict=True)
-            ]
+            previous = zeros_where_none(c, out[first:then], incoming)
             return [*added, *previous], _present(out[then:])
 
         carried, stacked = loop.emit(
-            b, engine, "transpose", [fixed, [*sums, *back], [*walked, *ys]], body, not loop.reverse
+            b, engine, "transpose", [fixed, [*sums, *back], [*scanned, *ys]], body, not loop.reverse
         )
         totals, first = iter(carried[: len(sums)]), carried[len(sums) :]
-        columns = iter(spread(stacked, reached))
+        columns = iter(spread(stacked, nonzero_arrays))
         return [
             *(next(totals) if isinstance(x, Linear) else None for x in constants),
             *(c if isinstance(x, Linear) else None for x, c in zip(carry, first, strict=True)),
@@ -233,75 +235,99 @@ class Scan(GuardedScan, NarrowedScan, Op):
         ]
 
     @staticmethod
-    def batch(b: Any, size: Any, operands: Any, batched: Any, engine: Any, **given: Any) -> Any:
-        """The body batched; in what is walked over, time stays in front of the batch."""
-        loop = _Loop(given)
+    def batch(b: Any, size: Any, operands: Any, batched: Any, engine: Any, **attributes: Any) -> Any:
+        """The body batched; in arrays that are scanned over, the batch is axis 1."""
+        loop = _Loop(attributes)
         constants, carry, arrays = loop.parts(operands)
         bconstants, bcarry, barrays = loop.parts(batched)
-        flags = tuple(bcarry)
-        while True:
-            made = engine.batch(loop.body, (*bconstants, *flags, *barrays))
-            grown = tuple(f or r for f, r in zip(flags, made.batched_results, strict=False))
-            if grown == flags:
-                break
-            flags = grown
-        after = made.batched_results
         n = len(carry)
-        spread_carry = [
-            repeated(b, x, size) if f and not was else x
-            for x, f, was in zip(carry, flags, bcarry, strict=True)
-        ]
-        walked = [_swapped(b, x) if has else x for x, has in zip(arrays, barrays, strict=True)]
+
+        def one_iteration(carried: Flags) -> tuple[Flags, Any]:
+            callee = engine.batch(loop.body, (*bconstants, *carried, *barrays))
+            return callee.batched_results[:n], callee
+
+        flags, callee = fixed_point(one_iteration, bcarry)
+        after = callee.batched_results
+        spread_carry = repeated_where(b, carry, flags, bcarry, size)
+        scanned = [_swapped(b, x) if has else x for x, has in zip(arrays, barrays, strict=True)]
         lead = engine.leading(size)
 
         def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
-            if lead:
-                found = engine.called(c, made.symbol, [cs[0], *cs[1:], *now, *slices])
-            else:
-                found = engine.called(c, made.symbol, [*cs, *now, *slices])
+            results = engine.called(c, callee.symbol, [*cs, *now, *slices])
             width = cs[0] if lead else size
-            next_carry = [
-                repeated(c, x, width) if f and not has else x
-                for x, f, has in zip(found[:n], flags, after, strict=False)
-            ]
-            return next_carry, found[n:]
+            return repeated_where(c, results[:n], flags, after[:n], width), results[n:]
 
         carried, stacked = loop.emit(
-            b, engine, "batched", [[*lead, *constants], spread_carry, walked], body, loop.reverse
+            b, engine, "batched", [[*lead, *constants], spread_carry, scanned], body, loop.reverse
         )
         ys = [_swapped(b, y) if has else y for y, has in zip(stacked, after[n:], strict=True)]
         return [*carried, *ys], [*flags, *after[n:]]
 
     @staticmethod
-    def lower(l: Any, *xs: Any, body: str, constant_count: int, carry_count: int, **given: Any) -> Any:
+    def lower(l: Any, *xs: Any, body: str, constant_count: int, carry_count: int, **attributes: Any) -> Any:
         constants, carry, arrays = _parts(xs, constant_count, carry_count)
-        return l.scan(body, constants, carry, arrays, given["length"][0], given["reverse"])
+        return l.scan(body, constants, carry, arrays, attributes["length"][0], attributes["reverse"])
+
+    @classmethod
+    def predicated(
+        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
+    ) -> Any:
+        """The body takes the predicate as one more constant."""
+        count = attributes["constant_count"] + 1
+        changed = {"body": engine.predicated(attributes["body"]), "constant_count": count}
+        return b.apply(cls, (predicate, *operands), {**attributes, **changed})
+
+    @staticmethod
+    def live_operands(engine: Any, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
+        """An entry of the carry is live where a used result depends on it, in any iteration."""
+        k, n = attributes["constant_count"], attributes["carry_count"]
+
+        def one_iteration(carried: Flags) -> tuple[Flags, Flags]:
+            live = engine.live_arguments(attributes["body"], (*carried, *used[n:]))
+            return live[k : k + n], live
+
+        carried, live = fixed_point(one_iteration, used[:n])
+        return (*live[:k], *carried, *live[k + n :]), (*carried, *used[n:])
+
+    @staticmethod
+    def without_dead_results(
+        engine: Any, operands: Flags, results: Flags, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """A body with these operands and results only."""
+        k, n = attributes["constant_count"], attributes["carry_count"]
+        return {
+            **attributes,
+            "body": engine.restricted(attributes["body"], operands, results),
+            "constant_count": sum(operands[:k]),
+            "carry_count": sum(results[:n]),
+            "results": pick(attributes["results"], results),
+        }
 
 
 class _Loop:
-    """The attributes of a scan, and how a scan with a mapped body is made."""
+    """The attributes of a scan, and how a scan with a mapped body is emitted."""
 
-    def __init__(self, given: dict[str, Any]) -> None:
-        self.body: str = given["body"]
-        self.constant_count: int = given["constant_count"]
-        self.carry_count: int = given["carry_count"]
-        self.length: tuple[Any, ...] = tuple(given["length"])
-        self.reverse: bool = given["reverse"]
-        self.results: tuple[TensorType, ...] = tuple(given["results"])
+    def __init__(self, attributes: dict[str, Any]) -> None:
+        self.body: str = attributes["body"]
+        self.constant_count: int = attributes["constant_count"]
+        self.carry_count: int = attributes["carry_count"]
+        self.length: tuple[Any, ...] = tuple(attributes["length"])
+        self.reverse: bool = attributes["reverse"]
+        self.results: tuple[TensorType, ...] = tuple(attributes["results"])
 
     def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Constants, carry and arrays."""
         constants, carry, arrays = _parts(values, self.constant_count, self.carry_count)
         return list(constants), list(carry), list(arrays)
 
-    def settled(self, flags: tuple[bool, ...], make: Callable[[tuple[bool, ...]], Any]) -> tuple[Any, Any]:
-        """The least set of carried values that is closed under the body, and what `make` gives for it."""
-        while True:
-            made = make(flags)
-            grown = tuple(f or r for f, r in zip(flags, made.active_results, strict=False))
-            if grown == flags:
-                return flags, made
-            flags = grown
+    def active_carry(self, flags: Flags, derivative_of: Callable[[Flags], Any]) -> tuple[Flags, Any]:
+        """The entries of the carry that have a tangent in some iteration, and the body's derivative then."""
+
+        def one_iteration(carried: Flags) -> tuple[Flags, Any]:
+            derivative = derivative_of(carried)
+            return derivative.active_results[: self.carry_count], derivative
+
+        return fixed_point(one_iteration, flags)
 
     def emit(
         self,
@@ -312,7 +338,7 @@ class _Loop:
         build: Callable[..., tuple[Sequence[Any], Sequence[Any]]],
         reverse: bool,
     ) -> tuple[list[Any], list[Any]]:
-        """A scan over constants, carry and arrays whose body `build` gives the carry and the slices."""
+        """A scan of constants, carry and arrays; `build` returns the next carry and slices of the results."""
         constants, carry, arrays = operands
         k, n = len(constants), len(carry)
         types = [b.type_of(v) for v in (*constants, *carry)]
@@ -326,7 +352,7 @@ class _Loop:
         steps = self.length[0] if isinstance(self.length[0], int) else None
         columns = [t.with_shape((steps, *t.shape)) for t in engine.types_of(symbol_)[n:]]
         results = (*(b.type_of(v) for v in carry), *columns)
-        found = as_list(
+        outputs = list(
             b.scan(
                 *constants,
                 *carry,
@@ -339,25 +365,15 @@ class _Loop:
                 results=results,
             )
         )
-        return found[:n], found[n:]
+        return outputs[:n], outputs[n:]
 
 
 def _parts(values: Sequence[Any], constants: int, carry: int) -> tuple[Any, Any, Any]:
     return values[:constants], values[constants : constants + carry], values[constants + carry :]
 
 
-def _set(values: Sequence[Any]) -> tuple[bool, ...]:
-    return tuple(v is not None for v in values)
-
-
 def _present(values: Sequence[Any]) -> list[Any]:
     return [v for v in values if v is not None]
-
-
-def _with_zeros(b: Any, primals: Sequence[Any], tangents: Sequence[Any], active: Sequence[bool]) -> list[Any]:
-    """The tangents of the active values, zeros where they are not given."""
-    filled = [b.zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
-    return list(pick(filled, active))
 
 
 def _swapped(b: Any, x: Any) -> Any:

@@ -1,13 +1,12 @@
 """Ops by which a program directs its own differentiation: custom rules, checkpoints, stops.
 
 Each computes what its `callee` (or its operand) computes; only the engines of differentiation see the
-difference, and once they have run the inliner dissolves what is left into the callee's body.
+difference. The inliner replaces the calls that are left by their callees.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from ...errors import MissingRuleError
 from ...op import (
     NO_BATCH,
     NO_TANGENT,
-    Attribute,
     Linear,
     Op,
     Operand,
@@ -26,11 +24,8 @@ from ...op import (
     undefined,
 )
 from ...types import ANY, INEXACT, SIZE, TensorType
-from ..control.call import Passed
-from ..control.predication import GuardedCall
+from ..control.call import RESULTS, CallLike, PlainCall
 from ..elementwise.family import Unary, repeated
-
-RESULTS = Attribute("types", "the types of the results")
 
 
 class StopGradient(Unary):
@@ -52,6 +47,7 @@ class CheckpointName(Unary):
 
     name = "checkpoint_name"
     attributes = {"label": text("the name")}
+    label_attribute = "label"
 
     @staticmethod
     def infer(x: TensorType, *, label: str) -> TensorType:
@@ -71,9 +67,10 @@ class CheckpointName(Unary):
 
 
 class OptimizationBarrier(Op):
-    """``y... = x...``, behind which no value is known: what is computed again stays computed again."""
+    """``y... = x...``, which hides the values: equal computations before and behind it are not merged."""
 
     name = "optimization_barrier"
+    is_arithmetic = False
     operands = (Operand("xs", ANY, variadic=True),)
 
     @staticmethod
@@ -94,8 +91,7 @@ class OptimizationBarrier(Op):
 
     @staticmethod
     def batch(b: Any, size: Any, operands: Any, batched: Any) -> Any:
-        found = b.optimization_barrier(*operands)
-        return (list(found) if isinstance(found, tuple) else [found]), list(batched)
+        return list(b.optimization_barrier(*operands)), list(batched)
 
     @staticmethod
     def lower(l: Any, *xs: Any) -> Any:
@@ -103,7 +99,7 @@ class OptimizationBarrier(Op):
 
 
 class UndefinedValue(Op):
-    """Values that no rule can give; evaluating or lowering them is the error `message`."""
+    """Values that no rule can compute; evaluating or lowering them is the error `message`."""
 
     name = "undefined_value"
     attributes = {"message": text("why there is no such value"), "results": RESULTS}
@@ -124,32 +120,7 @@ class UndefinedValue(Op):
         raise MissingRuleError(message)
 
 
-class CallLike(Op):
-    """Family of ops that compute what their `callee` computes; sizes among the operands come first."""
-
-    operands: ClassVar[tuple[Operand, ...]] = (Passed("xs", ANY, variadic=True),)
-    callee_attribute = "callee"
-
-    @classmethod
-    def infer(cls, *xs: TensorType, results: Any, **attributes: Any) -> tuple[TensorType, ...]:
-        return tuple(results)
-
-    @classmethod
-    def evaluate(cls, *xs: np.ndarray, callee: Callable[..., Any], **attributes: Any) -> Any:
-        return callee(*xs)
-
-    @classmethod
-    def lower(cls, l: Any, *xs: Any, callee: str, **attributes: Any) -> Any:
-        return l.call(callee, xs)
-
-    @classmethod
-    def transpose(
-        cls, b: Any, cotangents: Any, operands: Any, engine: Any, *, callee: str, **attributes: Any
-    ) -> Any:
-        return engine.call(b, callee, operands, cotangents)
-
-
-class CheckpointCall(GuardedCall, CallLike):
+class CheckpointCall(PlainCall):
     """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass.
 
     `nothing`: inputs only; `dots`: results of contractions and convolutions too; `named`: values that
@@ -191,14 +162,14 @@ class CheckpointCall(GuardedCall, CallLike):
         labels: str,
         results: Any,
     ) -> Any:
-        made, flags, types = engine.batched_callee(b, callee, batched)
-        found = b.checkpoint_call(
-            *engine.leading(size), *operands, callee=made, policy=policy, labels=labels, results=types
+        body, flags, types = engine.batched_callee(b, callee, batched)
+        outputs = b.checkpoint_call(
+            *engine.leading(size), *operands, callee=body, policy=policy, labels=labels, results=types
         )
-        return (list(found) if isinstance(found, tuple) else [found]), flags
+        return list(outputs), flags
 
 
-CLOSED_OVER = integer("how many operands, the last ones, the function closes over: no rule speaks of them")
+CLOSED_OVER = integer("how many operands, the last ones, the function closes over: the rules leave them out")
 
 
 def with_closure(
@@ -209,14 +180,15 @@ def with_closure(
     if all(t is None for t in tangents[first:]):
         return by_rule
     moving = [None if n < first else t for n, t in enumerate(tangents)]
-    _, found = engine.call(b, callee, primals, moving)
-    return [t if more is None else b.add(t, more) for t, more in zip(by_rule, found, strict=True)]
+    _, by_closure = engine.call(b, callee, primals, moving)
+    return [t if more is None else b.add(t, more) for t, more in zip(by_rule, by_closure, strict=True)]
 
 
 class CustomJvpCall(CallLike):
     """``y... = callee(x...);  dy... = `` the second half of ``rule(x..., dx...)``, a user's function."""
 
     name = "custom_jvp_call"
+    has_own_rules = True
     attributes = {
         "callee": symbol("the function's name"),
         "rule": symbol("maps primals and tangents to results and their tangents"),
@@ -241,9 +213,9 @@ class CustomJvpCall(CallLike):
             for x, t in zip(primals, tangents, strict=True)
             if b.type_of(x) != SIZE
         ]
-        found = engine.inlined(b, rule, [*primals, *moving], len(moving))
-        by_rule = found[len(results) :]
-        return found[: len(results)], with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
+        outputs = engine.inlined(b, rule, [*primals, *moving], len(moving))
+        values, by_rule = outputs[: len(results)], outputs[len(results) :]
+        return values, with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
 
     @staticmethod
     def batch(
@@ -258,22 +230,22 @@ class CustomJvpCall(CallLike):
         closed_over: int,
         results: Any,
     ) -> Any:
-        made, _, types = engine.batched_callee(b, callee, batched, all_results=True)
+        body, _, types = engine.batched_callee(b, callee, batched, all_results=True)
         moving = tuple(has for x, has in zip(operands, batched, strict=True) if b.type_of(x) != SIZE)
 
         def batched_rule() -> list[str]:
             return [engine.batched_callee(b, rule, (*batched, *moving), all_results=True)[0]]
 
-        (made_rule,) = engine.batched_rules([rule], batched_rule)
-        found = b.custom_jvp_call(
+        (mapped_rule,) = engine.batched_rules([rule], batched_rule)
+        outputs = b.custom_jvp_call(
             *engine.leading(size),
             *operands,
-            callee=made,
-            rule=made_rule,
+            callee=body,
+            rule=mapped_rule,
             closed_over=closed_over,
             results=types,
         )
-        return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
+        return list(outputs), [True] * len(types)
 
 
 class CustomVjpCall(CallLike):
@@ -284,6 +256,7 @@ class CustomVjpCall(CallLike):
     """
 
     name = "custom_vjp_call"
+    has_own_rules = True
     attributes = {
         "callee": symbol("the function's name"),
         "fwd": symbol("maps operands to results and residuals"),
@@ -327,42 +300,45 @@ class CustomVjpCall(CallLike):
         closed_over: int,
         results: Any,
     ) -> Any:
-        spread, everything = spread_arrays(b, size, operands, batched)
-        made, _, types = engine.batched_callee(b, callee, everything, all_results=True)
+        inputs, everything = batched_arrays(b, size, operands, batched)
+        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
 
         def batched_rules() -> list[str]:
-            made_fwd, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
+            forward, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
             sizes = (False,) * everything.count(False)
             pulled = (*sizes, *(True for _ in forward_types))
-            return [made_fwd, engine.batched_callee(b, bwd, pulled, all_results=True)[0]]
+            return [forward, engine.batched_callee(b, bwd, pulled, all_results=True)[0]]
 
-        made_fwd, made_bwd = engine.batched_rules([fwd, bwd], batched_rules)
-        found = b.custom_vjp_call(
+        mapped_fwd, mapped_bwd = engine.batched_rules([fwd, bwd], batched_rules)
+        outputs = b.custom_vjp_call(
             *engine.leading(size),
-            *spread,
-            callee=made,
-            fwd=made_fwd,
-            bwd=made_bwd,
+            *inputs,
+            callee=body,
+            fwd=mapped_fwd,
+            bwd=mapped_bwd,
             closed_over=closed_over,
             results=types,
         )
-        return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
+        return list(outputs), [True] * len(types)
 
 
 class CustomVjpLinear(CallLike):
     """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``.
 
     `callee` is that transpose where there is one; transposing the op gives the user's `bwd` back. Between
-    residuals and tangents there may be values that only lend their shapes to the results.
+    residuals and tangents there may be shape operands: values that have the shapes of the results.
     """
 
     name = "custom_vjp_linear"
+    has_own_rules = True
     has_own_transpose = True
     attributes = {
         "callee": symbol("maps residuals and tangents to tangents of the results"),
         "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
         "residual_count": integer("how many operands are residuals"),
-        "donor_count": integer("how many operands after those have the shapes of the results: none or all"),
+        "shape_operand_count": integer(
+            "how many operands after those have the shapes of the results: none or all"
+        ),
         "results": RESULTS,
     }
 
@@ -376,16 +352,18 @@ class CustomVjpLinear(CallLike):
         callee: str,
         bwd: str,
         residual_count: int,
-        donor_count: int,
+        shape_operand_count: int,
         results: Any,
     ) -> Any:
-        still = range(residual_count, residual_count + donor_count)
+        still = range(residual_count, residual_count + shape_operand_count)
         moving = [None if i in still else t for i, t in enumerate(tangents)]
         return engine.call(b, callee, primals, moving)
 
     @staticmethod
-    def shape_donors(*, residual_count: int, donor_count: int, **attributes: Any) -> tuple[int, ...]:
-        return tuple(range(residual_count, residual_count + donor_count))
+    def shape_operands(
+        *, residual_count: int, shape_operand_count: int, **attributes: Any
+    ) -> tuple[int, ...]:
+        return tuple(range(residual_count, residual_count + shape_operand_count))
 
     @classmethod
     def transpose(
@@ -398,19 +376,19 @@ class CustomVjpLinear(CallLike):
         callee: str,
         bwd: str,
         residual_count: int,
-        donor_count: int,
+        shape_operand_count: int,
         results: Any,
     ) -> Any:
         residuals = operands[:residual_count]
         if any(isinstance(r, Linear) for r in residuals):
             return engine.call(b, callee, operands, cotangents)
-        donors = operands[residual_count : residual_count + donor_count] or (None,) * len(results)
+        shaped = operands[residual_count : residual_count + shape_operand_count] or (None,) * len(results)
         zeros = [
-            b.full(0, t.shape, t.dtype) if d is None else b.zeros_like(d)
-            for d, t in zip(donors, results, strict=True)
+            b.full(0, t.shape, t.dtype) if x is None else b.zeros_like(x)
+            for x, t in zip(shaped, results, strict=True)
         ]
-        given = [z if c is None else c for c, z in zip(cotangents, zeros, strict=True)]
-        return [None] * (residual_count + donor_count) + engine.called(b, bwd, [*residuals, *given])
+        seeds = [z if c is None else c for c, z in zip(cotangents, zeros, strict=True)]
+        return [None] * (residual_count + shape_operand_count) + engine.called(b, bwd, [*residuals, *seeds])
 
     @staticmethod
     def batch(
@@ -423,35 +401,35 @@ class CustomVjpLinear(CallLike):
         callee: str,
         bwd: str,
         residual_count: int,
-        donor_count: int,
+        shape_operand_count: int,
         results: Any,
     ) -> Any:
-        spread, everything = spread_arrays(b, size, operands, batched)
-        made, _, types = engine.batched_callee(b, callee, everything, all_results=True)
+        inputs, everything = batched_arrays(b, size, operands, batched)
+        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
         pulled = (*everything[:residual_count], *(True for _ in results))
-        made_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
-        found = b.custom_vjp_linear(
+        mapped_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
+        outputs = b.custom_vjp_linear(
             *engine.leading(size),
-            *spread,
-            callee=made,
-            bwd=made_bwd,
+            *inputs,
+            callee=body,
+            bwd=mapped_bwd,
             residual_count=len(engine.leading(size)) + residual_count,
-            donor_count=donor_count,
+            shape_operand_count=shape_operand_count,
             results=types,
         )
-        return (list(found) if isinstance(found, tuple) else [found]), [True] * len(types)
+        return list(outputs), [True] * len(types)
 
 
 def carries_cotangent(b: Any, x: Any) -> bool:
-    """Whether a pullback gives a cotangent for operand `x`: for floats and complex numbers."""
+    """Whether a pullback returns a cotangent for operand `x`: for floats and complex numbers."""
     return b.type_of(x) != SIZE and b.tensor_type(x).dtype in INEXACT
 
 
-def spread_arrays(b: Any, size: Any, operands: Any, batched: Any) -> tuple[list[Any], tuple[bool, ...]]:
-    """All arrays with the batch axis, sizes as they are; and which of them are arrays."""
+def batched_arrays(b: Any, size: Any, operands: Any, batched: Any) -> tuple[list[Any], tuple[bool, ...]]:
+    """All arrays with the batch axis, sizes unchanged; and which of them are arrays."""
     arrays = tuple(b.type_of(x) != SIZE for x in operands)
-    spread = [
+    mapped = [
         x if has or not is_array else repeated(b, x, size)
         for x, has, is_array in zip(operands, batched, arrays, strict=True)
     ]
-    return spread, arrays
+    return mapped, arrays

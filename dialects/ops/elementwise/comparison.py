@@ -77,6 +77,7 @@ class Select(Elementwise):
     """``y = on_true where predicate, else on_false``;  ``dy`` selects the tangents in the same way."""
 
     name = "select"
+    is_arithmetic = False
     operands = (Operand("predicate", BOOLS), Operand("on_true", ANY), Operand("on_false", ANY))
     result_rule = "an array of the operands' common shape and of the dtype of the two choices"
 

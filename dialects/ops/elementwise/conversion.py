@@ -31,6 +31,7 @@ class Conversion(LinearUnary):
     """Family of changes of the dtype; `dtype` is the new one."""
 
     attributes = {"dtype": dtype_attribute("the dtype of the result")}
+    is_arithmetic = False
     result_rule = "an array of the operand's shape and of type `dtype`"
 
     @classmethod
@@ -92,6 +93,7 @@ class Part(LinearUnary):
     """Family of real functions of a complex number that are linear over the reals."""
 
     operands = (Operand("x", COMPLEX),)
+    is_arithmetic = False
     result_rule = "an array of the operand's shape and of the dtype of its parts"
 
     @classmethod
@@ -141,6 +143,7 @@ class Complex(Binary):
     """``z = x + i y;  dz = dx + i dy``, from real and imaginary parts."""
 
     name = "complex"
+    is_arithmetic = False
     operands = (Operand("x", frozenset({FLOAT32, FLOAT64})), Operand("y", frozenset({FLOAT32, FLOAT64})))
     result_rule = "an array of the operands' common shape and of the complex dtype with such parts"
 

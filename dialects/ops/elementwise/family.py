@@ -24,6 +24,7 @@ class Elementwise(Op):
     """Family of `y[i] = f(x[i], ...)`; operands have equal dtypes and shapes, and so has the result."""
 
     is_aligned = True
+    is_elementwise = True
     function: ClassVar[Any]
     result_rule: ClassVar[str] = "an array of the operands' common shape and dtype"
 

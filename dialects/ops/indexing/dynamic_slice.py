@@ -26,6 +26,7 @@ class DynamicSlice(Op):
     """
 
     name = "dynamic_slice"
+    is_arithmetic = False
     operands = (Operand("x", ANY), Operand("start_indices", INTEGERS, variadic=True))
     attributes = {"slice_sizes": sizes("the shape of the window")}
 
@@ -84,6 +85,7 @@ class DynamicUpdateSlice(Op):
     """``y = x`` except ``y[start + i] = update[i]``, starts clamped so that the window lies inside `x`."""
 
     name = "dynamic_update_slice"
+    is_arithmetic = False
     operands = (
         Operand("x", ANY),
         Operand("update", ANY),

@@ -27,6 +27,7 @@ class Gather(Op):
     """
 
     name = "gather"
+    is_arithmetic = False
     operands = (Operand("x", ANY), Operand("start_indices", INTEGERS))
     attributes = {
         "offset_dims": ints("the result axes along which windows extend"),

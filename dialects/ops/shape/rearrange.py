@@ -34,6 +34,8 @@ from ..elementwise.family import repeated
 class Movement(Op):
     """Family of ops that are linear in their array operand whatever its dtype."""
 
+    is_movement = True
+    is_arithmetic = False
     operands: ClassVar[tuple[Operand, ...]] = (Operand("x", ANY),)
 
     @classmethod
@@ -49,6 +51,7 @@ class BroadcastInDim(Movement):
     """
 
     name = "broadcast_in_dim"
+    is_broadcast = True
     is_cheap = True
     attributes = {"shape": sizes("the result's shape"), "dimensions": ints("where each axis of x goes")}
 

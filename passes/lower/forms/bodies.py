@@ -12,8 +12,8 @@ from typing import Any
 from ....dialects import mlir
 from ....dialects.types import TensorType
 from ..builder import DYNAMIC, Size
-from ..iree.barriers import resident
-from ..iree.ownership import OwnershipForms
+from ..iree.copied_loop_state import resident
+from ..iree.overwritten_arguments import OwnershipForms
 from .calls import ControlForms
 from .movement import MovementForms
 

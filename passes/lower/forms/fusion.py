@@ -54,7 +54,7 @@ class _Expression:
     def is_worth_it(self, loops: int) -> bool:
         """Whether few large arrays are read and little is done, over loops that the arrays determine.
 
-        No array is read in two ways: IREE computes wrongly what it fuses so (`hazards.py`).
+        No array is read in two ways: IREE computes wrongly what it fuses so (`iree/two_index_maps.py`).
         """
         large = sum(is_large(v) for v, _ in self.inputs)
         walked = {loop for _, map_ in self.inputs for loop in map_}

@@ -18,7 +18,7 @@ from ....dialects import mlir
 from ....dialects.ops.indexing.windows import WindowMap, scatter_window
 from ....dialects.types import BOOL, INT64, TensorType
 from ..builder import Size
-from ..iree.ownership import OwnershipForms
+from ..iree.overwritten_arguments import OwnershipForms
 from ..tuning import configuration
 from .movement import MovementForms
 

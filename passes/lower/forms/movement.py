@@ -15,7 +15,7 @@ import numpy as np
 from ....dialects import mlir
 from ....dialects.types import INT64
 from ..builder import Size
-from ..iree.ownership import OwnershipForms
+from ..iree.overwritten_arguments import OwnershipForms
 from ..tuning import configuration
 from .rearrangement import RearrangementForms
 from .reassociation import matching_groups

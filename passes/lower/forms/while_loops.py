@@ -76,7 +76,7 @@ class WhileForms(BodyForms):
             given = _filled(state, known, is_carried)
             new = self._called(body, [*constants, *given], types)
             (left,) = self._called(condition, [*ask, *new], [flag])
-            # IREE wants the body to read all that is carried (`whiles.py`): the flag is true in it.
+            # The body has to use all that is carried (`iree/dropped_loop_state.py`): the flag is true in it.
             go_on = self.elementwise_as(BOOL, lambda s, _, a, b: s.and_(BOOL, a, b), left, went_on)
             mlir.scf.YieldOp([*itertools.compress(new, is_carried), go_on])
         (*found, _) = self._of_shapes(loop.results, carried)

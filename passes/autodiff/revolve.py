@@ -1,10 +1,12 @@
-"""Reversing a loop of known length in bounded memory: binomial checkpointing, as a program of ops.
+"""Binomial checkpointing: the backward pass of a loop of known length in bounded memory, as a program of ops.
 
-Revolve (Griewank and Walther, ACM TOMS 26, 2000, algorithm 799) over chunks of steps. A stack holds states
-at the starts of chunks; the last chunk whose cotangents are missing is reached from the top of the stack, by
-advancing and, where slots are free, by pushing states at binomial distances on the way. Of a chunk that is
-reversed every state is kept: that is a smaller loop which carries no stack. All of it are `while` ops on
-what the program computes, so the number of steps is known only when it runs.
+Input: a step and its transpose, the initial state, the number of steps, cotangents of the final state.
+Output: cotangents of the initial state, and sums of those of the constants. Idea: Revolve (Griewank and
+Walther, ACM TOMS 26, 2000, algorithm 799) over chunks of steps. A stack holds states at the starts of chunks.
+The last chunk whose cotangents are missing is reached from the top of the stack, by advancing and, where
+slots are free, by pushing states at binomial distances on the way. The backward pass of one chunk keeps all
+of its states, in a smaller loop that carries no stack. The schedule itself is made of `while` ops, so that
+the number of steps may be known only when the program runs.
 """
 
 from __future__ import annotations
@@ -16,8 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...types import INT32
-from .call import as_list
+from ...dialects.types import INT32
 
 LONGEST_CHUNK: Final = 32
 DEEPEST_STACK: Final = 64
@@ -30,10 +31,10 @@ Values = Sequence[Any]
 
 @dataclass(frozen=True)
 class Reversible:
-    """What a loop is made of, as functions of a builder: a step, and a step of its transpose.
+    """A loop as functions of a builder: a step, and the backward pass of a step.
 
-    `step(b, constants, state)` gives the next state; `pull(b, constants, state, cotangents, sums)` takes
-    cotangents of the state after a step, gives those of the state before it and the sums for constants.
+    `step(b, constants, state)` returns the next state; `pull(b, constants, state, cotangents, sums)` takes
+    cotangents of the state after a step and returns those of the state before it, and the sums for constants.
     """
 
     name: str
@@ -53,12 +54,12 @@ class Reversible:
         return max(1, min(DEEPEST_STACK, self.saved_states - self.chunk))
 
 
-def reversed_loop(
+def pulled_back(
     b: Any, loop: Reversible, constants: Values, state: Values, steps: Any, cotangents: Values, sums: Values
 ) -> tuple[list[Any], list[Any]]:
-    """Cotangents of the initial `state`, and `sums` with what `steps` steps add for the constants.
+    """Cotangents of the initial `state`, and `sums` with the contributions of `steps` steps to the constants.
 
-    `state` is the initial one and the 0-d int32 `steps` the number of steps that were done.
+    The 0-d int32 `steps` is the number of steps of the forward pass.
     """
     chunks = _divide_up(b, steps, loop.chunk)
     stacks = [_put(b, _stack(b, x, loop.stack), x, _int(b, 0)) for x in state]
@@ -68,24 +69,24 @@ def reversed_loop(
     def keep_going(c: Any, fixed: Values, now: Values) -> Any:
         return c.compare(now[0], _int(c, 0), direction="GT")
 
-    def turn(c: Any, fixed: Values, now: Values) -> list[Any]:
-        """Reverse the last chunk that is left, and drop its start from the stack."""
-        total, given = fixed[0], fixed[1:]
+    def last_chunk(c: Any, fixed: Values, now: Values) -> list[Any]:
+        """The backward pass of the last chunk that is left; its start is dropped from the stack."""
+        total, constants = fixed[0], fixed[1:]
         end, top, starts = now[:3]
         last = c.sub(end, _int(c, 1))
-        found = _reach(c, loop, given, last, top, starts, now[3 : 3 + n])
-        top, starts, kept, here = found[0], found[1], found[2 : 2 + n], found[2 + n :]
+        reached = _reach(c, loop, constants, last, top, starts, now[3 : 3 + n])
+        top, starts, kept, here = reached[0], reached[1], reached[2 : 2 + n], reached[2 + n :]
         done = c.mul(last, _int(c, loop.chunk))
         count = c.min(_int(c, loop.chunk), c.sub(total, done))
-        pulled = _reverse_chunk(c, loop, given, here, count, now[3 + n : 3 + n + m], now[3 + n + m :])
+        pulled = _pull_chunk(c, loop, constants, here, count, now[3 + n : 3 + n + m], now[3 + n + m :])
         is_spent = c.compare(_row(c, starts, top), last, direction="EQ")
         top = c.sub(top, c.convert(is_spent, dtype=INT32))
         return [last, top, starts, *kept, *pulled]
 
     start = [chunks, _int(b, 0), places, *stacks, *cotangents, *sums]
     fixed = [steps, *constants]
-    found = repeated_while(b, loop, "reversal", fixed, start, keep_going, turn)
-    return found[3 + n : 3 + n + m], found[3 + n + m :]
+    final = repeated_while(b, loop, "backward", fixed, start, keep_going, last_chunk)
+    return final[3 + n : 3 + n + m], final[3 + n + m :]
 
 
 def _reach(
@@ -119,10 +120,10 @@ def _reach(
 
 
 def _distance(b: Any, slots: int, chunks: Any, free: Any) -> Any:
-    """How far to advance before the next push, of `chunks` to be reversed with `free` slots beside the base.
+    """How far to advance before the next push, of `chunks` that are left, with `free` slots beside the base.
 
-    With s slots and r repetitions C(s + r, s) chunks can be reversed. r is the least number that suffices;
-    what lies behind the push must do with one slot less in r, what lies before it with r - 1.
+    s slots and r repetitions suffice for C(s + r, s) chunks. r is the least number that suffices; the chunks
+    behind the push must do with one slot less in r repetitions, the chunks before it with r - 1 repetitions.
     """
     reach = np.array([[_chunks(s, r) for r in range(REPETITIONS)] for s in range(slots + 1)], np.int32)
     table = b.array(reach)
@@ -152,10 +153,10 @@ def _advanced(b: Any, loop: Reversible, constants: Values, state: Values, count:
     return repeated_while(b, loop, "advance", [count, *constants], [_int(b, 0), *state], is_before, step)[1:]
 
 
-def _reverse_chunk(
+def _pull_chunk(
     b: Any, loop: Reversible, constants: Values, state: Values, count: Any, cotangents: Values, sums: Values
 ) -> list[Any]:
-    """Cotangents and sums after `count` steps from `state` have been reversed."""
+    """Cotangents and sums after the backward pass of `count` steps from `state`."""
     if loop.chunk == 1:
         pulled, summed = loop.pull(b, constants, state, cotangents, sums)
         return [*pulled, *summed]
@@ -167,9 +168,9 @@ def _reverse_chunk(
 
     def record(c: Any, fixed: Values, now: Values) -> list[Any]:
         place = c.add(now[0], _int(c, 1))
-        found = loop.step(c, fixed[1:], now[1 : 1 + n])
-        rows = [_put(c, whole, x, place) for whole, x in zip(now[1 + n :], found, strict=True)]
-        return [place, *found, *rows]
+        after = loop.step(c, fixed[1:], now[1 : 1 + n])
+        rows = [_put(c, whole, x, place) for whole, x in zip(now[1 + n :], after, strict=True)]
+        return [place, *after, *rows]
 
     rows = [_put(b, _stack(b, x, loop.chunk), x, _int(b, 0)) for x in state]
     start = [_int(b, 0), *state, *rows]
@@ -179,9 +180,9 @@ def _reverse_chunk(
         return c.compare(now[0], _int(c, 0), direction="GE")
 
     def pull(c: Any, fixed: Values, now: Values) -> list[Any]:
-        given, rows = fixed[: len(constants)], fixed[len(constants) :]
+        own, rows = fixed[: len(constants)], fixed[len(constants) :]
         here = [_row(c, whole, now[0]) for whole in rows]
-        pulled, summed = loop.pull(c, given, here, now[1 : 1 + m], now[1 + m :])
+        pulled, summed = loop.pull(c, own, here, now[1 : 1 + m], now[1 + m :])
         return [c.sub(now[0], _int(c, 1)), *pulled, *summed]
 
     start = [last, *cotangents, *sums]
@@ -199,13 +200,13 @@ def repeated_while(
 ) -> list[Any]:
     """A `while` op whose functions are built here; both take the constants before the state.
 
-    It is the inside of a derivative that has rules of its own, so nothing reverses it.
+    It lies within an op that has derivative rules of its own, so it needs no backward pass.
     """
     k = len(constants)
     types = [b.type_of(v) for v in (*constants, *state)]
     ask = loop.function(f"{loop.name}_{name}_condition", types, lambda c, v: [condition(c, v[:k], v[k:])])
     body = loop.function(f"{loop.name}_{name}_step", types, lambda c, v: list(step(c, v[:k], v[k:])))
-    found = b.while_(
+    final = b.while_(
         *constants,
         *constants,
         *state,
@@ -215,7 +216,7 @@ def repeated_while(
         body_constants=k,
         saved_states=0,
     )
-    return as_list(found)
+    return list(final)
 
 
 # -- arithmetic on counters and rows -------------------------------------------------------------------
