@@ -22,10 +22,10 @@ from .ir.functions import functions
 from .lower.convert import Convert
 from .lower.fuse_reductions import FuseReductions
 from .lower.inline_bodies import InlineBodies
-from .lower.iree.bounded import BoundSizes
-from .lower.iree.hazards import MarkBarriers
-from .lower.iree.lifetimes import KeepLifetimes
-from .lower.iree.whiles import UseLoopState
+from .lower.iree.dropped_loop_state import UseLoopState
+from .lower.iree.early_deallocation import KeepLifetimes
+from .lower.iree.folded_offsets import BoundSizes
+from .lower.iree.two_index_maps import MarkBarriers
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints

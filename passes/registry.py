@@ -16,7 +16,7 @@ from ..dialects.errors import AdzeError
 from .analysis.check_nans import CheckNans
 from .analysis.verify import invalid, verify
 from .base import Pass
-from .lower.iree.chains import SeparateReductions
+from .lower.iree.recomputed_reductions import SeparateReductions
 from .lower.tuning.conflicts import drop_tiles
 from .pipeline import LOWER, OPTIMIZE, PIPELINE
 from .transforms import TRANSFORMS

@@ -23,7 +23,7 @@ from ...passes.analysis.verify import verify
 from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
-from ...passes.lower.iree.chains import has_chains
+from ...passes.lower.iree.recomputed_reductions import has_chains
 from ...passes.lower.plan import hints_of
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline

@@ -18,7 +18,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.types import BFLOAT16, COMPLEX, storage
 from ...runtime.targets import TargetKind
-from .iree.barriers import compute_barrier, opaque
+from .barriers import compute_barrier, opaque
 from .scalars import Scalars
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from typing import Any, Final
 
 from ..errors import CompileError
 from ..targets import Target
+from .faults.repeated_references import deduplicated, may_branch
 from .kernels import fault_of_kernels
-from .references import may_branch, told_apart
 
 # No type is ever changed behind the program's back, and neither paths nor debug text enter the bytes: the
 # same input gives the same file wherever it is built.
@@ -173,7 +173,7 @@ def compile_in_subprocess(
 
         if may_branch(module):
             program = run(module, f"--compile-to={_MACHINE_PHASE}", "--emit-mlir-bytecode")
-            vmfb = run(told_apart(program), f"--compile-from={_MACHINE_PHASE}")
+            vmfb = run(deduplicated(program), f"--compile-from={_MACHINE_PHASE}")
         else:
             vmfb = run(module)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
@@ -276,7 +276,7 @@ def _compile_in_process(
         first = _KERNEL_PHASE
     if program and branches:
         program = _run_phases(program, flags, diagnostics, first=first, last=_MACHINE_PHASE)
-        program, first = program and told_apart(program), _MACHINE_PHASE
+        program, first = program and deduplicated(program), _MACHINE_PHASE
     return program and _run_phases(program, flags, diagnostics, first=first)
 
 

@@ -72,7 +72,7 @@ def test_folds_that_depend_on_folds(
 
 def test_a_fold_that_would_be_computed_again_is_named() -> None:
     lowered = adze.trace(rows, adze.ShapeDtype((65, 129), np.float64)).lower()
-    with pytest.raises(CompileError, match="would compute one fold again in each step of another"):
+    with pytest.raises(CompileError, match="would compute one reduction again in each step of another"):
         compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), is_checked=True)
     assert variant(lowered)[0] == "separate reductions"
 

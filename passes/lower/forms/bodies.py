@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from ....dialects import mlir
 from ....dialects.types import TensorType
 from ..builder import DYNAMIC, LinalgBuilder, Size, Type, Value
-from ..iree.barriers import resident
-from ..iree.ownership import owned
+from ..iree.copied_loop_state import resident
+from ..iree.overwritten_arguments import owned
 from ..lowering import LoweringContext
 
 

@@ -21,7 +21,7 @@ from ....dialects.ops.indexing.scatter import Scatter, Updates
 from ....dialects.ops.indexing.windows import WindowMap, scatter_window
 from ....dialects.types import BOOL, INT64, TensorType, from_storage
 from ..builder import LinalgBuilder, Size, Type, Value
-from ..iree.ownership import owned
+from ..iree.overwritten_arguments import owned
 from ..lowering import LoweringContext, lowers
 from ..tuning import configuration
 from .movement import empty_like, reshape

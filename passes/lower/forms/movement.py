@@ -18,7 +18,7 @@ from ....dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshap
 from ....dialects.ops.shape.slicing import Pad, Slice
 from ....dialects.types import INT64
 from ..builder import LinalgBuilder, Size, Value
-from ..iree.ownership import owned
+from ..iree.overwritten_arguments import owned
 from ..lowering import LoweringContext, lowers
 from ..tuning import configuration
 from .reassociation import matching_groups

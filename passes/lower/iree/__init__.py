@@ -1,1 +1,1 @@
-"""Fences around IREE's miscompiles, one file a symptom."""
+"""Fences around the faults of IREE, one file a symptom; `docs/iree_notes.md` lists them."""

@@ -90,7 +90,7 @@ def test_softmax_needs_no_barrier() -> None:
 
 
 def test_iree_still_needs_the_barrier() -> None:
-    """When this fails IREE has been mended, and `passes/lower/iree/hazards.py` can go."""
+    """When this fails IREE has been mended, and `passes/lower/iree/two_index_maps.py` can go."""
     x = X.astype(np.float32)
     compiled = compile_bytecode(UNGUARDED.encode(), parse_target("cpu"))
     (result,) = Executable(compiled.vmfb).call("main", [x])

@@ -1,12 +1,13 @@
-"""Values that IREE 3.13 would compute wrongly if it fused them with their readers, found before lowering.
+"""Reductions and products that IREE would fuse with uses through several index maps, marked before lowering.
 
-Observed of the result of a reduction or product, both times with sums that are added up again and again:
+Input: adze IR. Output: the same, with the mark `adze.barrier` on the ops whose results must not be fused.
 
-- one elementwise op reads it through two different index maps (`s[:, None] + s[None, :]`, `g + g.T`);
-- a second reduction, over axes of it that were broadcast or transposed before, is fused with it, and it is
-  read through another map elsewhere (`s[:, None] + 0 * x, max(s[None, :] + 0 * x)`).
-
-Such a result goes behind a barrier. `tests/passes/lowering/test_hazards.py` notices when IREE is right.
+Symptom: where one elementwise op uses a result through two index maps (`s[:, None] + s[None, :]`, `g + g.T`),
+    sums are added up again and again; so are they where a second reduction, over axes that were broadcast or
+    transposed before, is fused with the first, which is used through another map elsewhere.
+Seen in: IREE 3.13.
+Smallest: `s = x.sum(1); s[:, None] + s[None, :]`.
+Goes when: `tests/passes/lowering/test_hazards.py::test_iree_still_needs_the_barrier` fails.
 """
 
 from __future__ import annotations

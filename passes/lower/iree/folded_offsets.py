@@ -1,11 +1,18 @@
-"""Functions with loops or branches over arrays of dynamic sizes, whose sizes IREE 3.13 is told to be bounded.
+"""Functions with loops or branches over arrays of dynamic sizes, whose sizes IREE is told to be bounded.
 
-In comes a lowered function, out goes the same with a largest value for each dynamic size of its arguments,
+Input: a lowered function. Output: the same with a largest value for each dynamic size of its arguments,
 checked when it runs, and for the sizes that are computed by a difference. IREE packs what a loop carries into
 one buffer and carries the offsets within it. Its integer optimizer finds the ranges of those; `util.align`
 tells it nothing of a result whose operand may be almost 2**64 (a product of two unbounded sizes, a
 difference), what it is told nothing of counts as never computed, and an offset that is a constant at the
-start or after a turn is taken for that constant always: the loop reads and writes at wrong places, silently.
+start or after an iteration is taken for that constant always.
+
+Symptom: a loop over arrays of dynamic sizes reads and writes at wrong offsets: wrong sums, silently.
+Seen in: IREE 3.13.
+Smallest: `%a = util.align %d, %c64` with `%d = arith.subi`, `iter_args(%x = %a)`, `scf.yield %c64`.
+Goes when: without the pass `bound-sizes` in `PIPELINE` all seeds of
+    `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
+    `tests/frontend/control/test_dynamic_loops.py::test_what_a_loop_carries_may_have_several_dynamic_sizes`.
 """
 
 from __future__ import annotations

@@ -10,12 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ....dialects import mlir
-from ....runtime.targets import DEVICE_NAME
+from ...dialects import mlir
 
 BARRIER: Final = "iree_tensor_ext.compute_barrier.start"
-
-RESIDENT: Final = "flow.tensor.barrier"
 
 
 def compute_barrier(value: Any) -> Any:
@@ -26,19 +23,6 @@ def compute_barrier(value: Any) -> Any:
     dynamic = [axis for axis in range(type_.rank) if type_.is_dynamic_dim(axis)]
     sizes = [mlir.tensor.dim(value, mlir.arith.constant(index, axis)) for axis in dynamic]
     return mlir.ir.Operation.create(BARRIER, results=[type_], operands=[value, *sizes]).results[0]
-
-
-def resident(value: Any, sizes: Sequence[Any]) -> Any:
-    """`value`, an argument of the block of a loop, known to be on the device: without this it is copied.
-
-    IREE 3.13 forgets where the arguments of blocks are while it converts to
-    streams, and transfers them to where they are: each turn of a loop copies all that it carries. `sizes` are
-    the dynamic ones. What is behind this may be written in place: only its owner may do so.
-    """
-    device = mlir.ir.Attribute.parse(f"#hal.device.promise<@{DEVICE_NAME}>", value.context)
-    return mlir.ir.Operation.create(
-        RESIDENT, results=[value.type], operands=[value, *sizes], attributes={"target": device}
-    ).results[0]
 
 
 def opaque(value: Any, sizes: Sequence[Any]) -> Any:

@@ -1,9 +1,16 @@
-"""Functions with loops or branches, made such that IREE 3.13 leaves the lifetimes of their buffers alone.
+"""Functions with loops or branches, made such that IREE leaves the lifetimes of their buffers alone.
 
-In comes the lowered module; each function with an `scf` op gets two more blocks behind its work. IREE's pass
-that inserts deallocations takes every result of a loop or branch for a buffer of its own, though several are
-parts of one, and frees buffers that are still read (https://github.com/iree-org/iree/pull/24841). It skips
-functions of more than one block; buffers are freed when the last reference to them goes, as without it.
+Input: the lowered module. Output: the same; each function with an `scf` op gets two more blocks behind its
+work. IREE's pass that inserts deallocations takes every result of a loop or branch for a buffer of its own,
+though several are parts of one (https://github.com/iree-org/iree/pull/24841). It skips functions of more than
+one block; buffers are freed when the last reference to them goes, as without it.
+
+Symptom: the buffer of one result of a loop or branch is freed while another result is still used.
+Seen in: IREE 3.13.
+Smallest: a scan that carries several arrays of one shape, whose results are used after one another.
+Goes when: without the pass `keep-lifetimes` in `PIPELINE` all seeds of
+    `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
+    `tests/passes/lowering/test_loops.py::test_stacks_of_equal_shape_are_arrays_of_their_own`.
 """
 
 from __future__ import annotations

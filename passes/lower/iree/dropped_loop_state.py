@@ -1,10 +1,18 @@
-"""While loops whose state is read, all of it, in every turn.
+"""While loops whose state is used, all of it, in every iteration.
 
-In come lowered functions, out go the same with one op more for each entry of a loop's state that the loop's
-body does not read (it is replaced, by a constant perhaps): its next value is chosen over the old one by a
-condition that is always true. IREE 3.13 turns some loops around, condition last, and drops what the body
-does not read from the values at the start; its conversion to streams then takes the second region to have as
-many arguments as the first ("region branch point has 4 operands, but region successor needs 2 inputs").
+Input: lowered functions. Output: the same with one op more for each entry of a loop's state that the loop's
+body does not use (it is replaced, by a constant perhaps): its next value is chosen over the old one by a
+condition that is always true. IREE rotates some loops, condition last, and drops what the body does not use
+from the values at the start; its conversion to streams then takes the second region to have as many arguments
+as the first.
+
+Symptom: a while loop whose body does not use an entry of its state is refused ("region branch point has 4
+    operands, but region successor needs 2 inputs"), or its compile crashes or allocates memory without end.
+Seen in: IREE 3.13.
+Smallest: `while_loop(lambda s: sum(s[0]) < 30, lambda s: (s[0] + 1, ones_like(s[1])), (a, b))`.
+Goes when: without the pass `use-loop-state` in `PIPELINE` all seeds of
+    `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
+    `tests/passes/lowering/test_loops.py::test_state_that_the_body_does_not_read`.
 """
 
 from __future__ import annotations

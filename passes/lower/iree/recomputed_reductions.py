@@ -1,8 +1,13 @@
-"""Folds that depend on folds, kept out of each other's kernels where IREE 3.13 would compute them wrongly.
+"""Reductions that depend on reductions, kept out of each other's kernels where that would come out wrong.
 
-A fold is an op that combines elements along some of its loops. `runtime/compile/kernels.py` says which
-kernels with two of them come out wrong; behind a barrier, which copies nothing, the earlier one has a kernel
-of its own.
+Input: a lowered module. Output: the same, where a reduction that another one depends on is used through a
+barrier, which copies nothing: it has a kernel of its own. `runtime/compile/faults/recomputed_reductions.py`
+says which kernels with two of them come out wrong; only for those is this pass run.
+
+Symptom: the earlier one of two reductions in one kernel is added up once for each step of the later one.
+Seen in: IREE 3.13.
+Smallest: `t = sum(y * y, -1); w = y * t[:, None]; u = sum(w * y, -1)`, where `t` is needed elsewhere too.
+Goes when: `tests/runtime/test_kernels.py::test_unchecked_they_are_wrong` fails.
 """
 
 from __future__ import annotations
@@ -12,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....dialects import mlir
-from ....runtime.compile.kernels import is_fold
+from ....runtime.compile.reductions import is_reduction
 from ...base import Pass
 from ...ir.functions import functions
-from .barriers import BARRIER, compute_barrier
+from ..barriers import BARRIER, compute_barrier
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class SeparateReductions(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         with module.context, mlir.ir.Location.unknown():
-            keep_folds_apart(module)
+            separate_reductions(module)
 
 
 def has_chains(module: Any) -> bool:
@@ -35,7 +40,7 @@ def has_chains(module: Any) -> bool:
     return any(True for _ in _followed_folds(module))
 
 
-def keep_folds_apart(module: Any) -> None:
+def separate_reductions(module: Any) -> None:
     """Let every fold that another one depends on be read through a barrier."""
     for fold in list(_followed_folds(module)):
         for result in fold.results:
@@ -70,7 +75,7 @@ def _followed(block: Any) -> list[Any]:
         before: frozenset[Any] = frozenset()
         if operation.name != BARRIER:
             before = before.union(*(upstream.get(v, before) for v in operation.operands))
-        if is_fold(operation):
+        if is_reduction(operation):
             found.update(dict.fromkeys(before))
             before |= {operation}
         if before:

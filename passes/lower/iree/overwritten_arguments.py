@@ -1,12 +1,17 @@
-"""Who owns a buffer: the fence before every form that writes into one of its operands.
+"""Who owns a buffer: the copy before every form that writes into one of its operands.
 
 IREE treats an argument of an exported function as scratch: `scatter`, `insert_slice`, `sort` and whatever
 else updates a tensor overwrite the caller's array, and the program's own later uses of it
-(https://github.com/iree-org/iree/issues/16168, observed in 3.13; copies and clones are elided). So a value
-that may be an argument is copied first, by a dispatch that the optimiser cannot see to be a copy. So is a
-constant: observed, two updates of one splat (equal splats become one) write into one and the same buffer.
-And so is any value that something else reads too: IREE should copy it then, but, observed, may schedule the
-update before the other reader, or update what it is still reading the update from.
+(https://github.com/iree-org/iree/issues/16168; copies and clones are elided). So a value that may be an
+argument is copied first, by a dispatch that the optimizer cannot see to be a copy. So is a constant: two
+updates of one splat (equal splats become one) write into one and the same buffer. And so is any value that
+has another use: IREE should copy it then, but may schedule the update before the other use, or update the
+value that it is still computing the update from.
+
+Symptom: an update in place changes the caller's array, a constant, or another use of the value.
+Seen in: IREE 3.13.
+Smallest: `return x.at[i].set(v), x` returns the updated x twice.
+Goes when: `tests/passes/lowering/test_iree_faults.py::test_arguments_are_still_overwritten` fails.
 """
 
 from __future__ import annotations
@@ -17,9 +22,10 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.types import BOOL, INT32
+from ..barriers import BARRIER
 from ..builder import Operation, Value
 from ..lowering import LoweringContext
-from .barriers import BARRIER, RESIDENT
+from .copied_loop_state import RESIDENT
 
 VIEWS: Final = frozenset(
     {
