@@ -1,9 +1,9 @@
-"""The forward cases of the CPU benchmark: what is computed, on what, and how much work it is.
+"""The forward cases of the CPU benchmark: functions, their inputs and their amount of work.
 
-A case's function takes a `Peer` and arrays, and uses only names that the peers share. `flops` counts
-multiplications and additions of products; where a case streams memory (the matrix-vector product too) it
-is 0 and the bytes of inputs and result set the limit. Functions of one element (exp, log, erf) are not
-counted.
+The function of a case takes a `Peer` and arrays, and uses only names that the peers share. `flops` counts the
+multiplications and additions of contractions. It is 0 for cases that are bound by memory (the matrix-vector
+product too); their limit follows from the bytes of inputs and result. Elementwise functions such as exp, log
+and erf are not counted.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from _peers import Peer
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the table; `touched` bytes replaces inputs + result where not all of them is read."""
+    """One row of the table; `touched` is the number of bytes if only a part of the inputs is used."""
 
     name: str
     function: Callable[..., Any]
@@ -91,7 +91,7 @@ def cumsum(peer: Peer, x: Any) -> Any:
 
 
 def all_cases() -> tuple[Case, ...]:
-    """Every case with its inputs, drawn from one seeded stream."""
+    """All cases, with random inputs from one seed."""
     rng = np.random.default_rng(0)
 
     def normal(*shape: int) -> Any:

@@ -1,7 +1,8 @@
-"""What importing adze costs, read from `python -X importtime` in a process of its own.
+"""The time of `import adze`, measured by `python -X importtime` in a separate process.
 
-Out: the total, and how it divides among top-level packages. The best of a few runs counts, because the
-first one reads the files from disk.
+Input: an import statement.
+Output: the total, and the share of each top-level package. The fastest of several runs counts, because the
+first run reads the files from disk.
 """
 
 import subprocess
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ImportCost:
-    """Seconds for the whole import, and each package's own share; `modules` names all that was imported."""
+    """Seconds of the whole import and of each package; `modules` has the names of all imported modules."""
 
     seconds: float
     by_package: dict[str, float]
@@ -23,7 +24,7 @@ class ImportCost:
 
 
 def import_cost(statement: str, module: str, runs: int) -> ImportCost:
-    """The cheapest of several runs of an import statement, each in a fresh interpreter."""
+    """The fastest of several runs of an import statement, each in a new interpreter."""
     return min((measured_once(statement, module) for _ in range(runs)), key=lambda cost: cost.seconds)
 
 
@@ -38,7 +39,7 @@ def measured_once(statement: str, module: str) -> ImportCost:
 
 
 def parse(text: str, module: str) -> ImportCost:
-    """Lines are `import time: self us | cumulative us | name`, indented by depth; children come first."""
+    """Parse lines `import time: self us | cumulative us | name`, indented by depth, children first."""
     seconds = 0.0
     by_package: Counter[str] = Counter()
     modules: set[str] = set()
@@ -51,7 +52,7 @@ def parse(text: str, module: str) -> ImportCost:
         inside.append((float(fields[0]) / 1e6, name))
         if not is_top_level:
             continue
-        # A top-level line closes its own tree; the interpreter's start-up imports are other trees.
+        # A top-level line ends the tree of its module; imports of the interpreter's start are other trees.
         if name.split(".")[0] == module:
             seconds += float(fields[1]) / 1e6
             for own, child in inside:

@@ -1,8 +1,10 @@
-"""Timing shared by the benchmark scripts: interleaved rounds, and what this machine can do at best.
+"""Timing for the benchmark scripts: interleaved rounds, and the peak rates of this machine.
 
-In: functions of no arguments that return when their work is done. Out: seconds per call.
-Machines are shared and clocks move, so the candidates take turns within every round, the best burst of calls
-counts, and peaks are measured in the same run as everything else.
+Input: functions without arguments that return when their work is done.
+Output: seconds per call.
+
+Other programs and changing clock rates disturb measurements. So every round measures all candidates, the
+fastest burst of calls counts, and the peak rates are measured in the same run.
 """
 
 import os
@@ -19,14 +21,15 @@ import numpy as np
 Call = Callable[[], object]
 
 BURST_SECONDS = 0.001  # short enough to fit between two disturbances by other programs
-SETTLE_SECONDS = 0.03  # after so long, no thread of an idle library looks for work
+SETTLE_SECONDS = 0.03  # after this time, the threads of an idle library have stopped spinning
 
 
 def interleaved(calls: Mapping[str, Call], rounds: int, slice_seconds: float = 0.02) -> dict[str, float]:
-    """Seconds per call of each candidate: the best burst of `rounds` slices taken in turns.
+    """Seconds per call of each candidate: the fastest burst of `rounds` interleaved slices.
 
-    The order is drawn anew in each round, and each slice begins with a pause and an untimed call: worker
-    threads of the candidate before (OpenBLAS's look for work for some 25 ms) would take part of the machine.
+    Each round has a new random order, and each slice begins with a pause and an untimed call. Without the
+    pause, worker threads of the previous candidate would still use a core (those of OpenBLAS spin for about
+    25 ms).
     """
     repeats = {name: repeats_for(call, BURST_SECONDS) for name, call in calls.items()}
     best = dict.fromkeys(calls, float("inf"))
@@ -43,13 +46,13 @@ def interleaved(calls: Mapping[str, Call], rounds: int, slice_seconds: float = 0
 
 
 def repeats_for(call: Call, seconds: float) -> int:
-    """How many calls fill so many seconds; the two calls made here also warm the candidate up."""
+    """The number of calls that take `seconds`; the two calls here also warm up the candidate."""
     call()
     return max(1, min(100_000, int(seconds / max(seconds_per_call(call, 1), 1e-7))))
 
 
 def seconds_per_call(call: Call, repeats: int) -> float:
-    """The mean over so many calls in a row."""
+    """The mean time of a call over `repeats` calls in a row."""
     began = time.perf_counter()
     for _ in range(repeats):
         call()
@@ -58,18 +61,18 @@ def seconds_per_call(call: Call, repeats: int) -> float:
 
 @dataclass(frozen=True)
 class Peak:
-    """The best rates this machine showed in this run, all cores together."""
+    """The highest rates of this machine in this run, with all cores."""
 
     flops_per_second: float
     bytes_per_second: float
 
     def seconds(self, flops: float, size: float) -> float:
-        """The least time for this many float32 operations and bytes, by the roofline."""
+        """The least time for `flops` float32 operations and `size` bytes, by the roofline model."""
         return max(flops / self.flops_per_second, size / self.bytes_per_second)
 
 
 def machine_peak(rounds: int) -> Peak:
-    """NumPy's float32 matrix product, and 16 MB streams read or copied by one thread or by all."""
+    """Measure NumPy's float32 matrix product, and reads and copies of 16 MB by one thread and by all."""
     a = np.ones((1024, 1024), np.float32)
     product = np.empty_like(a)
     source = np.ones(2 * 1024 * 1024, np.float32)
@@ -95,7 +98,7 @@ def machine_peak(rounds: int) -> Peak:
 
 
 def higher(first: Peak, second: Peak) -> Peak:
-    """The better of two measurements, rate by rate."""
+    """The higher of two measurements, for each rate."""
     return Peak(
         max(first.flops_per_second, second.flops_per_second),
         max(first.bytes_per_second, second.bytes_per_second),
@@ -103,7 +106,7 @@ def higher(first: Peak, second: Peak) -> Peak:
 
 
 def circumstances() -> dict[str, str]:
-    """What a reader needs to place the figures."""
+    """The processor and the versions that a result belongs to."""
     packages = ("adze-compiler", "iree-base-compiler", "iree-base-runtime", "jax", "numpy")
     return {
         "processor": processor_name(),
@@ -114,7 +117,7 @@ def circumstances() -> dict[str, str]:
 
 
 def processor_name() -> str:
-    """The name the kernel gives, where it gives one."""
+    """The processor's name in /proc/cpuinfo, or the machine type if there is none."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
             names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]

@@ -1,7 +1,7 @@
-"""The nets whose gradients are timed: each a loss of its parameters and of data.
+"""The nets whose gradients are timed, each as a loss of parameters and data.
 
-A loss is written once; it gets a `Peer` and uses only names that adze and JAX share. Gradients are taken in
-the first `parameters` inputs.
+A loss is written once. It takes a `Peer` and uses only names that adze and JAX share. Gradients are those
+with respect to the first `parameters` inputs.
 """
 
 from collections.abc import Callable
@@ -47,14 +47,14 @@ def attention_loss(peer: Peer, q: Any, k: Any, v: Any, target: Any) -> Any:
 def conv_net_loss(
     peer: Peer, first: Any, second: Any, dense: Any, offset: Any, images: Any, labels: Any
 ) -> Any:
-    """Two convolutions with relu, the mean over the image, and a classifier."""
+    """Two convolutions with relu, the mean over the image, and a dense layer."""
     x = peer.xp.maximum(peer.convolve(images, first), 0)
     x = peer.xp.maximum(peer.convolve(x, second), 0)
     return cross_entropy(peer, peer.xp.mean(x, axis=(1, 2)) @ dense + offset, labels)
 
 
 def all_nets() -> tuple[Net, ...]:
-    """Every net with its inputs, drawn from one seeded stream."""
+    """All nets, with random inputs from one seed."""
     rng = np.random.default_rng(0)
 
     def normal(*shape: int) -> Any:

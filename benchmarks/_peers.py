@@ -1,8 +1,8 @@
-"""The array libraries that the benchmarks run side by side, each as one `Peer` value.
+"""The array libraries that the benchmarks compare, each as one `Peer`.
 
-A benchmark function is written once and gets a peer's namespace; only what has no common name (erf, the
-convolution, compiling, waiting for a result) differs here. JAX and SciPy are peers and never run-time
-dependencies of adze.
+A benchmark function is written once and takes a peer. A `Peer` contains the functions whose names differ
+between the libraries: erf, the convolution, compiling, and waiting for a result. JAX and SciPy are peers
+here, and adze does not need them at run time.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Peer:
-    """A library: `xp` its array namespace, `place` onto its device, `compile`, `wait` until done."""
+    """A library: `xp` is its array namespace, `place` puts an array on its device, `wait` awaits a result."""
 
     name: str
     xp: Any
@@ -28,7 +28,7 @@ class Peer:
     wait: Function
 
     def prepared(self, function: Function, inputs: tuple[Any, ...]) -> Callable[[], Any]:
-        """A call of no arguments: `function(peer, *inputs)` compiled, inputs already in place."""
+        """A function without arguments that calls the compiled `function` with inputs on the device."""
         placed = tuple(self.place(array) for array in inputs)
         compiled = self.compile(lambda *arrays: function(self, *arrays))
         wait = self.wait
@@ -41,7 +41,7 @@ def adze_peer() -> Peer:
     from adze import lax
     from adze.scipy import special
 
-    # A compiled identity leaves its argument on the device that compiled functions use.
+    # The result of a compiled identity is on the device that compiled functions use.
     place_on_device = adze.jit(lambda array: array)
     return Peer(
         name="adze",
@@ -81,13 +81,13 @@ def numpy_peer() -> Peer:
         convolve=numpy_convolution,
         place=np.asarray,
         compile=lambda function: function,
-        # A view is no result: a transpose has to be written out as the others do it.
+        # A view does not count as a result: a transpose is copied, as in the other libraries.
         wait=lambda result: np.asarray(result, order="C"),
     )
 
 
 def convolution_with(lax: Any) -> Function:
-    """Same-size cross-correlation, NHWC by HWIO, in the convention that adze shares with JAX."""
+    """Cross-correlation with SAME padding, NHWC by HWIO, with the `lax` module of adze or JAX."""
 
     def convolve(images: Any, kernel: Any) -> Any:
         return lax.conv_general_dilated(
@@ -98,7 +98,7 @@ def convolution_with(lax: Any) -> Function:
 
 
 def numpy_convolution(images: Any, kernel: Any) -> Any:
-    """The same by gathered windows and one matrix product."""
+    """The same cross-correlation with NumPy: sliding windows and one matrix product."""
     height, width = kernel.shape[0] // 2, kernel.shape[1] // 2
     padded = np.pad(images, ((0, 0), (height, height), (width, width), (0, 0)))
     windows = sliding_window_view(padded, kernel.shape[:2], axis=(1, 2))

@@ -1,7 +1,7 @@
-"""What one small call costs: a jitted add of two arrays of four float32, in adze and in JAX.
+"""The time of a small call: a jitted add of two arrays of four float32, in adze and in JAX.
 
-Out: microseconds per call, with arrays already on the device, with NumPy inputs, and with the result read
-back as NumPy. All candidates take turns in one process; the minimum of the rounds counts.
+Output: microseconds per call, for arrays on the device, for NumPy inputs, and for NumPy inputs and result.
+One process measures all candidates in interleaved rounds, and the fastest burst counts.
 
     python benchmarks/call_overhead.py --rounds 30
 """
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def calls_of(peer: Peer) -> dict[str, Callable[[], Any]]:
-    """The same compiled add, called in the three ways; each returns when the result is there."""
+    """The compiled add, called in the three ways; each call returns when the result is available."""
     add = peer.compile(lambda a, b: a + b)
     wait = peer.wait
     left, right = peer.place(LEFT), peer.place(RIGHT)

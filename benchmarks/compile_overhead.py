@@ -1,7 +1,7 @@
-"""What compiling costs before IREE starts: trace, verify, simplify, lower; and what `import adze` costs.
+"""The time of a compile before IREE starts (trace, verify, simplify, lower), and of `import adze`.
 
-The function is straight-line code of about `--ops` operations, all different, so that nothing folds away.
-Out: seconds for each pass (the best of some rounds) and the import's seconds by package.
+Input: straight-line code of about `--ops` operations. All are different, so that `simplify` removes none.
+Output: seconds of each pass (the fastest of some rounds), and seconds of the import by package.
 
     python benchmarks/compile_overhead.py
     python benchmarks/compile_overhead.py --ops 500 --json
@@ -23,12 +23,12 @@ from rich.table import Table
 import adze.numpy as anp
 from adze.frontend.tracing.trace import trace_program
 from adze.frontend.transforms.differentiation import grad
-from adze.passes.linearize import Linearizer
-from adze.passes.pipeline import TO_SIMPLIFIED, Lower
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.engines import Engines
+from adze.passes.pipeline import LOWER, OPTIMIZE, run_pipeline
 
-OPS_PER_TURN = 5
-# `import adze` is lazy: the second line is what a program that compiles something imports.
+OPS_PER_ITERATION = 5
+# `import adze` loads its modules lazily; a program that compiles functions imports those of the second line.
 IMPORTS = ("import adze", "from adze import jit, lax, nn, numpy")
 
 
@@ -67,10 +67,10 @@ def main() -> int:
 
 
 def straight_line_code(ops: int) -> Any:
-    """A function of about this many operations, in turns of five, none equal to another."""
+    """A function of about `ops` operations, five in each iteration, no two of them equal."""
 
     def function(x: Any, y: Any) -> Any:
-        for _ in range(ops // OPS_PER_TURN):
+        for _ in range(ops // OPS_PER_ITERATION):
             x, y = anp.sin(x) * y, anp.maximum(x - y, anp.tanh(y))
         return x, y
 
@@ -82,12 +82,12 @@ def arguments() -> tuple[Any, Any]:
 
 
 def operation_count(function: Any) -> int:
-    """How many adze operations the trace holds."""
+    """The number of adze operations in the trace."""
     return str(trace_program(function, arguments(), {}).module).count('"adze.')
 
 
 def stage_seconds(function: Any) -> dict[str, float]:
-    """One run through the pipeline as `jit` runs it, each pass timed alone."""
+    """Run the pipeline of `jit` once and time each pass."""
     seconds: dict[str, float] = {}
 
     def timed(name: str, call: Callable[[], Any]) -> Any:
@@ -98,15 +98,27 @@ def stage_seconds(function: Any) -> dict[str, float]:
 
     module = timed("trace", lambda: trace_program(function, arguments(), {})).module
     timed("verify", lambda: verify(module))
-    for step in TO_SIMPLIFIED:
-        timed(step.name, lambda step=step: step.run(module))
-    timed("verify simplified", lambda: verify(module))
-    timed("lower", lambda: Lower().run(module))
+    passes_seconds(module, seconds)
     return seconds
 
 
+def passes_seconds(module: Any, seconds: dict[str, float]) -> None:
+    """Add the seconds of each pass, those that lower together, and of verifying between passes."""
+    began = time.perf_counter()
+    own = 0.0
+
+    def observe(step: Any, _: Any, taken: float) -> None:
+        nonlocal own
+        name = step.name if step in OPTIMIZE else "lower"
+        seconds[name] = seconds.get(name, 0.0) + taken
+        own += taken
+
+    run_pipeline(module, (*OPTIMIZE, *LOWER), observer=observe)
+    seconds["verify between passes"] = time.perf_counter() - began - own
+
+
 def gradient_seconds(function: Any) -> dict[str, float]:
-    """The gradient of the same function, each engine timed alone: linearize (jvp and split), transpose."""
+    """Time each step of the function's gradient: linearize (with jvp inside), transpose, and the passes."""
     seconds: dict[str, float] = {}
 
     def timed(name: str, call: Callable[[], Any]) -> Any:
@@ -121,16 +133,12 @@ def gradient_seconds(function: Any) -> dict[str, float]:
 
     traced = timed("trace", lambda: trace_program(total, arguments(), {}))
     module = traced.module
-    linearizer = Linearizer(module)
-    made = timed("linearize", lambda: linearizer.linearize(traced.symbol, (True, True)))
-    linear = (False,) * len(made.residuals) + (True, True)
-    timed("transpose", lambda: linearizer.transposer.transpose(made.linear, linear))
-    whole = timed("trace of the gradient", lambda: trace_program(grad(total), arguments(), {})).module
-    del seconds["trace of the gradient"]  # the engines above, and the trace, once more
-    for step in TO_SIMPLIFIED:
-        timed(step.name, lambda step=step: step.run(whole))
-    timed("verify simplified", lambda: verify(whole))
-    timed("lower", lambda: Lower().run(whole))
+    linearizer = Engines(module).linearizer
+    linearized = timed("linearize", lambda: linearizer.linearize(traced.symbol, (True, True)))
+    linear = (False,) * len(linearized.residuals) + (True, True)
+    timed("transpose", lambda: linearizer.transposer.transpose(linearized.linear, linear))
+    whole = trace_program(grad(total), arguments(), {}).module  # untimed: it repeats the steps above
+    passes_seconds(whole, seconds)
     return seconds
 
 

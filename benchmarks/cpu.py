@@ -1,8 +1,10 @@
-"""Compares adze with JAX and NumPy on the CPU, case by case, and with what the machine can do.
+"""Compares adze with JAX and NumPy on the CPU, and with the peak rates of the machine.
 
-In: the cases of `_cases.py`. Out: a table (or JSON) of milliseconds per call, the ratios peer / adze
-(above 1: adze is faster) and the share of the roofline that adze reaches.
-Everything runs interleaved in this one process; results are compared before anything is timed.
+Input: the cases of `_cases.py`.
+Output: a table (or JSON) of milliseconds per call, the ratios peer / adze (above 1, adze is faster), and the
+fraction of the peak rate that adze reaches.
+
+One process measures all libraries in interleaved rounds. Their results are compared before anything is timed.
 
     python benchmarks/cpu.py --rounds 15
     python benchmarks/cpu.py --cases matmul,softmax --json
@@ -28,7 +30,7 @@ ACCEPTED_RATIO = 0.7
 
 @dataclass(frozen=True)
 class Row:
-    """One case's figures; `fraction` is the roofline's time divided by adze's."""
+    """The figures of one case; `fraction` is the time at the peak rates divided by the time of adze."""
 
     case: str
     seconds: dict[str, float]
@@ -43,10 +45,10 @@ class Row:
 def main() -> int:
     parser = argparse.ArgumentParser(description="adze beside JAX and NumPy on the CPU")
     parser.add_argument("--cases", default="", help="comma separated; each picks the cases that contain it")
-    parser.add_argument("--rounds", type=int, default=12, help="turns each library gets; the best counts")
+    parser.add_argument("--rounds", type=int, default=12, help="rounds of each library; the fastest counts")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
-    # Wide enough for the table where the output is a file or a pipe.
+    # The width of the table if the output is a file or a pipe.
     console = Console(stderr=options.json, width=None if sys.stdout.isatty() else 100)
 
     cases = chosen(all_cases(), options.cases)
@@ -72,13 +74,13 @@ def main() -> int:
 
 
 def chosen(cases: tuple[Case, ...], text: str) -> list[Case]:
-    """The cases whose name contains one of the wanted words; all of them for an empty text."""
+    """The cases whose name contains one of the comma-separated words; all cases for an empty text."""
     words = [word.strip().lower() for word in text.split(",") if word.strip()]
     return [case for case in cases if not words or any(word in case.name.lower() for word in words)]
 
 
 def measured(case: Case, peers: tuple[Peer, ...], rounds: int) -> Row:
-    """Check that all libraries agree on the case, then time them in turns."""
+    """Check that all libraries agree on the case, then time them in interleaved rounds."""
     calls = {peer.name: peer.prepared(case.function, case.inputs) for peer in peers}
     results = {name: np.asarray(call()) for name, call in calls.items()}
     for name, result in results.items():
@@ -89,7 +91,7 @@ def measured(case: Case, peers: tuple[Peer, ...], rounds: int) -> Row:
 
 
 def check_agreement(case: Case, name: str, result: Any, reference: Any) -> None:
-    """A fast wrong answer is no answer."""
+    """End the script if a result differs from that of NumPy."""
     scale = float(np.abs(reference).max())
     if result.shape != reference.shape or not np.allclose(result, reference, rtol=1e-3, atol=1e-4 * scale):
         difference = "shapes" if result.shape != reference.shape else np.abs(result - reference).max()
@@ -97,7 +99,7 @@ def check_agreement(case: Case, name: str, result: Any, reference: Any) -> None:
 
 
 def shown_by(row: Row) -> Peak:
-    """The rate that the fastest library reached on a case: a peak cannot be below it."""
+    """The rate of the fastest library on a case, which the peak rate cannot be below."""
     fastest = min(row.seconds.values())
     return Peak(row.flops / fastest, 0.0 if row.flops else row.bytes / fastest)
 
@@ -143,7 +145,7 @@ def as_table(rows: list[Row], peak: Peak) -> Table:
 
 
 def rate(row: Row) -> str:
-    """Products in operations per second, streams in bytes per second."""
+    """Operations per second for contractions, bytes per second for cases that are bound by memory."""
     if row.flops:
         return f"{row.flops / row.seconds['adze'] / 1e9:.0f} GF/s"
     return f"{row.bytes / row.seconds['adze'] / 1e9:.0f} GB/s"

@@ -1,7 +1,10 @@
-"""What a gradient costs: the time of value_and_grad(f) over the time of f, compiled, beside JAX.
+"""The cost of a gradient: the time of value_and_grad(f) divided by that of f, compiled, beside JAX.
 
-In: the nets of `_nets.py`. Out: a table (or JSON) of milliseconds per call, and the ratio in both libraries.
-All four programs of a net run interleaved in this one process; gradients are compared before they are timed.
+Input: the nets of `_nets.py`.
+Output: a table (or JSON) of milliseconds per call, and the ratio in both libraries.
+
+One process measures the four programs of a net in interleaved rounds. Gradients are compared before they
+are timed.
 
     python benchmarks/grad_ratio.py --rounds 15
     python benchmarks/grad_ratio.py --cases attention,mlp --json
@@ -23,14 +26,14 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-# What is marked in the table: a ratio above this, or above JAX's by more than this factor.
+# The table marks a ratio above ACCEPTED_RATIO, or above JAX's ratio times ACCEPTED_TO_JAX.
 ACCEPTED_RATIO = 3.5
 ACCEPTED_TO_JAX = 1.2
 
 
 @dataclass(frozen=True)
 class Row:
-    """Seconds of the function and of value and gradient in each library, or why there are none."""
+    """Seconds of the function and of its value and gradient in each library, or the error of adze."""
 
     net: str
     function: dict[str, float]
@@ -51,7 +54,7 @@ class Row:
 def main() -> int:
     parser = argparse.ArgumentParser(description="the cost of gradients in adze beside JAX on the CPU")
     parser.add_argument("--cases", default="", help="comma separated; each picks the nets that contain it")
-    parser.add_argument("--rounds", type=int, default=12, help="turns each program gets; the best counts")
+    parser.add_argument("--rounds", type=int, default=12, help="rounds of each program; the fastest counts")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     console = Console(stderr=options.json, width=None if sys.stdout.isatty() else 110)
@@ -74,13 +77,13 @@ def main() -> int:
 
 
 def chosen(nets: tuple[Net, ...], text: str) -> list[Net]:
-    """The nets whose name contains one of the wanted words; all of them for an empty text."""
+    """The nets whose name contains one of the comma-separated words; all nets for an empty text."""
     words = [word.strip().lower() for word in text.split(",") if word.strip()]
     return [net for net in nets if not words or any(word in net.name.lower() for word in words)]
 
 
 def measured_or_explained(net: Net, peers: tuple[Peer, ...], rounds: int) -> Row:
-    """A net that adze cannot compile costs its own row, not the others'."""
+    """Measure a net; an error of adze goes into the row, and the other nets are still measured."""
     from adze import AdzeError
 
     try:
@@ -90,11 +93,11 @@ def measured_or_explained(net: Net, peers: tuple[Peer, ...], rounds: int) -> Row
 
 
 def measured(net: Net, peers: tuple[Peer, ...], rounds: int) -> Row:
-    """Check that the libraries agree on the gradient, then time the four programs in turns."""
+    """Check that the libraries agree on the gradient, then time the four programs in interleaved rounds."""
     functions = {peer.name: prepared(peer, net, lambda f: f) for peer in peers}
     gradients = {peer.name: prepared(peer, net, differentiated(peer, net)) for peer in peers}
-    found, expected = ([np.asarray(a) for a in leaves(gradients[peer.name]())] for peer in peers)
-    for k, (one, other) in enumerate(zip(found, expected, strict=True)):
+    ours, theirs = ([np.asarray(a) for a in leaves(gradients[peer.name]())] for peer in peers)
+    for k, (one, other) in enumerate(zip(ours, theirs, strict=True)):
         scale = float(np.abs(other).max())
         if one.shape != other.shape or not np.allclose(one, other, rtol=1e-3, atol=1e-4 * scale):
             raise SystemExit(f"{net.name}: adze and jax disagree on result {k}")
@@ -114,7 +117,7 @@ def differentiated(peer: Peer, net: Net) -> Callable[[Any], Any]:
 
 
 def prepared(peer: Peer, net: Net, transform: Callable[[Any], Any]) -> Callable[[], Any]:
-    """A call of no arguments: the transformed loss compiled, inputs already in place."""
+    """A function without arguments that calls the compiled, transformed loss, inputs on the device."""
     placed = tuple(peer.place(array) for array in net.inputs)
     compiled = peer.compile(transform(lambda *arrays: net.loss(peer, *arrays)))
 

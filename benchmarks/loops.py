@@ -1,6 +1,7 @@
-"""Loops beside JAX on the CPU: an RNN by scan and its gradient, and Newton's iteration by while.
+"""Loops in adze and JAX on the CPU: an RNN as a scan, its gradient, and Newton's method as a while_loop.
 
-Both libraries run the same function in this one process, results are compared first, rounds interleave.
+Output: a table (or JSON) of milliseconds per call. Both libraries run the same function in one process, in
+interleaved rounds. Results are compared before they are timed.
 
     python benchmarks/loops.py --rounds 12
 """
@@ -21,7 +22,7 @@ Function = Callable[..., Any]
 
 
 def rnn(xp: Any, lax: Any, grad: Any) -> Function:
-    """64 steps of a layer of 128 on a batch of 32."""
+    """64 steps of an RNN layer of width 128 on a batch of 32."""
 
     def run(weights: Any, hidden: Any, inputs: Any) -> Any:
         def step(h: Any, x: Any) -> Any:
@@ -39,7 +40,7 @@ def rnn_gradient(xp: Any, lax: Any, grad: Any) -> Function:
 
 
 def newton(xp: Any, lax: Any, grad: Any) -> Function:
-    """Cube roots of 1024 numbers, until none moves by more than a millionth."""
+    """Cube roots of 1024 numbers by Newton's method, until no step is larger than 1e-6."""
 
     def run(numbers: Any) -> Any:
         def go_on(state: Any) -> Any:
@@ -70,7 +71,7 @@ def cases() -> dict[str, tuple[Function, tuple[np.ndarray, ...]]]:
 
 
 def measured(make: Function, inputs: tuple[np.ndarray, ...], rounds: int) -> dict[str, float]:
-    """Seconds a call of each library, after their results were found equal."""
+    """Check that both libraries agree, then measure the seconds per call of each."""
     import jax
 
     import adze
@@ -81,19 +82,19 @@ def measured(make: Function, inputs: tuple[np.ndarray, ...], rounds: int) -> dic
     for peer in (adze_peer(), jax_peer()):
         function = make(peer.xp, *namespaces[peer.name])
         calls[peer.name] = peer.prepared(lambda _, *arrays, f=function: f(*arrays), inputs)
-    found = {name: np.asarray(call()) for name, call in calls.items()}
-    if not np.allclose(found["adze"], found["jax"], rtol=1e-3, atol=1e-5):
-        raise SystemExit(f"adze and jax differ by {np.abs(found['adze'] - found['jax']).max()}")
+    results = {name: np.asarray(call()) for name, call in calls.items()}
+    if not np.allclose(results["adze"], results["jax"], rtol=1e-3, atol=1e-5):
+        raise SystemExit(f"adze and jax differ by {np.abs(results['adze'] - results['jax']).max()}")
     return interleaved(calls, rounds)
 
 
-def report(title: str, wanted: dict[str, tuple[Function, tuple[np.ndarray, ...]]]) -> int:
-    """Measure the cases that the command line asks for, and print them."""
+def report(title: str, cases: dict[str, tuple[Function, tuple[np.ndarray, ...]]]) -> int:
+    """Measure the cases with the options of the command line, and print the times."""
     parser = argparse.ArgumentParser(description=title)
-    parser.add_argument("--rounds", type=int, default=10, help="turns each library gets; the best counts")
+    parser.add_argument("--rounds", type=int, default=10, help="rounds of each library; the fastest counts")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
-    rows = {name: measured(make, inputs, options.rounds) for name, (make, inputs) in wanted.items()}
+    rows = {name: measured(make, inputs, options.rounds) for name, (make, inputs) in cases.items()}
     if options.json:
         print(json.dumps({"circumstances": circumstances(), "seconds": rows}, indent=2))
         return 0

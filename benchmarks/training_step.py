@@ -1,8 +1,10 @@
-"""What a training step of the digits example costs: forward, backward and update, compiled, beside JAX.
+"""The time of a compiled training step of the digits example (forward, backward, update), beside JAX.
 
-In: the networks and optimizers of `examples/digits`, and the same steps written for JAX below. Out: a table
-(or JSON) of milliseconds per step. The steps of both libraries start from the same weights and are compared
-before they are timed, in turns within this one process.
+Input: the networks and optimizers of `examples/digits`, and the same steps written for JAX below.
+Output: a table (or JSON) of milliseconds per step.
+
+The steps of both libraries start from the same weights. Their results are compared before they are timed, in
+interleaved rounds of one process.
 
     python benchmarks/training_step.py --rounds 15
 """
@@ -36,7 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="training steps of the digits example, beside JAX on the CPU"
     )
-    parser.add_argument("--rounds", type=int, default=12, help="turns each program gets; the best counts")
+    parser.add_argument("--rounds", type=int, default=12, help="rounds of each program; the fastest counts")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
     digits = dataset.load()
@@ -48,9 +50,9 @@ def main() -> int:
     table = Table(title=f"one training step, batch of {train.BATCH}")
     for heading in ("network", "adze", "jax", "jax / adze"):
         table.add_column(heading, justify="right")
-    for network, found in seconds.items():
-        times = [f"{found[library] * 1e3:.3f} ms" for library in ("adze", "jax")]
-        table.add_row(network, *times, f"{found['jax'] / found['adze']:.2f}")
+    for network, by_library in seconds.items():
+        times = [f"{by_library[library] * 1e3:.3f} ms" for library in ("adze", "jax")]
+        table.add_row(network, *times, f"{by_library['jax'] / by_library['adze']:.2f}")
     console = Console(width=None if sys.stdout.isatty() else 110)
     console.print(table)
     console.print(", ".join(f"{key} {value}" for key, value in circumstances().items()))
@@ -58,7 +60,7 @@ def main() -> int:
 
 
 def measured(network: str, batch: tuple[Any, Any], rounds: int) -> dict[str, float]:
-    """Seconds per step in each library, after the first step of both gave the same weights."""
+    """Check that the first step returns the same weights in both libraries, then time the steps."""
     params = NETWORKS[network].initial(np.random.default_rng(train.SEED))
     calls = {"adze": adze_step(network, params, batch), "jax": jax_step(network, params, batch)}
     ours, theirs = (call() for call in calls.values())
@@ -69,14 +71,14 @@ def measured(network: str, batch: tuple[Any, Any], rounds: int) -> dict[str, flo
 
 
 def adze_step(network: str, params: Params, batch: tuple[Any, Any]) -> Callable[[], Params]:
-    """The step of the example, each call going on from the one before."""
+    """The step of the example; each call continues from the result of the previous call."""
     optimizer = train.RECIPES[network].optimizer(STEPS)
     step = train.training_step(network, optimizer)
     return going_on(step, params, optimizer.init(params), batch, lambda loss: loss.block_until_ready())
 
 
 def jax_step(network: str, params: Params, batch: tuple[Any, Any]) -> Callable[[], Params]:
-    """The same step on JAX."""
+    """The same step in JAX."""
     scores, update = {"mlp": (jax_mlp_scores, descend), "conv": (jax_conv_scores, adapt)}[network]
 
     def loss(params: Params, images: Any, labels: Any) -> Any:
@@ -96,7 +98,7 @@ def jax_step(network: str, params: Params, batch: tuple[Any, Any]) -> Callable[[
 def going_on(
     step: Any, params: Params, state: Any, batch: tuple[Any, Any], wait: Callable[[Any], Any]
 ) -> Callable[[], Params]:
-    """A call of no arguments that takes the next step and gives the weights."""
+    """A function without arguments that takes the next step and returns the weights."""
     current = [params, state]
 
     def call() -> Params:
@@ -125,7 +127,7 @@ def jax_conv_scores(params: Params, images: Any) -> Any:
 
 
 def descend(params: Params, state: Any, gradient: Params) -> tuple[Params, Any]:
-    """Gradient descent with momentum, as the example's recipe has it."""
+    """Gradient descent with momentum, as in the recipe of the example."""
     step, trace, unused = state
     trace = {k: 0.9 * trace[k] + g for k, g in gradient.items()}
     rate = 0.1 * falling(step)
@@ -133,7 +135,7 @@ def descend(params: Params, state: Any, gradient: Params) -> tuple[Params, Any]:
 
 
 def adapt(params: Params, state: Any, gradient: Params) -> tuple[Params, Any]:
-    """Adam, as the example's recipe has it."""
+    """Adam, as in the recipe of the example."""
     step, mean, square = state
     rate, count = 5e-3 * falling(step), (step + 1).astype(jnp.float32)
     mean = {k: 0.9 * mean[k] + 0.1 * g for k, g in gradient.items()}
@@ -145,7 +147,7 @@ def adapt(params: Params, state: Any, gradient: Params) -> tuple[Params, Any]:
 
 
 def falling(step: Any) -> Any:
-    """Half a cosine from 1 to 0 in `STEPS` steps."""
+    """The factor of the learning rate: half a cosine, from 1 to 0 in `STEPS` steps."""
     return 0.5 * (1 + jnp.cos(math.pi * jnp.clip(step.astype(jnp.float32) / STEPS, 0, 1)))
 
 

@@ -1,4 +1,4 @@
-"""Batches beside JAX on the CPU: many small products by vmap, and one gradient an example.
+"""Batches in adze and JAX on the CPU: many small products by vmap, and one gradient per example.
 
 python benchmarks/vmap.py --rounds 12
 """
@@ -27,12 +27,12 @@ def small_products(xp: Any, lax: Any, grad: Any) -> Function:
 
 
 def shared_product(xp: Any, lax: Any, grad: Any) -> Function:
-    """256 matrices of 16 x 64 with one shared 64 x 64."""
+    """256 products of 16 x 64 matrices with one shared 64 x 64 matrix."""
     return vmap_of(grad)(lambda a, b: a @ b, in_axes=(0, None))
 
 
 def example_gradients(xp: Any, lax: Any, grad: Any) -> Function:
-    """The norm of the gradient of each of 128 examples of a small net."""
+    """The norms of the gradients of 128 examples in a small net."""
 
     def loss(first: Any, second: Any, x: Any) -> Any:
         return xp.sum((xp.tanh(x @ first) @ second) ** 2)

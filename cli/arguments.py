@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..runtime.files import check_writable
+from ..runtime.artifact.files import check_writable
 from .reporting import BadUsage, usage
 
 FunctionArgument = Annotated[

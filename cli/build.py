@@ -37,7 +37,7 @@ def build(
 
     Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
     """
-    from ..frontend.programs.jit import trace
+    from ..frontend.staging.jit import trace
     from ..runtime.targets import parse_target
 
     chosen = usage("--target", parse_target, target)

@@ -14,7 +14,7 @@ import typer
 from .reporting import JsonOption, command, print_json, print_rows, print_text, readable_bytes
 
 if TYPE_CHECKING:
-    from ..runtime.cache import CompileCache
+    from ..runtime.compile.cache import CompileCache
 
 app = typer.Typer(no_args_is_help=True, help="Look at the compile cache or empty it.")
 
@@ -56,7 +56,7 @@ def clear(json: JsonOption = False) -> None:
 
 
 def _cache() -> CompileCache:
-    from ..runtime.cache import CompileCache
+    from ..runtime.compile.cache import CompileCache
     from ..runtime.settings import read_settings
 
     return CompileCache.from_settings(read_settings())

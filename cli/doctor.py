@@ -45,10 +45,10 @@ def doctor(json: JsonOption = False) -> None:
 
 def examine() -> dict[str, Any]:
     """What there is to know, as values that JSON can carry."""
-    from ..runtime.cache import CompileCache
+    from ..runtime.compile.cache import CompileCache
     from ..runtime.cpu import host_cpu
-    from ..runtime.devices import list_devices
     from ..runtime.errors import SettingError
+    from ..runtime.execute.devices import list_devices
     from ..runtime.settings import describe_settings, read_settings, unknown_variables
     from ..runtime.targets import parse_target
 

@@ -20,7 +20,7 @@ from .reporting import BadUsage, counted
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..runtime.signature import ArraySpec, FunctionSignature
+    from ..runtime.artifact.signature import ArraySpec, FunctionSignature
 
 _NAMED = re.compile(r"([A-Za-z_][\w.\[\]'\"]*)=(.+)", re.DOTALL)
 _NOT_FINITE = ("nan", "inf", "-inf")  # how `adze run --json` writes them
@@ -28,8 +28,8 @@ _NOT_FINITE = ("nan", "inf", "-inf")  # how `adze run --json` writes them
 
 def read_inputs(texts: list[tuple[str, ArraySpec]], signature: FunctionSignature) -> list[np.ndarray]:
     """The arrays that `texts`, one an input in the function's order, name or write."""
+    from ..runtime.artifact.signature import check_arguments
     from ..runtime.errors import CallError
-    from ..runtime.signature import check_arguments
 
     arrays = [read_array(text, spec) for text, spec in texts]
     try:

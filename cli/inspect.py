@@ -24,7 +24,7 @@ def inspect(
 
     Example: adze inspect predict.vmfb
     """
-    from ..runtime.artifact import inspect as inspect_artifact
+    from ..runtime.artifact.artifact import inspect as inspect_artifact
 
     found = inspect_artifact(readable_file(file))
     manifest = found.manifest

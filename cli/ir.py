@@ -1,29 +1,21 @@
-"""`adze ir`: what a Python function becomes on the way to a .vmfb, stage by stage.
+"""`adze ir`: what a Python function becomes on the way to a .vmfb, pass by pass.
 
-In come the same function and specs as for `adze build`, and a stage; out comes the text of the IR there. All
-stages but the one for people are MLIR that `adze opt` reads.
+Input: the same function and specs as for `adze build`, and a stage: a name for users, or that of a pass of
+the pipeline. Output: the text of the IR there, MLIR that `adze opt` reads unless it is for people.
 """
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
-from typing import Annotated, assert_never
+from typing import Annotated
 
 import typer
 
 from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
-from .reporting import JsonOption, command, print_json, print_text, usage
+from .reporting import BadUsage, JsonOption, command, print_json, print_text, usage
 from .source import load_function, source_file, user_code
 
-
-class Stage(enum.Enum):
-    """Where to stop: each stage is the input of the next."""
-
-    TRACED = "traced"
-    PRETTY = "pretty"
-    SIMPLIFIED = "simplified"
-    LINALG = "linalg"
+PRETTY = "pretty"
 
 
 @command
@@ -31,13 +23,15 @@ def ir(
     function: FunctionArgument,
     specs: SpecOption = [],  # noqa: B006 - typer copies it
     stage: Annotated[
-        Stage,
+        str,
         typer.Option(
             "--stage",
+            metavar="STAGE",
             help="traced: as written. pretty: the same, for people. "
-            "simplified: folded and shared. linalg: lowered for the target.",
+            "simplified: folded and shared. linalg: lowered for the target. "
+            "Or the name of a pass: what it leaves (adze opt --list-passes).",
         ),
-    ] = Stage.TRACED,
+    ] = "traced",
     target: TargetOption = "cpu",
     output: Annotated[
         Path | None,
@@ -50,30 +44,34 @@ def ir(
 
     Example: adze ir model.py:predict --in 'f32[8,784]' --stage simplified
     """
-    from ..frontend.programs.jit import trace
-    from ..runtime.files import write_atomically
+    from ..frontend.staging.jit import trace
+    from ..runtime.artifact.files import write_atomically
     from ..runtime.targets import parse_target
 
+    check_stage(stage)
     chosen = usage("--target", parse_target, target)
     destination = check_output(output, keep=[source_file(function)]) if output else None
     with user_code(f"{function} was traced"):
         found = load_function(function)
         positional, named = bind_specs(found, specs)
         traced = trace(found, *positional, **named)
-    match stage:
-        case Stage.PRETTY:
-            text = traced.pretty()
-        case Stage.TRACED | Stage.SIMPLIFIED:
-            text = traced.mlir(stage.value, locations=locations)
-        case Stage.LINALG:
-            text = traced.lower(chosen).mlir(locations=locations)
-        case _:
-            assert_never(stage)
+    is_pretty = stage == PRETTY
+    text = traced.pretty() if is_pretty else traced.at_stage(stage, chosen, locations=locations)
     text = text.rstrip() + "\n"
     if destination is not None:
         write_atomically(destination, text.encode())
     if json:
-        entry = {"function": function, "stage": stage.value, "target": str(chosen)}
+        entry = {"function": function, "stage": stage, "target": str(chosen)}
         print_json({**entry, "output": str(output) if output else None, "text": text})
     elif destination is None:
         print_text(text, newline=False)
+
+
+def check_stage(stage: str) -> None:
+    """A stage is `traced`, one of the names that users know, or a pass of the pipeline."""
+    from ..frontend.staging.stages import STAGES, TRACED
+    from ..passes.pipeline import PIPELINE
+
+    legal = [TRACED, PRETTY, *STAGES, *(step.name for step in PIPELINE)]
+    if stage not in legal:
+        raise BadUsage(f"--stage: there is no stage {stage!r}", hint=f"write {', '.join(map(repr, legal))}")

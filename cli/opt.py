@@ -1,25 +1,35 @@
 """`adze opt`: named passes over a module of adze IR, with no Python function in sight.
 
-In come MLIR text and a pipeline such as `simplify,lower{target=cpu}`; out comes MLIR text. The input may be
-from anywhere: whatever holds an op of adze is verified first, so that no pass meets a malformed one.
+Input: MLIR text and a pipeline such as `simplify,lower{target=cpu}`. Output: MLIR text. The input may be from
+anywhere: whatever holds an op of adze is verified first, so that no pass meets a malformed one. A file of
+ADZE_DUMP_DIR goes on as `jit` does: `adze opt 05-mark-barriers.mlir --start-after mark-barriers`.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..dialects.errors import AdzeError
 from .arguments import check_output, read_text
 from .reporting import BadUsage, JsonOption, command, print_json, print_note, print_rows, print_text, usage
 
 if TYPE_CHECKING:
     from ..dialects import mlir
-    from ..passes.passes import Pass
+    from ..passes.base import Pass
+    from ..passes.registry import Group
 
 EVERY_PASS = "all"
+WHOLE_PIPELINE = "optimize,lower"
+"""The groups of passes that make up what `jit` runs."""
+
+
+class UnverifiedError(AdzeError, ValueError):
+    """A pass failed on a module that was not verified."""
 
 
 @command
@@ -34,6 +44,22 @@ def opt(
             "--pass-pipeline",
             metavar="PASSES",
             help="The passes in order, options in braces: 'simplify,lower{target=cpu}'.",
+        ),
+    ] = "",
+    start_after: Annotated[
+        str,
+        typer.Option(
+            "--start-after",
+            metavar="PASS",
+            help="Skip the passes up to this one; without a pipeline, those of the pipeline of jit.",
+        ),
+    ] = "",
+    stop_after: Annotated[
+        str,
+        typer.Option(
+            "--stop-after",
+            metavar="PASS",
+            help="Run no pass behind this one; without a pipeline, those of the pipeline of jit.",
         ),
     ] = "",
     output: Annotated[
@@ -59,16 +85,21 @@ def opt(
 
     Example: adze opt model.mlir --pass-pipeline 'simplify,lower{target=cpu}'
     """
-    from ..passes.parsing import holds_adze, parse_module
-    from ..passes.pipeline import PASSES, Verify, parse_pipeline, run_pipeline
-    from ..runtime.files import write_atomically
+    from ..passes.ir.parsing import holds_adze, parse_module
+    from ..passes.pipeline import run_pipeline
+    from ..passes.registry import GROUPS, PASSES, Verify, parse_pipeline
+    from ..runtime.artifact.files import write_atomically
 
     if list_passes:
-        show_passes(PASSES, json)
+        show_passes((*PASSES, *GROUPS), json)
         return
     if file is None:
         raise BadUsage("no FILE.mlir was given", hint="adze opt --list-passes needs none")
-    steps = usage("--pass-pipeline", parse_pipeline, pass_pipeline) if pass_pipeline else ()
+    written = pass_pipeline or (WHOLE_PIPELINE if start_after or stop_after else "")
+    steps = usage("--pass-pipeline", parse_pipeline, written) if written else ()
+    steps = steps[place_after("--start-after", start_after, steps) if start_after else 0 :]
+    steps = steps[: place_after("--stop-after", stop_after, steps) if stop_after else None]
+    printed = {last_of(name) for name in print_after}
     check_print_after(print_after, steps)
     destination = check_output(output) if output else None
     piped = str(file) == "-"
@@ -78,13 +109,14 @@ def opt(
 
     def observe(step: Pass, module: mlir.ir.Module, seconds: float) -> None:
         report.append({"pass": step.name, "seconds": round(seconds, 6)})
-        if EVERY_PASS in print_after or step.name in print_after:
+        if EVERY_PASS in printed or step.name in printed:
             print_note(f"// after {step.name}, {seconds * 1e3:.2f} ms")
             print_note(text_of(module, locations))
 
     if verify and holds_adze(module):
         Verify().run(module)
-    run_pipeline(module, steps, check=verify, observer=observe)
+    with refusing_unverified(verify):
+        run_pipeline(module, steps, check=verify, observer=observe)
     text = text_of(module, locations)
     if destination is not None:
         write_atomically(destination, f"{text}\n".encode())
@@ -94,9 +126,27 @@ def opt(
         print_text(text)
 
 
-def show_passes(passes: tuple[type[Pass], ...], json: bool) -> None:
-    """The passes with their options and what they do."""
-    described = [(known.name, options_of(known), " ".join((known.__doc__ or "").split())) for known in passes]
+@contextlib.contextmanager
+def refusing_unverified(verify: bool) -> Iterator[None]:
+    """With `--no-verify` a pass may meet what it cannot read: any failure is then the module's."""
+    try:
+        yield
+    except AdzeError:
+        raise
+    except Exception as error:
+        if verify:
+            raise
+        raise UnverifiedError(
+            f"a pass cannot read the module, which was not verified ({type(error).__name__})",
+            hint="leave out --no-verify, and adze says what is wrong with it",
+        ) from error
+
+
+def show_passes(passes: tuple[type[Pass] | Group, ...], json: bool) -> None:
+    """The passes and groups with their options and what they do."""
+    from ..passes.registry import description_of, options_of
+
+    described = [(known.name, options_of(known), description_of(known)) for known in passes]
     if json:
         keys = ("name", "options", "description")
         print_json([dict(zip(keys, entry, strict=True)) for entry in described])
@@ -108,16 +158,27 @@ def show_passes(passes: tuple[type[Pass], ...], json: bool) -> None:
     print_rows(rows)
 
 
-def options_of(known: type[Pass]) -> dict[str, object]:
-    """The options of a pass as the pipeline text spells them, with their defaults."""
-    return {field.name.replace("_", "-"): field.default for field in fields(known)}
+def last_of(name: str) -> str:
+    """The name of a pass; of a group, that of its last pass."""
+    from ..passes.registry import GROUPS
+
+    return next((group.passes[-1].name for group in GROUPS if group.name == name), name)
+
+
+def place_after(option: str, name: str, steps: tuple[Pass, ...]) -> int:
+    """The place behind the last pass called `name`."""
+    names = [step.name for step in steps]
+    last = last_of(name)
+    if last not in names:
+        raise BadUsage(f"{option}: the pipeline has no pass {name!r}", hint=f"write {', '.join(names)}")
+    return len(names) - names[::-1].index(last)
 
 
 def check_print_after(names: list[str], steps: tuple[Pass, ...]) -> None:
     """Names of `--print-after` that are not in the pipeline would print nothing: they are mistakes."""
     legal = [EVERY_PASS, *(step.name for step in steps)]
     for name in names:
-        if name not in legal:
+        if last_of(name) not in legal:
             raise BadUsage(
                 f"--print-after: the pipeline has no pass {name!r}", hint=f"write {', '.join(legal)}"
             )

@@ -19,8 +19,8 @@ from .reporting import BadUsage, JsonOption, command, counted, print_json, print
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..runtime.manifest import Manifest
-    from ..runtime.signature import ArraySpec, FunctionSignature
+    from ..runtime.artifact.manifest import Manifest
+    from ..runtime.artifact.signature import ArraySpec, FunctionSignature
 
 
 @command
@@ -62,9 +62,9 @@ def run(
     """
     import numpy as np
 
-    from ..runtime.artifact import inspect, load
-    from ..runtime.devices import get_device
-    from ..runtime.files import write_atomically
+    from ..runtime.artifact.artifact import inspect, load
+    from ..runtime.artifact.files import write_atomically
+    from ..runtime.execute.devices import get_device
 
     signature = choose_function(inspect(readable_file(file)).manifest, function)
     chosen = usage("--device", get_device, device) if device is not None else None
@@ -112,7 +112,7 @@ def choose_function(manifest: Manifest, name: str | None) -> FunctionSignature:
 
 def describe(spec: ArraySpec, result: np.ndarray) -> dict[str, Any]:
     """Name and type of one result, with the sizes that it has."""
-    from ..runtime.signature import ArraySpec
+    from ..runtime.artifact.signature import ArraySpec
 
     shape = tuple(result.shape)
     type_text = ArraySpec(spec.name, result.dtype, shape).type_text

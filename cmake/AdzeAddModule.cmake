@@ -1,14 +1,14 @@
 # adze_add_module(<name>
 #   SOURCE <file.py>          the Python file, relative to the current source directory
-#   FUNCTION <function>       the function in it to compile
-#   [IN <spec>...]            one spec an argument, such as "f32[8,784]" or "x=f32[n,784]"
-#   [TARGET <target>]         default: cpu (the machine that builds)
+#   FUNCTION <function>       the function of this file to compile
+#   [IN <spec>...]            one spec per argument, such as "f32[8,784]" or "x=f32[n,784]"
+#   [TARGET <target>]         default: cpu (the processor of the build machine)
 #   [OUTPUT <file.vmfb>]      default: <name>.vmfb, relative to the current binary directory
-#   [DEPENDS <file>...]       further files whose change rebuilds the module (weights, imported sources)
+#   [DEPENDS <file>...]       further files that the module depends on (weights, imported sources)
 #   [OPTIONS <argument>...])  further arguments for `adze build`
 #
-# Adds a target <name>, part of `all`, that runs `adze build` when the source is newer than the output.
-# The full path of the artifact is the target's property ADZE_OUTPUT.
+# Adds a target <name> to `all`. It runs `adze build` if a source is newer than the output. The target's
+# property ADZE_OUTPUT is the full path of the output.
 
 function(adze_add_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;FUNCTION;TARGET;OUTPUT" "IN;DEPENDS;OPTIONS")

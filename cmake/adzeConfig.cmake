@@ -1,5 +1,5 @@
-# find_package(adze): finds the `adze` command of the Python environment that this file was
-# installed into and provides adze_add_module(). Set ADZE_EXECUTABLE to use another one.
+# find_package(adze): finds the `adze` command of the Python environment that contains this file, and
+# provides adze_add_module(). Set ADZE_EXECUTABLE to use the command of another environment.
 
 get_filename_component(_adze_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 find_program(

@@ -4,8 +4,42 @@ from __future__ import annotations
 
 from typing import Final
 
-from .declaration import Op
-from .ops.arithmetic import (
+from .op import Op
+from .ops.collectives import AxisGather, AxisSum
+from .ops.constants import (
+    Constant,
+    Dim,
+    Iota,
+    SizeAdd,
+    SizeCheck,
+    SizeConstant,
+    SizeDiv,
+    SizeMax,
+    SizeMin,
+    SizeMul,
+    SizeSub,
+    SizeToArray,
+)
+from .ops.contraction.convolution import ConvGeneral
+from .ops.contraction.dot_general import DotGeneral
+from .ops.control.call import Call
+from .ops.control.cond import Cond
+from .ops.control.scan import Scan
+from .ops.control.while_loop import While
+from .ops.control.while_pullback import WhilePullback
+from .ops.custom_rules.batching import CustomBatchCall
+from .ops.custom_rules.derivatives import (
+    CheckpointCall,
+    CheckpointName,
+    CustomJvpCall,
+    CustomVjpCall,
+    CustomVjpLinear,
+    OptimizationBarrier,
+    StopGradient,
+    UndefinedValue,
+)
+from .ops.effects import Check, Print
+from .ops.elementwise.arithmetic import (
     Abs,
     Add,
     Ceil,
@@ -21,7 +55,7 @@ from .ops.arithmetic import (
     Sign,
     Sub,
 )
-from .ops.bitwise import (
+from .ops.elementwise.bitwise import (
     And,
     Clz,
     Not,
@@ -32,64 +66,10 @@ from .ops.bitwise import (
     ShiftRightLogical,
     Xor,
 )
-from .ops.collectives import AxisGather, AxisSum
-from .ops.comparison import Clamp, Compare, IsFinite, Select
-from .ops.constants import (
-    Constant,
-    Dim,
-    Iota,
-    SizeAdd,
-    SizeCheck,
-    SizeConstant,
-    SizeDiv,
-    SizeMax,
-    SizeMin,
-    SizeMul,
-    SizeSub,
-    SizeToArray,
-)
-from .ops.contraction import DotGeneral
-from .ops.control import Call
-from .ops.conversion import BitcastConvert, Complex, Conj, Convert, Imag, Nextafter, Real
-from .ops.convolution import ConvGeneral
-from .ops.custom_batching import CustomBatchCall
-from .ops.derivatives import (
-    CheckpointCall,
-    CheckpointName,
-    CustomJvpCall,
-    CustomVjpCall,
-    CustomVjpLinear,
-    OptimizationBarrier,
-    StopGradient,
-    UndefinedValue,
-)
-from .ops.effects import Check, Print
-from .ops.gathering import Gather
-from .ops.indexing import DynamicSlice, DynamicUpdateSlice
-from .ops.loops import Cond, While
-from .ops.ordering import Sort, TopK
-from .ops.randomness import RandomBits
-from .ops.reductions import (
-    Argmax,
-    Argmin,
-    Cummax,
-    Cummin,
-    Cumprod,
-    Cumsum,
-    ReduceAnd,
-    ReduceMax,
-    ReduceMin,
-    ReduceOr,
-    ReduceProd,
-    ReduceSum,
-)
-from .ops.reversal import WhilePullback
-from .ops.scan import Scan
-from .ops.scattering import Scatter
-from .ops.shape import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
-from .ops.slicing import Pad, Slice
-from .ops.special import Digamma, Erf, Erfc, ErfInv, Lgamma
-from .ops.transcendental import (
+from .ops.elementwise.comparison import Clamp, Compare, IsFinite, Select
+from .ops.elementwise.conversion import BitcastConvert, Complex, Conj, Convert, Imag, Nextafter, Real
+from .ops.elementwise.special import Digamma, Erf, Erfc, ErfInv, Lgamma
+from .ops.elementwise.transcendental import (
     Acos,
     Acosh,
     Asin,
@@ -114,6 +94,27 @@ from .ops.transcendental import (
     Tan,
     Tanh,
 )
+from .ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
+from .ops.indexing.gather import Gather
+from .ops.indexing.scatter import Scatter
+from .ops.ordering import Sort, TopK
+from .ops.random import RandomBits
+from .ops.reduction import (
+    Argmax,
+    Argmin,
+    Cummax,
+    Cummin,
+    Cumprod,
+    Cumsum,
+    ReduceAnd,
+    ReduceMax,
+    ReduceMin,
+    ReduceOr,
+    ReduceProd,
+    ReduceSum,
+)
+from .ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
+from .ops.shape.slicing import Pad, Slice
 
 CONSTANTS: Final = (
     Constant,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from .declaration import Op
 from .errors import TypeCheckError
+from .op import Op
 from .types import TensorType, ValueType
 
 _STANDING: Final = tuple(

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any, Final
 
 from . import mlir
-from .attributes import Codec
-from .declaration import DIALECT, Attribute, Op
+from .codec import Codec
 from .dialect import OPS
+from .op import DIALECT, Attribute, Op
 
 # Two first traces may run at once, and MLIR refuses a second registration.
 _registering: Final = threading.Lock()

@@ -82,8 +82,8 @@ def children(tree: Any) -> dict[Any, Any] | None:
     _, spec = flatten(tree)
     if spec.is_leaf():
         return None
-    found, _, entries, _ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
-    return dict(zip(entries, found, strict=True))
+    nodes, _, entries, _ = optree.tree_flatten_one_level(tree, namespace=NAMESPACE)
+    return dict(zip(entries, nodes, strict=True))
 
 
 def leaves_along(spec: Structure, tree: Any) -> list[Any] | None:
@@ -91,9 +91,9 @@ def leaves_along(spec: Structure, tree: Any) -> list[Any] | None:
 
     Gives None where `tree` does not fit the structure.
     """
-    found, given = flatten(tree)
-    if given == spec:
-        return found
+    leaves, tree_spec = flatten(tree)
+    if tree_spec == spec:
+        return leaves
     try:
         return list(_along(unflatten(spec, range(spec.num_leaves)), tree))
     except ValueError:
@@ -104,14 +104,14 @@ def _along(full: Any, tree: Any) -> Iterator[Any]:
     if tree is None:
         yield from (None for _ in leaves(full))
         return
-    below, given = children(full), children(tree)
-    if below is None and given is None:
+    below, beside = children(full), children(tree)
+    if below is None and beside is None:
         yield tree
-    elif below is None or given is None or type(full) is not type(tree) or below.keys() != given.keys():
+    elif below is None or beside is None or type(full) is not type(tree) or below.keys() != beside.keys():
         raise ValueError
     else:
         for key in below:
-            yield from _along(below[key], given[key])
+            yield from _along(below[key], beside[key])
 
 
 def register(
@@ -131,9 +131,9 @@ def register(
     return cls
 
 
-def _register_dataclasses(found: list[Any]) -> bool:
+def _register_dataclasses(leaves: list[Any]) -> bool:
     """Register the classes of dataclass instances among the leaves; whether there were any."""
-    classes = {type(x) for x in found}
+    classes = {type(x) for x in leaves}
     if classes <= _leaf_classes:
         return False
     new = {cls for cls in classes if dataclasses.is_dataclass(cls) and not _is_own(cls)}
@@ -222,24 +222,24 @@ def leaves_as_json(data: Any, value: Any) -> list[Any] | None:
         return _leaves_of_all(entries, value) if is_same else None
     named = data["dict"] if "dict" in data else dict(data["fields"])
     if isinstance(value, dict):
-        given = {str(key): entry for key, entry in value.items()}
+        entries_by_name = {str(key): entry for key, entry in value.items()}
     elif "dict" in data or type(value).__name__ != (data.get("dataclass") or data.get("namedtuple")):
         return None
     else:
-        given = {name: getattr(value, name) for name in named if hasattr(value, name)}
-    if given.keys() != named.keys():
+        entries_by_name = {name: getattr(value, name) for name in named if hasattr(value, name)}
+    if entries_by_name.keys() != named.keys():
         return None
-    return _leaves_of_all(named.values(), [given[name] for name in named])
+    return _leaves_of_all(named.values(), [entries_by_name[name] for name in named])
 
 
 def _leaves_of_all(nodes: Iterable[Any], values: Iterable[Any]) -> list[Any] | None:
-    found: list[Any] = []
+    collected: list[Any] = []
     for node, value in zip(nodes, values, strict=True):
         some = leaves_as_json(node, value)
         if some is None:
             return None
-        found += some
-    return found
+        collected += some
+    return collected
 
 
 def from_json(data: Any, leaves: Iterable[Any]) -> Any:

@@ -1,56 +1,39 @@
-"""The pipeline: the ordered tuple of named stages, the passes by name, and the one loop that runs them.
+"""The pipeline: one ordered tuple of passes from a traced program to what IREE compiles.
 
-A pass is a frozen dataclass whose fields are its options; `parse_pipeline` reads the text
-`simplify,lower{target=cpu}` and lists what exists when a name is wrong. The verifier runs after every
-pass that leaves adze IR. Nothing else in adze knows the order of the stages.
+`jit`, `adze ir`, `adze opt`, the dumps of `ADZE_DUMP_DIR` and `docs/architecture.md` all read `PIPELINE`;
+nothing else in adze knows the order. A pass is a frozen dataclass whose fields are its options; `registry.py`
+has all passes by name. The verifier runs after every pass that leaves adze IR.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..dialects import mlir
-from ..dialects.errors import AdzeError
-from ..runtime.targets import parse_target
-from .check_nans import CheckNans
-from .inline import inline
-from .lower.conversion import lower
-from .narrow import narrow
-from .passes import Pass
-from .simplify import simplify
-from .transforms import TRANSFORMS
-from .verify import verify
+from ..dialects.errors import AdzeError, OutOfMemoryError
+from ..runtime.targets import Target
+from .analysis.check_nans import CheckNans
+from .analysis.verify import Verified, verify
+from .base import Pass
+from .ir.functions import functions
+from .lower.convert import Convert
+from .lower.fuse_reductions import FuseReductions
+from .lower.inline_bodies import InlineBodies
+from .lower.iree.bounded import BoundSizes
+from .lower.iree.hazards import MarkBarriers
+from .lower.iree.lifetimes import KeepLifetimes
+from .lower.iree.whiles import UseLoopState
+from .lower.plan import Plan, hints_of
+from .lower.tuning.conflicts import resolve_tiles
+from .lower.tuning.hints import ModuleHints
+from .optimize.dead_results import eliminate_dead_results
+from .optimize.inline import inline
+from .optimize.simplify import simplify
 
 Observer = Callable[["Pass", mlir.ir.Module, float], None]
-
-
-class PipelineError(AdzeError, ValueError):
-    """The text of a pass pipeline is not well formed."""
-
-
-@dataclass(frozen=True)
-class Verify(Pass):
-    """Check that the module is well-formed adze IR."""
-
-    name = "verify"
-
-    def run(self, module: mlir.ir.Module) -> None:
-        verify(module)
-
-
-@dataclass(frozen=True)
-class Simplify(Pass):
-    """Fold constants, apply op algebra, share equal ops, drop unused ops and functions."""
-
-    name = "simplify"
-
-    def run(self, module: mlir.ir.Module) -> None:
-        simplify(module)
-        narrow(module)
 
 
 @dataclass(frozen=True)
@@ -64,60 +47,75 @@ class Inline(Pass):
 
 
 @dataclass(frozen=True)
-class Lower(Pass):
-    """Rewrite adze to linalg on tensors for a target; adze is illegal afterwards."""
+class Simplify(Pass):
+    """Fold constants, apply op algebra, share equal ops, drop unused ops and functions."""
 
-    name = "lower"
-    leaves_adze = False
-    target: str = "cpu"
-
-    def __post_init__(self) -> None:
-        parse_target(self.target)  # a wrong one is a mistake in the pipeline, whatever the module is
+    name = "simplify"
 
     def run(self, module: mlir.ir.Module) -> None:
-        lower(module, parse_target(self.target))
+        simplify(module)
 
 
 @dataclass(frozen=True)
-class Canonicalize(Pass):
-    """MLIR's own canonicalizer."""
+class DropDeadResults(Pass):
+    """Drop the results of loops and branches that nothing uses, and what only these follow from."""
 
-    name = "canonicalize"
-    leaves_adze = False
+    name = "drop-dead-results"
 
     def run(self, module: mlir.ir.Module) -> None:
-        run_upstream(module, "builtin.module(canonicalize)")
+        eliminate_dead_results(module)
 
 
 @dataclass(frozen=True)
-class CommonSubexpressions(Pass):
-    """MLIR's own common-subexpression elimination."""
+class ResolveTiles(Pass):
+    """Of reductions that may become one kernel, let only the last one keep its tiles."""
 
-    name = "cse"
+    name = "resolve-tiles"
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:
-        run_upstream(module, "builtin.module(cse)")
+        if _has_tiles(module):
+            resolve_tiles(module)
 
 
-PASSES: Final[tuple[type[Pass], ...]] = (
-    Verify,
-    Inline,
-    Simplify,
-    *TRANSFORMS,
-    CheckNans,
-    Lower,
-    Canonicalize,
-    CommonSubexpressions,
+PIPELINE: Final[tuple[Pass, ...]] = (
+    Inline(),
+    Simplify(),
+    DropDeadResults(),
+    Plan(),
+    MarkBarriers(),
+    Convert(),
+    FuseReductions(),
+    ResolveTiles(),
+    InlineBodies(),
+    UseLoopState(),
+    BoundSizes(),
+    KeepLifetimes(),
 )
-TO_SIMPLIFIED: Final[tuple[Pass, ...]] = (Inline(), Simplify())
-"""From a traced program to the one that is lowered, cached, differentiated again or evaluated."""
+"""From a traced program to what IREE compiles."""
+
+SIMPLIFIED: Final = DropDeadResults.name
+"""The pass behind which a program is lowered, identified, differentiated again or evaluated."""
+
+LOWERED: Final = PIPELINE[-1].name
 
 
-def run_upstream(module: mlir.ir.Module, pipeline: str) -> None:
-    """Run a pipeline of MLIR's own passes."""
-    with module.context:
-        mlir.passmanager.PassManager.parse(pipeline).run(module.operation)
+def between(first: str | None, last: str | None) -> tuple[Pass, ...]:
+    """The passes of the pipeline behind the one called `first`, up to the one called `last`."""
+    names = [step.name for step in PIPELINE]
+    start = 0 if first is None else names.index(first) + 1
+    return PIPELINE[start : len(names) if last is None else names.index(last) + 1]
+
+
+OPTIMIZE: Final = between(None, SIMPLIFIED)
+LOWER: Final = between(SIMPLIFIED, None)
+CHECK_NANS: Final[tuple[Pass, ...]] = (Inline(), CheckNans())
+"""What comes before the pipeline where NaN are looked for."""
+
+
+def for_target(passes: Sequence[Pass], target: Target) -> tuple[Pass, ...]:
+    """`passes`, with `target` for the one that has a target."""
+    return tuple(replace(step, target=target.name) if isinstance(step, Plan) else step for step in passes)
 
 
 def run_pipeline(
@@ -129,52 +127,34 @@ def run_pipeline(
 ) -> None:
     """Run `passes` in order, verifying after each that leaves adze IR unless `check` is false."""
     in_adze = True
+    verified: Verified = set()
     for step in passes:
         started = time.perf_counter()
-        step.run(module)
+        try:
+            step.run(module)
+        except MemoryError as error:
+            if isinstance(error, AdzeError):
+                raise
+            raise OutOfMemoryError(f"pass '{step.name}': there is not enough memory: {error}") from None
         seconds = time.perf_counter() - started
         in_adze = in_adze and step.leaves_adze
         if check and in_adze:
-            verify(module)
+            verify(module, verified)
         if observer is not None:
             observer(step, module, seconds)
 
 
-_STEP: Final = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:\{([^{}]*)\})?\s*(?:,|$)")
+def lower(module: mlir.ir.Module, target: Target) -> ModuleHints:
+    """Rewrite `module` to linalg on tensors for `target`, in place; what its compile should know."""
+    run_pipeline(module, for_target(LOWER, target), check=False)
+    return hints_of(module)
 
 
-def parse_pipeline(text: str) -> tuple[Pass, ...]:
-    """The passes that `text` names: `simplify,lower{target=cpu}`; `PipelineError` when it is malformed."""
-    passes: list[Pass] = []
-    position = 0
-    while position < len(text):
-        match = _STEP.match(text, position)
-        if match is None:
-            raise PipelineError(
-                f"cannot read pass pipeline {text!r} at {text[position:]!r}",
-                hint="write pass names with options in braces: simplify,lower{target=cpu}",
-            )
-        passes.append(_make(match[1], match[2] or ""))
-        position = match.end()
-    if not passes:
-        raise PipelineError("the pass pipeline is empty", hint=f"passes: {', '.join(p.name for p in PASSES)}")
-    return tuple(passes)
-
-
-def _make(name: str, options: str) -> Pass:
-    for candidate in PASSES:
-        if candidate.name == name:
-            return candidate(**_options(candidate, options))
-    raise PipelineError(f"there is no pass '{name}'", hint=f"passes: {', '.join(p.name for p in PASSES)}")
-
-
-def _options(pass_: type[Pass], text: str) -> dict[str, object]:
-    known = {f.name.replace("_", "-"): f for f in fields(pass_)}
-    given: dict[str, object] = {}
-    for item in text.split():
-        key, equals, value = item.partition("=")
-        if key not in known or not equals:
-            legal = ", ".join(f"{k}=..." for k in known) or "none"
-            raise PipelineError(f"pass '{pass_.name}' has no option {item!r}", hint=f"options: {legal}")
-        given[known[key].name] = value
-    return given
+def _has_tiles(module: mlir.ir.Module) -> bool:
+    return any(
+        "compilation_info" in operation.attributes
+        for function in functions(module).values()
+        for block in function.regions[0].blocks
+        for operation in block.operations
+        if operation.operation.name == "linalg.generic"
+    )

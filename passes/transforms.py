@@ -11,28 +11,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialects import mlir
-from ..dialects.attributes import Codec
+from ..dialects.codec import Codec
 from ..dialects.errors import AdzeError
 from ..dialects.types import FLOATS, TensorType
-from .batch import Batcher
-from .construction import Activity, NewFunction, call_function, derived_location, unique_symbol
-from .functions import body, function, split_body
-from .inline import inline
-from .jvp import ForwardMode
-from .linearize import Linearizer
-from .passes import Pass
-from .simplify import simplify
-from .transpose import Transposer
+from .analysis.verify import verify
+from .base import Pass
+from .engines import Engines
+from .ir.construction import Activity, NewFunction, call_function, derived_location, unique_symbol
+from .ir.functions import body, function, split_body
+from .pipeline import OPTIMIZE, run_pipeline
 
 
 class TransformError(AdzeError, ValueError):
     """A transform was asked of a function that it does not fit."""
 
 
-def _chosen(argnums: str, count: int, what: str) -> Activity:
-    """The flags for `argnums` text such as `0,2`; empty text means all."""
+def _chosen(argnums: str, arguments: Sequence[Any], what: str) -> Activity:
+    """The flags for `argnums` text such as `0,2`; empty text means all arrays."""
+    is_array = [not isinstance(argument.type, mlir.ir.IndexType) for argument in arguments]
     if not argnums:
-        return (True,) * count
+        return tuple(is_array)
+    count = len(arguments)
     try:
         numbers = [int(n) for n in argnums.split(",")]
     except ValueError:
@@ -40,10 +39,15 @@ def _chosen(argnums: str, count: int, what: str) -> Activity:
     wrong = [n for n in numbers if not 0 <= n < count]
     if wrong:
         raise TransformError(f"{what} names argument {wrong[0]}, the function has {count}")
+    for i in numbers:
+        if not is_array[i]:
+            raise TransformError(f"{what} names argument {i}, which is a size and no array")
     return tuple(i in numbers for i in range(count))
 
 
 def _arguments(module: mlir.ir.Module, symbol: str) -> list[Any]:
+    """The arguments of a function of a module that is checked here: the engines take valid adze IR only."""
+    verify(module)
     return list(body(function(module, symbol)).arguments)
 
 
@@ -56,8 +60,7 @@ def _publish(module: mlir.ir.Module, made: str, wanted: str) -> None:
             operation.attributes["sym_name"] = mlir.ir.StringAttr.get(name)
         if "sym_visibility" in operation.attributes:
             del operation.attributes["sym_visibility"]
-    inline(module)
-    simplify(module)
+    run_pipeline(module, OPTIMIZE, check=False)  # whoever runs the transform verifies what it leaves
 
 
 @dataclass(frozen=True)
@@ -69,8 +72,8 @@ class Jvp(Pass):
     argnums: str = ""
 
     def run(self, module: mlir.ir.Module) -> None:
-        active = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
-        made = ForwardMode(module).differentiate(self.function, active)
+        active = _chosen(self.argnums, _arguments(module, self.function), "argnums")
+        made = Engines(module).forward.differentiate(self.function, active)
         _publish(module, made.symbol, f"{self.function}_jvp")
 
 
@@ -83,8 +86,8 @@ class Linearize(Pass):
     argnums: str = ""
 
     def run(self, module: mlir.ir.Module) -> None:
-        active = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
-        made = Linearizer(module).linearize(self.function, active)
+        active = _chosen(self.argnums, _arguments(module, self.function), "argnums")
+        made = Engines(module).linearizer.linearize(self.function, active)
         with module.context:
             for symbol in (made.primal, made.linear):
                 del function(module, symbol).attributes["sym_visibility"]
@@ -100,8 +103,8 @@ class TransposeFunction(Pass):
     argnums: str = ""
 
     def run(self, module: mlir.ir.Module) -> None:
-        linear = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
-        made = Transposer(module).transpose(self.function, linear)
+        linear = _chosen(self.argnums, _arguments(module, self.function), "argnums")
+        made = Engines(module).transposer.transpose(self.function, linear)
         _publish(module, made.symbol, f"{self.function}_transpose")
 
 
@@ -116,7 +119,7 @@ class Grad(Pass):
     def run(self, module: mlir.ir.Module) -> None:
         codec = Codec(module.context)
         arguments = _arguments(module, self.function)
-        active = _chosen(self.argnums, len(arguments), "argnums")
+        active = _chosen(self.argnums, arguments, "argnums")
         source = function(module, self.function)
         _, terminator = split_body(source)
         types = [codec.read_type(v.type) for v in terminator.operands]
@@ -126,10 +129,10 @@ class Grad(Pass):
                 f"grad needs a function that gives one float scalar, @{self.function} gives "
                 f"({', '.join(map(str, types))})"
             )
-        engine = Linearizer(module)
-        made = engine.linearize(self.function, active)
+        engines = Engines(module)
+        made = engines.linearizer.linearize(self.function, active)
         linear = (False,) * len(made.residuals) + (True,) * sum(active)
-        transposed = engine.transposer.transpose(made.linear, linear)
+        transposed = engines.transposer.transpose(made.linear, linear)
         location = derived_location(source.location, "grad")
         new = NewFunction(
             module, codec, f"{self.function}_grad", [codec.read_type(a.type) for a in arguments], location
@@ -166,8 +169,9 @@ class Batch(Pass):
             raise TransformError(f"size {self.size!r} is not a number of at most 19 digits")
 
     def run(self, module: mlir.ir.Module) -> None:
-        batched = _chosen(self.argnums, len(_arguments(module, self.function)), "argnums")
-        made = Batcher(module, int(self.size) if self.size else None).batch(self.function, batched, True)
+        batched = _chosen(self.argnums, _arguments(module, self.function), "argnums")
+        batcher = Engines(module).batcher(int(self.size) if self.size else None)
+        made = batcher.batch(self.function, batched, all_results=True)
         _publish(module, made.symbol, f"{self.function}_batched")
 
 

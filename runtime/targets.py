@@ -205,7 +205,9 @@ def _vulkan_target(detail: str) -> Target:
 
 
 def _host_vulkan_architecture() -> str:
-    from .devices import vulkan_architecture  # devices are looked at only where the target leaves it open
+    from .execute.devices import (
+        vulkan_architecture,  # devices are looked at only where the target leaves it open
+    )
 
     architecture = vulkan_architecture()
     if architecture is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import iree.compiler
 
 CHECKOUT = Path(__file__).resolve().parent.parent
-IRDL_FILE = CHECKOUT / "dialects" / "adze.irdl.mlir"
+IRDL_FILE = CHECKOUT / "dialects" / "generated" / "adze.irdl.mlir"
 
 
 def iree_opt(text: str, *flags: str) -> subprocess.CompletedProcess[str]:

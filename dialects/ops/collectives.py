@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import Linear, Op, Operand, require, sizes, text
+from ..op import Linear, Op, Operand, require, sizes, text
 from ..types import ANY, INT32, INT64, NUMBERS, TensorType
-from .elementwise import repeated
+from .elementwise.family import repeated
 
 
 class Collective(Op):
@@ -24,11 +24,6 @@ class Collective(Op):
         "axis_name": text("the name that vmap gave the axis"),
         "length": sizes("the number of its elements, one size"),
     }
-
-    @classmethod
-    def names_axis(cls, attributes: Any, axis_name: str | None) -> bool:
-        """Never by name: an inner axis may have the name of an outer one, and `index` tells them apart."""
-        return False
 
 
 def _check(op: str, index: TensorType, length: tuple[int | None, ...]) -> None:

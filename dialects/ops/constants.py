@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..declaration import (
+from ..errors import RunTimeCheckError
+from ..extents import size_handed_on
+from ..op import (
     NO_BATCH,
     NO_TANGENT,
     Op,
@@ -24,8 +26,6 @@ from ..declaration import (
     text,
     undefined,
 )
-from ..errors import RunTimeCheckError
-from ..extents import size_handed_on
 from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, SizeType, TensorType, from_storage
 
 
@@ -36,6 +36,7 @@ class Constant(Op):
     """
 
     name = "constant"
+    is_constant = True
     is_cheap = True
     attributes = {"value": elements("the stored bits"), "dtype": dtype_attribute("the element type")}
 
@@ -92,6 +93,7 @@ class Dim(Op):
     """``n = x.shape[axis]``, as a size."""
 
     name = "dim"
+    is_arithmetic = False
     is_cheap = True
     operands = (Operand("x", ANY),)
     attributes = {"axis": integer("the axis to measure")}
@@ -249,16 +251,16 @@ class SizeCheck(Op):
     operands = (Operand("m", None), Operand("n", None))
     attributes = {"message": text("what is said when they differ")}
     has_effect = True
-    builder_result = "None"
 
     @staticmethod
     def infer(m: SizeType, n: SizeType, *, message: str) -> tuple[()]:
         return ()
 
     @staticmethod
-    def evaluate(m: int, n: int, *, message: str) -> None:
+    def evaluate(m: int, n: int, *, message: str) -> tuple[()]:
         if m != n:
             raise RunTimeCheckError(f"{message} (sizes {m} and {n})")
+        return ()
 
     @staticmethod
     def lower(l: Any, m: Any, n: Any, *, message: str) -> None:

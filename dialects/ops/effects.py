@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import Op, Operand, require, text, undefined
 from ..errors import AdzeError
+from ..op import Op, Operand, require, text, undefined
 from ..types import ANY, BOOLS, TensorType
-from .guarding import Guardable
 
 
 class CheckFailedError(AdzeError, RuntimeError):
@@ -25,7 +24,7 @@ class Effect(Op):
     """Family of ops without results."""
 
     has_effect = True
-    builder_result = "tuple[()]"
+    is_arithmetic = False
 
     @staticmethod
     def jvp(b: Any, primals: Any, tangents: Any, results: Any, **attributes: Any) -> tuple[()]:
@@ -68,13 +67,13 @@ class Print(Effect):
         return [], []
 
 
-class Check(Effect, Guardable):
+class Check(Effect):
     """Stop the program with the error `message` unless `predicate` holds; it survives into the artifact."""
 
     name = "check"
     operands = (Operand("predicate", BOOLS),)
     attributes = {"message": text("what the error says")}
-    always_guarded = True
+    is_always_predicated = True
     transpose = undefined("check has no result, so no cotangent reaches it")
 
     @staticmethod
@@ -98,6 +97,7 @@ class Check(Effect, Guardable):
         return [], []
 
     @classmethod
-    def guarded(cls, b: Any, flag: Any, operands: Any, engine: Any, **attributes: Any) -> tuple[()]:
-        b.check(b.or_(operands[0], b.not_(flag)), message=attributes["message"])
+    def predicated(cls, b: Any, predicate: Any, operands: Any, engine: Any, **attributes: Any) -> tuple[()]:
+        """The check holds where the predicate is false."""
+        b.check(b.or_(operands[0], b.not_(predicate)), message=attributes["message"])
         return ()

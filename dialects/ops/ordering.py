@@ -10,19 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ..declaration import (
-    Op,
-    Operand,
-    boolean,
-    integer,
-    require,
-    require_axis,
-    require_same_shape,
-    undefined,
-)
+from ..op import Op, Operand, boolean, integer, require, require_axis, require_same_shape, undefined
 from ..types import ANY, BFLOAT16, BOOLS, COMPLEX, FLOAT32, INT32, REALS, TensorType
-from .elementwise import repeated
-from .rules import take_along
+from .common import take_along
+from .elementwise.family import repeated
 
 
 class Sort(Op):
@@ -38,7 +29,6 @@ class Sort(Op):
         "num_keys": integer("how many operands, from the first, are keys"),
         "is_stable": boolean("keep the order of elements with equal keys"),
     }
-    builder_result = "tuple[V, ...]"
 
     @staticmethod
     def infer(*types: TensorType, axis: int, num_keys: int, is_stable: bool) -> tuple[TensorType, ...]:
@@ -59,7 +49,7 @@ class Sort(Op):
             within = np.argsort(np.take_along_axis(key, order, axis), axis=axis, kind="stable")
             order = np.take_along_axis(order, within, axis)
         results = tuple(np.take_along_axis(array, order, axis) for array in arrays)
-        return results[0] if len(results) == 1 else results
+        return results
 
     @staticmethod
     def jvp(
@@ -85,7 +75,6 @@ class Sort(Op):
     ) -> Any:
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
         found = b.sort(*spread, axis=axis + 1, num_keys=num_keys, is_stable=is_stable)
-        found = list(found) if isinstance(found, tuple) else [found]
         return found, [True] * len(found)
 
     @staticmethod
@@ -102,7 +91,6 @@ class TopK(Op):
     name = "top_k"
     operands = (Operand("x", REALS | BOOLS),)
     attributes = {"k": integer("how many elements")}
-    builder_result = "tuple[V, ...]"
 
     @staticmethod
     def infer(x: TensorType, *, k: int) -> tuple[TensorType, TensorType]:
@@ -129,7 +117,7 @@ class TopK(Op):
 
     @staticmethod
     def batch(b: Any, size: Any, operands: Any, batched: Any, *, k: int) -> Any:
-        return list(b.top_k(operands[0], k=k)), [True, True]
+        return b.top_k(operands[0], k=k), [True, True]
 
     @staticmethod
     def lower(l: Any, x: Any, *, k: int) -> Any:

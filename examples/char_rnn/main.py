@@ -1,7 +1,7 @@
-"""A character model: an LSTM that reads the project's README and writes on.
+"""A character model: an LSTM that is trained on the project's README and then generates text.
 
-One `scan` over the characters, `vmap` over the sequences of a batch, one compiled training step with Adam;
-text is sampled by a second `scan` that carries a random key.
+The model is a `scan` over the characters, and `vmap` maps it over the sequences of a batch. The training
+step with Adam is one compiled function. A second `scan`, which carries a random key, samples text.
 
     python examples/char_rnn/main.py --steps 300
 """
@@ -21,14 +21,14 @@ Params = dict[str, Any]
 
 
 def corpus(path: Path = TEXT) -> tuple[np.ndarray, str]:
-    """The text as positions in its alphabet, and the alphabet."""
+    """Encode the text as indices into its alphabet; returns the indices and the alphabet."""
     text = path.read_text(encoding="utf-8")
     alphabet = "".join(sorted(set(text)))
     return np.array([alphabet.index(c) for c in text], np.int32), alphabet
 
 
 def initial(letters: int, width: int, seed: int = 0) -> Params:
-    """One LSTM layer between an embedding and scores; the forget gate starts open."""
+    """Weights of one LSTM layer between an embedding and the scores; the forget gate starts open."""
     rng = np.random.default_rng(seed)
 
     def matrix(rows: int, columns: int) -> np.ndarray:
@@ -45,12 +45,12 @@ def initial(letters: int, width: int, seed: int = 0) -> Params:
 
 
 def cell(params: Params, state: tuple[Any, Any], letter: Any) -> tuple[tuple[Any, Any], Any]:
-    """Read one letter: the next state, and scores of the letter after it."""
+    """Process one letter; returns the next state, and the scores of the following letter."""
     hidden, memory = state
     joined = xp.concatenate([params["embedding"][letter], hidden])
-    write, keep, read, new = xp.split(joined @ params["gates"] + params["bias"], 4)
+    write, keep, output, new = xp.split(joined @ params["gates"] + params["bias"], 4)
     memory = nn.sigmoid(keep) * memory + nn.sigmoid(write) * xp.tanh(new)
-    hidden = nn.sigmoid(read) * xp.tanh(memory)
+    hidden = nn.sigmoid(output) * xp.tanh(memory)
     return (hidden, memory), hidden @ params["scores"]
 
 
@@ -60,10 +60,10 @@ def start(params: Params) -> tuple[Any, Any]:
 
 
 def sequence_loss(params: Params, letters: Any) -> Any:
-    """The mean surprise, in nats a letter, at one sequence."""
+    """The mean cross entropy of one sequence, in nats per letter."""
     _, scores = lax.scan(lambda state, letter: cell(params, state, letter), start(params), letters[:-1])
-    chances = nn.log_softmax(scores)
-    return -xp.mean(xp.take_along_axis(chances, letters[1:, None], axis=1))
+    log_probabilities = nn.log_softmax(scores)
+    return -xp.mean(xp.take_along_axis(log_probabilities, letters[1:, None], axis=1))
 
 
 def loss(params: Params, batch: Any) -> Any:
@@ -71,7 +71,7 @@ def loss(params: Params, batch: Any) -> Any:
 
 
 def train(steps: int, width: int = 64, length: int = 48, batch: int = 16) -> tuple[Params, list[float], str]:
-    """Train on random cuts of the text: parameters, losses, alphabet."""
+    """Train on random sequences of the text; returns the parameters, the losses and the alphabet."""
     letters, alphabet = corpus()
     optimizer = optim.adam(3e-3)
 
@@ -92,7 +92,7 @@ def train(steps: int, width: int = 64, length: int = 48, batch: int = 16) -> tup
 
 
 def sample(params: Params, alphabet: str, first: str, count: int, seed: int = 0) -> str:
-    """Write `count` letters after `first`, each drawn from the model's own chances."""
+    """Generate `count` letters after `first`, each drawn from the model's probabilities."""
 
     def write(carry: Any, _: Any) -> tuple[Any, Any]:
         state, letter, key = carry
@@ -114,7 +114,7 @@ def main() -> None:
     options = parser.parse_args()
     params, losses, alphabet = train(options.steps, options.width)
     print(
-        "nats a letter:",
+        "nats per letter:",
         " ".join(f"{v:.2f}" for v in losses[:: max(1, len(losses) // 10)]),
         f"{losses[-1]:.2f}",
     )

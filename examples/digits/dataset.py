@@ -1,8 +1,9 @@
-"""The handwritten digits of scikit-learn, split once and for all.
+"""The handwritten digits of scikit-learn, with a fixed split into training and test images.
 
-In: the 1797 images (8x8 grey values 0..16) that ship inside scikit-learn; nothing is downloaded.
-Out: float32 images in 0..1 and integer labels, as a training part and a test part.
-The split is a rule (every fifth image is a test image), so it needs no seed and cannot drift.
+Input: the 1797 images (8x8 grey values 0..16) that scikit-learn contains; nothing is downloaded.
+Output: float32 images in 0..1 and integer labels, for training and for testing.
+
+Every fifth image is a test image, so the split needs no seed and is always the same.
 """
 
 from typing import NamedTuple
@@ -15,7 +16,7 @@ TEST_STRIDE = 5
 
 
 class Digits(NamedTuple):
-    """The two parts; images are f32[n, 8, 8], labels are i64[n]."""
+    """The training and test data; images are f32[n, 8, 8], labels are i64[n]."""
 
     train_images: NDArray[np.float32]
     train_labels: NDArray[np.int64]
@@ -24,7 +25,7 @@ class Digits(NamedTuple):
 
 
 def load() -> Digits:
-    """Read the images and split them: 1437 to train on, 360 to test on."""
+    """Load the images and split them into 1437 training images and 360 test images."""
     bunch = load_digits()
     images = (bunch.images / 16.0).astype(np.float32)
     labels = bunch.target.astype(np.int64)

@@ -1,10 +1,13 @@
-"""The whole way of adze on real input: train two digit classifiers, build them, run them three ways, compare.
+"""Trains two digit classifiers, builds them, runs them in three ways and compares the results.
 
-In: the images of `dataset.py`. Out: what `train.py` writes to `output/` (weights, a picture of the loss), the
-built artifacts beside it, and a table with the test accuracy, artifact size, compile time and time per batch
-of each network; exit code 1 when a network scores below 0.97, when two routes disagree, or when the runtime
-needed the compiler. The routes: `adze.load` in a process of its own, `iree-run-module`, and the function run
-eagerly on NumPy.
+Input: the images of `dataset.py`.
+Output: the files of `train.py` in `output/` (weights and a plot of the losses), the built artifacts in the
+same folder, and a table with the test accuracy, artifact size, compile time and time per batch of each
+network. The exit code is 1 if an accuracy is below 0.97, if two routes disagree, or if running an artifact
+imports the compiler.
+
+The three routes are `adze.load` in a separate process, `iree-run-module`, and the eager function, which NumPy
+evaluates.
 
     make demo            # or: python examples/digits/demo.py
 """
@@ -32,7 +35,7 @@ from rich.table import Table
 HERE = Path(__file__).resolve().parent
 BATCH = 60
 REQUIRED_ACCURACY = 0.97
-# Probabilities of float32 networks whose sums are taken in different orders.
+# For probabilities of float32 networks whose sums are computed in different orders.
 ROUTE_TOLERANCE = 1e-5
 
 Floats = NDArray[np.float32]
@@ -40,12 +43,12 @@ Advance = Callable[[], None]
 
 
 class DemoFailure(Exception):
-    """A result that the demo promises and did not get."""
+    """A check of the demo failed."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What one network's table row shows."""
+    """The table row of one network."""
 
     network: str
     accuracy: float
@@ -75,7 +78,7 @@ def main() -> int:
 
 
 def show_one(network: str, folder: Path, digits: dataset.Digits, progress: Progress, steps: int) -> Report:
-    """Build one network, take it through the three routes, and check what they say."""
+    """Build one network, run it on the three routes, and check their results."""
     task = progress.add_task(f"run {network}", total=steps, note="")
     artifact = train.OUTPUT / f"{network}.vmfb"
     compile_seconds = build(network, folder, artifact)
@@ -91,7 +94,7 @@ def show_one(network: str, folder: Path, digits: dataset.Digits, progress: Progr
     others = {"iree-run-module": console_tool, "eager NumPy": eager}
     differences = {route: float(np.abs(loaded - other).max()) for route, other in others.items()}
     for route, difference in differences.items():
-        # `not <=` rather than `>`, so that NaN fails as well.
+        # `not <=` instead of `>`, so that NaN fails as well.
         if not difference <= ROUTE_TOLERANCE:
             raise DemoFailure(f"{network}: adze.load and {route} differ by {difference:.2e}")
     accuracy = float((loaded.argmax(-1) == digits.test_labels).mean())
@@ -102,7 +105,7 @@ def show_one(network: str, folder: Path, digits: dataset.Digits, progress: Progr
 
 
 def build(network: str, folder: Path, artifact: Path) -> float:
-    """`adze build` with an empty compile cache; how long it says the trace and the compile took."""
+    """Run `adze build` with an empty compile cache; returns the seconds of trace and compile."""
     function = f"{HERE / 'model.py'}:predict_{network}"
     command = [tool("adze"), "build", function, "--in", f"f32[{BATCH},8,8]", "-o", str(artifact), "--json"]
     report = json.loads(run_tool(command, ADZE_CACHE_DIR=str(folder / "cache")))
@@ -112,7 +115,7 @@ def build(network: str, folder: Path, artifact: Path) -> float:
 def run_with_adze_load(
     artifact: Path, images: Floats, folder: Path, advance: Advance
 ) -> tuple[Floats, float]:
-    """Route 1: `infer.py` in a process of its own; returns the probabilities and the best batch time."""
+    """Route 1: `infer.py` in a separate process; returns probabilities and the least seconds per batch."""
     images_path, out_path = folder / "images.npy", folder / "loaded.npy"
     np.save(images_path, images)
     command = [
@@ -142,7 +145,7 @@ def run_with_adze_load(
 
 
 def run_with_iree_tool(artifact: Path, images: Floats, folder: Path, advance: Advance) -> Floats:
-    """Route 2: the console script of the IREE runtime, which knows nothing of adze."""
+    """Route 2: the console script of IREE's runtime, which does not use adze."""
     function = exported_function(artifact)
     results = []
     for start in range(0, len(images), BATCH):
@@ -164,13 +167,13 @@ def run_with_iree_tool(artifact: Path, images: Floats, folder: Path, advance: Ad
 
 
 def exported_function(artifact: Path) -> str:
-    """The name of the artifact's function, which its manifest tells."""
+    """The name of the artifact's function, from its manifest."""
     manifest = json.loads(run_tool([tool("adze"), "inspect", str(artifact), "--json"]))["manifest"]
     return str(manifest["functions"][0]["name"])
 
 
 def run_eagerly(network: str, images: Floats) -> Floats:
-    """Route 3: the same Python function on concrete arrays, which adze evaluates with NumPy."""
+    """Route 3: the same Python function on concrete arrays, evaluated with NumPy."""
     return np.asarray(model.predict(network, images))
 
 
@@ -198,7 +201,7 @@ def as_table(reports: list[Report]) -> Table:
 
 
 def tool(name: str) -> str:
-    """A console script of the environment this Python belongs to, whatever PATH says."""
+    """A console script of this Python's environment, independent of PATH."""
     path = Path(sysconfig.get_path("scripts")) / name
     if not path.exists():
         raise DemoFailure(f"{name} is not installed beside {sys.executable}")
@@ -206,7 +209,7 @@ def tool(name: str) -> str:
 
 
 def run_tool(command: list[str], **environment: str) -> str:
-    """Run a tool; its standard output, or what it complained about."""
+    """Run a tool; returns its standard output, or raises an error with its standard error."""
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )

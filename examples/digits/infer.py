@@ -1,7 +1,9 @@
-"""Runs a built digit network with the runtime alone: what a deployment would look like.
+"""Runs a built digit network without the compiler, as a deployment would.
 
-In: a .vmfb, the images and the batch size. Out: the probabilities as .npy, and one line of JSON for
-each batch on standard output. Nothing here imports the compiler, and the last line says so.
+Input: a .vmfb, the images and the batch size.
+Output: the probabilities as .npy, and one line of JSON per batch on standard output.
+
+The last line lists the imported compiler modules; the demo checks that it lists none.
 
     python examples/digits/infer.py digits.vmfb images.npy 60 probabilities.npy
 """
@@ -18,7 +20,7 @@ import adze
 def main(module_path: str, images_path: str, batch_size: int, out_path: str) -> None:
     predict = adze.load(module_path)
     images = np.load(images_path)
-    predict(images[:batch_size])  # the first call pays for page faults
+    predict(images[:batch_size])  # the first call is slower, because of page faults
     results = []
     for start in range(0, len(images), batch_size):
         began = time.perf_counter()

@@ -1,8 +1,10 @@
-"""The trained networks as functions of images alone: what is built, shipped and run.
+"""The trained networks as functions of images alone, which `adze build` compiles.
 
-In: images f32[n, 8, 8] in 0..1. Out: the probabilities of the ten digits, f32[n, 10].
-The weights that `train.py` wrote are read when a function is first called and closed over, so a built .vmfb
-carries them: nothing but the images goes in when it runs.
+Input: images f32[n, 8, 8] in 0..1.
+Output: the probabilities of the ten digits, f32[n, 10].
+
+A call loads the weights that `train.py` wrote. In a build they are constants, so the .vmfb contains the
+weights, and its only argument is the images.
 
     adze build examples/digits/model.py:predict_conv --in 'f32[60,8,8]' -o digits.vmfb
 """
@@ -25,7 +27,7 @@ def predict_conv(images: Array) -> Array:
 
 
 def predict(network: str, images: Array) -> Array:
-    """Softmax of a network's scores, with its trained weights."""
+    """The softmax of a network's scores, with its trained weights."""
     path = train.weights_path(network)
     if not path.exists():
         raise FileNotFoundError(f"{path} does not exist: train first, with python {train.__file__}")

@@ -1,8 +1,9 @@
-"""The two digit networks as pure functions of their weights, over `adze.numpy`, `adze.lax` and `adze.nn`.
+"""The two digit networks as pure functions of their weights, in terms of `adze.numpy`, `adze.lax`, `adze.nn`.
 
-In: a dictionary of weights and images f32[n, 8, 8] in 0..1. Out: the scores of the ten digits, f32[n, 10].
-Nothing here knows of training or of files: `train.py` differentiates these functions, `model.py` closes them
-over trained weights.
+Input: a dictionary of weights, and images f32[n, 8, 8] in 0..1.
+Output: the scores of the ten digits, f32[n, 10].
+
+`train.py` differentiates these functions, and `model.py` applies them to the trained weights.
 """
 
 from collections.abc import Callable
@@ -18,14 +19,14 @@ Params = dict[str, Array]
 
 
 class Network(NamedTuple):
-    """How to begin, and how to score images."""
+    """The functions of a network: its initial weights, and the scores of images."""
 
     initial: Callable[[np.random.Generator], Params]
     scores: Callable[[Params, Array], Array]
 
 
 def initial_mlp(rng: np.random.Generator) -> Params:
-    """64 pixels -> 128 -> 10."""
+    """Weights of the layers 64 pixels -> 128 -> 10."""
     return {
         "w1": he_normal(rng, (64, 128)),
         "b1": zeros(128),
@@ -41,7 +42,7 @@ def mlp_scores(params: Params, images: Array) -> Array:
 
 
 def initial_conv(rng: np.random.Generator) -> Params:
-    """Two 3x3 convolutions (16, then 32 channels), then 128 -> 10."""
+    """Weights of two 3x3 convolutions (16, then 32 channels) and a dense layer 128 -> 10."""
     return {
         "k1": he_normal(rng, (3, 3, 1, 16)),
         "b1": zeros(16),
@@ -53,7 +54,7 @@ def initial_conv(rng: np.random.Generator) -> Params:
 
 
 def conv_scores(params: Params, images: Array) -> Array:
-    """Two rounds of 3x3 convolution, relu and 2x2 max pooling, then one dense layer."""
+    """Two blocks of 3x3 convolution, relu and 2x2 max pooling, then one dense layer."""
     first = pool(nn.relu(convolve(images[..., None], params["k1"]) + params["b1"]))
     second = pool(nn.relu(convolve(first, params["k2"]) + params["b2"]))
     return anp.reshape(second, (-1, 128)) @ params["w3"] + params["b3"]
@@ -65,7 +66,7 @@ def convolve(x: Array, kernel: Array) -> Array:
 
 
 def pool(x: Array) -> Array:
-    """2x2 max pooling with stride 2, written as a maximum over the two halves of each split axis."""
+    """2x2 max pooling with stride 2, as a maximum over the pairs of both split image axes."""
     _, height, width, channels = x.shape
     return anp.max(anp.reshape(x, (-1, height // 2, 2, width // 2, 2, channels)), axis=(2, 4))
 
@@ -77,7 +78,7 @@ def he_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.fl
 
 
 def zeros(count: int) -> NDArray[np.float32]:
-    """Biases to begin with."""
+    """Initial biases."""
     return np.zeros(count, np.float32)
 
 

@@ -1,10 +1,13 @@
-"""Trains the digit networks with adze: forward, backward and update are one compiled function.
+"""Trains the digit networks with adze: forward pass, backward pass and update are one compiled function.
 
-In: the training images of `dataset.py`. Out: `output/<network>.npz` with the weights, `output/loss.png`.
-`adze.value_and_grad` differentiates the loss, `adze.optim` moves the weights (the MLP by gradient descent
-with momentum, the convolutional net by Adam), and `adze.jit` compiles the step whole. Everything is seeded.
+Input: the training images of `dataset.py`.
+Output: `output/<network>.npz` with the weights, `output/loss.png` with a plot of the losses.
 
-    python examples/digits/train.py            # a few seconds
+`adze.value_and_grad` differentiates the loss. `adze.optim` updates the weights: those of the MLP by gradient
+descent with momentum, those of the convolutional network by Adam. `adze.jit` compiles the whole step. All
+random numbers have fixed seeds.
+
+    python examples/digits/train.py            # takes a few seconds
 """
 
 import os
@@ -33,8 +36,8 @@ Watch = Callable[[float], None]
 
 
 class Recipe(NamedTuple):
-    """How a network is trained: passes over the images, whether these move in each, and an optimizer for as
-    many steps."""
+    """How a network is trained: the number of epochs, whether each epoch shifts the images, and the optimizer
+    for a number of steps."""
 
     epochs: int
     moves_images: bool
@@ -48,7 +51,7 @@ RECIPES: Final = {
 
 
 class Trained(NamedTuple):
-    """The weights, and the loss of every step on the way."""
+    """The trained weights, and the loss of every step."""
 
     params: dict[str, NDArray[np.float32]]
     losses: list[float]
@@ -57,7 +60,7 @@ class Trained(NamedTuple):
 def train(
     network: str, digits: dataset.Digits, epochs: int | None = None, watch: Watch | None = None
 ) -> Trained:
-    """Train one network from its fixed seed; `watch` is told the loss after each step."""
+    """Train one network from a fixed seed; `watch` is called with the loss after each step."""
     recipe = RECIPES[network]
     epochs = recipe.epochs if epochs is None else epochs
     rng = np.random.default_rng(SEED)
@@ -75,7 +78,7 @@ def train(
 
 
 def training_step(network: str, optimizer: optim.Optimizer) -> Step:
-    """Forward, backward and update, compiled as one function."""
+    """Forward pass, backward pass and update, compiled as one function."""
 
     loss_and_gradient = adze.value_and_grad(mean_loss(network))
 
@@ -89,7 +92,7 @@ def training_step(network: str, optimizer: optim.Optimizer) -> Step:
 
 
 def mean_loss(network: str) -> Callable[[Params, Array, Array], Array]:
-    """A network's loss: the mean cross entropy of a batch."""
+    """The loss of a network: the mean cross entropy of a batch."""
 
     def loss(params: Params, images: Array, labels: Array) -> Array:
         return anp.mean(nn.cross_entropy(NETWORKS[network].scores(params, images), labels))
@@ -98,14 +101,14 @@ def mean_loss(network: str) -> Callable[[Params, Array, Array], Array]:
 
 
 def steps_in(epochs: int, digits: dataset.Digits) -> int:
-    """Steps of a training: whole batches only."""
+    """The number of training steps; an incomplete last batch of an epoch is dropped."""
     return epochs * (len(digits.train_images) // BATCH)
 
 
 def batches(
     digits: dataset.Digits, epochs: int, moves_images: bool, rng: np.random.Generator
 ) -> Iterator[tuple[Any, Any]]:
-    """Images and labels in a new order each epoch."""
+    """Batches of images and labels, in a new random order in each epoch."""
     count = len(digits.train_images)
     for _ in range(epochs):
         order = rng.permutation(count)
@@ -116,7 +119,7 @@ def batches(
 
 
 def shifted(images: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
-    """Each image moved by at most one pixel, against the small training set."""
+    """Each image shifted by at most one pixel, which augments the small training set."""
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
     rows, columns = rng.integers(0, 3, (2, len(images)))
     windows = sliding_window_view(padded, images.shape[1:], axis=(1, 2))
@@ -124,7 +127,7 @@ def shifted(images: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np
 
 
 def train_all(digits: dataset.Digits, progress: Progress) -> dict[str, Trained]:
-    """Train every network under a progress bar with its loss; write the weights and the loss curve."""
+    """Train every network with a progress bar that shows its loss; write the weights and a plot."""
     results = {}
     for network in NETWORKS:
         task = progress.add_task(f"train {network}", total=steps_in(RECIPES[network].epochs, digits), note="")
@@ -141,7 +144,7 @@ def train_all(digits: dataset.Digits, progress: Progress) -> dict[str, Trained]:
 
 
 def progress_bar(**options: Any) -> Progress:
-    """A bar for each network, with a note such as its loss."""
+    """Progress bars, each with a note such as the loss."""
     return Progress(
         TextColumn("{task.description:11}"),
         BarColumn(),
@@ -153,13 +156,13 @@ def progress_bar(**options: Any) -> Progress:
 
 
 def weights_path(network: str) -> Path:
-    """Where the trained weights of a network lie."""
+    """The file of a network's trained weights."""
     return OUTPUT / f"{network}.npz"
 
 
 def save_loss_curves(losses: dict[str, list[float]], path: Path) -> None:
-    """A picture of each network's loss along its training, on a logarithmic scale."""
-    # Matplotlib keeps a list of fonts: beside our output, not in the user's folders.
+    """Plot the loss of each network during its training, on a logarithmic scale."""
+    # Matplotlib caches a list of fonts; the cache goes beside the output instead of the user's folders.
     os.environ.setdefault("MPLCONFIGDIR", str(OUTPUT / ".matplotlib"))
     from matplotlib.figure import Figure
 
@@ -174,7 +177,7 @@ def save_loss_curves(losses: dict[str, list[float]], path: Path) -> None:
 
 
 def accuracy(network: str, params: Params, digits: dataset.Digits) -> float:
-    """The share of test images whose highest score is the label's."""
+    """The fraction of test images whose label has the highest score."""
     scores = np.asarray(adze.jit(NETWORKS[network].scores)(params, digits.test_images))
     return float((scores.argmax(-1) == digits.test_labels).mean())
 

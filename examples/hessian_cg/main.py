@@ -1,7 +1,8 @@
-"""Newton's method without a Hessian: conjugate gradients on Hessian-vector products.
+"""Newton's method without the Hessian matrix: conjugate gradients on Hessian-vector products.
 
-`jvp` of `grad` multiplies the Hessian with a vector at the cost of a few gradients; the solver is one
-`while_loop`, compiled with everything around it. The task is Rosenbrock's valley in many dimensions.
+`jvp` of `grad` multiplies the Hessian by a vector at the cost of a few gradients. The solver is a
+`while_loop` in the same compiled function. The task is to minimise Rosenbrock's function in many
+dimensions.
 
     python examples/hessian_cg/main.py --dimensions 200
 """
@@ -18,12 +19,12 @@ from adze import numpy as xp
 
 
 def rosenbrock(x: Any) -> Any:
-    """Zero at (1, ..., 1), at the end of a curved valley."""
+    """Rosenbrock's function: a curved valley with the minimum 0 at (1, ..., 1)."""
     return xp.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
 
 
 def hessian_product(f: Callable[[Any], Any], x: Any, v: Any) -> Any:
-    """The Hessian of `f` at `x` times `v`."""
+    """The Hessian of `f` at `x`, multiplied by `v`."""
     return adze.jvp(adze.grad(f), (x,), (v,))[1]
 
 
@@ -44,13 +45,13 @@ def conjugate_gradients(multiply: Callable[[Any], Any], b: Any, tolerance: float
         direction_next = rest + xp.vdot(rest, rest) / xp.vdot(residual, residual) * direction
         return x + length * direction, rest, direction_next, step + 1, stuck
 
-    # Where not even the first direction is one of descent by curvature, the gradient itself is.
+    # If the curvature is negative along the first direction already, the step follows the gradient.
     x, _, _, steps, stuck = lax.while_loop(go_on, advance, (0.0 * b, b, b, np.int32(0), False))
     return xp.where(stuck & (steps == 1), b, x), steps
 
 
 def newton_step(x: Any) -> tuple[Any, Any, Any]:
-    """One step with backtracking: the next point, its value, and how many products the solver took."""
+    """One step with backtracking; returns the next point, its value, and the solver's number of products."""
     gradient = adze.grad(rosenbrock)(x)
     direction, products = conjugate_gradients(
         lambda v: hessian_product(rosenbrock, x, v), -gradient, 1e-10, 200
@@ -65,7 +66,7 @@ def newton_step(x: Any) -> tuple[Any, Any, Any]:
 
 
 def minimise(dimensions: int, tolerance: float = 1e-18) -> tuple[np.ndarray, list[tuple[float, int]]]:
-    """From a far point to the minimum: the point, and value and solver steps of each Newton step."""
+    """Minimise from a distant point; returns the point, and the value and solver steps of each step."""
     x = np.full(dimensions, -1.2)
     step = adze.jit(newton_step)
     history: list[tuple[float, int]] = []

@@ -1,7 +1,8 @@
-"""Many little universes at once: particles under gravity, one simulation batched by `vmap`.
+"""Particles under gravity: many simulations at once, batched by `vmap`.
 
-A simulation is a `scan` of leapfrog steps whose forces are the gradient of an energy; `vmap` runs one for
-each set of initial conditions, and `vmap` of `grad` tells how the end depends on the beginning.
+A simulation is a `scan` of leapfrog steps, whose forces are the gradient of an energy. `vmap` runs one
+simulation for each set of initial conditions, and `vmap` of `grad` computes how the last state depends on
+these conditions.
 
     python examples/particles/main.py --universes 32 --steps 500
 """
@@ -19,7 +20,7 @@ SOFTENING = 0.2
 
 
 def potential(positions: Any) -> Any:
-    """The energy of unit masses that attract each other."""
+    """The potential energy of unit masses that attract each other."""
     apart = positions[:, None, :] - positions[None, :, :]
     distance = xp.sqrt(xp.sum(apart * apart, axis=-1) + SOFTENING**2)
     pairs = 1.0 / distance
@@ -32,7 +33,7 @@ def energy(state: tuple[Any, Any]) -> Any:
 
 
 def simulate(state: tuple[Any, Any], steps: int, step: float) -> tuple[tuple[Any, Any], Any]:
-    """`steps` leapfrog steps: the last state, and the energy after each."""
+    """Take `steps` leapfrog steps; returns the last state, and the energy after each step."""
     pull = adze.grad(potential)
 
     def leap(now: tuple[Any, Any], _: Any) -> tuple[tuple[Any, Any], Any]:
@@ -46,7 +47,7 @@ def simulate(state: tuple[Any, Any], steps: int, step: float) -> tuple[tuple[Any
 
 
 def universes(count: int, particles: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Random initial positions and speeds, at rest on the whole."""
+    """Random initial positions and speeds, with a total momentum of zero."""
     rng = np.random.default_rng(seed)
     positions = rng.standard_normal((count, particles, 2))
     speeds = 0.1 * rng.standard_normal((count, particles, 2))
@@ -54,20 +55,20 @@ def universes(count: int, particles: int, seed: int = 0) -> tuple[np.ndarray, np
 
 
 def run(count: int, particles: int, steps: int, step: float = 0.01) -> tuple[Any, np.ndarray]:
-    """Simulate all universes in one compiled call: last states, and energies by universe and step."""
+    """Simulate all universes in one compiled call; returns the last states and the energies of each step."""
     batched = adze.jit(adze.vmap(lambda state: simulate(state, steps, step)))
     last, energies = batched(universes(count, particles))
     return last, np.asarray(energies)
 
 
 def sensitivity(count: int, particles: int, steps: int, step: float = 0.01) -> np.ndarray:
-    """For each universe: how much the last spread of the particles changes with their first positions."""
+    """For each universe: the norm of the final variance's gradient by the initial positions."""
 
-    def spread(positions: Any, speeds: Any) -> Any:
+    def variance(positions: Any, speeds: Any) -> Any:
         (last, _), _ = simulate((positions, speeds), steps, step)
         return xp.mean(xp.sum((last - xp.mean(last, axis=0)) ** 2, axis=-1))
 
-    gradients = adze.jit(adze.vmap(adze.grad(spread)))(*universes(count, particles))
+    gradients = adze.jit(adze.vmap(adze.grad(variance)))(*universes(count, particles))
     return np.sqrt(np.sum(np.asarray(gradients) ** 2, axis=(1, 2)))
 
 
@@ -82,7 +83,7 @@ def main() -> None:
     print(f"{options.universes} universes of {options.particles} particles, {options.steps} steps")
     print(f"energy drift: median {np.median(drift):.1e}, largest {drift.max():.1e}")
     slopes = sensitivity(min(8, options.universes), options.particles, options.steps)
-    print("change of the last spread by the first positions:", " ".join(f"{v:.2g}" for v in slopes))
+    print("change of the final variance by the initial positions:", " ".join(f"{v:.2g}" for v in slopes))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A damped pendulum: fit friction and length to noisy angles, through the integrator.
+"""A damped pendulum: friction and length are fitted to noisy angles, with gradients through the integrator.
 
-The integrator is a `while_loop` with an adaptive step; `max_steps` makes it differentiable in reverse mode,
-so that the parameters are fitted by gradient descent on what the integrator gives.
+The integrator is a `while_loop` with an adaptive step. `max_steps` makes it differentiable in reverse mode,
+so gradient descent on the integrator's results fits the parameters.
 
     python examples/pendulum/main.py --steps 150
 """
@@ -25,7 +25,7 @@ def slope(params: dict[str, Any], state: Any) -> Any:
 
 
 def advanced(params: dict[str, Any], state: Any, duration: float, tolerance: float, max_steps: int) -> Any:
-    """The state after `duration`, by Heun's method with Euler's as the measure of its error."""
+    """The state after `duration`, by Heun's method; the difference to Euler's method estimates the error."""
 
     def go_on(carry: Any) -> Any:
         return carry[0] < duration - 1e-6
@@ -34,7 +34,7 @@ def advanced(params: dict[str, Any], state: Any, duration: float, tolerance: flo
         time, step, now = carry[0], xp.minimum(carry[1], duration - carry[0]), carry[2:]
         first = slope(params, now)
         second = slope(params, now + step * first)
-        # The step's length is a choice and no function to differentiate.
+        # The step size is a choice, so it has no derivative.
         error = adze.stop_gradient(xp.max(xp.abs(0.5 * step * (second - first))))
         accepted = error <= tolerance
         wider = adze.stop_gradient(step * xp.clip(0.9 * xp.sqrt(tolerance / (error + 1e-12)), 0.3, 2.0))
@@ -42,7 +42,7 @@ def advanced(params: dict[str, Any], state: Any, duration: float, tolerance: flo
         later = xp.where(accepted, time + step, time)
         return xp.concatenate([xp.stack([later, wider]), after])
 
-    # One array of (time, step, angle, speed): small arrays that a loop carries one by one cost more.
+    # The carry is one array (time, step, angle, speed): carrying four small arrays costs more.
     start = xp.concatenate([np.array([0.0, 0.05], np.float32), state])
     return lax.while_loop(go_on, attempt, start, max_steps=max_steps)[2:]
 
@@ -50,7 +50,7 @@ def advanced(params: dict[str, Any], state: Any, duration: float, tolerance: flo
 def angles(
     params: dict[str, Any], count: int, interval: float = 0.2, tolerance: float = 1e-3, max_steps: int = 40
 ) -> Any:
-    """The angle at `count` times after a release at 1.2 rad."""
+    """The angles at `count` times after a release at 1.2 rad."""
 
     def observe(state: Any, _: Any) -> tuple[Any, Any]:
         state = advanced(params, state, interval, tolerance, max_steps)
@@ -60,7 +60,7 @@ def angles(
 
 
 def fit(steps: int, count: int = 20, noise: float = 0.02) -> tuple[dict[str, float], list[float]]:
-    """Fit from a wrong guess: the parameters found, and the losses."""
+    """Fit from a wrong initial guess; returns the fitted parameters and the losses."""
     truth = {"friction": np.float32(0.4), "length": np.float32(1.3)}
     measured = np.asarray(adze.jit(lambda p: angles(p, count))(truth))
     measured = measured + noise * np.random.default_rng(0).standard_normal(count).astype(np.float32)
@@ -75,7 +75,7 @@ def fit(steps: int, count: int = 20, noise: float = 0.02) -> tuple[dict[str, flo
         updates, state = optimizer.update(gradient, state, logs)
         return optim.apply_updates(logs, updates), state, value
 
-    # Logarithms keep both positive.
+    # The optimizer works on logarithms, so both parameters stay positive.
     logs: dict[str, Any] = {"friction": np.float32(np.log(0.1)), "length": np.float32(0.0)}
     state, losses = optimizer.init(logs), []
     for _ in range(steps):
@@ -88,9 +88,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=150)
     options = parser.parse_args()
-    found, losses = fit(options.steps)
+    fitted, losses = fit(options.steps)
     print("loss:", " ".join(f"{v:.4f}" for v in losses[:: max(1, len(losses) // 10)]))
-    print(f"friction {found['friction']:.3f} (true 0.4), length {found['length']:.3f} (true 1.3)")
+    print(f"friction {fitted['friction']:.3f} (true 0.4), length {fitted['length']:.3f} (true 1.3)")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Differentially private SGD: clip the gradient of every example, add noise, step.
+"""Differentially private SGD: clip the gradient of every example, add noise, take a step.
 
-`vmap(grad(loss))` gives one gradient an example without a loop (Abadi et al. 2016, "Deep learning with
-differential privacy"). The task is a line that separates two noisy clouds of points.
+`vmap(grad(loss))` returns one gradient per example without a loop (Abadi et al. 2016, "Deep learning with
+differential privacy"). The task is to separate two noisy clouds of points by a line.
 
     python examples/private_sgd/main.py --steps 200
 """
@@ -19,7 +19,7 @@ Params = dict[str, Any]
 
 
 def clouds(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points of two classes, and their labels -1 or 1."""
+    """Points of two classes, and their labels, -1 or 1."""
     rng = np.random.default_rng(seed)
     labels = rng.choice([-1.0, 1.0], count)
     points = rng.standard_normal((count, 2)) + 1.5 * labels[:, None]
@@ -27,13 +27,13 @@ def clouds(seed: int, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def loss(params: Params, point: Any, label: Any) -> Any:
-    """Logistic loss of one example."""
+    """The logistic loss of one example."""
     score = xp.dot(point, params["weights"]) + params["bias"]
     return xp.log1p(xp.exp(-label * score))
 
 
 def clipped(gradient: Params, limit: float) -> Params:
-    """One example's gradient, scaled down to norm `limit` where it is longer."""
+    """The gradient of one example, scaled down to the norm `limit` if its norm is larger."""
     norm = xp.sqrt(sum(xp.sum(g * g) for g in adze.tree.leaves(gradient)))
     return adze.tree.map(lambda g: g * xp.minimum(1.0, limit / (norm + 1e-12)), gradient)
 
@@ -41,7 +41,7 @@ def clipped(gradient: Params, limit: float) -> Params:
 def private_gradient(
     params: Params, points: Any, labels: Any, key: Any, limit: float, noise: float
 ) -> Params:
-    """The mean of clipped gradients, with Gaussian noise that hides any one example."""
+    """The mean of the clipped gradients, with Gaussian noise that hides each single example."""
     each = adze.vmap(adze.grad(loss), in_axes=(None, 0, 0))(params, points, labels)
     each = adze.vmap(lambda g: clipped(g, limit))(each)
     keys = dict(zip(sorted(each), random.split(key, len(each)), strict=True))
@@ -57,7 +57,7 @@ def private_gradient(
 def train(
     steps: int, limit: float = 1.0, noise: float = 0.5, rate: float = 0.5
 ) -> tuple[Params, list[float]]:
-    """Train on batches of 64; the parameters, and the mean loss every tenth of the way."""
+    """Train on batches of 64; returns the parameters, and the mean loss at every tenth of the training."""
     points, labels = clouds(0, 1024)
     mean_loss = adze.jit(lambda p, x, y: xp.mean(adze.vmap(loss, (None, 0, 0))(p, x, y)))
 
@@ -77,7 +77,7 @@ def train(
 
 
 def accuracy(params: Params) -> float:
-    """The share of fresh points on the right side."""
+    """The fraction of new points that are classified correctly."""
     points, labels = clouds(7, 2048)
     scores = points @ np.asarray(params["weights"]) + np.asarray(params["bias"])
     return float(np.mean(np.sign(scores) == labels))
@@ -90,7 +90,7 @@ def main() -> None:
     options = parser.parse_args()
     params, losses = train(options.steps, noise=options.noise)
     print("loss:", " ".join(f"{value:.3f}" for value in losses))
-    print(f"accuracy on fresh points: {accuracy(params):.3f}")
+    print(f"accuracy on new points: {accuracy(params):.3f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A small transformer that learns the project's README letter by letter, and writes on.
+"""A small transformer that is trained on the letters of the project's README and then generates text.
 
-Two blocks of causal attention, a training step compiled with AdamW, and sampling by `scan` over a window
-with random keys.
+It has two blocks of causal attention. The training step with AdamW is one compiled function, and a `scan`
+over random keys samples text from a window of letters.
 
     python examples/transformer/main.py --steps 300
 """
@@ -21,7 +21,7 @@ Params = dict[str, Any]
 
 
 def corpus(path: Path = TEXT) -> tuple[np.ndarray, str]:
-    """The text as positions in its alphabet, and the alphabet."""
+    """Encode the text as indices into its alphabet; returns the indices and the alphabet."""
     text = path.read_text(encoding="utf-8")
     alphabet = "".join(sorted(set(text)))
     return np.array([alphabet.index(c) for c in text], np.int32), alphabet
@@ -52,7 +52,7 @@ def initial(letters: int, window: int, width: int, heads: int, blocks: int, seed
 
 
 def attention(block: Params, x: Any) -> Any:
-    """Causal attention of one sequence `[time, width]` to itself."""
+    """Causal self-attention of one sequence `[time, width]`."""
     time, width = x.shape
     queries, keys, values = xp.split(xp.einsum("tw,whd->thd", x, block["attend"]), 3, axis=1)
     weights = xp.einsum("thd,shd->hts", queries, keys) / np.float32(np.sqrt(queries.shape[2]))
@@ -62,7 +62,7 @@ def attention(block: Params, x: Any) -> Any:
 
 
 def scores(params: Params, letters: Any) -> Any:
-    """For each place of one sequence: the scores of the letter after it."""
+    """For each position of one sequence: the scores of the following letter."""
     x = params["letters"][letters] + params["places"][: letters.shape[0]]
     for block in params["blocks"]:
         x = x + attention(block, nn.rms_norm(x) * block["norm_attention"])
@@ -71,11 +71,11 @@ def scores(params: Params, letters: Any) -> Any:
 
 
 def loss(params: Params, batch: Any) -> Any:
-    """The mean surprise, in nats a letter."""
+    """The mean cross entropy, in nats per letter."""
 
     def one(letters: Any) -> Any:
-        chances = nn.log_softmax(scores(params, letters[:-1]))
-        return -xp.mean(xp.take_along_axis(chances, letters[1:, None], axis=1))
+        log_probabilities = nn.log_softmax(scores(params, letters[:-1]))
+        return -xp.mean(xp.take_along_axis(log_probabilities, letters[1:, None], axis=1))
 
     return xp.mean(adze.vmap(one)(batch))
 
@@ -83,7 +83,7 @@ def loss(params: Params, batch: Any) -> Any:
 def train(
     steps: int, window: int = 48, width: int = 64, heads: int = 4, blocks: int = 2, batch: int = 16
 ) -> tuple[Params, list[float], str]:
-    """Train on random cuts of the text: parameters, losses, alphabet."""
+    """Train on random sequences of the text; returns the parameters, the losses and the alphabet."""
     letters, alphabet = corpus()
     optimizer = optim.adamw(2e-3)
 
@@ -104,7 +104,7 @@ def train(
 
 
 def sample(params: Params, alphabet: str, prompt: str, count: int, seed: int = 0) -> str:
-    """Write `count` letters after `prompt`, which must fill the window."""
+    """Generate `count` letters after `prompt`, which is padded or cut to the window."""
     window = params["places"].shape[0]
     begun = np.array([alphabet.index(c) for c in prompt[-window:].rjust(window)], np.int32)
 
@@ -125,7 +125,7 @@ def main() -> None:
     options = parser.parse_args()
     params, losses, alphabet = train(options.steps, width=options.width)
     print(
-        "nats a letter:",
+        "nats per letter:",
         " ".join(f"{v:.2f}" for v in losses[:: max(1, len(losses) // 10)]),
         f"{losses[-1]:.2f}",
     )

@@ -8,7 +8,10 @@ when first used, so that `import adze` costs next to nothing and loading an arti
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from .frontend.tracing import operators as _operators
 
 if TYPE_CHECKING:
     from . import custom_batching as custom_batching
@@ -21,31 +24,30 @@ if TYPE_CHECKING:
     from . import scipy as scipy
     from . import tree as tree
     from .dialects.errors import AdzeError as AdzeError
-    from .frontend.control.control_flow import associative_scan as associative_scan
-    from .frontend.control.control_flow import cond as cond
-    from .frontend.control.control_flow import fori_loop as fori_loop
-    from .frontend.control.control_flow import map as map
-    from .frontend.control.control_flow import scan as scan
-    from .frontend.control.control_flow import switch as switch
-    from .frontend.control.control_flow import while_loop as while_loop
-    from .frontend.programs.artifacts import LoadedProgram as LoadedProgram
-    from .frontend.programs.artifacts import load as load
-    from .frontend.programs.jit import eval_shape as eval_shape
-    from .frontend.programs.jit import explain_retrace as explain_retrace
-    from .frontend.programs.jit import jit as jit
-    from .frontend.programs.jit import trace as trace
-    from .frontend.programs.placement import device_put as device_put
-    from .frontend.programs.placement import devices as devices
+    from .frontend.control.associative_scan import associative_scan as associative_scan
+    from .frontend.control.branches import cond as cond
+    from .frontend.control.branches import switch as switch
+    from .frontend.control.scans import map as map
+    from .frontend.control.scans import scan as scan
+    from .frontend.control.while_loops import fori_loop as fori_loop
+    from .frontend.control.while_loops import while_loop as while_loop
+    from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
+    from .frontend.staging.artifacts import load as load
+    from .frontend.staging.jit import eval_shape as eval_shape
+    from .frontend.staging.jit import explain_retrace as explain_retrace
+    from .frontend.staging.jit import jit as jit
+    from .frontend.staging.jit import trace as trace
+    from .frontend.staging.placement import device_put as device_put
+    from .frontend.staging.placement import devices as devices
     from .frontend.tracing.array import Array as Array
     from .frontend.tracing.specs import ShapeDtype as ShapeDtype
-    from .frontend.transforms.batching import vmap as vmap
     from .frontend.transforms.checkpoints import checkpoint as checkpoint
     from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
     from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies
     from .frontend.transforms.checkpoints import remat as remat
     from .frontend.transforms.checkpoints import stop_gradient as stop_gradient
-    from .frontend.transforms.closures import closure_convert as closure_convert
-    from .frontend.transforms.closures import custom_gradient as custom_gradient
+    from .frontend.transforms.closure_convert import closure_convert as closure_convert
+    from .frontend.transforms.closure_convert import custom_gradient as custom_gradient
     from .frontend.transforms.custom_derivatives import custom_jvp as custom_jvp
     from .frontend.transforms.custom_derivatives import custom_vjp as custom_vjp
     from .frontend.transforms.differentiation import grad as grad
@@ -60,33 +62,34 @@ if TYPE_CHECKING:
     from .frontend.transforms.jacobians import jacfwd as jacfwd
     from .frontend.transforms.jacobians import jacobian as jacobian
     from .frontend.transforms.jacobians import jacrev as jacrev
+    from .frontend.transforms.vmap import vmap as vmap
 
 _WHERE = {
     "AdzeError": ".dialects.errors",
     "Array": ".frontend.tracing.array",
-    "LoadedProgram": ".frontend.programs.artifacts",
+    "LoadedProgram": ".frontend.staging.artifacts",
     "ShapeDtype": ".frontend.tracing.specs",
-    "eval_shape": ".frontend.programs.jit",
-    "explain_retrace": ".frontend.programs.jit",
-    "jit": ".frontend.programs.jit",
-    "load": ".frontend.programs.artifacts",
-    "device_put": ".frontend.programs.placement",
-    "devices": ".frontend.programs.placement",
-    "associative_scan": ".frontend.control.control_flow",
-    "cond": ".frontend.control.control_flow",
-    "fori_loop": ".frontend.control.control_flow",
-    "map": ".frontend.control.control_flow",
-    "scan": ".frontend.control.control_flow",
-    "switch": ".frontend.control.control_flow",
-    "while_loop": ".frontend.control.control_flow",
-    "trace": ".frontend.programs.jit",
+    "eval_shape": ".frontend.staging.jit",
+    "explain_retrace": ".frontend.staging.jit",
+    "jit": ".frontend.staging.jit",
+    "load": ".frontend.staging.artifacts",
+    "device_put": ".frontend.staging.placement",
+    "devices": ".frontend.staging.placement",
+    "associative_scan": ".frontend.control.associative_scan",
+    "cond": ".frontend.control.branches",
+    "fori_loop": ".frontend.control.while_loops",
+    "map": ".frontend.control.scans",
+    "scan": ".frontend.control.scans",
+    "switch": ".frontend.control.branches",
+    "while_loop": ".frontend.control.while_loops",
+    "trace": ".frontend.staging.jit",
     "grad": ".frontend.transforms.differentiation",
     "jvp": ".frontend.transforms.differentiation",
     "linear_transpose": ".frontend.transforms.differentiation",
     "linearize": ".frontend.transforms.differentiation",
     "value_and_grad": ".frontend.transforms.differentiation",
     "vjp": ".frontend.transforms.differentiation",
-    "vmap": ".frontend.transforms.batching",
+    "vmap": ".frontend.transforms.vmap",
     "check_grads": ".frontend.transforms.jacobians",
     "hessian": ".frontend.transforms.jacobians",
     "hvp": ".frontend.transforms.jacobians",
@@ -96,8 +99,8 @@ _WHERE = {
     "checkpoint": ".frontend.transforms.checkpoints",
     "checkpoint_name": ".frontend.transforms.checkpoints",
     "checkpoint_policies": ".frontend.transforms.checkpoints",
-    "closure_convert": ".frontend.transforms.closures",
-    "custom_gradient": ".frontend.transforms.closures",
+    "closure_convert": ".frontend.transforms.closure_convert",
+    "custom_gradient": ".frontend.transforms.closure_convert",
     "custom_jvp": ".frontend.transforms.custom_derivatives",
     "custom_vjp": ".frontend.transforms.custom_derivatives",
     "remat": ".frontend.transforms.checkpoints",
@@ -106,6 +109,16 @@ _WHERE = {
 _MODULES = ("custom_batching", "debug", "lax", "nn", "numpy", "optim", "random", "scipy", "tree")
 
 __all__ = [*_WHERE, *_MODULES]
+
+
+def _array_functions() -> Mapping[str, Callable[..., Any]]:
+    """What the operators and methods of arrays are; Python imports this file before any other of adze."""
+    from .frontend.library.operators import TABLE
+
+    return {**TABLE, "array_namespace": lambda: importlib.import_module(".numpy", __name__)}
+
+
+_operators.register(_array_functions)
 
 
 def __getattr__(name: str) -> Any:

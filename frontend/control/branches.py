@@ -10,17 +10,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.ops.custom_batching import ONE_BY_ONE
+from ...dialects.ops.custom_rules.batching import ONE_BY_ONE
 from ...dialects.types import INT32, INTEGERS
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, with_all_bits
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Nested, Workshop, argument_of, with_all_bits
 from ..tracing.trace import function_name
-from .carries import is_true, scalar, sequence, settled_start, typed_tree, yields_to
-from .checks import checked
+from .carries import is_true, scalar, settled_start, typed_tree, yields_to
+from .eager_types import checked
 
 NO_OPERAND: Final = object()
 """What `operand` is where it is not given: None is a tree without arrays."""
@@ -93,12 +93,12 @@ def _eager(
 ) -> Any:
     """What one branch gives, its Python numbers in the dtypes that they have beside the other branches."""
 
-    def record(given: Any) -> Any:
-        return _Branches(name, branches, roles, given).record(as_value(index, INT32), "select")
+    def record(arguments: Any) -> Any:
+        return _Branches(name, branches, roles, arguments).record(as_value(index, INT32), "select")
 
     types = checked(name, branches, tuple(operands), record)
-    found = branches[index](*operands)
-    return found if types is None else settled_start(found, types)
+    result = branches[index](*operands)
+    return result if types is None else settled_start(result, types)
 
 
 def _operands(name: str, branches: Sequence[Any], operands: tuple[Any, ...], operand: Any) -> tuple[Any, ...]:
@@ -141,60 +141,62 @@ class _Branches:
         self.functions = functions
         self.roles = roles
         leaves, self.structure = tree.flatten(tuple(operands))
-        given = [with_all_bits(as_value(leaf)) for leaf in leaves]
-        self.values, self.arguments = [v for v, _ in given], [a for _, a in given]
+        pairs = [with_all_bits(as_value(leaf)) for leaf in leaves]
+        self.values, self.arguments = [v for v, _ in pairs], [a for _, a in pairs]
         self.dtypes: list[np.dtype] | None = None
         self.leaves: list[list[Any]] = [[] for _ in functions]
-        self.shop = Workshop()
+        self.scope = FunctionScope()
 
     def record(self, index: Any, batching: str) -> Any:
         """The results of the branch that `index` chooses."""
-        made = self._traced([])
-        if self._must_settle(made):
-            made = self._traced([])
-        self._check(made)
-        captured = list({capture_key(v): v for m in made for v in m.captured}.values())
+        branches = self._traced([])
+        if self._must_settle(branches):
+            branches = self._traced([])
+        self._check(branches)
+        captured = list({capture_key(v): v for m in branches for v in m.captured}.values())
         if captured:
-            made = self._traced(captured)
-        symbols, kinds = [m.symbol for m in made], made[0].result_types
-        given = [index, *self.values, *captured]
+            branches = self._traced(captured)
+        symbols, kinds = [m.symbol for m in branches], branches[0].result_types
+        operands = [index, *self.values, *captured]
 
         def choose(leaves: Sequence[Any]) -> Any:
             return ops.cond(*leaves, branches=symbols, results=kinds)
 
         if batching == "map":
-            whole = self.shop.nested(self.name, choose, [argument_of(v) for v in given])
-            results = ops.custom_batch_call(*given, callee=whole.symbol, rule=ONE_BY_ONE, results=kinds)
+            whole = self.scope.trace(self.name, choose, [argument_of(v) for v in operands])
+            results = ops.custom_batch_call(
+                *operands, callee=whole.symbol, rule=ONE_BY_ONE, derivation=(), results=kinds
+            )
         else:
-            results = choose(given)
-        return tree.unflatten(made[0].result_tree, sequence(results))
+            results = choose(operands)
+        return tree.unflatten(branches[0].result_tree, results)
 
-    def _traced(self, captured: Sequence[Any]) -> list[Nested]:
+    def _traced(self, captured: Sequence[Any]) -> list[PrivateFunction]:
         """Every branch as a function of the operands and of what any branch captures."""
         count = len(self.arguments)
         arguments = [*self.arguments, *(argument_of(v) for v in captured)]
         bound = {count + i: v for i, v in enumerate(captured)}
 
         def call(position: int) -> Callable[[Sequence[Any]], Any]:
-            return lambda found: self._call(position, found[:count])
+            return lambda leaves: self._call(position, leaves[:count])
 
         return [
-            self.shop.nested(function_name(f), call(position), arguments, bound)
+            self.scope.trace(function_name(f), call(position), arguments, bound)
             for position, f in enumerate(self.functions)
         ]
 
     def _call(self, position: int, operands: Sequence[Any]) -> Any:
-        found = self.functions[position](*tree.unflatten(self.structure, operands))
-        leaves, structure = tree.flatten(found)
+        result = self.functions[position](*tree.unflatten(self.structure, operands))
+        leaves, structure = tree.flatten(result)
         values = [as_value(leaf) for leaf in leaves]
         if self.dtypes is not None:
             values = [as_value(v, dtype) for v, dtype in zip(values, self.dtypes, strict=True)]
         self.leaves[position] = values
         return tree.unflatten(structure, values)
 
-    def _must_settle(self, made: Sequence[Nested]) -> bool:
+    def _must_settle(self, branches: Sequence[PrivateFunction]) -> bool:
         """Whether Python numbers can take the dtypes of other branches; `dtypes` says which then."""
-        if len({m.result_tree for m in made}) > 1 or len({m.result_types for m in made}) == 1:
+        if len({m.result_tree for m in branches}) > 1 or len({m.result_types for m in branches}) == 1:
             return False
         wanted = []
         for column in zip(*self.leaves, strict=True):
@@ -207,12 +209,12 @@ class _Branches:
         self.dtypes = wanted
         return True
 
-    def _check(self, made: Sequence[Nested]) -> None:
-        texts = [typed_tree(m.result_tree, m.result_types) for m in made]
-        first = made[0]
-        if all(m.result_tree == first.result_tree and m.result_types == first.result_types for m in made):
+    def _check(self, branches: Sequence[PrivateFunction]) -> None:
+        texts = [typed_tree(m.result_tree, m.result_types) for m in branches]
+        first = branches[0]
+        if all(m.result_tree == first.result_tree and m.result_types == first.result_types for m in branches):
             return
-        order = reversed(range(len(made))) if self.name == "cond" else range(len(made))
+        order = reversed(range(len(branches))) if self.name == "cond" else range(len(branches))
         width = max(len(role) for role in self.roles)
         listed = "".join(f"\n    {self.roles[i]:{width}} gives {texts[i]}" for i in order)
         raise TraceError(

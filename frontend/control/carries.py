@@ -10,29 +10,35 @@ import numpy as np
 from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TraceError
-from ..tracing.interpreter import as_value, ops
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
+from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.sizes import Dim
 
 _KINDS = "biufVc"  # bool, integers, floats (bfloat16 is V), complex: a number yields to a later one
 
 
-def sequence(results: Any) -> list[Any]:
-    """The results of an op as a list."""
-    return list(results) if isinstance(results, tuple) else [results]
-
-
 def scalar(value: Any, what: str) -> Any:
     """`value` as a 0-d array, or an error that calls it `what`."""
-    found = as_value(value)
-    if found.ndim != 0:
+    array = as_value(value)
+    if array.ndim != 0:
         raise ShapeError(
-            f"{what} is {ops.type_of(found)}, expected a 0-d array",
+            f"{what} is {ops.type_of(array)}, expected a 0-d array",
             where=user_location_text(),
             hint="reduce it (.all(), .any()), or map over it with adze.vmap",
         )
-    return found
+    return array
+
+
+def selected(predicate: Any, value: Any, other: Any) -> Any:
+    """`value` where the 0-d `predicate` holds, else `other`, both of one shape; Python numbers stay weak."""
+    is_weak = value.weak_type and other.weak_type
+    if is_weak:
+        value, other = wide_of(value), wide_of(other)
+    dtype = value.dtype if other.weak_type else other.dtype
+    mask = ops.broadcast_in_dim(predicate, shape=value.shape, dimensions=()) if value.ndim else predicate
+    result = ops.select(mask, as_value(value, dtype), as_value(other, dtype))
+    return as_weak(result) if is_weak else result
 
 
 def is_true(value: Any) -> Any:
@@ -71,11 +77,11 @@ def yields_to(value: Any, dtype: np.dtype) -> bool:
     return bool(value.weak_type) and _KINDS.index(value.dtype.kind) <= _KINDS.index(dtype.kind)
 
 
-def settled_result(found: Any, structure: Any, state: Sequence[Any]) -> Any:
+def settled_result(result: Any, structure: Any, state: Sequence[Any]) -> Any:
     """What a body gives for what is carried: its Python numbers in the dtypes of the carry."""
-    leaves, found_structure = tree.flatten(found)
-    if found_structure != structure:
-        return found
+    leaves, result_structure = tree.flatten(result)
+    if result_structure != structure:
+        return result
     settled = []
     for leaf, carried in zip(leaves, state, strict=True):
         value = as_value(leaf)
@@ -111,29 +117,31 @@ def check_carry(
     function: str,
     structure: Any,
     state: Sequence[Any],
-    found_tree: Any,
-    found_types: Sequence[TensorType],
+    result_tree: Any,
+    result_types: Sequence[TensorType],
     *,
     numbers_yield: bool = False,
 ) -> None:
     """Raise unless a step gives the tree and the types that it was given."""
-    if found_tree != structure:
+    if result_tree != structure:
         before = typed_tree(structure, [ops.tensor_type(v) for v in state])
         raise TraceError(
             f"the carry of {name} changes its tree:\n    before a step: {before}\n    after a step:  "
-            f"{typed_tree(found_tree, found_types)}",
+            f"{typed_tree(result_tree, result_types)}",
             where=user_location_text(),
             hint=f"let {function} give back what it is given, in the same tree",
         )
-    for path, value, found in zip(tree.paths(structure), state, found_types, strict=True):
+    for path, value, result_type in zip(tree.paths(structure), state, result_types, strict=True):
         kind = ops.tensor_type(value)
-        if kind == found or (numbers_yield and kind.shape == found.shape and yields_to(value, found.dtype)):
+        if kind == result_type or (
+            numbers_yield and kind.shape == result_type.shape and yields_to(value, result_type.dtype)
+        ):
             continue
         hint = "give the carry one shape"
-        if kind.shape == found.shape:
-            hint = f"convert what the body gives: .astype('{kind.dtype.name}'), or start with {found}"
+        if kind.shape == result_type.shape:
+            hint = f"convert what the body gives: .astype('{kind.dtype.name}'), or start with {result_type}"
         raise TraceError(
-            f"the carry of {name} changes its type: carry{path} is {kind}, {function} gives {found}",
+            f"the carry of {name} changes its type: carry{path} is {kind}, {function} gives {result_type}",
             where=user_location_text(),
             hint=hint,
         )
@@ -142,14 +150,14 @@ def check_carry(
 def check_eager_carry(name: str, function: str, before: Any, after: Any) -> None:
     """The same outside a trace, so that a function behaves there as it will when it is compiled."""
     leaves, structure = tree.flatten(before)
-    found, found_structure = tree.flatten(after)
-    types = [ops.tensor_type(as_value(v)) for v in found]
+    results, result_structure = tree.flatten(after)
+    types = [ops.tensor_type(as_value(v)) for v in results]
     check_carry(
-        name, function, structure, [as_value(v) for v in leaves], found_structure, types, numbers_yield=True
+        name, function, structure, [as_value(v) for v in leaves], result_structure, types, numbers_yield=True
     )
 
 
-def constants_first(shop: Workshop, nested: Nested, arguments: Sequence[Argument]) -> str:
+def constants_first(scope: FunctionScope, nested: PrivateFunction, arguments: Sequence[Argument]) -> str:
     """A function like `nested` that takes what it captures before its own arguments."""
     if not nested.captured:
         return nested.symbol
@@ -157,11 +165,10 @@ def constants_first(shop: Workshop, nested: Nested, arguments: Sequence[Argument
     k = len(constants)
     bound = dict(enumerate(nested.captured))
 
-    def call(found: Sequence[Any]) -> list[Any]:
-        results = ops.call(*found[k:], *found[:k], callee=nested.symbol, results=nested.result_types)
-        return sequence(results)
+    def call(operands: Sequence[Any]) -> tuple[Any, ...]:
+        return ops.call(*operands[k:], *operands[:k], callee=nested.symbol, results=nested.result_types)
 
-    return shop.nested(nested.symbol, call, [*constants, *arguments], bound).symbol
+    return scope.trace(nested.symbol, call, [*constants, *arguments], bound).symbol
 
 
 def slice_argument(x: Any) -> Argument:

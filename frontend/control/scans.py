@@ -11,29 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from .. import namespace as xp
 from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
 from ..tracing.frames import current_frame
-from ..tracing.interpreter import as_value, ops
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, keep_dimensions
+from ..tracing.interpreter import as_value, ops, stack
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Nested, Workshop, argument_of, keep_dimensions
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name, trace_program
 from ..transforms.checkpoints import checkpoint
+from ..transforms.vmap import vmap
 from .carries import (
     check_carry,
     check_eager_carry,
     constants_first,
     integer,
-    sequence,
     settled_result,
     settled_start,
     slice_argument,
     widened,
 )
-from .checks import checked
-from .saving import Saving
+from .checkpoint_options import CheckpointOptions
+from .eager_types import checked
 
 Step = Callable[[Any, Any], tuple[Any, Any]]
 
@@ -65,12 +64,12 @@ def scan(
     - `memory_budget` bytes of carries, or `saved_states` carries: groups within groups of steps, at as few
       levels as that allows; each level computes its steps once more.
     """
-    saving = Saving("scan", checkpoint_every, memory_budget, saved_states)
+    saving = CheckpointOptions("scan", checkpoint_every, memory_budget, saved_states)
     return scanned("scan", f, init, xs, length, reverse, unroll, saving)
 
 
 def scanned(
-    name: str, f: Step, init: Any, xs: Any, length: Any, reverse: Any, unroll: Any, saving: Saving
+    name: str, f: Step, init: Any, xs: Any, length: Any, reverse: Any, unroll: Any, saving: CheckpointOptions
 ) -> tuple[Any, Any]:
     """The scan that the user calls `name`."""
     leaves, structure = tree.flatten(xs)
@@ -118,9 +117,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     """`f` applied to each slice of the leading axis, one by one; with `batch_size` so many at once."""
     leaves, structure = tree.flatten(xs)
     if batch_size is None:
-        return scanned("map", _without_carry(f), None, xs, None, False, 1, Saving("map"))[1]
-    from ..transforms.batching import vmap
-
+        return scanned("map", _without_carry(f), None, xs, None, False, 1, CheckpointOptions("map"))[1]
     width = integer(batch_size, "map: batch_size", 1)
     arrays = [as_value(leaf) for leaf in leaves]
     steps = _length("map", arrays, tree.paths(structure), None)
@@ -129,8 +126,8 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     if not isinstance(whole, int) or whole:
         grouped = [_grouped(_rows(x, 0, whole), width) for x in arrays]
         groups, step = tree.unflatten(structure, grouped), _without_carry(vmap(f))
-        found = scanned("map", step, None, groups, None, False, 1, Saving("map"))[1]
-        parts.append(tree.map(_flat, found))
+        ys = scanned("map", step, None, groups, None, False, 1, CheckpointOptions("map"))[1]
+        parts.append(tree.map(_flat, ys))
     if not isinstance(whole, int) or whole != steps or not whole:
         rest = [_rows(x, whole, steps) for x in arrays]
         parts.append(vmap(f)(tree.unflatten(structure, rest)))
@@ -174,12 +171,12 @@ class _Scan:
 
     def step(self, carry: Any, slices: Sequence[Any]) -> tuple[Any, Any]:
         """One step, from the slices of the arrays."""
-        found = self.f(carry, tree.unflatten(self.structure, slices))
-        if isinstance(found, (tuple, list)) and len(found) == 2:
-            return found[0], found[1]
+        pair = self.f(carry, tree.unflatten(self.structure, slices))
+        if isinstance(pair, (tuple, list)) and len(pair) == 2:
+            return pair[0], pair[1]
         raise TraceError(
             f"the function of {self.name} must give a pair (carry, y), {function_name(self.f)} gives "
-            f"{tree.describe(tree.structure(found))}",
+            f"{tree.describe(tree.structure(pair))}",
             where=user_location_text(),
         )
 
@@ -188,16 +185,16 @@ class _Scan:
         leaves, structure = tree.flatten(init)
         state = [as_value(leaf) for leaf in leaves]
         slices = [slice_argument(x) for x in arrays]
-        shop = Workshop()
+        scope = FunctionScope()
 
-        def step(found: Sequence[Any]) -> Any:
-            carry = tree.unflatten(structure, found[: len(state)])
-            next_carry, y = self.step(carry, found[len(state) :])
+        def step(leaves: Sequence[Any]) -> Any:
+            carry = tree.unflatten(structure, leaves[: len(state)])
+            next_carry, y = self.step(carry, leaves[len(state) :])
             return settled_result(next_carry, structure, state), y
 
-        def traced() -> tuple[Nested, Any, Any, int]:
+        def traced() -> tuple[PrivateFunction, Any, Any, int]:
             arguments = [*(argument_of(v) for v in state), *slices]
-            body = shop.nested(function_name(self.f), step, arguments)
+            body = scope.trace(function_name(self.f), step, arguments)
             return body, *_pair_trees(body)
 
         body, carry_tree, y_tree, count = traced()
@@ -208,18 +205,16 @@ class _Scan:
         check_carry(self.name, function_name(self.f), structure, state, carry_tree, carry_types)
         static = self.steps if isinstance(self.steps, int) else None
         columns = [t.with_shape((static, *t.shape)) for t in body.result_types[count:]]
-        results = sequence(
-            ops.scan(
-                *body.captured,
-                *state,
-                *arrays,
-                body=constants_first(shop, body, [*(argument_of(v) for v in state), *slices]),
-                constant_count=len(body.captured),
-                carry_count=len(state),
-                length=(self.steps,),
-                reverse=self.reverse,
-                results=(*carry_types, *columns),
-            )
+        results = ops.scan(
+            *body.captured,
+            *state,
+            *arrays,
+            body=constants_first(scope, body, [*(argument_of(v) for v in state), *slices]),
+            constant_count=len(body.captured),
+            carry_count=len(state),
+            length=(self.steps,),
+            reverse=self.reverse,
+            results=(*carry_types, *columns),
         )
         return tree.unflatten(structure, results[:count]), tree.unflatten(y_tree, results[count:])
 
@@ -238,21 +233,21 @@ class _Scan:
         rows = []
         order = range(self.steps)
         for count, t in enumerate(reversed(order) if self.reverse else order):
-            found, y = self.step(carry, [x[t] for x in arrays])
-            found = settled_result(found, tree.structure(carry), [as_value(v) for v in tree.leaves(carry)])
+            after, y = self.step(carry, [x[t] for x in arrays])
+            after = settled_result(after, tree.structure(carry), [as_value(v) for v in tree.leaves(carry)])
             if count == 0:
-                check_eager_carry(self.name, function_name(self.f), carry, found)
-            carry = found
+                check_eager_carry(self.name, function_name(self.f), carry, after)
+            carry = after
             rows.append(y)
         if self.reverse:
             rows.reverse()
         if rows:
-            return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
+            return carry, tree.map(lambda *ys: stack(ys), *rows)
         return carry, self._nothing(carry, arrays)
 
     def _nothing(self, carry: Any, arrays: Sequence[Any]) -> Any:
         """What no step gives: its types are those of one step."""
-        slices = [xp.zeros(x.shape[1:], dtype=x.dtype) for x in arrays]
+        slices = [ops.full(0, x.shape[1:], x.dtype) for x in arrays]
         traced = trace_program(self.step, (carry, slices), {})
         kinds = traced.result_types[len(tree.leaves(carry)) :]
         pair = tree.unflatten(traced.result_tree, range(len(traced.result_types)))
@@ -260,7 +255,7 @@ class _Scan:
         return tree.unflatten(tree.structure(pair[1]), empty)
 
 
-def _pair_trees(body: Nested) -> tuple[Any, Any, int]:
+def _pair_trees(body: PrivateFunction) -> tuple[Any, Any, int]:
     """The trees of carry and result of a traced step, and the number of leaves of the carry."""
     pair = tree.unflatten(body.result_tree, range(body.result_tree.num_leaves))
     carry, y = pair
@@ -303,7 +298,7 @@ class _Grouped:
                 rows.append(y)
             if self.reverse:
                 rows.reverse()
-            return carry, tree.map(lambda *ys: xp.stack(ys), *rows)
+            return carry, tree.map(lambda *ys: stack(ys), *rows)
 
         group.__name__ = function_name(self.whole.f)
         if self.width == self.steps:

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BOOL, INTEGERS
-from .. import namespace as xp
+from ...dialects.types import BOOL, INT64, INTEGERS, TensorType, require_possible
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import current_frame, known_value
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
-from ..tracing.locations import user_location, user_location_text
-from ..tracing.nested import Nested, Workshop, argument_of
+from ..tracing.locations import located, user_location, user_location_text
 from ..tracing.trace import function_name
 from ..transforms.checkpoints import stop_gradient
 from .branches import cond
@@ -29,14 +28,14 @@ from .carries import (
     constants_first,
     integer,
     scalar,
-    sequence,
+    selected,
     settled_result,
     settled_start,
     typed_tree,
     widened,
 )
-from .checks import checked
-from .saving import Saving
+from .checkpoint_options import CheckpointOptions
+from .eager_types import checked
 from .scans import scan, scanned
 
 
@@ -63,7 +62,7 @@ def while_loop(
     A loop that is not done after `max_steps` is an error when the program runs (`CheckFailedError` of what
     is evaluated, `CallError` of what is compiled).
     """
-    saving = Saving("while_loop", checkpoint_every, memory_budget, saved_states)
+    saving = CheckpointOptions("while_loop", checkpoint_every, memory_budget, saved_states)
     bound = None if max_steps is None else integer(max_steps, "while_loop: max_steps", 0)
     if saving.every is not None and bound is None:
         raise ArgumentError(
@@ -80,7 +79,7 @@ def repeated_while(
     body_fun: Callable[[Any], Any],
     init_val: Any,
     bound: int | None,
-    saving: Saving,
+    saving: CheckpointOptions,
 ) -> Any:
     """The loop that the user calls `name`."""
 
@@ -99,17 +98,17 @@ def _recorded_while(
     body_fun: Callable[[Any], Any],
     init_val: Any,
     bound: int | None,
-    saving: Saving,
+    saving: CheckpointOptions,
 ) -> Any:
     leaves, structure = tree.flatten(init_val)
     state = [as_value(leaf) for leaf in leaves]
-    shop = Workshop()
+    scope = FunctionScope()
 
     def step(xs: Sequence[Any]) -> Any:
         return settled_result(body_fun(tree.unflatten(structure, xs)), structure, state)
 
-    def traced() -> Nested:
-        return shop.nested(function_name(body_fun), step, [argument_of(v) for v in state])
+    def traced() -> PrivateFunction:
+        return scope.trace(function_name(body_fun), step, [argument_of(v) for v in state])
 
     body = traced()
     while body.result_tree == structure and (wider := widened(state, body.result_types)):
@@ -119,8 +118,8 @@ def _recorded_while(
     if bound is not None:
         return _bounded_loop(cond_fun, body_fun, tree.unflatten(structure, state), bound, saving)
     arguments = [argument_of(v) for v in state]
-    ask = shop.nested("condition", lambda xs: _truth(cond_fun(tree.unflatten(structure, xs))), arguments)
-    ask_first, body_first = constants_first(shop, ask, arguments), constants_first(shop, body, arguments)
+    ask = scope.trace("condition", lambda xs: _truth(cond_fun(tree.unflatten(structure, xs))), arguments)
+    ask_first, body_first = constants_first(scope, ask, arguments), constants_first(scope, body, arguments)
     results = ops.while_(
         *ask.captured,
         *body.captured,
@@ -131,7 +130,7 @@ def _recorded_while(
         body_constants=len(body.captured),
         saved_states=saving.states_of(state) or 0,
     )
-    return tree.unflatten(structure, sequence(results))
+    return tree.unflatten(structure, results)
 
 
 def fori_loop(
@@ -150,11 +149,11 @@ def fori_loop(
     With static bounds it is a scan and differentiable in both modes; with traced bounds a while loop, which
     takes `memory_budget` or `saved_states` to be differentiable in reverse mode. The options are theirs.
     """
-    saving = Saving("fori_loop", checkpoint_every, memory_budget, saved_states)
+    saving = CheckpointOptions("fori_loop", checkpoint_every, memory_budget, saved_states)
     lower, upper = _known_bound(lower), _known_bound(upper)
     if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
         steps = max(int(upper) - int(lower), 0)
-        indices = xp.arange(int(lower), int(lower) + steps)
+        indices = _counted(int(lower), steps)
         step = _indexed(body_fun)
         width = 1 if unroll is None else unroll
         return scanned("fori_loop", step, init_val, indices, steps, False, width, saving)[0]
@@ -192,6 +191,15 @@ def _known_bound(bound: Any) -> Any:
     return int(known) if known is not None and known.dtype in INTEGERS and known.ndim == 0 else bound
 
 
+def _counted(lower: int, steps: int) -> Any:
+    """`lower, lower + 1, ...`: a constant, unless it starts at 0."""
+    if lower == 0:
+        return ops.iota(shape=(steps,), axis=0, dtype=INT64)
+    with located():
+        require_possible("fori_loop", [TensorType((steps,), INT64)])
+    return as_value(np.arange(lower, lower + steps, dtype=INT64))
+
+
 def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def step(val: Any, i: Any) -> Any:
         return body_fun(i, val), None
@@ -207,10 +215,10 @@ def _eager_while(
     while left := bool(_truth(cond_fun(val))):
         if steps == bound:
             break
-        found = settled_result(body_fun(val), structure, tree.leaves(val))
+        after = settled_result(body_fun(val), structure, tree.leaves(val))
         if steps == 0:
-            check_eager_carry(name, "body_fun", val, found)
-        val, steps = found, steps + 1
+            check_eager_carry(name, "body_fun", val, after)
+        val, steps = after, steps + 1
     if bound is not None:
         _check_done(as_value(left), bound)
     return val
@@ -221,7 +229,7 @@ def _bounded_loop(
     body_fun: Callable[[Any], Any],
     start: Any,
     max_steps: int,
-    saving: Saving,
+    saving: CheckpointOptions,
 ) -> Any:
     """A scan of `max_steps` steps, of which those after the end keep the state.
 
@@ -232,7 +240,7 @@ def _bounded_loop(
     def step(pair: Any, _: Any) -> Any:
         val, live = pair
         left = _truth(cond_fun(val))
-        live = tree.map(lambda v, other: xp.where(left, v, stop_gradient(other)), val, live)
+        live = tree.map(lambda v, other: selected(left, v, stop_gradient(other)), val, live)
         return (cond(left, body_fun, lambda _: val, live), live), None
 
     val = scan(step, (start, start), None, length=max_steps, **saving.options)[0][0]
@@ -252,13 +260,13 @@ def _check_done(left: Any, max_steps: int) -> None:
     )
 
 
-def _truth(found: Any) -> Any:
+def _truth(value: Any) -> Any:
     """What `cond_fun` gives as one 0-d bool."""
-    leaves = [as_value(leaf) for leaf in tree.leaves(found)]
-    if len(leaves) != 1 or leaves[0].ndim != 0 or tree.structure(found) != tree.structure(0):
+    leaves = [as_value(leaf) for leaf in tree.leaves(value)]
+    if len(leaves) != 1 or leaves[0].ndim != 0 or tree.structure(value) != tree.structure(0):
         types = [ops.type_of(v) for v in leaves]
         raise ArgumentTypeError(
-            f"cond_fun of while_loop gives {typed_tree(tree.structure(found), types)}, expected one 0-d bool",
+            f"cond_fun of while_loop gives {typed_tree(tree.structure(value), types)}, expected one 0-d bool",
             where=user_location_text(),
             hint="reduce it (.all(), .any()), or map over the loop with adze.vmap",
         )

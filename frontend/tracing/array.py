@@ -1,8 +1,10 @@
-"""Arrays as users hold them: the operators and methods shared by traced and concrete arrays, and `Array`.
+"""`ArrayMethods`, what traced and concrete arrays share, and `Array`, the concrete one.
 
-`ArrayMethods` turns Python's syntax (`x + y`, `x[i]`, `x.sum()`) into calls of the array namespace, so
-that a traced and a concrete array behave alike. `Array` is the concrete one: immutable, on the host or
-on a device, given to NumPy without a copy where that is possible.
+Input: elements, as NumPy or the runtime holds them. Output: Python's syntax on them (`x + y`, `x[i]`,
+`x.sum()`), and their memory for NumPy, DLPack and pickle, without a copy where that is possible.
+
+Idea: operators and methods only name functions of the library, see `operators.py`, so that a traced and a
+concrete array behave alike. An `Array` never changes, on the host or on a device.
 """
 
 from __future__ import annotations
@@ -15,54 +17,26 @@ import numpy as np
 from ...dialects.types import dtype_name
 from ..errors import TraceError
 from .locations import user_location_text
+from .operators import binary, library_function, method, reflected
+from .sizes import product
 
-
-def _namespace() -> Any:
-    from .. import namespace  # the namespace is written in terms of arrays, and arrays in terms of it
-
-    return namespace
-
-
-def _binary(name: str) -> Any:
-    def method(self: Any, other: Any) -> Any:
-        if not _is_operand(other):
-            return NotImplemented
-        return getattr(_namespace(), name)(self, other)
-
-    return method
-
-
-def _reflected(name: str) -> Any:
-    def method(self: Any, other: Any) -> Any:
-        if not _is_operand(other):
-            return NotImplemented
-        return getattr(_namespace(), name)(other, self)
-
-    return method
-
-
-def _unary(name: str) -> Any:
-    def method(self: Any) -> Any:
-        return getattr(_namespace(), name)(self)
-
-    return method
-
-
-def _method(name: str) -> Any:
-    """A method that is the function `name` of the namespace with the array as first argument."""
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return getattr(_namespace(), name)(self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__doc__ = f"`adze.numpy.{name}` of this array."
-    return method
-
-
-def _is_operand(other: Any) -> bool:
-    if getattr(type(other), "__array_ufunc__", other) is None:
-        return False  # NumPy's sign of objects that want to answer themselves, such as pytest.approx
-    return other is not None and not isinstance(other, (str, bytes, dict, set))
+_any = library_function("any")
+_array_namespace = library_function("array_namespace")
+_astype = library_function("astype")
+_at = library_function("at")
+_call_function = library_function("call_function")
+_call_ufunc = library_function("call_ufunc")
+_compress = library_function("compress")
+_get_index = library_function("get_index")
+_imag = library_function("imag")
+_matrix_transpose = library_function("matrix_transpose")
+_ravel = library_function("ravel")
+_real = library_function("real")
+_reshape = library_function("reshape")
+_round = library_function("round")
+_to_device = library_function("to_device")
+_transpose = library_function("transpose")
+_view = library_function("view")
 
 
 class ArrayMethods:
@@ -85,28 +59,28 @@ class ArrayMethods:
         @property
         def ndim(self) -> int: ...
 
-    __add__, __radd__ = _binary("add"), _reflected("add")
-    __sub__, __rsub__ = _binary("subtract"), _reflected("subtract")
-    __mul__, __rmul__ = _binary("multiply"), _reflected("multiply")
-    __truediv__, __rtruediv__ = _binary("divide"), _reflected("divide")
-    __floordiv__, __rfloordiv__ = _binary("floor_divide"), _reflected("floor_divide")
-    __mod__, __rmod__ = _binary("remainder"), _reflected("remainder")
-    __divmod__, __rdivmod__ = _binary("divmod"), _reflected("divmod")
-    __pow__, __rpow__ = _binary("pow"), _reflected("pow")
-    __matmul__, __rmatmul__ = _binary("matmul"), _reflected("matmul")
-    __and__, __rand__ = _binary("bitwise_and"), _reflected("bitwise_and")
-    __or__, __ror__ = _binary("bitwise_or"), _reflected("bitwise_or")
-    __xor__, __rxor__ = _binary("bitwise_xor"), _reflected("bitwise_xor")
-    __lshift__, __rlshift__ = _binary("bitwise_left_shift"), _reflected("bitwise_left_shift")
-    __rshift__, __rrshift__ = _binary("bitwise_right_shift"), _reflected("bitwise_right_shift")
-    __lt__, __le__ = _binary("less"), _binary("less_equal")
-    __gt__, __ge__ = _binary("greater"), _binary("greater_equal")
-    __eq__, __ne__ = _binary("equal"), _binary("not_equal")
-    __neg__, __pos__ = _unary("negative"), _unary("positive")
-    __abs__, __invert__ = _unary("abs"), _unary("bitwise_invert")
+    __add__, __radd__ = binary("add"), reflected("add")
+    __sub__, __rsub__ = binary("subtract"), reflected("subtract")
+    __mul__, __rmul__ = binary("multiply"), reflected("multiply")
+    __truediv__, __rtruediv__ = binary("divide"), reflected("divide")
+    __floordiv__, __rfloordiv__ = binary("floor_divide"), reflected("floor_divide")
+    __mod__, __rmod__ = binary("remainder"), reflected("remainder")
+    __divmod__, __rdivmod__ = binary("divmod"), reflected("divmod")
+    __pow__, __rpow__ = binary("pow"), reflected("pow")
+    __matmul__, __rmatmul__ = binary("matmul"), reflected("matmul")
+    __and__, __rand__ = binary("bitwise_and"), reflected("bitwise_and")
+    __or__, __ror__ = binary("bitwise_or"), reflected("bitwise_or")
+    __xor__, __rxor__ = binary("bitwise_xor"), reflected("bitwise_xor")
+    __lshift__, __rlshift__ = binary("bitwise_left_shift"), reflected("bitwise_left_shift")
+    __rshift__, __rrshift__ = binary("bitwise_right_shift"), reflected("bitwise_right_shift")
+    __lt__, __le__ = binary("less"), binary("less_equal")
+    __gt__, __ge__ = binary("greater"), binary("greater_equal")
+    __eq__, __ne__ = binary("equal"), binary("not_equal")
+    __neg__, __pos__ = method("negative"), method("positive")
+    __abs__, __invert__ = method("abs"), method("bitwise_invert")
 
     def __round__(self, ndigits: int | None = None) -> Any:
-        return _namespace().round(self, ndigits or 0)
+        return _round(self, ndigits or 0)
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -119,10 +93,10 @@ class ArrayMethods:
         return (self[i] for i in range(len(self)))
 
     def __contains__(self, item: Any) -> bool:
-        return bool(_namespace().any(self == item))
+        return bool(_any(self == item))
 
     def __getitem__(self, index: Any) -> Any:
-        return _namespace().get_index(self, index)
+        return _get_index(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TraceError(
@@ -147,13 +121,11 @@ class ArrayMethods:
     @property
     def at(self) -> Any:
         """Functional updates: `x.at[index].set(y)`."""
-        return _namespace().Indexer(self)
+        return _at(self)
 
     @property
     def size(self) -> Any:
         """The number of elements."""
-        from .sizes import product
-
         return product(self.shape)
 
     @property
@@ -169,45 +141,43 @@ class ArrayMethods:
     @property
     def T(self) -> Any:
         """The transpose: all axes reversed."""
-        return _namespace().transpose(self)
+        return _transpose(self)
 
     @property
     def mT(self) -> Any:
         """The last two axes exchanged."""
-        return _namespace().matrix_transpose(self)
+        return _matrix_transpose(self)
 
     @property
     def real(self) -> Any:
         """The real part."""
-        return _namespace().real(self)
+        return _real(self)
 
     @property
     def imag(self) -> Any:
         """The imaginary part."""
-        return _namespace().imag(self)
+        return _imag(self)
 
     @property
     def flat(self) -> Any:
         """The elements in row-major order, as a flat array."""
-        return _namespace().ravel(self)
+        return _ravel(self)
 
     def reshape(self, *shape: Any, order: str = "C") -> Any:
         """`adze.numpy.reshape`; the shape as one tuple or as separate arguments."""
-        given = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return _namespace().reshape(self, given, order=order)
+        return _reshape(self, _one_or_several(shape), order=order)
 
     def transpose(self, *axes: Any) -> Any:
         """`adze.numpy.transpose`; the axes as one tuple or as separate arguments."""
-        given = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return _namespace().transpose(self, given or None)
+        return _transpose(self, _one_or_several(axes) or None)
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         """The same numbers in another dtype."""
-        return _namespace().astype(self, dtype, copy=copy)
+        return _astype(self, dtype, copy=copy)
 
     def view(self, dtype: Any) -> Any:
         """The same bits in another dtype of equal width."""
-        return _namespace().view(self, dtype)
+        return _view(self, dtype)
 
     def copy(self) -> Any:
         """The array itself: arrays are immutable."""
@@ -215,37 +185,38 @@ class ArrayMethods:
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The array on `device`."""
-        return _namespace().to_device(self, device)
+        return _to_device(self, device)
 
-    sum, prod, mean = _method("sum"), _method("prod"), _method("mean")
-    max, min, ptp = _method("max"), _method("min"), _method("ptp")
-    std, var, all, any = _method("std"), _method("var"), _method("all"), _method("any")
-    argmax, argmin, argsort = _method("argmax"), _method("argmin"), _method("argsort")
-    cumsum, cumprod, clip = _method("cumsum"), _method("cumprod"), _method("clip")
-    sort, round, dot = _method("sort"), _method("round"), _method("dot")
-    flatten, ravel, squeeze = _method("ravel"), _method("ravel"), _method("squeeze")
-    swapaxes, diagonal, trace = _method("swapaxes"), _method("diagonal"), _method("trace")
-    repeat, take, conj, conjugate = _method("repeat"), _method("take"), _method("conj"), _method("conj")
-    nonzero, searchsorted = _method("nonzero"), _method("searchsorted")
-    argpartition, partition, choose = _method("argpartition"), _method("partition"), _method("choose")
+    sum, prod, mean = method("sum"), method("prod"), method("mean")
+    max, min, ptp = method("max"), method("min"), method("ptp")
+    std, var, all, any = method("std"), method("var"), method("all"), method("any")
+    argmax, argmin, argsort = method("argmax"), method("argmin"), method("argsort")
+    cumsum, cumprod, clip = method("cumsum"), method("cumprod"), method("clip")
+    sort, round, dot = method("sort"), method("round"), method("dot")
+    flatten, ravel, squeeze = method("ravel"), method("ravel"), method("squeeze")
+    swapaxes, diagonal, trace = method("swapaxes"), method("diagonal"), method("trace")
+    repeat, take, conj, conjugate = method("repeat"), method("take"), method("conj"), method("conj")
+    nonzero, searchsorted = method("nonzero"), method("searchsorted")
+    argpartition, partition, choose = method("argpartition"), method("partition"), method("choose")
 
     def compress(self, condition: Any, axis: int | None = None) -> Any:
         """The entries along `axis` where `condition` holds."""
-        return _namespace().compress(condition, self, axis)
+        return _compress(condition, self, axis)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """`adze.numpy`, as the array API standard asks."""
-        return _namespace()
+        return _array_namespace()
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        from ..namespace.numpy_protocol import call_ufunc
-
-        return call_ufunc(ufunc, method, inputs, kwargs)
+        return _call_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        from ..namespace.numpy_protocol import call_function
+        return _call_function(function, args, kwargs)
 
-        return call_function(function, args, kwargs)
+
+def _one_or_several(arguments: tuple[Any, ...]) -> Any:
+    """A shape or axes, given as one tuple or as separate arguments."""
+    return arguments[0] if len(arguments) == 1 and not isinstance(arguments[0], int) else arguments
 
 
 def is_frozen(array: np.ndarray) -> bool:

@@ -18,16 +18,16 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.attributes import Codec
-from ...dialects.declaration import Op
+from ...dialects.builder.emitter import Emitter
+from ...dialects.codec import Codec
 from ...dialects.dialect import BY_NAME
-from ...dialects.emission import Emitter
+from ...dialects.op import Op
 from ...dialects.ops.constants import Constant
 from ...dialects.types import SIZE, TensorType, storage
-from ...passes.functions import functions
+from ...passes.ir.functions import functions
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
-from .concrete import FrameValues, Given, Mapped, UnknownValueError, is_differentiated
+from .concrete_values import FrameValues, KnownArgument, MappedArgument, UnknownValueError, is_differentiated
 from .locations import is_call_of, user_line, user_location, user_location_text
 from .sizes import Dim
 
@@ -66,11 +66,11 @@ class Program:
     def location(self, key: tuple[str, int] | None = None) -> mlir.ir.Location:
         """A file and line, by default the user's current one, as an MLIR location."""
         key = key or user_location()
-        found = self._locations.get(key)
-        if found is None:
+        location = self._locations.get(key)
+        if location is None:
             file = key[0].encode(errors="backslashreplace").decode()  # names of files need not be UTF-8
-            found = self._locations[key] = mlir.ir.Location.file(file, key[1], 1, self.context)
-        return found
+            location = self._locations[key] = mlir.ir.Location.file(file, key[1], 1, self.context)
+        return location
 
 
 class Tracer(ArrayMethods):
@@ -259,7 +259,7 @@ class Frame:
         self._sizes: dict[int, Any] = {}
         self._dim_names = 0
         self._values: FrameValues | None = None
-        self.given: dict[Any, Given | Mapped] = {}
+        self.argument_sources: dict[Any, KnownArgument | MappedArgument] = {}
         """What arguments stand for, where the function is traced for one call."""
         self.asked = False
         """Whether Python asked for a value while the function was traced, so that it holds for that alone."""
@@ -317,10 +317,11 @@ class Frame:
         return f"?{self._dim_names}"
 
     def _dim_value(self, value: Any, axis: int) -> Any:
-        return self.emit(BY_NAME["dim"], (value,), {"axis": axis})
+        (size,) = self.emit(BY_NAME["dim"], (value,), {"axis": axis})
+        return size
 
-    def emit(self, op: type[Op], values: Sequence[Any], attributes: dict[str, Any]) -> Any:
-        """Append an op applied to values of this frame."""
+    def emit(self, op: type[Op], values: Sequence[Any], attributes: dict[str, Any]) -> tuple[Any, ...]:
+        """Append an op applied to values of this frame; its results."""
         self.emitter.location = self.program.location()
         return self.emitter.apply(op, values, attributes)
 
@@ -335,7 +336,7 @@ class Frame:
     def size_op(self, op: str, sign: str, left: Any, right: Any) -> Dim:
         """Arithmetic on sizes, recorded in the frame on top of the stack."""
         frame = require_frame(self)
-        value = frame.emit(BY_NAME[op], (frame.size_value(left), frame.size_value(right)), {})
+        (value,) = frame.emit(BY_NAME[op], (frame.size_value(left), frame.size_value(right)), {})
         text = f"{sign}({left}, {right})" if sign.isalpha() else f"({left} {sign} {right})"
         return Dim(frame, value, text)
 
@@ -351,7 +352,7 @@ class Frame:
         known = self._constants.get(id(operand))
         if known is not None:
             return known[1]
-        value = self.emit(Constant, (), {"value": storage(array), "dtype": array.dtype})
+        (value,) = self.emit(Constant, (), {"value": storage(array), "dtype": array.dtype})
         self._constants[id(operand)] = (operand, value)
         return value
 
@@ -361,7 +362,7 @@ class Frame:
             return size.value if size.frame is self else self._capture(size, SIZE)
         size = int(size)
         if size not in self._sizes:
-            self._sizes[size] = self.emit(BY_NAME["size_constant"], (), {"value": size})
+            (self._sizes[size],) = self.emit(BY_NAME["size_constant"], (), {"value": size})
         return self._sizes[size]
 
     def size_or_int(self, size: Any) -> Any:

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.builder import Builder
-from ...dialects.declaration import Op, Undefined
 from ...dialects.errors import AdzeError, MissingRuleError, OutOfMemoryError
-from ...dialects.ops.elementwise import Elementwise
+from ...dialects.generated.builder import Builder
+from ...dialects.op import Op, Undefined, as_tuple
+from ...dialects.ops.elementwise.family import Elementwise
 from ...dialects.types import (
     BFLOAT16,
     BOOL,
@@ -33,13 +33,17 @@ from ...dialects.types import (
     plain_array,
     require_possible,
 )
-from ...passes.evaluate import WATCH
+from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, DtypeError, OutOfRangeError
 from .array import Array, is_frozen
-from .dimensions import result_shapes
 from .frames import Frame, Tracer, current_frame, leaked
 from .locations import located, user_location_text
+from .operators import library_function
+from .result_shapes import result_shapes
 from .sizes import Dim
+
+stack = library_function("stack")
+"""Arrays of one shape along a new leading axis, promoted to one dtype."""
 
 
 class Interpreter(Builder[Any]):
@@ -55,7 +59,7 @@ class Interpreter(Builder[Any]):
     def sizes(self, value: Any) -> tuple[Any, ...]:
         return tuple(value.shape)
 
-    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
         frame = current_frame()
         try:
             if frame is not None:
@@ -70,7 +74,7 @@ class Interpreter(Builder[Any]):
 
     def _record(
         self, frame: Frame, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]
-    ) -> Any:
+    ) -> tuple[Any, ...]:
         types: list[ValueType] = []
         values: list[Any] = []
         for declared, operand in zip(_declared(op, len(operands)), operands, strict=True):
@@ -80,18 +84,15 @@ class Interpreter(Builder[Any]):
             else:
                 values.append(frame.value_of(operand))
                 types.append(self.type_of(operand))
-        given: dict[str, Any] = dict(attributes)
+        written: dict[str, Any] = dict(attributes)
         for name, attribute in op.attributes.items():
             if attribute.kind == "sizes":
-                given[name] = tuple(frame.size_or_int(n) for n in given[name])
+                written[name] = tuple(frame.size_or_int(n) for n in written[name])
         frame.emitter.location = frame.program.location()
-        results, result_types = frame.emitter.emit(op, values, types, given)
-        wrapped = tuple(
-            _wrap(frame, v, t)
-            for v, t in zip(results if isinstance(results, tuple) else (results,), result_types, strict=True)
-        )
+        results, result_types = frame.emitter.emit(op, values, types, written)
+        wrapped = tuple(_wrap(frame, v, t) for v, t in zip(results, result_types, strict=True))
         self._name_dimensions(op, operands, attributes, wrapped)
-        return wrapped[0] if len(wrapped) == 1 else wrapped
+        return wrapped
 
     def _name_dimensions(
         self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any], results: Sequence[Any]
@@ -112,7 +113,9 @@ class Interpreter(Builder[Any]):
                 if isinstance(result, Tracer) and result._shape is None and shape is not None:
                     result._shape = shape
 
-    def _evaluate(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _evaluate(
+        self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"{op.name} cannot be evaluated: {op.evaluate.reason}")
         arrays = [v if isinstance(v, int) else np.asarray(v) for v in operands]
@@ -121,16 +124,13 @@ class Interpreter(Builder[Any]):
         ]
         require_possible(op.name, op.result_types(types, attributes))
         try:
-            results = op.evaluate(*arrays, **attributes)
+            results = as_tuple(op.evaluate(*arrays, **attributes))
         except MemoryError as error:
             raise OutOfMemoryError(f"{op.name}: there is not enough memory: {error}") from None
-        several = isinstance(results, (tuple, list))
         watch = WATCH.get()
-        if watch is not None and results is not None:
-            watch(op, arrays, results if several else (results,), user_location_text())
-        if several:
-            return tuple(_concrete(r) for r in results)
-        return None if results is None else _concrete(results)
+        if watch is not None and results:
+            watch(op, arrays, results, user_location_text())
+        return tuple(map(_concrete, results))
 
 
 def _declared(op: type[Op], count: int) -> list[Any]:
@@ -189,10 +189,6 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     elif isinstance(x, np.ndarray) and type(x) is not np.ndarray:
         _check_plain([x])
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
-        from ..namespace.manipulation import (
-            stack,  # lists of tracers are stacked, which is itself made of ops
-        )
-
         return stack([as_value(item, dtype) for item in x])
     if hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic)):
         x = np.from_dlpack(x)

@@ -77,7 +77,7 @@ def is_call_of(frame: FrameType, name: str) -> bool:
     first = (place.lineno, place.col_offset)
     callee = None
     for instruction in instructions[:position]:
-        found = instruction.positions
-        if found is not None and (found.lineno, found.col_offset) == first and found != place:
+        positions = instruction.positions
+        if positions is not None and (positions.lineno, positions.col_offset) == first and positions != place:
             callee = instruction  # the last that begins where the call does: all of the callee's text
     return callee is not None and callee.opname in ("LOAD_GLOBAL", "LOAD_NAME") and callee.argval == name

@@ -7,13 +7,21 @@ tracing, and asking is an error instead of a guess.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ..errors import ConcretizationError
 from .locations import user_location_text
+from .operators import binary
 
 if TYPE_CHECKING:
     from .frames import Frame
+
+_WITH_ARRAYS: Final = {
+    "+": binary("add"),
+    "-": binary("subtract"),
+    "*": binary("multiply"),
+    "//": binary("floor_divide"),
+}
 
 
 class Dim:
@@ -105,10 +113,7 @@ class Dim:
                 return 0
             left, right = (other, self) if swap else (self, other)
             return self.frame.size_op(op, sign, left, right)
-        from .interpreter import as_value  # a Dim meets an array: it becomes a 0-d integer array
-
-        methods = {"+": "__add__", "-": "__sub__", "*": "__mul__", "//": "__floordiv__"}
-        return getattr(as_value(self), methods[sign])(other)
+        return _WITH_ARRAYS[sign](self, other)  # a Dim meets an array: it becomes a 0-d integer array
 
 
 def maximum(m: Any, n: Any) -> Any:

@@ -19,7 +19,7 @@ import numpy as np
 from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
-from ...passes.functions import drop_unfinished
+from ...passes.ir.functions import drop_unfinished
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .array import Array
@@ -162,8 +162,8 @@ def trace_program(
         frame.finish(results)
     drop_unfinished(program.module)  # the function may have caught an error and gone on
     types = [TensorType(_static(r), r.dtype) for r in results]
-    given = {name for p in parameters for name in p.dimensions}
-    shapes = [_named(r, given) for r in results]
+    dimension_names = {name for p in parameters for name in p.dimensions}
+    shapes = [_named(r, dimension_names) for r in results]
     return TracedProgram(
         program,
         frame.symbol,
@@ -177,12 +177,12 @@ def trace_program(
     )
 
 
-def _named(value: Any, given: Collection[str | None]) -> tuple[int | str | None, ...]:
+def _named(value: Any, dimension_names: Collection[str | None]) -> tuple[int | str | None, ...]:
     """The shape of a result; a dynamic dimension has the name that an argument gave it, or None."""
     if not isinstance(value, Tracer) or value._shape is None:
         return _static(value)
     names = (n.text if isinstance(n, Dim) else n for n in value._shape)
-    return tuple(n if isinstance(n, int) or n in given else None for n in names)
+    return tuple(n if isinstance(n, int) or n in dimension_names else None for n in names)
 
 
 def _static(value: Any) -> tuple[int | None, ...]:
@@ -246,8 +246,8 @@ def definition(function: Callable[..., Any]) -> tuple[str, int] | None:
 
 
 def _definition_text(function: Callable[..., Any]) -> str | None:
-    found = definition(function)
-    return None if found is None else f"{found[0]}:{found[1]}"
+    place = definition(function)
+    return None if place is None else f"{place[0]}:{place[1]}"
 
 
 def is_tracing() -> bool:

@@ -8,11 +8,11 @@ from typing import Any
 
 from .. import tree
 from ..errors import ArgumentError
-from ..tracing.concrete import Given
+from ..tracing.concrete_values import KnownArgument
 from ..tracing.frames import current_frame
+from ..tracing.function_scope import FunctionScope, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Workshop, argument_of
 from ..tracing.trace import function_name
 
 
@@ -51,13 +51,13 @@ def checkpoint(
         leaves, structure = tree.flatten((args, kwargs))
         values = [as_value(leaf) for leaf in leaves]
 
-        def call(found: Sequence[Any]) -> Any:
-            given, named = tree.unflatten(structure, found)
-            return original(*given, **named)
+        def call(leaves: Sequence[Any]) -> Any:
+            positional, named = tree.unflatten(structure, leaves)
+            return original(*positional, **named)
 
         arguments = [argument_of(v) for v in values]
-        given = [Given(v) for v in values]
-        nested = Workshop().nested(function_name(original), call, arguments, given=given)
+        sources = [KnownArgument(v) for v in values]
+        nested = FunctionScope().trace(function_name(original), call, arguments, sources=sources)
         kind, labels = policy
         results = ops.checkpoint_call(
             *values,
@@ -67,7 +67,7 @@ def checkpoint(
             labels=labels,
             results=nested.result_types,
         )
-        return tree.unflatten(nested.result_tree, results if isinstance(results, tuple) else (results,))
+        return tree.unflatten(nested.result_tree, results)
 
     return checkpointed
 

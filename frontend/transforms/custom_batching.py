@@ -11,18 +11,18 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dialects.ops.custom_batching import ONE_BY_ONE, announce, gone
+from ...dialects.ops.custom_rules.batching import ONE_BY_ONE, gone, register
 from ...dialects.types import SIZE, TensorType, ValueType
 from .. import tree
 from ..errors import TraceError
-from ..tracing.closures import closed_over
-from ..tracing.concrete import Given
+from ..tracing.closed_over import closed_over
+from ..tracing.concrete_values import KnownArgument
 from ..tracing.frames import capture_key, current_frame
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Nested, Workshop, argument_of
 from ..tracing.trace import function_name
-from .custom_calls import positional
+from .custom_derivative_calls import positional
 
 Flags = tuple[bool, ...]
 
@@ -75,10 +75,10 @@ def sequential_vmap(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        given = positional(function, args, kwargs)
+        arguments = positional(function, args, kwargs)
         if current_frame() is None:
-            return function(*given)
-        return _Call(function, None, given).record()
+            return function(*arguments)
+        return _Call(function, None, arguments).record()
 
     return wrapped
 
@@ -95,7 +95,7 @@ class _Call:
         leaves, self.structure = tree.flatten(args)
         self.values = [as_value(leaf) for leaf in leaves]
         self.arguments = [argument_of(v) for v in self.values]
-        self.shop = Workshop()
+        self.scope = FunctionScope()
 
     def record(self) -> Any:
         count = len(self.values)
@@ -107,28 +107,37 @@ class _Call:
         name = ONE_BY_ONE
         if self.rule is not None:
             traced = _TracedRule(self, self.rule, body, captured)
-            name = announce(self.name, traced)
-            self.shop.program.memo["batching rule", name] = traced  # kept as long as the program is
+            name = register(self.name, traced)
+            self.scope.program.memo["batching rule", name] = traced  # kept as long as the program is
         results = ops.custom_batch_call(
-            *self.values[:count], *captured, callee=body.symbol, rule=name, results=body.result_types
+            *self.values[:count],
+            *captured,
+            callee=body.symbol,
+            rule=name,
+            derivation=(),
+            results=body.result_types,
         )
-        return tree.unflatten(body.result_tree, results if isinstance(results, tuple) else (results,))
+        return tree.unflatten(body.result_tree, results)
 
-    def _body(self, captured: Sequence[Any]) -> Nested:
+    def _body(self, captured: Sequence[Any]) -> PrivateFunction:
         count = len(self.values)
-        given = [*self.arguments, *map(argument_of, captured)]
+        arguments = [*self.arguments, *map(argument_of, captured)]
 
         def call(leaves: Sequence[Any]) -> Any:
             return self.function(*tree.unflatten(self.structure, leaves[:count]))
 
         bound = {count + i: v for i, v in enumerate(captured)}
-        return self.shop.nested(self.name, call, given, bound, given=[Given(v) for v in self.values[:count]])
+        return self.scope.trace(
+            self.name, call, arguments, bound, sources=[KnownArgument(v) for v in self.values[:count]]
+        )
 
 
 class _TracedRule:
     """The rule of one call as the batch engine asks for it."""
 
-    def __init__(self, call: _Call, rule: Callable[..., Any], body: Nested, captured: Sequence[Any]) -> None:
+    def __init__(
+        self, call: _Call, rule: Callable[..., Any], body: PrivateFunction, captured: Sequence[Any]
+    ) -> None:
         self.rule = rule
         self.name = call.name
         self.structure = call.structure
@@ -150,7 +159,7 @@ class _TracedRule:
             )
         lead = [Argument(SIZE, ("the batch",), False)] if engine.size is None else []
         first = len(lead) + count
-        given = [
+        arguments = [
             *lead,
             *(
                 self._argument(engine.size, *each)
@@ -162,20 +171,20 @@ class _TracedRule:
 
         def call(values: Sequence[Any]) -> Any:
             size = values[0] if lead else engine.size
-            results, found = self._apply(size, values[len(lead) : first], batched[:count])
-            flags[:] = found
+            results, result_flags = self._apply(size, values[len(lead) : first], batched[:count])
+            flags[:] = result_flags
             return results
 
         symbol = engine.program.unique_symbol(f"{self.name}_rule")
         bound = {first + i: v for i, v in enumerate(self.captured)}
-        made = Workshop(engine.program).nested(symbol, call, given, bound, symbol)
-        if made.captured:
+        traced = FunctionScope(engine.program).trace(symbol, call, arguments, bound, symbol)
+        if traced.captured:
             raise TraceError(
                 f"the batching rule of {self.name} uses a traced value through another function",
                 where=user_location_text(),
                 hint="make that value an argument of the function",
             )
-        return made.symbol, tuple(flags)
+        return traced.symbol, tuple(flags)
 
     @staticmethod
     def _argument(size: int | None, kind: ValueType, has_axis: bool, argument: Argument) -> Argument:
@@ -187,15 +196,15 @@ class _TracedRule:
 
     def _apply(self, size: Any, leaves: Sequence[Any], batched: Flags) -> tuple[list[Any], list[bool]]:
         args = tree.unflatten(self.structure, leaves)
-        found = self.rule(size, list(tree.unflatten(self.structure, batched)), *args)
-        if not isinstance(found, (tuple, list)) or len(found) != 2:
+        pair = self.rule(size, list(tree.unflatten(self.structure, batched)), *args)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TraceError(
                 f"the batching rule of {self.name} must give (result, which of it is batched), it gives "
-                f"{tree.describe(tree.structure(found))}",
+                f"{tree.describe(tree.structure(pair))}",
                 where=user_location_text(),
             )
-        results, structure = tree.flatten(found[0])
-        flags, flag_structure = tree.flatten(found[1])
+        results, structure = tree.flatten(pair[0])
+        flags, flag_structure = tree.flatten(pair[1])
         if structure != self.result_tree:
             raise TraceError(
                 f"the batching rule of {self.name} gives a result of tree {tree.describe(structure)}, "
@@ -204,7 +213,7 @@ class _TracedRule:
             )
         if flag_structure != structure or not all(isinstance(flag, bool) for flag in flags):
             raise TraceError(
-                f"the batching rule of {self.name} says {found[1]!r} for which of its result is batched, "
+                f"the batching rule of {self.name} says {pair[1]!r} for which of its result is batched, "
                 f"expected a bool for each array of {tree.describe(structure)}",
                 where=user_location_text(),
             )

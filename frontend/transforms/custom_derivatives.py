@@ -15,13 +15,13 @@ from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import TraceError
 from ..tracing.array import Array
-from ..tracing.concrete import Given, results_of
+from ..tracing.concrete_values import KnownArgument, results_of
 from ..tracing.frames import Tracer
+from ..tracing.function_scope import Argument, PrivateFunction
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Argument, Nested
 from ..tracing.trace import function_name
-from .custom_calls import Call, Captured, Custom, Made
+from .custom_derivative_calls import Call, Captured, Custom, TracedCustomFunction
 
 
 class custom_jvp(Custom):  # a decorator, named as JAX has it
@@ -74,39 +74,43 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
     def _names(self) -> list[str]:
         return [f"{function_name(self._function)}_rule"]
 
-    def _record(self, made: Made, operands: Sequence[Any]) -> Any:
+    def _record(self, traced: TracedCustomFunction, operands: Sequence[Any]) -> Any:
         return ops.custom_jvp_call(
             *operands,
-            callee=made.body.symbol,
-            rule=made.rules[0],
-            closed_over=len(made.captured.arrays),
-            results=made.body.result_types,
+            callee=traced.body.symbol,
+            rule=traced.rules[0],
+            closed_over=len(traced.captured.arrays),
+            results=traced.body.result_types,
         )
 
-    def _trace_rules(self, call: Call, made: Made, symbols: Sequence[str]) -> list[Nested]:
-        captured, n = made.captured, len(call.values)
-        given, bound = captured.arguments(call.arguments), captured.bound(n)
-        count = len(given)
+    def _trace_rules(
+        self, call: Call, function: TracedCustomFunction, symbols: Sequence[str]
+    ) -> list[PrivateFunction]:
+        captured, n = function.captured, len(call.values)
+        arguments, bound = captured.arguments(call.arguments), captured.bound(n)
+        count = len(arguments)
 
         def rule(leaves: Sequence[Any]) -> Any:
             return self._apply_rule(call, captured.without(leaves[:count]), leaves[count : count + n])
 
-        moving = given[len(captured.sizes) :]  # sizes have no tangents
-        traced = call.shop.nested(symbols[0], rule, [*given, *moving], bound, symbols[0], made.given)
-        self._check_types(made.body, traced)
+        moving = arguments[len(captured.sizes) :]  # sizes have no tangents
+        traced = call.scope.trace(
+            symbols[0], rule, [*arguments, *moving], bound, symbols[0], function.sources
+        )
+        self._check_types(function.body, traced)
         return [traced]
 
     def _apply_rule(self, call: Call, primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         assert self._rule is not None
         name = function_name(self._function)
-        found = self._rule(*call.fixed_values, call.trees(primals), call.trees(tangents))
-        if not isinstance(found, (tuple, list)) or len(found) != 2:
+        pair = self._rule(*call.fixed_values, call.trees(primals), call.trees(tangents))
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TraceError(
                 f"the jvp rule of {name} must give (result, tangent), it gives "
-                f"{tree.describe(tree.structure(found))}",
+                f"{tree.describe(tree.structure(pair))}",
                 where=user_location_text(),
             )
-        value, tangent = found
+        value, tangent = pair
         if tree.structure(value) != tree.structure(tangent):
             raise TraceError(
                 f"the jvp rule of {name} gives a tangent of tree "
@@ -121,7 +125,7 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
         ]
         return [*values, *moved]
 
-    def _check_types(self, body: Nested, rule: Nested) -> None:
+    def _check_types(self, body: PrivateFunction, rule: PrivateFunction) -> None:
         count = len(body.result_types)
         if rule.result_types[:count] != body.result_types or rule.result_types[count:] != body.result_types:
             raise TraceError(
@@ -179,41 +183,43 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
         name = function_name(self._function)
         return [f"{name}_fwd", f"{name}_bwd"]
 
-    def _record(self, made: Made, operands: Sequence[Any]) -> Any:
+    def _record(self, traced: TracedCustomFunction, operands: Sequence[Any]) -> Any:
         return ops.custom_vjp_call(
             *operands,
-            callee=made.body.symbol,
-            fwd=made.rules[0],
-            bwd=made.rules[1],
-            closed_over=len(made.captured.arrays),
-            results=made.body.result_types,
+            callee=traced.body.symbol,
+            fwd=traced.rules[0],
+            bwd=traced.rules[1],
+            closed_over=len(traced.captured.arrays),
+            results=traced.body.result_types,
         )
 
-    def _trace_rules(self, call: Call, made: Made, symbols: Sequence[str]) -> list[Nested]:
+    def _trace_rules(
+        self, call: Call, function: TracedCustomFunction, symbols: Sequence[str]
+    ) -> list[PrivateFunction]:
         """What is captured is around the arguments of fwd, and around the residuals."""
-        captured, shop = made.captured, call.shop
+        captured, scope = function.captured, call.scope
         user_fwd, user_bwd = self._rules()
         pullback = _Pullback(call, user_fwd, user_bwd, captured)
-        given, bound = captured.arguments(call.arguments), captured.bound(len(call.values))
-        fwd = shop.nested(symbols[0], pullback.forward, given, bound, symbols[0], made.given)
-        self._check_types(made.body, fwd)
-        backward, count = pullback.arguments(fwd, made.body), pullback.residual_tree.num_leaves
-        residuals: list[Given | None] = []
-        if not made.is_deferred:
+        arguments, bound = captured.arguments(call.arguments), captured.bound(len(call.values))
+        fwd = scope.trace(symbols[0], pullback.forward, arguments, bound, symbols[0], function.sources)
+        self._check_types(function.body, fwd)
+        backward, count = pullback.arguments(fwd, function.body), pullback.residual_tree.num_leaves
+        residuals: list[KnownArgument | None] = []
+        if not function.is_deferred:
             operands = [*captured.around(call.values), *fwd.captured]
-            found = results_of(shop.program, fwd.symbol, operands, len(fwd.result_types))
-            residuals = [*(None for _ in captured.sizes), *found[len(made.body.result_types) :][:count]]
-        bwd = shop.nested(
+            outputs = results_of(scope.program, fwd.symbol, operands, len(fwd.result_types))
+            residuals = [*(None for _ in captured.sizes), *outputs[len(function.body.result_types) :][:count]]
+        bwd = scope.trace(
             symbols[1], pullback.backward, backward, captured.bound(count), symbols[1], residuals
         )
         return [fwd, bwd]
 
-    def _check_types(self, body: Nested, fwd: Nested) -> None:
-        found = fwd.result_types[: len(body.result_types)]
-        if found != body.result_types:
+    def _check_types(self, body: PrivateFunction, fwd: PrivateFunction) -> None:
+        types = fwd.result_types[: len(body.result_types)]
+        if types != body.result_types:
             raise TraceError(
                 f"the fwd rule of {function_name(self._function)} gives results of types "
-                f"{', '.join(map(str, found))}, the function {', '.join(map(str, body.result_types))}",
+                f"{', '.join(map(str, types))}, the function {', '.join(map(str, body.result_types))}",
                 where=user_location_text(),
             )
 
@@ -258,19 +264,19 @@ class _Pullback:
         call = self.call
         arrays = iter(call.trees(self.captured.without(leaves)))
         full = [call.fixed[i] if i in call.fixed else next(arrays) for i in range(call.count)]
-        found = self.fwd(*full)
-        if not isinstance(found, (tuple, list)) or len(found) != 2:
+        pair = self.fwd(*full)
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TraceError(
                 f"the fwd rule of {function_name(call.function)} must give (result, residuals), it gives "
-                f"{tree.describe(tree.structure(found))}",
+                f"{tree.describe(tree.structure(pair))}",
                 where=user_location_text(),
             )
-        results, self.result_tree = tree.flatten(found[0])
-        residuals, self.residual_tree = tree.flatten(found[1])
+        results, self.result_tree = tree.flatten(pair[0])
+        residuals, self.residual_tree = tree.flatten(pair[1])
         self.weak_residuals = [as_value(r).weak_type for r in residuals]
         return [*results, *residuals, *leaves[len(leaves) - len(self.captured.arrays) :]]
 
-    def arguments(self, fwd: Nested, body: Nested) -> list[Argument]:
+    def arguments(self, fwd: PrivateFunction, body: PrivateFunction) -> list[Argument]:
         """What the bwd rule is traced at: residuals amid what is captured, then cotangents of the results."""
         count = len(body.result_types)
         if self.result_tree != body.result_tree:
@@ -292,27 +298,27 @@ class _Pullback:
         captured = leaves[count - len(self.captured.arrays) : count]
         residuals = tree.unflatten(self.residual_tree, self.captured.without(leaves[:count]))
         cotangent = tree.unflatten(self.result_tree, leaves[count:])
-        found = self.bwd(*call.fixed_values, residuals, cotangent)
+        cotangents = self.bwd(*call.fixed_values, residuals, cotangent)
         name = function_name(call.function)
         arguments = call.trees(call.values)
-        if not isinstance(found, (tuple, list)) or len(found) != len(arguments):
+        if not isinstance(cotangents, (tuple, list)) or len(cotangents) != len(arguments):
             raise TraceError(
                 f"the bwd rule of {name} must give a tuple of {len(arguments)} cotangents, one for each "
-                f"argument, it gives {tree.describe(tree.structure(found))}",
+                f"argument, it gives {tree.describe(tree.structure(cotangents))}",
                 where=user_location_text(),
             )
         out: list[Any] = []
-        for position, (argument, given) in enumerate(zip(arguments, found, strict=True)):
-            out += self._cotangents(position, argument, given)
+        for position, (argument, cotangent_of_it) in enumerate(zip(arguments, cotangents, strict=True)):
+            out += self._cotangents(position, argument, cotangent_of_it)
         return [*out, *(ops.zeros_like(c) for c in captured if c.dtype in INEXACT)]
 
-    def _cotangents(self, position: int, argument: Any, given: Any) -> list[Any]:
+    def _cotangents(self, position: int, argument: Any, cotangent_tree: Any) -> list[Any]:
         leaves, structure = tree.flatten(argument)
-        cotangents = tree.leaves_along(structure, given)
+        cotangents = tree.leaves_along(structure, cotangent_tree)
         if cotangents is None:
             raise TraceError(
                 f"the bwd rule of {function_name(self.call.function)} gives for argument {position} "
-                f"a cotangent of tree {tree.describe(tree.structure(given))}, "
+                f"a cotangent of tree {tree.describe(tree.structure(cotangent_tree))}, "
                 f"expected {tree.describe(structure)}",
                 where=user_location_text(),
             )
@@ -320,15 +326,15 @@ class _Pullback:
         for value, cotangent in zip(leaves, cotangents, strict=True):
             if value.dtype not in INEXACT:
                 continue
-            found = _zero_like(value) if cotangent is None else as_value(cotangent)
-            found = as_value(found, value.dtype) if found.weak_type else found
-            if ops.type_of(found) != ops.type_of(value):
+            converted = _zero_like(value) if cotangent is None else as_value(cotangent)
+            converted = as_value(converted, value.dtype) if converted.weak_type else converted
+            if ops.type_of(converted) != ops.type_of(value):
                 raise TraceError(
                     f"the bwd rule of {function_name(self.call.function)} gives for argument {position} a "
-                    f"cotangent of type {ops.type_of(found)}, expected {ops.type_of(value)}",
+                    f"cotangent of type {ops.type_of(converted)}, expected {ops.type_of(value)}",
                     where=user_location_text(),
                 )
-            out.append(found)
+            out.append(converted)
         return out
 
 

@@ -1,9 +1,11 @@
-"""Derivatives as users call them: jvp, vjp, grad, linearize and what is made of them.
+"""Derivatives as users call them: `jvp`, `vjp`, `grad`, `value_and_grad`, `linearize`, `linear_transpose`.
 
-Each traces the user's function as a private function, has the engines of `passes/` map it, and calls what
-they made. So a derivative inside a trace becomes part of the program, and one outside is evaluated at
-once. A function is closed when it is differentiated (what it captures are operands without a tangent),
-so nested derivatives cannot be confused.
+Input: a Python function and its arguments. Output: its results with tangents, gradients or a pullback.
+
+Idea: each traces the function as a private function, lets the engines of `passes/autodiff` map it to another,
+and calls that. So a derivative inside a trace becomes part of the program, and one outside is evaluated at
+once. Captured values are operands without a tangent: a function is closed when it is differentiated, and
+nested derivatives cannot be confused.
 """
 
 from __future__ import annotations
@@ -15,13 +17,13 @@ from typing import Any
 from ...dialects.types import COMPLEX, FLOATS, INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, DtypeError
+from ..tracing.function_scope import FunctionScope, keep_dimensions
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.nested import Workshop, keep_dimensions
 from ..tracing.trace import function_name
-from .calls import FlatCall
-from .chosen import Chosen
-from .linear import Like, LinearizedCall, Pullback, Pushforward
+from .argnums import Argnums
+from .flat_call import FlatCall
+from .linearized_call import LinearizedCall, Pullback, Pushforward, TangentType
 
 
 def jvp(
@@ -40,28 +42,32 @@ def jvp(
             hint="for a function of one argument: jvp(f, (x,), (dx,))",
         )
     call = FlatCall(function, primals, has_aux=has_aux)
-    given, structure = tree.flatten((tuple(tangents), {}))
+    tangent_leaves, structure = tree.flatten((tuple(tangents), {}))
     if structure != call.structure:
         raise ArgumentTypeError(
             f"tangents have the tree {tree.describe(structure)}, primals {tree.describe(call.structure)}",
             where=user_location_text(),
         )
-    moving = [Like.of(v).read(t, n) for v, t, n in zip(call.values, given, call.names, strict=True)]
+    moving = [
+        TangentType.of(v).read(t, n) for v, t, n in zip(call.values, tangent_leaves, call.names, strict=True)
+    ]
     active = [t is not None for t in moving]
-    shop = Workshop()
-    nested = call.traced(shop, active)
+    scope = FunctionScope()
+    nested = call.traced(scope, active)
     operands = [*call.values, *nested.captured]
-    made = shop.forward.differentiate(nested.symbol, (*active, *(False for _ in nested.captured)))
-    outputs = shop.call(made.symbol, [*operands, *(t for t in moving if t is not None)])
+    derivative = scope.engines.forward.differentiate(
+        nested.symbol, (*active, *(False for _ in nested.captured))
+    )
+    outputs = scope.call(derivative.symbol, [*operands, *(t for t in moving if t is not None)])
     count = len(nested.result_types)
     results = outputs[:count]
     remaining = iter(outputs[count:])
-    found = [
-        keep_dimensions(next(remaining), r.shape) if is_active else Like.of(r).zeros()
-        for r, is_active in zip(results, made.active_results, strict=True)
+    result_tangents = [
+        keep_dimensions(next(remaining), r.shape) if is_active else TangentType.of(r).zeros()
+        for r, is_active in zip(results, derivative.active_results, strict=True)
     ]
     value = tree.unflatten(nested.result_tree, results)
-    tangent = tree.unflatten(nested.result_tree, found)
+    tangent = tree.unflatten(nested.result_tree, result_tangents)
     if not has_aux:
         return value, tangent
     value, aux = call.split(value)
@@ -74,9 +80,9 @@ def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> A
     With `has_aux`, f gives (result, aux) and the return value is (result, pullback, aux).
     """
     call = FlatCall(function, primals, has_aux=has_aux)
-    made = LinearizedCall(call, [True] * len(call.values))
-    pullback = Pullback(made)
-    return (made.value, pullback, made.aux) if has_aux else (made.value, pullback)
+    linearized = LinearizedCall(call, [True] * len(call.values))
+    pullback = Pullback(linearized)
+    return (linearized.value, pullback, linearized.aux) if has_aux else (linearized.value, pullback)
 
 
 def linearize(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -85,9 +91,9 @@ def linearize(function: Callable[..., Any], *primals: Any, has_aux: bool = False
     With `has_aux`, f gives (result, aux) and the return value is (result, f_jvp, aux).
     """
     call = FlatCall(function, primals, has_aux=has_aux)
-    made = LinearizedCall(call, [True] * len(call.values))
-    push = Pushforward(made)
-    return (made.value, push, made.aux) if has_aux else (made.value, push)
+    linearized = LinearizedCall(call, [True] * len(call.values))
+    push = Pushforward(linearized)
+    return (linearized.value, push, linearized.aux) if has_aux else (linearized.value, push)
 
 
 def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
@@ -96,8 +102,8 @@ def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[A
     Raises `MissingRuleError` when the function is not linear in its arguments.
     """
     call = FlatCall(function, primals)
-    shop = Workshop()
-    nested = call.traced(shop)
+    scope = FunctionScope()
+    nested = call.traced(scope)
     linear = tuple(v.dtype in INEXACT for v in call.values) + (False,) * len(nested.captured)
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
@@ -108,21 +114,21 @@ def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[A
                 f"{tree.describe(nested.result_tree)}",
                 where=user_location_text(),
             )
-        made = shop.transposer.transpose(nested.symbol, linear)
+        transposed = scope.engines.transposer.transpose(nested.symbol, linear)
         constant = [
             v for v, is_linear in zip([*call.values, *nested.captured], linear, strict=True) if not is_linear
         ]
-        likes = [Like(kind, kind.shape) for kind in nested.result_types]
-        given = [
+        likes = [TangentType(kind, kind.shape) for kind in nested.result_types]
+        cotangents = [
             as_value(leaf) if not like.is_inexact else like.read(leaf, f"result {i}", "cotangent")
             for i, (like, leaf) in enumerate(zip(likes, leaves, strict=True))
         ]
-        values = iter(shop.call(made.symbol, [*constant, *given]))
-        found = iter([next(values) if nonzero else None for nonzero in made.nonzero])
+        values = iter(scope.call(transposed.symbol, [*constant, *cotangents]))
+        argument_cotangents = iter([next(values) if nonzero else None for nonzero in transposed.nonzero])
         out = []
         for value in call.values:
-            cotangent = next(found) if value.dtype in INEXACT else None
-            out.append(Like.of(value).zeros() if cotangent is None else cotangent)
+            cotangent = next(argument_cotangents) if value.dtype in INEXACT else None
+            out.append(TangentType.of(value).zeros() if cotangent is None else cotangent)
         args: tuple[Any, ...] = tree.unflatten(call.structure, out)[0]
         return args
 
@@ -152,20 +158,20 @@ def value_and_grad(
     order: JAX's convention, the conjugate of the direction of steepest ascent. `holomorphic` promises a
     holomorphic f of complex values and gives its complex derivative.
     """
-    chosen = Chosen(function, argnums, argnames)
+    chosen = Argnums(function, argnums, argnames)
 
     @functools.wraps(function)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         positions, names = chosen.of_call(args, kwargs)
         call = FlatCall(function, args, kwargs, positions=positions, names=names, has_aux=has_aux)
         _check_differentiable(call, holomorphic, allow_int)
-        made = LinearizedCall(call, [True] * len(call.values))
-        result = _scalar(function, made.value, holomorphic, has_aux)
+        linearized = LinearizedCall(call, [True] * len(call.values))
+        result = _scalar(function, linearized.value, holomorphic, has_aux)
         one = as_value(1, result.dtype)
-        leaves = made.linear.pull(made.residuals, [one, *(None for _ in made.results[1:])])
+        leaves = linearized.linear.pull(linearized.residuals, [one, *(None for _ in linearized.results[1:])])
         gradients, by_name = tree.unflatten(call.structure, leaves)
         gradient = chosen.gradient(args, dict(zip(positions, gradients, strict=True)), by_name)
-        return ((result, made.aux) if has_aux else result), gradient
+        return ((result, linearized.aux) if has_aux else result), gradient
 
     return value_and_gradient
 
@@ -186,8 +192,8 @@ def grad(
 
     @functools.wraps(function)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, found = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        value, gradients = both(*args, **kwargs)
+        return (gradients, value[1]) if has_aux else gradients
 
     return gradient
 
@@ -214,8 +220,8 @@ def _check_differentiable(call: FlatCall, holomorphic: bool, allow_int: bool) ->
 
 def _scalar(function: Callable[..., Any], value: Any, holomorphic: bool, has_aux: bool) -> Any:
     """The one scalar that a differentiated function gives; an error that says what it gave instead."""
-    found = tree.leaves(value)
-    if len(found) != 1 or not hasattr(value, "dtype"):
+    results = tree.leaves(value)
+    if len(results) != 1 or not hasattr(value, "dtype"):
         hint = "pass has_aux=True for (loss, extra results)"
         if isinstance(value, tuple) and len(value) == 2 and not has_aux:
             hint = "it gives a pair: pass has_aux=True for (loss, extra results)"

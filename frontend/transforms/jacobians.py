@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import COMPLEX, INEXACT
-from .. import namespace as xp
+from ...dialects.types import COMPLEX, INEXACT, INT32
 from .. import tree
 from ..errors import DtypeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
-from .batching import vmap
-from .chosen import Chosen, checked_positions
+from .argnums import Argnums, checked_positions
 from .differentiation import grad, jvp, linearize, vjp
+from .vmap import vmap
 
 
 def jacfwd(
@@ -54,12 +53,12 @@ def jacfwd(
         for position, result in enumerate(results):
             _differentiable(function, result, holomorphic)
             parts = [
-                ops.reshape(xp.asarray(tree.leaves(column)[position]), shape=(*result.shape, *value_.shape))
+                ops.reshape(as_value(tree.leaves(column)[position]), shape=(*result.shape, *value_.shape))
                 for column, value_ in zip(columns, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
-        found = tree.unflatten(result_tree, per_result)
-        return (found, aux[0]) if has_aux else found
+        jacobian_tree = tree.unflatten(result_tree, per_result)
+        return (jacobian_tree, aux[0]) if has_aux else jacobian_tree
 
     return jacobian_of
 
@@ -99,8 +98,8 @@ def jacrev(
                 for row, value_ in zip(rows, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
-        found = tree.unflatten(result_tree, per_result)
-        return (found, aux[0]) if has_aux else found
+        jacobian_tree = tree.unflatten(result_tree, per_result)
+        return (jacobian_tree, aux[0]) if has_aux else jacobian_tree
 
     return jacobian_of
 
@@ -228,7 +227,7 @@ def _partial(
     function: Callable[..., Any], argnums: int | Sequence[int], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[[Any], Any], Any]:
     """`function` of its chosen arguments only, and those arguments."""
-    choice = Chosen(function, argnums, ())
+    choice = Argnums(function, argnums, ())
     positions = checked_positions(function, choice.positions, args, kwargs)
 
     def partial(chosen: Any) -> Any:
@@ -277,8 +276,14 @@ def _basis(values: Sequence[Any], chosen: int) -> list[Any]:
     batch = []
     for position, value in enumerate(values):
         if position == chosen:
-            unit = xp.eye(count, dtype=value.dtype)
-            batch.append(ops.reshape(unit, shape=(count, *value.shape)))
+            batch.append(ops.reshape(_identity(count, value.dtype), shape=(count, *value.shape)))
         else:
             batch.append(ops.full(0, (count, *value.shape), value.dtype))
     return batch
+
+
+def _identity(count: int, dtype: np.dtype) -> Any:
+    """The identity matrix."""
+    row, column = (ops.iota(shape=(count, count), axis=axis, dtype=INT32) for axis in (0, 1))
+    on_diagonal = ops.compare(ops.sub(column, row), ops.zeros_like(row), direction="EQ")
+    return ops.convert(on_diagonal, dtype=dtype)

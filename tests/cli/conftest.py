@@ -55,10 +55,10 @@ def adze() -> Adze:
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`add_row(x: f32[n,3], b: f32[3]) -> (sum: f32[n,3], positive: i1[3])` for this machine."""
-    from adze.runtime.artifact import save
-    from adze.runtime.compile import compile_bytecode
-    from adze.runtime.manifest import ExportedFunction, make_manifest
-    from adze.runtime.signature import ArraySpec, FunctionSignature
+    from adze.runtime.artifact.artifact import save
+    from adze.runtime.artifact.manifest import ExportedFunction, make_manifest
+    from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
+    from adze.runtime.compile.compiler import compile_bytecode
     from adze.runtime.targets import parse_target
 
     float32, boolean = np.dtype(np.float32), np.dtype(np.bool_)

@@ -116,7 +116,16 @@ def test_ir_is_printed_at_each_stage(adze: Adze, model: Path) -> None:
     assert "%2: f32[4] = add(%0, %1)" in ir("pretty")
     assert '"adze.add"' in ir("simplified")
     assert "arith.addf" in ir("linalg")
-    assert "adze." not in ir("linalg")
+    assert '"adze.' not in ir("linalg")
+    assert ir("simplified") == ir("drop-dead-results")
+    assert ir("linalg") == ir("keep-lifetimes")
+    assert 'adze.target = "cpu"' in ir("plan") and '"adze.add"' in ir("mark-barriers")
+
+
+def test_ir_is_lowered_for_the_target(adze: Adze, model: Path) -> None:
+    arguments = ["ir", f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "--target", "cpu:x86-64-v3"]
+    for stage in ("plan", "convert", "linalg"):
+        assert 'adze.target = "cpu:x86-64-v3"' in adze(*arguments, "--stage", stage).stdout
 
 
 def test_printed_ir_is_input_of_opt(adze: Adze, model: Path) -> None:
@@ -136,7 +145,7 @@ def test_unknown_stage_lists_the_stages(adze: Adze, model: Path) -> None:
     result = adze("ir", f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "--stage", "final")
     assert result.exit_code == 2
     message = " ".join(result.stderr.split())
-    for stage in ("traced", "pretty", "simplified", "linalg"):
+    for stage in ("traced", "pretty", "simplified", "linalg", "inline", "keep-lifetimes"):
         assert f"'{stage}'" in message
 
 

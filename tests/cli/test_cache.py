@@ -11,7 +11,7 @@ from .conftest import Adze
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache with one entry of 100 bytes or more, and a file of the user's beside it."""
-    from adze.runtime.cache import CacheKey, CompileCache
+    from adze.runtime.compile.cache import CacheKey, CompileCache
 
     monkeypatch.setenv("ADZE_CACHE_DIR", str(tmp_path))
     key = CacheKey(ir_sha256="0" * 64, target="cpu", machine="", flags=(), versions=())

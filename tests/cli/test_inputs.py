@@ -9,7 +9,7 @@ import pytest
 
 from adze.cli.inputs import read_array
 from adze.cli.reporting import BadUsage
-from adze.runtime.signature import ArraySpec
+from adze.runtime.artifact.signature import ArraySpec
 
 
 def spec(dtype: Any, *shape: Any) -> ArraySpec:

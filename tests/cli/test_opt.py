@@ -1,9 +1,12 @@
 """`adze opt`: passes over text, in and out, with what goes wrong placed in the user's file."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+
+from adze.passes.pipeline import LOWER, PIPELINE
 
 from .conftest import Adze
 
@@ -42,8 +45,9 @@ def test_module_is_read_from_standard_input_and_written_to_a_file(adze: Adze, tm
 def test_lowering_for_a_target_leaves_no_adze(adze: Adze, module: Path) -> None:
     result = adze("opt", module, "--pass-pipeline", "simplify,lower{target=cpu:x86-64-v3}")
     assert result.exit_code == 0, result.stderr
-    assert "adze." not in result.stdout
+    assert '"adze.' not in result.stdout
     assert "linalg.generic" in result.stdout
+    assert 'adze.target = "cpu:x86-64-v3"' in result.stdout
 
 
 def test_result_of_a_run_is_input_of_the_next(adze: Adze, module: Path) -> None:
@@ -58,10 +62,37 @@ def test_module_is_printed_after_the_passes_asked_for(adze: Adze, module: Path) 
     one = adze(*pipeline, "simplify").stderr
     assert one.count("// after ") == 1
     assert one.startswith("// after simplify, ")
+    last = adze(*pipeline, "lower").stderr
+    assert last.startswith(f"// after {PIPELINE[-1].name}, ") and last.count("// after ") == 1
     every = adze(*pipeline, "all").stderr
-    assert every.count("// after ") == 2
-    assert "adze.neg" in every.split("// after lower")[0]
-    assert "linalg.generic" in every.split("// after lower")[1]
+    assert re.findall("^// after (.*), ", every, re.MULTILINE) == ["simplify", *(p.name for p in LOWER)]
+    assert "adze.neg" in every.split("// after convert")[0]
+    assert "linalg.generic" in every.split("// after convert")[1]
+
+
+def test_pipeline_of_jit_starts_and_stops_after_any_pass(adze: Adze, module: Path, tmp_path: Path) -> None:
+    whole = adze("opt", module, "--pass-pipeline", "optimize,lower").stdout
+    names = [step.name for step in PIPELINE]
+    assert adze("opt", module, "--stop-after", names[-1]).stdout == whole
+    for name in names[:-1]:
+        part = tmp_path / f"{name}.mlir"
+        stopped = adze("opt", module, "--stop-after", name, "-o", part, "--json")
+        assert [p["pass"] for p in json.loads(stopped.stdout)["passes"]] == names[: names.index(name) + 1]
+        assert adze("opt", part, "--start-after", name).stdout == whole
+    one = adze("opt", part, "--start-after", names[2], "--stop-after", names[3], "--json", "--no-verify")
+    assert [p["pass"] for p in json.loads(one.stdout)["passes"]] == [names[3]]
+
+
+@pytest.mark.parametrize("option", ["--start-after", "--stop-after"])
+def test_start_or_stop_after_a_pass_that_does_not_run_is_bad_usage(
+    adze: Adze, module: Path, option: str
+) -> None:
+    result = adze("opt", module, "--pass-pipeline", "inline,simplify", option, "lower")
+    assert result.exit_code == 2
+    assert (
+        result.stderr
+        == f"error: {option}: the pipeline has no pass 'lower'\n  hint: write inline, simplify\n"
+    )
 
 
 def test_print_after_a_pass_that_does_not_run_is_bad_usage(adze: Adze, module: Path) -> None:
@@ -85,8 +116,11 @@ def test_passes_are_listed_with_options(adze: Adze) -> None:
     assert {"verify", "simplify", "lower", "canonicalize", "cse"} <= options.keys()
     assert options["lower"] == {"target": "cpu"}
     assert all(entry["description"] for entry in listed)
+    descriptions = {entry["name"]: entry["description"] for entry in listed}
+    assert descriptions["lower"] == f"A group, the same as {','.join(step.name for step in LOWER)}."
+    assert [entry["name"] for entry in listed][: len(PIPELINE)] == [step.name for step in PIPELINE]
     text = adze("opt", "--list-passes").stdout
-    assert "\nlower{target=cpu}  " in text
+    assert "\nlower{target=cpu}  " in text and "\nplan{target=cpu}  " in text
 
 
 def test_malformed_adze_is_refused_at_the_start(adze: Adze) -> None:

@@ -11,7 +11,7 @@ MODEL = "def halve(x):\n    return x / 2\n"
 
 
 def has_device(kind: str) -> bool:
-    from adze.runtime.devices import list_devices
+    from adze.runtime.execute.devices import list_devices
 
     return any(device.kind.value == kind for device in list_devices())
 

@@ -74,6 +74,8 @@ def test_the_worked_diff_adds_an_op_that_passes_its_checks(checkout: Path, tree:
     commands = re.findall(r"```sh\npython -m (.*)\n```", page)
     assert [c.split()[0] for c in commands] == ["adze.dialects.generate", "pytest"]
     assert "wrote builder.py" in run(tree, *commands[0].split())
-    assert "def log10(self, x: V) -> V:" in (tree / "dialects" / "builder.py").read_text(encoding="utf-8")
+    assert "def log10(self, x: V) -> V:" in (tree / "dialects" / "generated" / "builder.py").read_text(
+        encoding="utf-8"
+    )
     assert "### log10" in (tree / "docs" / "ops.md").read_text(encoding="utf-8")
     assert " passed" in run(tree, *commands[1].split(), "-q")

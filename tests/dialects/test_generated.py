@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from adze.dialects.dialect import OPS
-from adze.dialects.generate import generated_files, method_name
-from adze.dialects.reference import reference_text
+from adze.dialects.generate.__main__ import generated_files
+from adze.dialects.generate.builder import method_name
+from adze.dialects.generate.reference import reference_text
 
 
 def test_generated_files_are_current(checkout: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import BOOL, COMPLEX64, FLOAT32, INT32, TensorType
-from adze.passes.simplify import simplify
+from adze.passes.optimize.simplify import simplify
 
 from ..ops.programs import add_function, new_module
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from adze.dialects import mlir, views
-from adze.dialects.attributes import Codec
+from adze.dialects.builder.emitter import Emitter
+from adze.dialects.codec import Codec
 from adze.dialects.dialect import OPS
-from adze.dialects.emission import Emitter
 from adze.dialects.types import TensorType
 
 F32 = np.dtype(np.float32)

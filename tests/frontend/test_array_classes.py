@@ -12,7 +12,7 @@ import pytest
 import adze
 import adze.numpy as anp
 from adze.dialects.errors import MeaningLostError
-from adze.runtime.array import from_host
+from adze.runtime.execute.array import from_host
 
 MASKED = np.ma.MaskedArray(np.float32([1, 2]), mask=[True, False])
 

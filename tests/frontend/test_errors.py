@@ -12,8 +12,8 @@ import pytest
 
 import adze
 import adze.numpy as anp
-from adze.frontend.programs import stages
-from adze.runtime import cache
+from adze.frontend.staging import stages
+from adze.runtime.compile import cache
 
 X = np.ones((2, 3), np.float32)
 

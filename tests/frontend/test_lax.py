@@ -284,7 +284,9 @@ def test_every_name_is_called() -> None:
     for row in ROWS.values():
         row(recorder)
     names = {
-        n for n, v in vars(adze.lax).items() if getattr(v, "__module__", "").startswith("adze.frontend.lax")
+        n
+        for n, v in vars(adze.lax).items()
+        if getattr(v, "__module__", "").startswith("adze.frontend.library.lax")
     }
     beside = Path(__file__).with_name("test_lax_windows.py").read_text()
     called = recorder.asked | {

@@ -223,3 +223,35 @@ def test_attention_of_half_precision_is_rounded_once(dtype: str, is_compiled: bo
     assert found.dtype == given[0].dtype
     same = np.asarray(found.astype(np.float32)) == np.asarray(exact.astype(dtype).astype(np.float32))
     assert same.mean() > 0.99
+
+
+HALF_PRECISION = {
+    "softmax": lambda x, weight: nn.softmax(x, where=anp.arange(x.shape[-1]) > 3),
+    "log_softmax": lambda x, weight: nn.log_softmax(x),
+    "logsumexp": lambda x, weight: nn.logsumexp(x, axis=-1, b=abs(weight)),
+    "standardize": lambda x, weight: nn.standardize(x),
+    "layer_norm": lambda x, weight: nn.layer_norm(x, weight, weight),
+    "rms_norm": lambda x, weight: nn.rms_norm(x, weight),
+}
+
+
+@pytest.mark.parametrize("function", HALF_PRECISION.values(), ids=HALF_PRECISION.keys())
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_reductions_of_half_precision_are_rounded_once(
+    function: Callable[[Any, Any], Any], dtype: str, is_compiled: bool
+) -> None:
+    """Nothing between the first and the last op is rounded: all but a few elements are exact, rounded."""
+    generator = np.random.default_rng(0)
+    x, weight = (anp.asarray(2 * generator.standard_normal(s)).astype(dtype) for s in ((16, 64), (64,)))
+    rounded = (adze.jit(function) if is_compiled else function)(x, weight)
+    exact = function(x.astype(np.float64), weight.astype(np.float64)).astype(dtype)
+    assert rounded.dtype == x.dtype
+    same = np.asarray(rounded.astype(np.float32)) == np.asarray(exact.astype(np.float32))
+    assert same.mean() > 0.99
+
+
+def test_float32_weights_of_a_half_precision_norm_give_float32() -> None:
+    x = anp.ones((2, 4), anp.bfloat16)
+    weight = np.ones(4, np.float32)
+    assert nn.layer_norm(x, weight).dtype == nn.rms_norm(x, weight).dtype == np.float32

@@ -10,8 +10,8 @@ import adze
 import adze.numpy as anp
 from adze.dialects.errors import OutOfMemoryError, SizeError
 from adze.dialects.types import MAX_BYTES
-from adze.passes.parsing import parse_module
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.ir.parsing import parse_module
 
 HUGE = 2**62
 X = np.ones(3, np.float32)

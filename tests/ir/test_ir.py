@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from adze.passes.registry import GROUPS, PASSES
+
 from .in_process import check_file, parse
 
 HERE = Path(__file__).resolve().parent
@@ -49,10 +51,16 @@ def test_lit_runs_the_files_too(files: Sequence[str], tmp_path: Path) -> None:
     assert not failed, "\n".join(failed)
 
 
-def test_every_engine_is_shown() -> None:
-    assert {Path(file).parent.name for file in FILES} == {
-        *("simplify", "inline", "jvp", "linearize", "transpose", "grad", "batch", "lower", "verify")
-    }
+def test_every_pass_and_group_has_a_file_in_the_folder_of_its_name() -> None:
+    shown = {Path(file).parent.name for file in FILES}
+    assert {known.name for known in PASSES} <= shown
+    assert shown <= {known.name for known in (*PASSES, *GROUPS)}
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_file_runs_the_pass_that_its_folder_names(file: str) -> None:
+    run = next(line for line in (HERE / file).read_text().splitlines() if line.startswith("// RUN: "))
+    assert Path(file).parent.name in run or "--pass-pipeline" not in run
 
 
 @pytest.mark.parametrize("file", FILES)

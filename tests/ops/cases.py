@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from adze.dialects.declaration import Op
 from adze.dialects.dialect import BY_NAME
+from adze.dialects.op import Op
 from adze.dialects.types import ANY, SIZE, TensorType, ValueType, dtype_name
 
 from .domains import DOMAINS

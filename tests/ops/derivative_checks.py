@@ -15,15 +15,14 @@ from typing import Any, Final
 import numpy as np
 
 from adze.dialects import mlir
-from adze.dialects.attributes import Codec
-from adze.dialects.declaration import BATCHING_LATER, DIFFERENTIATION_LATER, Op
+from adze.dialects.codec import Codec
 from adze.dialects.types import COMPLEX, INEXACT, TensorType, ValueType, from_storage, storage
-from adze.passes.construction import Activity, NewFunction, call_function, derived_location
-from adze.passes.evaluate import evaluate
-from adze.passes.functions import body, function, split_body
-from adze.passes.jvp import ForwardMode, carries_tangent
-from adze.passes.linearize import Linearizer
-from adze.passes.verify import verify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.analysis.verify import verify
+from adze.passes.autodiff.jvp import carries_tangent
+from adze.passes.engines import Engines
+from adze.passes.ir.construction import Activity, NewFunction, call_function, derived_location
+from adze.passes.ir.functions import body, function, split_body
 
 from .cases import Array, Case, Domain, Instance, Row, Size, T
 from .programs import ModuleOfCases
@@ -38,11 +37,6 @@ IRREVERSIBLE: Final = {"while": "the number of its steps is known only when it e
 """Ops that forward mode differentiates and reverse mode cannot."""
 SUMMED_OVER_AXIS: Final = {"axis_gather": "its dot identity holds for the sum over the axis"}
 """Ops transposed as a whole batch is: tests/frontend/test_collectives.py compares with JAX."""
-
-
-def is_pending(op: type[Op]) -> bool:
-    """Whether a rule of differentiation or batching is still to be written."""
-    return any(rule in (DIFFERENTIATION_LATER, BATCHING_LATER) for rule in (op.jvp, op.transpose, op.batch))
 
 
 # -- values --------------------------------------------------------------------------------------------
@@ -223,7 +217,7 @@ def _without_elements(row: Row, case: Case) -> str:
 def pushforward(subject: Subject, active: Activity | None = None) -> tuple[Subject, Activity]:
     """(primals, tangents) -> (results, tangents), at random tangents; and which results have a tangent."""
     active = subject.active if active is None else active
-    made = ForwardMode(subject.module).differentiate(subject.symbol, active)
+    made = Engines(subject.module).forward.differentiate(subject.symbol, active)
     verify(subject.module)
     tangents = directions(subject, active)
     pushed = Subject(
@@ -241,7 +235,7 @@ def pullback(subject: Subject, active: Activity | None = None) -> Subject:
     active = subject.active if active is None else active
     module = subject.module
     codec = Codec(module.context)
-    engine = Linearizer(module)
+    engine = Engines(module).linearizer
     made = engine.linearize(subject.symbol, active)
     linear = (False,) * len(made.residuals) + (True,) * sum(active)
     transposed = engine.transposer.transpose(made.linear, linear)

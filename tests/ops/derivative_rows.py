@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from adze.dialects.ops.custom_batching import ONE_BY_ONE, announce
+from adze.dialects.ops.custom_rules.batching import ONE_BY_ONE, register
 from adze.dialects.types import SIZE, TensorType
 
 from .cases import Callee, Row, array, case, elementwise, given, row
@@ -88,7 +88,7 @@ DERIVATIVES: Final[tuple[Row, ...]] = (
             callee="product",
             bwd="product",
             residual_count=1,
-            donor_count=0,
+            shape_operand_count=0,
             results=(VECTOR,),
             static_only=STATED,
             functions={"product": PRODUCT},
@@ -119,7 +119,8 @@ DERIVATIVES: Final[tuple[Row, ...]] = (
         case(
             array(4, dtype=np.float32, domain=normal),
             callee="square",
-            rule=announce("square", squares),
+            rule=register("square", squares),
+            derivation=(),
             results=(VECTOR,),
             static_only=STATED,
             functions={"square": SQUARE},
@@ -128,6 +129,7 @@ DERIVATIVES: Final[tuple[Row, ...]] = (
             array(4, dtype=np.float32, domain=normal),
             callee="square",
             rule=ONE_BY_ONE,
+            derivation=(),
             results=(VECTOR,),
             static_only=STATED,
             functions={"square": SQUARE},

@@ -12,10 +12,10 @@ import numpy as np
 
 from adze.dialects import mlir
 from adze.dialects.types import INT64, TensorType, ValueType
-from adze.passes.lower.conversion import lower
-from adze.runtime.compile import compile_bytecode
-from adze.runtime.execute import Executable
-from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.passes.pipeline import lower
+from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
+from adze.runtime.compile.compiler import compile_bytecode
+from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
 from .programs import Function, ModuleOfCases

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from adze.dialects import mlir
-from adze.dialects.attributes import Codec
-from adze.dialects.emission import Emitter
+from adze.dialects.builder.emitter import Emitter
+from adze.dialects.codec import Codec
 from adze.dialects.types import BOOL, INT64, SIZE, TensorType, ValueType
 
 from .cases import Instance, Size
@@ -129,8 +129,7 @@ class ModuleOfCases:
             for name, value in instance.attributes.items()
         }
         results = b.apply(instance.op, operands, attributes)
-        values = [] if results is None else results if isinstance(results, (tuple, list)) else [results]
-        return [b.size_to_array(v, dtype=INT64) if b.type_of(v) == SIZE else v for v in values]
+        return [b.size_to_array(v, dtype=INT64) if b.type_of(v) == SIZE else v for v in results]
 
 
 def new_module() -> tuple[mlir.ir.Module, Codec]:

@@ -14,15 +14,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from adze.dialects.declaration import BATCHING_LATER, DIFFERENTIATION_LATER, NO_BATCH
 from adze.dialects.dialect import BY_NAME, OPS
-from adze.dialects.errors import MissingRuleError
+from adze.dialects.op import NO_BATCH
 from adze.dialects.ops.collectives import Collective
 from adze.dialects.types import BOOL, INEXACT
-from adze.passes.batch import Batcher
-from adze.passes.construction import Activity
-from adze.passes.evaluate import evaluate
-from adze.passes.verify import verify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.analysis.verify import verify
+from adze.passes.engines import Engines
+from adze.passes.ir.construction import Activity
 
 from ..op_cases import BY_OP
 from ..selection import some
@@ -72,10 +71,8 @@ def is_batchable(instance: Instance) -> bool:
 
 def skip_undefined(name: str) -> None:
     rule = BY_NAME[name].batch
-    if hasattr(rule, "reason") and rule is not BATCHING_LATER:
+    if hasattr(rule, "reason"):
         pytest.skip(f"{name}: {rule.reason}")
-    if rule is BATCHING_LATER:
-        pytest.xfail(BATCHING_LATER.reason)
 
 
 def masks(instance: Instance) -> list[Activity]:
@@ -151,7 +148,7 @@ def compare(
 
 def check(instance: Instance, subject: Subject, mask: Activity, dynamic: bool) -> None:
     rows = slices(instance, subject, BATCH)
-    made = Batcher(subject.module, None if dynamic else BATCH).batch(subject.symbol, mask)
+    made = Engines(subject.module).batcher(None if dynamic else BATCH).batch(subject.symbol, mask)
     verify(subject.module)
     arguments = batched_arguments(rows, mask)
     found = evaluate(subject.module, made.symbol, [BATCH, *arguments] if dynamic else arguments)
@@ -194,8 +191,8 @@ def pairs_of_masks(instance: Instance) -> list[tuple[Activity, Activity]]:
 
 def check_twice(instance: Instance, subject: Subject, inner: Activity, outer: Activity) -> None:
     rows = slices(instance, subject, 2 * BATCH)
-    first = Batcher(subject.module, BATCH).batch(subject.symbol, inner)
-    second = Batcher(subject.module, 2).batch(first.symbol, outer)
+    first = Engines(subject.module).batcher(BATCH).batch(subject.symbol, inner)
+    second = Engines(subject.module).batcher(2).batch(first.symbol, outer)
     verify(subject.module)
     groups = [batched_arguments(rows[:BATCH], inner), batched_arguments(rows[BATCH:], inner)]
     arguments = batched_arguments(groups, outer)
@@ -222,12 +219,7 @@ def test_batch_of_pullback_is_pullback_of_batch(name: str, thorough: bool) -> No
     for instance, subject, mask in batches(static, thorough):
         if not any(subject.active_results):
             continue
-        try:
-            check_pullbacks(instance, subject, mask)
-        except MissingRuleError as error:
-            if DIFFERENTIATION_LATER.reason in error.message or BATCHING_LATER.reason in error.message:
-                pytest.xfail(error.message)
-            raise
+        check_pullbacks(instance, subject, mask)
 
 
 def check_pullbacks(instance: Instance, subject: Subject, mask: Activity) -> None:
@@ -241,11 +233,12 @@ def check_pullbacks(instance: Instance, subject: Subject, mask: Activity) -> Non
         for k, r in enumerate(rows)
     ]
     arguments = batched_arguments(rows, mask)
-    mapped = Batcher(module, BATCH).batch(pulled.symbol, (*mask, *(True for _ in given)), all_results=True)
+    batcher = Engines(module).batcher(BATCH)
+    mapped = batcher.batch(pulled.symbol, (*mask, *(True for _ in given)), all_results=True)
     verify(module)
     each = [np.asarray(r) for r in evaluate(module, mapped.symbol, [*arguments, *given])]
     compare(expected, each, mapped.batched_results, f"batch of the pullback of {subject}, batched {mask}")
-    whole = Batcher(module, BATCH).batch(subject.symbol, mask, all_results=True)
+    whole = Engines(module).batcher(BATCH).batch(subject.symbol, mask, all_results=True)
     batched = Subject(module, whole.symbol, tuple(arguments), subject.active, f"batch of {subject}")
     back = pullback(batched)
     found = back.at([*arguments, *given])

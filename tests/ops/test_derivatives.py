@@ -11,7 +11,6 @@ from functools import cache
 
 import pytest
 
-from adze.dialects.declaration import DIFFERENTIATION_LATER
 from adze.dialects.dialect import BY_NAME, OPS
 from adze.dialects.errors import MissingRuleError
 from adze.dialects.types import BFLOAT16, COMPLEX, FLOATS, INEXACT, dtype_name
@@ -28,7 +27,6 @@ from .derivative_checks import (
     array_dtype,
     compare_modes,
     compare_with_differences,
-    is_pending,
     pullback,
     pushforward,
     smooth_instances,
@@ -68,18 +66,11 @@ def quick(found: list[Instance], thorough: bool) -> list[Instance]:
 
 
 def is_undefined(name: str) -> bool:
-    rule = BY_NAME[name].jvp
-    return rule is not DIFFERENTIATION_LATER and hasattr(rule, "reason")
+    return hasattr(BY_NAME[name].jvp, "reason")
 
 
 def apply(check: Callable[[Subject], None], instance: Instance) -> None:
-    """Run a check; a rule that is still to be written is an expected failure."""
-    try:
-        check(subject_of(instance))
-    except MissingRuleError as error:
-        if DIFFERENTIATION_LATER.reason in error.message:
-            pytest.xfail(error.message)
-        raise
+    check(subject_of(instance))
 
 
 def is_wide(subject: Subject) -> bool:
@@ -87,10 +78,6 @@ def is_wide(subject: Subject) -> bool:
     return all(
         array_dtype(t) not in INEXACT or array_dtype(t) in (FLOAT64, COMPLEX128) for t in subject.result_types
     ) and all(a.dtype not in INEXACT or a.dtype in (FLOAT64, COMPLEX128) for a in subject.arguments)
-
-
-def test_every_op_has_its_rules() -> None:
-    assert [op.name for op in OPS if is_pending(op)] == []
 
 
 @for_each_op

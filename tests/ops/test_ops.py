@@ -15,9 +15,9 @@ import pytest
 
 from adze.dialects.dialect import OPS
 from adze.dialects.types import FLOAT32, FLOAT64, FLOATS, SIZE, TensorType, ValueType
-from adze.passes.evaluate import evaluate
-from adze.passes.parsing import parse_module
-from adze.passes.verify import verify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.analysis.verify import verify
+from adze.passes.ir.parsing import parse_module
 
 from ..op_cases import BY_OP
 from ..selection import cover

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from adze.dialects import mlir
-from adze.passes.evaluate import evaluate
-from adze.passes.parsing import parse_module
-from adze.passes.simplify import simplify
-from adze.passes.verify import verify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.analysis.verify import verify
+from adze.passes.ir.parsing import parse_module
+from adze.passes.optimize.simplify import simplify
 
 from ..random_programs import random_program, seeds
 from ..random_programs.of_ops import Program

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adze.runtime.devices import list_devices
+from adze.runtime.execute.devices import list_devices
 
 from ..op_cases import BY_OP
 from .cases import Instance, instances

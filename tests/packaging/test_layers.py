@@ -5,7 +5,8 @@ for the direction, but are no way into IREE.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ class WithoutTypeChecking(ast.NodeTransformer):
 
 
 def package_of(path: Path, checkout: Path) -> str:
-    """The package whose relative imports `path` writes: `adze.passes.lower` for passes/lower/core.py."""
+    """The package whose relative imports `path` writes: `adze.passes.lower` for passes/lower/builder.py."""
     folder = path.relative_to(checkout).parent
     parts = folder.parts
     if parts[:2] == ("frontend", "api"):
@@ -39,17 +40,23 @@ def package_of(path: Path, checkout: Path) -> str:
     return ".".join(("adze", *parts))
 
 
+def source_of(node: ast.ImportFrom, package: str) -> str:
+    """The full name of the module or package that a file of `package` imports from."""
+    parts = package.split(".")
+    base = parts[: len(parts) - node.level + 1] if node.level else []
+    return ".".join([*base, *([node.module] if node.module else [])])
+
+
 def imports_of(path: Path, checkout: Path, *, at_run_time: bool = False) -> Iterator[tuple[str, int]]:
     """Full names of what a file imports, with their lines; for `from a import b` both `a` and `a.b`."""
-    package = package_of(path, checkout).split(".")
+    package = package_of(path, checkout)
     syntax = ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(WithoutTypeChecking().visit(syntax) if at_run_time else syntax):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno
         elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            module = ".".join([*base, *([node.module] if node.module else [])])
+            module = source_of(node, package)
             yield module, node.lineno
             for alias in node.names:
                 yield f"{module}.{alias.name}", node.lineno
@@ -114,7 +121,7 @@ def test_iree_enters_through_dialects_mlir_and_the_runtime(checkout: Path) -> No
 def test_nothing_imports_jax_or_another_oracle(checkout: Path) -> None:
     oracles = {"jax", "jaxlib", "scipy", "sklearn", "mpmath", "hypothesis", "pytest"}
     # Eager values of the special functions come from SciPy where it is installed, see docs/dependencies.md.
-    optional = {("dialects/ops/special.py", "scipy")}
+    optional = {("dialects/ops/elementwise/special.py", "scipy")}
     wrong = [
         f"{path.relative_to(checkout)}:{line} imports {name}"
         for folder in MAY_IMPORT
@@ -126,26 +133,50 @@ def test_nothing_imports_jax_or_another_oracle(checkout: Path) -> None:
     assert wrong == []
 
 
-# The rooms of frontend/, each importing only from those before it.
-ROOMS = (
-    *("errors", "tree", "tracing", "namespace", "transforms", "control"),
-    *("lax", "nn", "special", "optim", "fft", "linalg", "random", "programs"),
-)
-# Operators of arrays are functions of the namespace, which is written in terms of arrays; methods of its
-# elementwise functions (add.reduce) are loops, which are written in terms of it.
-ROUND_TRIPS = {("tracing", "namespace"), ("namespace", "control")}
+# The folders and files of frontend/, each importing only from those before it.
+FRONTEND = ("errors", "tree", "tracing", "transforms", "control", "library", "staging")
 
 
-def test_rooms_of_the_frontend_import_one_way(checkout: Path) -> None:
+def test_folders_of_the_frontend_import_one_way(checkout: Path) -> None:
     wrong = []
     for path in files(checkout / "frontend"):
-        room = path.relative_to(checkout).parts[1].removesuffix(".py")
-        if room in ("api", "__init__"):
+        folder = path.relative_to(checkout).parts[1].removesuffix(".py")
+        if folder in ("api", "__init__"):
             continue
         for name, line in imports_of(path, checkout):
             parts = name.split(".")
-            if parts[:2] != ["adze", "frontend"] or len(parts) < 3 or (room, parts[2]) in ROUND_TRIPS:
+            if parts[:2] != ["adze", "frontend"] or len(parts) < 3:
                 continue
-            if ROOMS.index(parts[2]) > ROOMS.index(room):
+            if FRONTEND.index(parts[2]) > FRONTEND.index(folder):
                 wrong.append(f"{path.relative_to(checkout)}:{line} imports {name}")
     assert wrong == []
+
+
+def module_of(path: Path, checkout: Path) -> str:
+    """The full name of a file's module."""
+    package = package_of(path, checkout)
+    return package if path.stem == "__init__" else f"{package}.{path.stem}"
+
+
+def modules_imported(path: Path, checkout: Path, modules: Mapping[str, Path]) -> set[str]:
+    """The modules that a file imports, within functions too; `from package import module` is the module."""
+    package = package_of(path, checkout)
+    syntax = WithoutTypeChecking().visit(ast.parse(path.read_text(encoding="utf-8")))
+    sources = [
+        (source_of(node, package), alias.name)
+        for node in ast.walk(syntax)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    names = {f"{source}.{name}" if f"{source}.{name}" in modules else source for source, name in sources}
+    return names & modules.keys()
+
+
+def test_no_file_imports_itself_through_others(checkout: Path) -> None:
+    """Imports within functions count: they only hide a cycle."""
+    modules = {module_of(path, checkout): path for folder in MAY_IMPORT for path in files(checkout / folder)}
+    graph = {name: modules_imported(path, checkout, modules) - {name} for name, path in modules.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))

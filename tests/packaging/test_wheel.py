@@ -41,7 +41,7 @@ def test_wheel_holds_every_module_at_its_import_path(names: set[str], checkout: 
 
 @pytest.mark.thorough
 def test_wheel_ships_the_irdl_text_and_the_typing_marker(names: set[str]) -> None:
-    assert {"adze/dialects/adze.irdl.mlir", "adze/py.typed"} <= names
+    assert {"adze/dialects/generated/adze.irdl.mlir", "adze/py.typed"} <= names
 
 
 @pytest.mark.thorough

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adze.passes.batch import Batcher
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.engines import Engines
 
 from .texts import module, ops, run, symbols
 
@@ -35,7 +35,7 @@ X, Y = np.arange(6.0).reshape(2, 3), np.array([0.1, 0.2, 0.3])
 
 def test_result_that_depends_on_no_batched_argument_has_no_batch() -> None:
     parsed = module(TWO)
-    made = Batcher(parsed, 2).batch("f", (True, False))
+    made = Engines(parsed).batcher(2).batch("f", (True, False))
     verify(parsed)
     assert made.batched_results == (False, True)
     single, batched = run(parsed, made.symbol, X, Y)
@@ -46,14 +46,14 @@ def test_result_that_depends_on_no_batched_argument_has_no_batch() -> None:
 
 def test_all_results_get_the_batch_on_demand() -> None:
     parsed = module(TWO)
-    made = Batcher(parsed, 2).batch("f", (True, False), all_results=True)
+    made = Engines(parsed).batcher(2).batch("f", (True, False), all_results=True)
     assert made.batched_results == (True, True)
     np.testing.assert_array_equal(run(parsed, made.symbol, X, Y)[0], np.stack([np.exp(Y)] * 2))
 
 
 def test_dynamic_batch_takes_its_size_first() -> None:
     parsed = module(TWO)
-    made = Batcher(parsed, None).batch("f", (True, False))
+    made = Engines(parsed).batcher(None).batch("f", (True, False))
     verify(parsed)
     np.testing.assert_array_equal(run(parsed, made.symbol, 2, X, Y)[1], np.sin(X) * np.exp(Y))
 
@@ -61,7 +61,7 @@ def test_dynamic_batch_takes_its_size_first() -> None:
 def test_called_function_is_batched_once() -> None:
     for size in (2, None):
         parsed = module(CALLER, CALLEE)
-        made = Batcher(parsed, size).batch("g", (True,))
+        made = Engines(parsed).batcher(size).batch("g", (True,))
         verify(parsed)
         assert symbols(parsed) == ["g", "h", "g_batched", "h_batched"]
         leading = [] if size else [2]
@@ -69,7 +69,7 @@ def test_called_function_is_batched_once() -> None:
 
 
 def test_batch_is_made_once_for_each_set_of_batched_arguments() -> None:
-    engine = Batcher(module(TWO), 2)
+    engine = Engines(module(TWO)).batcher(2)
     made = engine.batch("f", (True, False))
     assert engine.batch("f", (True, False)) is made
     assert engine.batch("f", (False, True)).symbol != made.symbol

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adze.dialects.errors import AdzeError, VerificationError
-from adze.passes.evaluate import evaluate
-from adze.passes.parsing import parse_module
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.ir.parsing import parse_module
 
 from .texts import module, run
 

@@ -17,7 +17,7 @@ import adze.numpy as anp
 from adze import lax
 from adze.dialects.errors import AdzeError, MissingRuleError
 from adze.frontend.tracing.interpreter import as_value, ops
-from adze.passes.evaluate import evaluate
+from adze.passes.analysis.evaluate import evaluate
 
 from .indexing_numbers import compare, pulled
 

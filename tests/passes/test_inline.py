@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from adze.passes.inline import inline
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.optimize.inline import inline
 
 from .texts import module, ops, run
 

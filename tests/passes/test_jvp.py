@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from adze.dialects.errors import MissingRuleError
-from adze.passes.jvp import ForwardMode
-from adze.passes.parsing import parse_module
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.engines import Engines
+from adze.passes.ir.parsing import parse_module
 
 from .texts import module, ops, run, symbols
 
@@ -30,7 +30,7 @@ func.func @g(%x: f64[], %y: f64[]) -> f64[] {
 
 def test_derivative_is_made_once_for_each_set_of_active_arguments() -> None:
     parsed = module(PRODUCT)
-    engine = ForwardMode(parsed)
+    engine = Engines(parsed).forward
     both = engine.differentiate("f", (True, True))
     assert engine.differentiate("f", (True, True)) is both
     assert engine.differentiate("f", (True, False)).symbol != both.symbol
@@ -39,7 +39,7 @@ def test_derivative_is_made_once_for_each_set_of_active_arguments() -> None:
 
 def test_function_that_is_called_twice_is_differentiated_once() -> None:
     parsed = module(PRODUCT, CALLER)
-    made = ForwardMode(parsed).differentiate("g", (True, True))
+    made = Engines(parsed).forward.differentiate("g", (True, True))
     verify(parsed)
     assert symbols(parsed) == ["f", "g", "g_jvp", "f_jvp"]
     x, y, dx, dy = np.array([0.3, 2.0, 1.0, 0.0])
@@ -50,10 +50,10 @@ def test_function_that_is_called_twice_is_differentiated_once() -> None:
 
 def test_nothing_is_computed_for_arguments_that_do_not_move() -> None:
     parsed = module(PRODUCT)
-    made = ForwardMode(parsed).differentiate("f", (False, True))
+    made = Engines(parsed).forward.differentiate("f", (False, True))
     assert ops(parsed, made.symbol) == ["sin", "mul", "mul"]
     assert made.active_results == (True,)
-    still = ForwardMode(parsed).differentiate("f", (False, False))
+    still = Engines(parsed).forward.differentiate("f", (False, False))
     assert still.active_results == (False,)
     assert ops(parsed, still.symbol) == ["sin", "mul"]
 
@@ -66,7 +66,7 @@ func.func @f(%x: f64[]) -> f64[] {
   return %1 : f64[]
 }
 """)
-    made = ForwardMode(parsed).differentiate("f", (True,))
+    made = Engines(parsed).forward.differentiate("f", (True,))
     assert made.active_results == (False,)
 
 
@@ -78,7 +78,7 @@ func.func @f(%x: tensor<f64>) -> tensor<f64> {
 }
 """
     parsed = parse_module(text)
-    ForwardMode(parsed).differentiate("f", (True,))
+    Engines(parsed).forward.differentiate("f", (True,))
     made = parsed.body.operations[1].regions[0].blocks[0].operations
     cosine = next(str(o.location) for o in made if o.operation.name == "adze.cos")
     assert cosine == 'loc(fused<"jvp">["model.py":7:3])'
@@ -92,5 +92,5 @@ func.func @f(%x: tensor<f64>) -> tensor<f64> {
 }
 """
     with pytest.raises(MissingRuleError, match="'nextafter' cannot be differentiated") as caught:
-        ForwardMode(parse_module(text)).differentiate("f", (True,))
+        Engines(parse_module(text)).forward.differentiate("f", (True,))
     assert caught.value.where == "model.py:7"

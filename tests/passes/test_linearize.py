@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from adze.passes.linearize import Linearizer, Residual
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.autodiff.linearize import Residual
+from adze.passes.engines import Engines
 
 from .texts import module, ops, run
 
@@ -26,7 +27,7 @@ func.func @f(%x: f64[], %y: f64[]) -> (f64[], f64[]) {
   return %0, %1 : f64[], f64[]
 }
 """)
-    made = Linearizer(parsed).linearize("f", (True, True))
+    made = Engines(parsed).linearizer.linearize("f", (True, True))
     assert set(made.residuals) == {Residual("input", 1), Residual("result", 0)}
     assert ops(parsed, made.primal) == ["exp", "mul"]
 
@@ -38,7 +39,7 @@ func.func @f(%x: f64[]) -> f64[] {
   return %0 : f64[]
 }
 """)
-    made = Linearizer(parsed).linearize("f", (True,))
+    made = Engines(parsed).linearizer.linearize("f", (True,))
     assert made.residuals == (Residual("saved", 0),)
     assert ops(parsed, made.primal) == ["sin", "cos"]
     assert ops(parsed, made.linear) == ["mul"]
@@ -52,7 +53,7 @@ func.func @f(%x: f64[]) -> f64[] {
   return %1 : f64[]
 }
 """)
-    made = Linearizer(parsed).linearize("f", (True,), ("nothing", ""))
+    made = Engines(parsed).linearizer.linearize("f", (True,), ("nothing", ""))
     assert made.residuals == (Residual("input", 0),)
     assert ops(parsed, made.primal) == ["exp", "sin"]
     assert ops(parsed, made.linear)[0] == "optimization_barrier"
@@ -61,7 +62,7 @@ func.func @f(%x: f64[]) -> f64[] {
 
 def test_linear_function_of_dynamic_shape_is_transposed() -> None:
     parsed = module(TANH)
-    engine = Linearizer(parsed)
+    engine = Engines(parsed).linearizer
     made = engine.linearize("f", (True,))
     count = len(made.residuals)
     back = engine.transposer.transpose(made.linear, (False,) * count + (True,))
@@ -75,7 +76,7 @@ def test_linear_function_of_dynamic_shape_is_transposed() -> None:
 
 def test_linear_part_is_linear() -> None:
     parsed = module(TANH)
-    made = Linearizer(parsed).linearize("f", (True,))
+    made = Engines(parsed).linearizer.linearize("f", (True,))
     x = np.array([0.5, -1.0])
     residuals = made.residual_values([x], run(parsed, made.primal, x))
     u, v = np.array([1.0, 2.0]), np.array([-3.0, 0.5])
@@ -85,5 +86,5 @@ def test_linear_part_is_linear() -> None:
 
 
 def test_split_of_a_function_is_made_once() -> None:
-    engine = Linearizer(module(TANH))
+    engine = Engines(module(TANH)).linearizer
     assert engine.linearize("f", (True,)) is engine.linearize("f", (True,))

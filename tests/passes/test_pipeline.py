@@ -8,8 +8,12 @@ import pytest
 
 from adze.dialects import mlir
 from adze.dialects.errors import AdzeError
-from adze.passes.passes import Pass
-from adze.passes.pipeline import PASSES, PipelineError, parse_pipeline, run_pipeline
+from adze.passes.base import Pass
+from adze.passes.lower.plan import PlanError, hints_of, target_of
+from adze.passes.lower.tuning.hints import ModuleHints
+from adze.passes.pipeline import LOWER, OPTIMIZE, PIPELINE, between, for_target, run_pipeline
+from adze.passes.registry import GROUPS, PASSES, PipelineError, parse_pipeline
+from adze.runtime.targets import parse_target
 
 from .texts import module, symbols
 
@@ -23,8 +27,54 @@ func.func @f(%x: f64[], %y: f64[]) -> f64[] {
 
 def test_names_and_options_are_read() -> None:
     steps = parse_pipeline("grad{function=f argnums=0,1}, simplify ,lower{target=cpu}")
-    assert [s.name for s in steps] == ["grad", "simplify", "lower"]
+    assert [s.name for s in steps] == ["grad", "simplify", *(step.name for step in LOWER)]
     assert steps[0].argnums == "0,1"  # type: ignore[attr-defined]
+
+
+def test_groups_are_the_pipeline_and_take_the_options_of_their_passes() -> None:
+    assert parse_pipeline("optimize,lower") == PIPELINE == (*OPTIMIZE, *LOWER)
+    steps = parse_pipeline("lower{target=cpu:x86-64-v3}")
+    assert steps == for_target(LOWER, parse_target("cpu:x86-64-v3")) != LOWER
+    assert {known.name for known in GROUPS}.isdisjoint(known.name for known in PASSES)
+
+
+def test_passes_leave_adze_ir_up_to_the_conversion() -> None:
+    assert [step.name for step in PIPELINE if step.leaves_adze] == [
+        step.name for step in between(None, "mark-barriers")
+    ]
+
+
+def test_the_plan_of_a_module_is_read_as_it_was_made() -> None:
+    parsed = module(F)
+    run_pipeline(parsed, parse_pipeline("plan{target=cpu:x86-64-v3}"))
+    again = mlir.ir.Module.parse(str(parsed), parsed.context)
+    assert target_of(again) == parse_target("cpu:x86-64-v3")
+    assert hints_of(again) == hints_of(parsed) == ModuleHints(False, 1, 24, True, 48)
+
+
+def test_a_module_without_a_plan_or_with_a_wrong_one_says_so() -> None:
+    parsed = module(F)
+    with pytest.raises(PlanError, match=r"the module has no attribute adze\.target"):
+        run_pipeline(parsed, parse_pipeline("convert"))
+    run_pipeline(parsed, parse_pipeline("plan"))
+    with parsed.context:
+        parsed.operation.attributes["adze.hints"] = mlir.ir.Attribute.parse("{flops = 1 : i64}")
+    with pytest.raises(
+        PlanError, match=r"the module attribute adze\.hints is .*: expected data_tiling, flops"
+    ):
+        run_pipeline(parsed, parse_pipeline("convert"))
+
+
+def test_more_operations_than_an_attribute_holds_are_the_most_that_it_holds() -> None:
+    parsed = module("""
+func.func @f(%x: f32[1048576,16777216], %y: f32[16777216,1048576]) -> f32[1048576,1048576] {
+  %0 = dot_general(%x, %y) {batch = [array<i64>, array<i64>], contracting = [array<i64: 1>, array<i64: 0>], \
+dtype = f32} : (f32[1048576,16777216], f32[16777216,1048576]) -> f32[1048576,1048576]
+  return %0 : f32[1048576,1048576]
+}
+""")
+    run_pipeline(parsed, parse_pipeline("plan"))
+    assert hints_of(parsed).flops == hints_of(parsed).largest_work == 2**63 - 1
 
 
 def test_every_pass_has_a_name_a_description_and_text_options() -> None:

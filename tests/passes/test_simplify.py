@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adze.passes.simplify import FOLD_LIMIT, simplify
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.optimize.simplify import FOLD_LIMIT, simplify
 
 from .texts import module, ops, run, symbols
 

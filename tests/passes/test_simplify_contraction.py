@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import FLOAT64, TensorType
-from adze.passes.evaluate import evaluate
-from adze.passes.simplify import simplify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.optimize.simplify import simplify
 
 from .lowering.programs import build
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adze.dialects.types import FLOAT32, INT32, TensorType
-from adze.passes.simplify import simplify
+from adze.passes.optimize.simplify import simplify
 
 from .lowering.programs import Rule, build
 

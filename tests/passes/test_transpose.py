@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from adze.dialects.errors import MissingRuleError
-from adze.passes.transpose import Transposer
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.engines import Engines
 
 from .texts import module, ops, run
 
@@ -23,7 +23,7 @@ func.func @f(%x: f64[3], %y: f64[3], %c: f64[3]) -> (f64[3], f64[3]) {
 
 def test_cotangents_of_a_value_that_is_used_twice_are_added() -> None:
     parsed = module(MIXED)
-    made = Transposer(parsed).transpose("f", (True, True, False))
+    made = Engines(parsed).transposer.transpose("f", (True, True, False))
     verify(parsed)
     assert made.nonzero == (True, True)
     c, a, b = np.array([[2.0, 3, 4], [1, 1, 1], [5, 6, 7]])
@@ -34,7 +34,7 @@ def test_cotangents_of_a_value_that_is_used_twice_are_added() -> None:
 
 def test_argument_without_cotangent_is_no_array_of_zeros() -> None:
     parsed = module(MIXED)
-    made = Transposer(parsed).transpose("f", (True, True, False), (False, True))
+    made = Engines(parsed).transposer.transpose("f", (True, True, False), (False, True))
     assert made.nonzero == (False, True)
     assert ops(parsed, made.symbol) == ["neg"]
 
@@ -51,7 +51,7 @@ func.func @g(%x: f64[3], %c: f64[3]) -> f64[3] {
 }
 """,
     )
-    made = Transposer(parsed).transpose("g", (True, False))
+    made = Engines(parsed).transposer.transpose("g", (True, False))
     verify(parsed)
     c, ct = np.array([2.0, 3, 4]), np.array([1.0, 2, 3])
     np.testing.assert_array_equal(run(parsed, made.symbol, c, ct)[0], ct * c + 2 * ct)
@@ -66,7 +66,7 @@ func.func @f(%x: f64[2,3]) -> f64[3] {
   return %1 : f64[3]
 }
 """)
-    engine = Transposer(parsed)
+    engine = Engines(parsed).transposer
     twice = engine.transpose(engine.transpose("f", (True,)).symbol, (True,))
     x = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(run(parsed, twice.symbol, x)[0], run(parsed, "f", x)[0])
@@ -94,7 +94,7 @@ func.func @f(%x: f64[], %c: f64[]) -> f64[] {{
 }}
 """)
     with pytest.raises(MissingRuleError, match=message):
-        Transposer(parsed).transpose("f", (True, False))
+        Engines(parsed).transposer.transpose("f", (True, False))
 
 
 def test_dynamic_shape_that_nothing_has_is_refused() -> None:
@@ -105,13 +105,13 @@ func.func @f(%x: f64[?]) -> f64[] {
 }
 """)
     with pytest.raises(MissingRuleError, match=r"the shape of a linear argument of type .* is dynamic"):
-        Transposer(parsed).transpose("f", (True,))
+        Engines(parsed).transposer.transpose("f", (True,))
 
 
 def test_sizes_of_a_linear_value_are_not_linear_in_it() -> None:
     """A value repeated to the size of a tangent is a constant factor; the size comes from its donor."""
     parsed = module("""
-func.func @f(%x: f64[?], %c: f64[?]) -> f64[?] attributes {adze.shape_donors = array<i64: 1, -1>} {
+func.func @f(%x: f64[?], %c: f64[?]) -> f64[?] attributes {adze.shape_operands = array<i64: 1, -1>} {
   %n = dim(%x) {axis = 0 : i64} : (f64[?]) -> index
   %two = "adze.constant"() {dtype = f64, value = dense<2.0> : f64[]} : () -> f64[]
   %twos = "adze.broadcast_in_dim"(%two, %n)
@@ -120,7 +120,7 @@ func.func @f(%x: f64[?], %c: f64[?]) -> f64[?] attributes {adze.shape_donors = a
   return %0 : f64[?]
 }
 """)
-    made = Transposer(parsed).transpose("f", (True, False))
+    made = Engines(parsed).transposer.transpose("f", (True, False))
     verify(parsed)
     (found,) = run(parsed, made.symbol, np.zeros(3), np.array([1.0, 2.0, 3.0]))
     np.testing.assert_array_equal(found, [2, 4, 6])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adze.dialects.errors import VerificationError
-from adze.passes.parsing import parse_module
-from adze.passes.verify import location_text, verify
+from adze.passes.analysis.verify import location_text, verify
+from adze.passes.ir.parsing import parse_module
 
 
 def refused(body: str, result: str = "tensor<4xf32>") -> str:

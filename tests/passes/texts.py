@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from adze.dialects import mlir
-from adze.passes.evaluate import evaluate
-from adze.passes.parsing import parse_module
-from adze.passes.verify import verify
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.analysis.verify import verify
+from adze.passes.ir.parsing import parse_module
 
 SHORT = re.compile(
     r"^(?P<out>[\w%, ]+?) = (?P<op>\w+)\((?P<operands>[%\w, ]*)\)(?P<attributes> \{.*\})? : (?P<type>.*)$"

@@ -15,7 +15,7 @@ import adze
 import adze.numpy
 from adze.dialects.errors import AdzeError
 from adze.frontend.tracing.trace import trace_program
-from adze.passes.evaluate import evaluate
+from adze.passes.analysis.evaluate import evaluate
 
 from .cases import ARRAY_API_CASES, NUMPY_GROUPS, TOLERANCE, Case
 from .not_traceable import INPUTS, NOT_TRACEABLE

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adze.runtime.compile import CompiledModule, compile_bytecode
-from adze.runtime.devices import list_devices
-from adze.runtime.manifest import ExportedFunction, Manifest, make_manifest
-from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest
+from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
+from adze.runtime.compile.compiler import CompiledModule, compile_bytecode
+from adze.runtime.execute.devices import list_devices
 from adze.runtime.targets import parse_target
 
 HERE = Path(__file__).parent

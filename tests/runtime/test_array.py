@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import ANY
-from adze.runtime.array import BUFFER_ALIGNMENT, DeviceArray, from_host
-from adze.runtime.compile import CompiledModule
-from adze.runtime.devices import get_device
+from adze.runtime.compile.compiler import CompiledModule
 from adze.runtime.errors import AdzeError, DeviceError, ExportError
-from adze.runtime.execute import Executable
+from adze.runtime.execute.array import BUFFER_ALIGNMENT, DeviceArray, from_host
+from adze.runtime.execute.devices import get_device
+from adze.runtime.execute.program import Executable
 
 DTYPES = sorted(ANY, key=str)
 CPU_DEVICES = ("local-sync", "local-task")

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adze.runtime import artifact
-from adze.runtime.compile import CompiledModule, compile_bytecode
+from adze.runtime.artifact import artifact
+from adze.runtime.artifact.manifest import FORMAT_VERSION, Manifest
+from adze.runtime.compile.compiler import CompiledModule, compile_bytecode
 from adze.runtime.cpu import HostCpu, host_cpu
-from adze.runtime.devices import get_device
 from adze.runtime.errors import ArtifactError
-from adze.runtime.manifest import FORMAT_VERSION, Manifest
+from adze.runtime.execute.devices import get_device
 from adze.runtime.targets import parse_target
 
 ONES = np.ones(4, np.float32)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from adze.runtime.cache import CacheKey, CompileCache, cache_key
-from adze.runtime.compile import CompileOptions
+from adze.runtime.compile.cache import CacheKey, CompileCache, cache_key
+from adze.runtime.compile.compiler import CompileOptions
 from adze.runtime.settings import read_settings
 from adze.runtime.targets import parse_target
 
@@ -188,7 +188,7 @@ def test_a_full_disk_is_a_warning_and_leaves_nothing_half_written(tmp_path: Path
     script = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from adze.runtime.cache import CacheKey, CompileCache\n"
+        "from adze.runtime.compile.cache import CacheKey, CompileCache\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))\n"
         "cache = CompileCache(Path(sys.argv[1]), 10**6)\n"
         "key = CacheKey('aa', 'cpu', '', (), ())\n"
@@ -209,7 +209,7 @@ def test_many_processes_share_one_folder(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from adze.runtime.cache import CacheKey, CompileCache\n"
+        "from adze.runtime.compile.cache import CacheKey, CompileCache\n"
         "cache = CompileCache(Path(sys.argv[1]), 12_000)\n"
         "for turn in range(60):\n"
         "    name = str((turn * int(sys.argv[2])) % 16)\n"

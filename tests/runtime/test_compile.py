@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adze.runtime.compile import (
+from adze.runtime.compile.compiler import (
     CompiledModule,
     CompileOptions,
     Variant,

@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from adze.runtime.devices import (
+from adze.runtime.errors import DeviceError
+from adze.runtime.execute.devices import (
     PARALLEL_WORK,
     DeviceKind,
     get_device,
     list_devices,
     vulkan_architecture_of,
 )
-from adze.runtime.errors import DeviceError
 
 
 def test_both_cpu_drivers_are_listed_first() -> None:
@@ -54,7 +54,7 @@ def test_a_missing_device_says_so() -> None:
 
 def test_a_device_that_fails_to_open_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = [{"device_id": 4711, "path": "", "name": "broken"}]
-    monkeypatch.setattr("adze.runtime.devices._driver_devices", lambda driver: entries)
+    monkeypatch.setattr("adze.runtime.execute.devices._driver_devices", lambda driver: entries)
     with pytest.raises(DeviceError, match="device 'cuda:0' is here but cannot be used: "):
         get_device("cuda")
 

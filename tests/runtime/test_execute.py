@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import ANY
-from adze.runtime.array import from_host
-from adze.runtime.compile import CompiledModule, CompileOptions, ExecutionModel, compile_bytecode
+from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
+from adze.runtime.compile.compiler import CompiledModule, CompileOptions, ExecutionModel, compile_bytecode
 from adze.runtime.errors import ArtifactError, CallError
-from adze.runtime.execute import Executable
-from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.runtime.execute.array import from_host
+from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
 from .conftest import ADD, BOTH

@@ -11,10 +11,10 @@ import pytest
 import adze
 from adze import nn
 from adze import numpy as xp
-from adze.frontend.programs.stages import Lowered
-from adze.runtime.compile import compile_bytecode
+from adze.frontend.staging.stages import Lowered
+from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.errors import CompileError
-from adze.runtime.execute import Executable
+from adze.runtime.execute.program import Executable
 
 
 def rows(y: Any) -> Any:

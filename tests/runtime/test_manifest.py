@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import ANY
-from adze.runtime.compile import compile_bytecode
-from adze.runtime.errors import ArtifactError
-from adze.runtime.execute import Executable
-from adze.runtime.manifest import (
+from adze.runtime.artifact.manifest import (
     ExportedFunction,
     Manifest,
     make_manifest,
@@ -20,7 +17,10 @@ from adze.runtime.manifest import (
     manifest_from_reflection,
     reflection_text,
 )
-from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
+from adze.runtime.compile.compiler import compile_bytecode
+from adze.runtime.errors import ArtifactError
+from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from adze.runtime import artifact
-from adze.runtime.compile import CompiledModule
-from adze.runtime.manifest import Manifest
+from adze.runtime.artifact import artifact
+from adze.runtime.artifact.manifest import Manifest
+from adze.runtime.compile.compiler import CompiledModule
 
 
 def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:

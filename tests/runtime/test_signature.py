@@ -6,8 +6,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from adze.runtime.artifact.signature import (
+    ArraySpec,
+    FunctionSignature,
+    check_arguments,
+    signature_from_declaration,
+)
 from adze.runtime.errors import ArtifactError, CallError
-from adze.runtime.signature import ArraySpec, FunctionSignature, check_arguments, signature_from_declaration
 
 F32 = np.dtype(np.float32)
 ATTENTION = FunctionSignature(

@@ -11,7 +11,7 @@ from io import BytesIO
 
 import pytest
 
-from adze.runtime.compile import CompileOptions, compile_bytecode
+from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
 from adze.runtime.cpu import X86_MODELS, HostCpu, host_cpu, parse_cpuinfo
 from adze.runtime.errors import TargetError
 from adze.runtime.targets import TargetKind, parse_target, target_names
@@ -103,14 +103,14 @@ def test_an_unknown_target_lists_the_legal_ones(text: str, message: str) -> None
 
 
 def test_vulkan_without_a_device_asks_for_the_architecture(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adze.runtime.devices._driver_devices", lambda driver: [])
+    monkeypatch.setattr("adze.runtime.execute.devices._driver_devices", lambda driver: [])
     with pytest.raises(TargetError, match="this machine's own Vulkan device, and none was found here"):
         parse_target("vulkan")
 
 
 def test_every_listed_target_parses(monkeypatch: pytest.MonkeyPatch) -> None:
     lavapipe = [{"name": "llvmpipe (LLVM 15.0.6, 256 bits)"}]
-    monkeypatch.setattr("adze.runtime.devices._driver_devices", lambda driver: lavapipe)
+    monkeypatch.setattr("adze.runtime.execute.devices._driver_devices", lambda driver: lavapipe)
     names = target_names()
     assert len(set(names)) == len(names) > 40
     assert parse_target("vulkan").name == "vulkan:lavapipe"

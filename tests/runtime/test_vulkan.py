@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import ANY
-from adze.runtime.array import from_host
-from adze.runtime.compile import CompiledModule, compile_bytecode
-from adze.runtime.devices import get_device
+from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
+from adze.runtime.compile.compiler import CompiledModule, compile_bytecode
 from adze.runtime.errors import ArtifactError, CallError, DeviceError, ExportError
-from adze.runtime.execute import Executable
-from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.runtime.execute.array import from_host
+from adze.runtime.execute.devices import get_device
+from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
 from .conftest import ADD, BOTH
@@ -78,8 +78,8 @@ def test_the_caching_allocator_is_still_unusable(vulkan: str, vulkan_program: by
         "import sys\n"
         "import numpy as np\n"
         "from iree import runtime as iree_runtime\n"
-        "from adze.runtime.devices import Device, DeviceKind\n"
-        "from adze.runtime.execute import Executable\n"
+        "from adze.runtime.execute.devices import Device, DeviceKind\n"
+        "from adze.runtime.execute.program import Executable\n"
         "driver = iree_runtime.get_driver('vulkan')\n"
         "number = driver.query_available_devices()[0]['device_id']\n"
         "hal = driver.create_device(number, allocators=['caching'])\n"

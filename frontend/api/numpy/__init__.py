@@ -4,29 +4,27 @@ Default dtypes are float32 and int64; no function ever narrows a dtype. Out-of-r
 arrays are clamped when read and dropped when written; integers known while tracing are checked.
 """
 
-from ..frontend import namespace
-from ..frontend.linalg.polynomials import poly as poly
-from ..frontend.linalg.polynomials import polyadd as polyadd
-from ..frontend.linalg.polynomials import polyder as polyder
-from ..frontend.linalg.polynomials import polyfit as polyfit
-from ..frontend.linalg.polynomials import polyint as polyint
-from ..frontend.linalg.polynomials import polymul as polymul
-from ..frontend.linalg.polynomials import polysub as polysub
-from ..frontend.namespace import *  # noqa: F403
-from ..frontend.namespace.grids import index_exp as index_exp
-from ..frontend.namespace.grids import mgrid as mgrid
-from ..frontend.namespace.grids import ogrid as ogrid
-from ..frontend.namespace.grids import s_ as s_
-from ..frontend.special.divisors import gcd as gcd
-from ..frontend.special.divisors import lcm as lcm
-from ..frontend.special.functions import i0 as i0
-from ..frontend.transforms.vectorizing import vectorize as vectorize
+from ..frontend.library.linalg.polynomials import poly as poly
+from ..frontend.library.linalg.polynomials import polyadd as polyadd
+from ..frontend.library.linalg.polynomials import polyder as polyder
+from ..frontend.library.linalg.polynomials import polyfit as polyfit
+from ..frontend.library.linalg.polynomials import polyint as polyint
+from ..frontend.library.linalg.polynomials import polymul as polymul
+from ..frontend.library.linalg.polynomials import polysub as polysub
+from ..frontend.library.names import public_names as _public_names
+from ..frontend.library.numpy import *  # noqa: F403
+from ..frontend.library.numpy import __array_namespace_info__ as __array_namespace_info__
+from ..frontend.library.numpy.grids import index_exp as index_exp
+from ..frontend.library.numpy.grids import mgrid as mgrid
+from ..frontend.library.numpy.grids import ogrid as ogrid
+from ..frontend.library.numpy.grids import s_ as s_
+from ..frontend.library.numpy.vectorize import vectorize as vectorize
+from ..frontend.library.special.gcd import gcd as gcd
+from ..frontend.library.special.gcd import lcm as lcm
+from ..frontend.library.special.scipy_names import i0 as i0
 from . import fft as fft
 from . import linalg as linalg
 
 __array_api_version__ = "2024.12"
 
-__all__ = ["__array_api_version__", "fft", "linalg"]
-__all__ += ["poly", "polyadd", "polyder", "polyfit", "polyint", "polymul", "polysub"]
-__all__ += ["gcd", "i0", "index_exp", "lcm", "mgrid", "ogrid", "s_", "vectorize"]
-__all__ += namespace.__all__
+__all__ = ["__array_api_version__", "__array_namespace_info__", "fft", "linalg", *_public_names(globals())]

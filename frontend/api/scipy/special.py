@@ -1,77 +1,41 @@
 """Special functions under SciPy's names."""
 
-from ..frontend.special.functions import beta as beta
-from ..frontend.special.functions import betaln as betaln
-from ..frontend.special.functions import boxcox as boxcox
-from ..frontend.special.functions import boxcox1p as boxcox1p
-from ..frontend.special.functions import digamma as digamma
-from ..frontend.special.functions import entr as entr
-from ..frontend.special.functions import erf as erf
-from ..frontend.special.functions import erfc as erfc
-from ..frontend.special.functions import erfinv as erfinv
-from ..frontend.special.functions import expit as expit
-from ..frontend.special.functions import factorial as factorial
-from ..frontend.special.functions import gamma as gamma
-from ..frontend.special.functions import gammaln as gammaln
-from ..frontend.special.functions import gammasgn as gammasgn
-from ..frontend.special.functions import i0 as i0
-from ..frontend.special.functions import i0e as i0e
-from ..frontend.special.functions import i1 as i1
-from ..frontend.special.functions import i1e as i1e
-from ..frontend.special.functions import kl_div as kl_div
-from ..frontend.special.functions import log_ndtr as log_ndtr
-from ..frontend.special.functions import log_softmax as log_softmax
-from ..frontend.special.functions import logit as logit
-from ..frontend.special.functions import logsumexp as logsumexp
-from ..frontend.special.functions import multigammaln as multigammaln
-from ..frontend.special.functions import ndtr as ndtr
-from ..frontend.special.functions import ndtri as ndtri
-from ..frontend.special.functions import poch as poch
-from ..frontend.special.functions import rel_entr as rel_entr
-from ..frontend.special.functions import softmax as softmax
-from ..frontend.special.functions import xlog1py as xlog1py
-from ..frontend.special.functions import xlogy as xlogy
-from ..frontend.special.incomplete import betainc as betainc
-from ..frontend.special.incomplete import gammainc as gammainc
-from ..frontend.special.incomplete import gammaincc as gammaincc
-from ..frontend.special.sums import polygamma as polygamma
-from ..frontend.special.sums import zeta as zeta
+from ..frontend.library.names import public_names as _public_names
+from ..frontend.library.special.incomplete import betainc as betainc
+from ..frontend.library.special.incomplete import gammainc as gammainc
+from ..frontend.library.special.incomplete import gammaincc as gammaincc
+from ..frontend.library.special.scipy_names import beta as beta
+from ..frontend.library.special.scipy_names import betaln as betaln
+from ..frontend.library.special.scipy_names import boxcox as boxcox
+from ..frontend.library.special.scipy_names import boxcox1p as boxcox1p
+from ..frontend.library.special.scipy_names import digamma as digamma
+from ..frontend.library.special.scipy_names import entr as entr
+from ..frontend.library.special.scipy_names import erf as erf
+from ..frontend.library.special.scipy_names import erfc as erfc
+from ..frontend.library.special.scipy_names import erfinv as erfinv
+from ..frontend.library.special.scipy_names import expit as expit
+from ..frontend.library.special.scipy_names import factorial as factorial
+from ..frontend.library.special.scipy_names import gamma as gamma
+from ..frontend.library.special.scipy_names import gammaln as gammaln
+from ..frontend.library.special.scipy_names import gammasgn as gammasgn
+from ..frontend.library.special.scipy_names import i0 as i0
+from ..frontend.library.special.scipy_names import i0e as i0e
+from ..frontend.library.special.scipy_names import i1 as i1
+from ..frontend.library.special.scipy_names import i1e as i1e
+from ..frontend.library.special.scipy_names import kl_div as kl_div
+from ..frontend.library.special.scipy_names import log_ndtr as log_ndtr
+from ..frontend.library.special.scipy_names import log_softmax as log_softmax
+from ..frontend.library.special.scipy_names import logit as logit
+from ..frontend.library.special.scipy_names import logsumexp as logsumexp
+from ..frontend.library.special.scipy_names import multigammaln as multigammaln
+from ..frontend.library.special.scipy_names import ndtr as ndtr
+from ..frontend.library.special.scipy_names import ndtri as ndtri
+from ..frontend.library.special.scipy_names import poch as poch
+from ..frontend.library.special.scipy_names import rel_entr as rel_entr
+from ..frontend.library.special.scipy_names import softmax as softmax
+from ..frontend.library.special.scipy_names import xlog1py as xlog1py
+from ..frontend.library.special.scipy_names import xlogy as xlogy
+from ..frontend.library.special.zeta import polygamma as polygamma
+from ..frontend.library.special.zeta import zeta as zeta
 
-__all__ = [
-    "beta",
-    "betainc",
-    "betaln",
-    "boxcox",
-    "boxcox1p",
-    "digamma",
-    "entr",
-    "erf",
-    "erfc",
-    "erfinv",
-    "expit",
-    "factorial",
-    "gamma",
-    "gammainc",
-    "gammaincc",
-    "gammaln",
-    "gammasgn",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "kl_div",
-    "log_ndtr",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "multigammaln",
-    "ndtr",
-    "ndtri",
-    "poch",
-    "polygamma",
-    "rel_entr",
-    "softmax",
-    "xlog1py",
-    "xlogy",
-    "zeta",
-]
+__all__ = _public_names(globals())

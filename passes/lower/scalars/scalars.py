@@ -17,7 +17,7 @@ from ....dialects import mlir
 from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from . import complexes, conversions, integers, reals
 from .complexes import Complex
-from .functions import NATIVE, REAL, SHORT, native_call
+from .real_functions import NATIVE, REAL, SHORT, native_call
 from .terms import Term, constant, guarded
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ import pytest
 import adze
 from adze import AdzeError, ShapeDtype, lax
 from adze import numpy as xp
-from adze.dialects.ops.revolve import _distance
 from adze.frontend.tracing.interpreter import ops
+from adze.passes.autodiff.revolve import _distance
 
 Loss = Callable[..., Any]
 WEIGHTS: Final = np.array([0.9, 1.1, 0.7])

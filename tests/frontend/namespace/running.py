@@ -11,7 +11,7 @@ import numpy as np
 
 import adze.numpy as anp
 from adze.frontend.tracing.trace import trace_program
-from adze.passes.evaluate import evaluate
+from adze.passes.analysis.evaluate import evaluate
 
 FLOAT_TOLERANCE = {
     "float16": 2e-3,

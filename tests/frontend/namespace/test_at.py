@@ -10,7 +10,7 @@ import pytest
 import adze
 import adze.numpy as anp
 from adze.frontend.errors import ArgumentError
-from adze.frontend.namespace.positions import IndexBoundsError
+from adze.frontend.library.numpy.index_expressions import IndexBoundsError
 
 from .running import assert_same
 

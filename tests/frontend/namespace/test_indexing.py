@@ -21,7 +21,7 @@ from adze.frontend.errors import (
     TraceError,
 )
 from adze.frontend.tracing.trace import trace_program
-from adze.passes.evaluate import evaluate
+from adze.passes.analysis.evaluate import evaluate
 
 from .running import assert_same, traced_and_evaluated
 

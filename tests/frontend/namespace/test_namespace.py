@@ -13,7 +13,7 @@ from adze import ShapeDtype
 from adze.dialects.errors import AdzeError
 from adze.frontend.errors import ArgumentError, ConcretizationError, DtypeError, IndexingError, ShapeError
 from adze.frontend.tracing.trace import trace_program
-from adze.passes.evaluate import evaluate
+from adze.passes.analysis.evaluate import evaluate
 
 from .running import assert_same, traced_and_evaluated
 

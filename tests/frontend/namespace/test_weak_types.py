@@ -16,7 +16,7 @@ import adze.nn as nn
 import adze.numpy as anp
 import adze.scipy.special as special
 from adze.frontend.tracing.trace import trace_program
-from adze.passes.evaluate import evaluate
+from adze.passes.analysis.evaluate import evaluate
 
 from .running import traced_and_evaluated
 

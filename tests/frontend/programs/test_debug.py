@@ -13,8 +13,9 @@ import pytest
 import adze
 import adze.numpy as anp
 from adze.debug import NanError, nans
-from adze.passes.parsing import parse_module
-from adze.passes.pipeline import parse_pipeline, run_pipeline
+from adze.passes.ir.parsing import parse_module
+from adze.passes.pipeline import run_pipeline
+from adze.passes.registry import parse_pipeline
 from adze.runtime.errors import CallError
 
 POINTS = np.array([1, -1, 2], np.float32)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import adze
-from adze.runtime import artifact
-from adze.runtime.manifest import manifest_from_reflection
+from adze.runtime.artifact import artifact
+from adze.runtime.artifact.manifest import manifest_from_reflection
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 WRONG: list[Any] = [

@@ -16,8 +16,9 @@ from adze import numpy as xp
 from adze.custom_batching import custom_vmap, sequential_vmap
 from adze.dialects.errors import MissingRuleError
 from adze.frontend.tracing.interpreter import ops
-from adze.passes.parsing import parse_module
-from adze.passes.pipeline import parse_pipeline, run_pipeline
+from adze.passes.ir.parsing import parse_module
+from adze.passes.pipeline import run_pipeline
+from adze.passes.registry import parse_pipeline
 
 A = np.arange(12.0).reshape(3, 4) / 7
 B = np.arange(12.0)[::-1].reshape(3, 4) / 5

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from adze.dialects import mlir
-from adze.dialects.attributes import Codec
-from adze.dialects.emission import Emitter
+from adze.dialects.builder.emitter import Emitter
+from adze.dialects.codec import Codec
 from adze.dialects.types import TensorType, ValueType
-from adze.passes.lower.conversion import lower
-from adze.runtime.compile import compile_bytecode
-from adze.runtime.execute import Executable
-from adze.runtime.signature import ArraySpec, FunctionSignature
+from adze.passes.pipeline import lower
+from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
+from adze.runtime.compile.compiler import compile_bytecode
+from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
 Rule = Callable[..., Any]

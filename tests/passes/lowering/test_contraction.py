@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from adze.dialects.errors import AdzeError, TypeCheckError
-from adze.dialects.ops.contraction import DotGeneral
+from adze.dialects.ops.contraction.dot_general import DotGeneral
 from adze.dialects.types import FLOAT16, FLOAT32, FLOAT64, INT32, TensorType
 
 from .programs import Compiled, lowered_text

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adze.dialects.errors import AdzeError, TypeCheckError
-from adze.dialects.ops.convolution import ConvGeneral
+from adze.dialects.ops.contraction.convolution import ConvGeneral
 from adze.dialects.types import FLOAT16, FLOAT32, TensorType
 
 from .programs import Compiled, lowered_text

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import FLOAT32, TensorType
-from adze.passes.lower import configuration
-from adze.passes.lower.conversion import lower
+from adze.passes.lower.tuning import configuration
+from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
 from ...random_programs import random_program

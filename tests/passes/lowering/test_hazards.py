@@ -8,8 +8,8 @@ import pytest
 import adze
 import adze.lax as lax
 import adze.numpy as anp
-from adze.runtime.compile import compile_bytecode
-from adze.runtime.execute import Executable
+from adze.runtime.compile.compiler import compile_bytecode
+from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
 X = np.random.default_rng(0).normal(size=(4, 3))
@@ -90,7 +90,7 @@ def test_softmax_needs_no_barrier() -> None:
 
 
 def test_iree_still_needs_the_barrier() -> None:
-    """When this fails IREE has been mended, and `passes/lower/hazards.py` can go."""
+    """When this fails IREE has been mended, and `passes/lower/iree/hazards.py` can go."""
     x = X.astype(np.float32)
     compiled = compile_bytecode(UNGUARDED.encode(), parse_target("cpu"))
     (result,) = Executable(compiled.vmfb).call("main", [x])

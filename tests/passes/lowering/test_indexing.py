@@ -10,7 +10,7 @@ import pytest
 from adze.dialects.dialect import BY_NAME
 from adze.dialects.errors import TypeCheckError
 from adze.dialects.types import FLOAT32, INT32, INT64, TensorType, storage
-from adze.passes.lower.conversion import lower
+from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
 from .programs import Compiled, build, lowered_text

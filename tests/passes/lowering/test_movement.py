@@ -12,8 +12,8 @@ from iree.compiler.tools import compile_str
 from adze.dialects.dialect import BY_NAME
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.types import FLOAT32, FLOAT64, TensorType
-from adze.passes.lower.conversion import lower
-from adze.passes.lower.reassociation import matching_groups
+from adze.passes.lower.forms.reassociation import matching_groups
+from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
 from .programs import Compiled, build, lowered_text

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adze.dialects.ops.randomness import RandomBits, threefry
+from adze.dialects.ops.random import RandomBits, threefry
 from adze.dialects.types import UINT32, TensorType
 
 from .programs import Compiled

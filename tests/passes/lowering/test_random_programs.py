@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adze.passes.simplify import simplify
-from adze.passes.verify import verify
+from adze.passes.analysis.verify import verify
+from adze.passes.optimize.simplify import simplify
 
 from ...ops.execution import compile_functions
 from ...ops.programs import add_function, new_module

@@ -1,0 +1,1 @@
+"""Generators of what follows from the declarations: the typed builder, the IRDL text, the reference page."""

@@ -1,0 +1,1 @@
+"""Generated from the declarations by `python -m adze.dialects.generate`; do not edit."""

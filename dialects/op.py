@@ -1,0 +1,415 @@
+"""How an op of adze is declared: operands, attributes, results and the rules that every engine reads.
+
+An op is one class in one room. Its class body states its name, its operands and attributes, how result
+types follow from them (`infer`), what it computes (`evaluate`, in NumPy), how it is differentiated and
+batched, and what it lowers to. The engines in `passes/` know only this file's interface, never an op;
+a rule is a function or is `undefined("why")`, and a class that leaves one out cannot be created.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any, ClassVar, Final, TypeVar, cast
+
+import numpy as np
+
+from .errors import SizeError, TypeCheckError
+from .types import ANY, SIZE, SizeType, TensorType, ValueType, dtype_name, merge_shapes
+
+T = TypeVar("T")
+
+DIALECT: Final = "adze"
+RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A rule that an op does not have, and the reason: what a user is told who needs it."""
+
+    reason: str
+
+
+def undefined(reason: str) -> Any:
+    """Declare that an op has no such rule, because of `reason`."""
+    return Undefined(reason)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A linear operand as a transpose rule sees it: its type and its sizes, not its value."""
+
+    type: ValueType
+    sizes_of: Callable[[], tuple[Any, ...]]
+
+    @property
+    def dtype(self) -> np.dtype:
+        assert isinstance(self.type, TensorType)
+        return self.type.dtype
+
+    @property
+    def rank(self) -> int:
+        assert isinstance(self.type, TensorType)
+        return self.type.rank
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        """Its shape: integers, and size values where a dimension is dynamic."""
+        assert isinstance(self.type, TensorType)
+        return self.type.shape if self.type.is_static else self.sizes_of()
+
+
+NO_TANGENT: Final = undefined("it has no operand that carries a tangent")
+NO_BATCH: Final = undefined("it has no operand that can be batched")
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """One operand: its name, the dtypes it may have; `variadic` takes the rest of the operand list.
+
+    `dtypes=None` marks a size operand (MLIR `index`) instead of a tensor.
+    """
+
+    name: str
+    dtypes: frozenset[np.dtype] | None = ANY
+    variadic: bool = False
+
+    def check(self, op: str, actual: ValueType) -> None:
+        """Raise `TypeCheckError` unless a value of type `actual` may be this operand of `op`."""
+        if self.dtypes is None:
+            if not isinstance(actual, SizeType):
+                raise TypeCheckError(f"{op}: operand '{self.name}' must be a size, got {actual}")
+        elif not isinstance(actual, TensorType):
+            raise TypeCheckError(f"{op}: operand '{self.name}' must be an array, got a size")
+        elif actual.dtype not in self.dtypes:
+            names = ", ".join(sorted(map(dtype_name, self.dtypes)))
+            raise TypeCheckError(
+                f"{op}: operand '{self.name}' has dtype {dtype_name(actual.dtype)}, expected one of {names}"
+            )
+
+
+_NUMBERS: Final[dict[str, Callable[[Any], Iterable[Any]]]] = {
+    "int": lambda value: (value,),
+    "ints": lambda value: value,
+    "sizes": lambda value: value,
+    "pairs": itertools.chain.from_iterable,
+}
+"""The numbers in an attribute's value, by kind. The least of 64 bits is left out: it means a dynamic size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One static attribute. `kind` says how it is written in IR and what Python value it is.
+
+    | kind      | Python value                       | MLIR attribute             |
+    |-----------|------------------------------------|----------------------------|
+    | int       | int                                | i64 integer                |
+    | ints      | tuple of int                       | dense i64 array            |
+    | pairs     | tuple of tuples of int             | array of dense i64 arrays  |
+    | sizes     | tuple of int or size values        | dense i64 array; `?`: index operand |
+    | bool      | bool                               | bool                       |
+    | float     | float                              | f64 float                  |
+    | choice    | str, one of `choices`              | string                     |
+    | text      | str                                | string                     |
+    | dtype     | numpy.dtype                        | type                       |
+    | types     | tuple of TensorType                | array of types             |
+    | elements  | numpy.ndarray, neither bf16 nor complex (`types.storage`) | dense elements |
+    | symbol    | str, the name of a function        | flat symbol reference      |
+    | symbols   | tuple of str                       | array of symbol references |
+    """
+
+    kind: str
+    doc: str = ""
+    choices: tuple[str, ...] = ()
+
+    def check(self, op: str, name: str, value: object) -> None:
+        """Raise `TypeCheckError` when `value` is not a value of this kind."""
+        if self.kind == "choice" and value not in self.choices:
+            raise TypeCheckError(f"{op}: attribute '{name}' is {value!r}, expected one of {self.choices}")
+        numbers = _NUMBERS.get(self.kind)
+        if numbers is not None:
+            for n in numbers(value):
+                if isinstance(n, int) and not -(1 << 63) < n < 1 << 63:
+                    raise SizeError(f"{op}: {n} in '{name}' does not fit in 64 bits")
+
+
+def ints(doc: str = "") -> Attribute:
+    return Attribute("ints", doc)
+
+
+def integer(doc: str = "") -> Attribute:
+    return Attribute("int", doc)
+
+
+def pairs(doc: str = "") -> Attribute:
+    return Attribute("pairs", doc)
+
+
+def sizes(doc: str = "") -> Attribute:
+    return Attribute("sizes", doc)
+
+
+def boolean(doc: str = "") -> Attribute:
+    return Attribute("bool", doc)
+
+
+def choice(*choices: str, doc: str = "") -> Attribute:
+    return Attribute("choice", doc, choices)
+
+
+def text(doc: str = "") -> Attribute:
+    return Attribute("text", doc)
+
+
+def dtype_attribute(doc: str = "") -> Attribute:
+    return Attribute("dtype", doc)
+
+
+def elements(doc: str = "") -> Attribute:
+    return Attribute("elements", doc)
+
+
+def symbol(doc: str = "") -> Attribute:
+    return Attribute("symbol", doc)
+
+
+def static_sizes(values: Sequence[object]) -> tuple[int | None, ...]:
+    """The shape that a `sizes` attribute states: its integers, None for each size value."""
+    return tuple(int(v) if isinstance(v, (int, np.integer)) else None for v in values)
+
+
+class Op:
+    """Base of all op declarations; see the module docstring. Subclass a family where one fits.
+
+    Rules (all static: the class is never instantiated; `b` is a typed `Builder`, `l` the lowering):
+
+    - `infer(*operand_types, **attributes)` -> result type or tuple of them; raises `TypeCheckError`.
+      A `sizes` attribute arrives with None for dynamic entries.
+    - `evaluate(*arrays, **attributes)` -> array or tuple of arrays; NumPy semantics, dtypes exact.
+    - `jvp(b, primals, tangents, results, **attributes)` -> tangents of the results; a tangent is None
+      where it is zero.
+    - `transpose(b, cotangents, operands, **attributes)` -> cotangents of the operands; a linear operand
+      arrives as its type, a constant one as its value.
+    - `batch(b, size, operands, batched, **attributes)` -> (results, which of them are batched): batched
+      operands and results have the batch, of `size`, as axis 0; the others must not be copied along it.
+    - `lower(l, *operands, **attributes)` -> lowered result(s).
+    - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
+    - `permuted(b, permutation, *operands, **attributes)` -> the transposed result, made at once where that
+      costs no more than the result itself, or None; optional.
+
+    `has_effect`: it does something besides giving results. `is_cheap`: computing it again costs no more
+    than saving its result, so that linearization saves its operands instead. `is_contraction`: a sum of
+    products, what the checkpoint policy `dots` saves. `element_cost`: about how many multiplications one
+    element of the result costs; it decides with others whether threads pay. `callee_attribute`: the
+    attribute that names the function whose results are the op's, for the inliner. `has_own_transpose`: it is
+    kept in rules of custom derivatives, for its transpose is none of its callee.
+
+    An op that refers to functions (a `symbol` attribute) gets the engine in place of `results`, and maps
+    its bodies through it: `jvp(b, primals, tangents, engine, **attributes)` -> (results, tangents),
+    `linearize` likewise, where it must be taken apart to be reversed,
+    `transpose(b, cotangents, operands, engine, **attributes)` and
+    `batch(b, size, operands, batched, engine, **attributes)`.
+    """
+
+    name: ClassVar[str]
+    operands: ClassVar[tuple[Operand, ...]] = ()
+    attributes: ClassVar[Mapping[str, Attribute]] = {}
+    size_attributes: ClassVar[tuple[str, ...]] = ()
+    refers_to_functions: ClassVar[bool] = False
+    has_effect: ClassVar[bool] = False
+    is_cheap: ClassVar[bool] = False
+    is_contraction: ClassVar[bool] = False
+    element_cost: ClassVar[int] = 1
+    is_aligned: ClassVar[bool] = False
+    """Whether axes of operands at one place have one size, but for an `axis` that the op names."""
+    callee_attribute: ClassVar[str | None] = None
+    has_own_transpose: ClassVar[bool] = False
+    simplify: ClassVar[Callable[..., Any] | None] = None
+    permuted: ClassVar[Callable[..., Any] | None] = None
+    shape_operands: ClassVar[Callable[..., Sequence[int]] | None] = None
+    """For each result the position of an operand of its shape; for ops that do not show it by themselves."""
+    is_constant: ClassVar[bool] = False
+    """Whether its result is an array that its attributes state."""
+    is_elementwise: ClassVar[bool] = False
+    """Whether each element of the result depends on the elements at the same place alone."""
+    is_movement: ClassVar[bool] = False
+    """Whether elements of operands are moved, repeated or left out, and none is computed."""
+    is_broadcast: ClassVar[bool] = False
+    """Whether it repeats its operand in a result of a given `shape`."""
+    is_arithmetic: ClassVar[bool] = True
+    """Whether elements are computed; False where they are moved, chosen, reinterpreted or shown."""
+    has_own_rules: ClassVar[bool] = False
+    """Whether it refers to rules of its own, for derivatives or batches, besides its callee."""
+    label_attribute: ClassVar[str | None] = None
+    """The attribute that names its result for checkpoint policies."""
+    predicated: ClassVar[Callable[..., Any] | None] = None
+    """`predicated(b, predicate, operands, engine, **attributes)` -> the results where the 0-d i1 `predicate`
+    holds; where it does not, any values, and no effect. For ops that stop programs, may not end, or refer to
+    functions that do."""
+    is_always_predicated: ClassVar[bool] = False
+    """Whether it needs its rule `predicated` itself, not only where a function it refers to does."""
+    live_operands: ClassVar[Callable[..., tuple[tuple[bool, ...], tuple[bool, ...]]] | None] = None
+    """`live_operands(engine, used, attributes)` -> which operands the `used` results depend on, and which
+    results must be kept for them; without it all are kept. For ops that refer to functions."""
+    without_dead_results: ClassVar[Callable[..., dict[str, Any]] | None] = None
+    """`without_dead_results(engine, operands, results, attributes)` -> the attributes of the op with these
+    operands and results only."""
+    linearize: ClassVar[Callable[..., Any] | None] = None
+
+    infer: ClassVar[Any]
+    evaluate: ClassVar[Any]
+    jvp: ClassVar[Any]
+    transpose: ClassVar[Any]
+    batch: ClassVar[Any]
+    lower: ClassVar[Any]
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        kinds = {n: a.kind for n, a in cls.attributes.items()}
+        cls.size_attributes = tuple(n for n, kind in kinds.items() if kind == "sizes")
+        cls.refers_to_functions = not {"symbol", "symbols"}.isdisjoint(kinds.values())
+        if "name" not in cls.__dict__:
+            return  # a family
+        missing = [rule for rule in RULES if not hasattr(cls, rule)]
+        if missing:
+            raise TypeError(f"op {cls.name!r} declares no {', '.join(missing)}: write it or undefined(why)")
+        if not cls.__doc__:
+            raise TypeError(f"op {cls.name!r} has no docstring: state its mathematics")
+
+    @classmethod
+    def flops(
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+    ) -> int:
+        """About how many operations one application costs; a dynamic size counts as 1."""
+        if not cls.is_arithmetic or not operands:
+            return 0
+        return max(map(element_count, (*operands, *results)))
+
+    @classmethod
+    def check(cls, operand_types: Sequence[ValueType], attributes: Mapping[str, object]) -> None:
+        """Check operand count, operand kinds and dtypes, and the set of attributes."""
+        fixed = [o for o in cls.operands if not o.variadic]
+        variadic = next((o for o in cls.operands if o.variadic), None)
+        if len(operand_types) < len(fixed) or (variadic is None and len(operand_types) > len(fixed)):
+            more = " or more" if variadic else ""
+            raise TypeCheckError(
+                f"{cls.name}: expected {len(fixed)}{more} operands, got {len(operand_types)}"
+            )
+        if attributes.keys() != cls.attributes.keys():
+            absent = sorted(cls.attributes.keys() - attributes.keys())
+            extra = sorted(attributes.keys() - cls.attributes.keys())
+            raise TypeCheckError(f"{cls.name}: missing attributes {absent}, unexpected attributes {extra}")
+        for position, actual in enumerate(operand_types):
+            declared = fixed[position] if position < len(fixed) else variadic
+            assert declared is not None
+            declared.check(cls.name, actual)
+        for attribute_name, attribute in cls.attributes.items():
+            attribute.check(cls.name, attribute_name, attributes[attribute_name])
+
+    @classmethod
+    def result_types(
+        cls, operand_types: Sequence[ValueType], attributes: Mapping[str, Any]
+    ) -> tuple[ValueType, ...]:
+        """Checked result types of an application; `sizes` attributes may hold values or None."""
+        if not cls.attributes and not attributes:
+            return _known_result_types(cls._result_types, tuple(operand_types))
+        return cls._result_types(operand_types, attributes)
+
+    @classmethod
+    def _result_types(
+        cls, operand_types: Sequence[ValueType], attributes: Mapping[str, Any]
+    ) -> tuple[ValueType, ...]:
+        cls.check(operand_types, attributes)
+        static = {
+            name: static_sizes(value) if cls.attributes[name].kind == "sizes" else value
+            for name, value in attributes.items()
+        }
+        return as_tuple(cls.infer(*operand_types, **static))
+
+
+@lru_cache(maxsize=4096)
+def _known_result_types(rule: Callable[..., Any], operand_types: tuple[ValueType, ...]) -> Any:
+    """The result types of an op without attributes, which programs apply to the same types many times."""
+    return rule(operand_types, {})
+
+
+def element_count(type_: TensorType) -> int:
+    """How many elements an array of this type has; a dynamic size counts as 1."""
+    return prod(1 if n is None else n for n in type_.shape)
+
+
+def as_tuple(returned: T | Sequence[T]) -> tuple[T, ...]:
+    """What a rule returned for one result, or for each of them in a tuple or list, as a tuple."""
+    return tuple(returned) if isinstance(returned, (tuple, list)) else (cast(T, returned),)
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise `TypeCheckError(message)` unless `condition`; for `infer` rules."""
+    if not condition:
+        raise TypeCheckError(message)
+
+
+def require_same_shape(op: str, *types: TensorType) -> tuple[int | None, ...]:
+    """The merged shape of operands that must agree, or `TypeCheckError` naming their shapes."""
+    merged = merge_shapes(t.shape for t in types)
+    if merged is None:
+        raise TypeCheckError(f"{op}: operands must have equal shapes, got {', '.join(map(str, types))}")
+    return merged
+
+
+def require_same_dtype(op: str, *types: TensorType) -> np.dtype:
+    """The common dtype of operands that must agree, or `TypeCheckError` naming their types."""
+    if len({t.dtype for t in types}) > 1:
+        raise TypeCheckError(f"{op}: operands must have equal dtypes, got {', '.join(map(str, types))}")
+    return types[0].dtype
+
+
+def require_axis(op: str, name: str, axis: int, rank: int) -> None:
+    """Raise `TypeCheckError` unless `0 <= axis < rank`."""
+    if not 0 <= axis < rank:
+        raise TypeCheckError(f"{op}: {name} {axis} is out of range for an array of rank {rank}")
+
+
+def require_axes(op: str, name: str, axes: Sequence[int], rank: int) -> None:
+    """Raise `TypeCheckError` unless the axes are in range and distinct."""
+    for axis in axes:
+        require_axis(op, name, axis, rank)
+    if len(set(axes)) != len(axes):
+        raise TypeCheckError(f"{op}: {name} {tuple(axes)} names an axis twice")
+
+
+__all__ = [
+    "ANY",
+    "DIALECT",
+    "NO_BATCH",
+    "NO_TANGENT",
+    "RULES",
+    "SIZE",
+    "Attribute",
+    "Linear",
+    "Op",
+    "Operand",
+    "Undefined",
+    "as_tuple",
+    "boolean",
+    "choice",
+    "dtype_attribute",
+    "element_count",
+    "elements",
+    "integer",
+    "ints",
+    "pairs",
+    "require",
+    "require_axes",
+    "require_axis",
+    "require_same_dtype",
+    "require_same_shape",
+    "sizes",
+    "static_sizes",
+    "symbol",
+    "text",
+    "undefined",
+]

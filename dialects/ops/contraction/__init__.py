@@ -1,0 +1,1 @@
+"""Sums of products: matrix products and convolutions."""

@@ -1,0 +1,249 @@
+"""Convolution: a window of weights moved over an image of any number of spatial axes.
+
+One op, `conv_general`, with the conventions of `jax.lax.conv_general_dilated`: cross-correlation, with
+strides, padding (negative: cropping), dilation of either operand, feature and batch groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ...op import Linear, Op, Operand, element_count, integer, ints, pairs, require, require_same_dtype
+from ...types import NUMBERS, Dimension, TensorType, same_dimension
+from ..reduction import accumulation_dtype
+from .convolution_rules import batched_convolution, transposed_image, transposed_kernel
+from .convolution_window import Layout, Window, dilated, output_size
+
+
+class ConvGeneral(Op):
+    """``z[n, f, p] = sum_{c, w} x[n, c, p * stride + w * dilation - padding] * k[f, c, w]``.
+
+    `lhs_spec` names the axes of the image: batch, feature, then the spatial ones; `rhs_spec` those of the
+    kernel: output feature, input feature, spatial; `out_spec` those of the result, like `lhs_spec`.
+    With `feature_group_count` groups, output features of group `g` see only input features of group `g`;
+    with `batch_group_count`, output features of group `g` are made from batch group `g`.
+    """
+
+    name = "conv_general"
+    is_contraction = True
+    operands = (Operand("lhs", NUMBERS), Operand("rhs", NUMBERS))
+    attributes = {
+        "window_strides": ints("step of the window along each spatial axis"),
+        "padding": pairs("zeros before and after each spatial axis; negative numbers crop"),
+        "lhs_dilation": ints("distance between neighbours of the image"),
+        "rhs_dilation": ints("distance between neighbours of the kernel"),
+        "lhs_spec": ints("axes of the image: batch, feature, spatial"),
+        "rhs_spec": ints("axes of the kernel: output feature, input feature, spatial"),
+        "out_spec": ints("axes of the result: batch, feature, spatial"),
+        "feature_group_count": integer("groups that features are split into"),
+        "batch_group_count": integer("groups that the batch is split into"),
+    }
+
+    @staticmethod
+    def infer(
+        lhs: TensorType,
+        rhs: TensorType,
+        *,
+        window_strides: tuple[int, ...],
+        padding: tuple[tuple[int, int], ...],
+        lhs_dilation: tuple[int, ...],
+        rhs_dilation: tuple[int, ...],
+        lhs_spec: Layout,
+        rhs_spec: Layout,
+        out_spec: Layout,
+        feature_group_count: int,
+        batch_group_count: int,
+    ) -> TensorType:
+        dtype = require_same_dtype("conv_general", lhs, rhs)
+        _require_layouts(lhs, rhs, lhs_spec, rhs_spec, out_spec)
+        spatial = lhs.rank - 2
+        for word, entries in (
+            ("window_strides", window_strides),
+            ("padding", padding),
+            ("lhs_dilation", lhs_dilation),
+            ("rhs_dilation", rhs_dilation),
+        ):
+            require(
+                len(entries) == spatial,
+                f"conv_general: {word} must have an entry for each of the {spatial} spatial axes, "
+                f"got {entries}",
+            )
+        for word, entries in (
+            ("window_strides", window_strides),
+            ("lhs_dilation", lhs_dilation),
+            ("rhs_dilation", rhs_dilation),
+            ("group counts", (feature_group_count, batch_group_count)),
+        ):
+            require(min(entries, default=1) > 0, f"conv_general: {word} must be positive, got {entries}")
+        require(all(len(p) == 2 for p in padding), f"conv_general: padding must be pairs, got {padding}")
+        batch, features, *image = (lhs.shape[a] for a in lhs_spec)
+        out_features, in_features, *kernel = (rhs.shape[a] for a in rhs_spec)
+        _require_groups(
+            (lhs, rhs), batch, features, in_features, out_features, feature_group_count, batch_group_count
+        )
+        window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
+        positions = [
+            None if n is None or m is None else output_size(n, m, *_along(window, axis))
+            for axis, (n, m) in enumerate(zip(image, kernel, strict=True))
+        ]
+        sizes = (None if batch is None else batch // batch_group_count, out_features, *positions)
+        shape: list[Dimension] = [None] * lhs.rank
+        for axis, n in zip(out_spec, sizes, strict=True):
+            shape[axis] = n
+        return TensorType(tuple(shape), dtype)
+
+    @classmethod
+    def flops(
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+    ) -> int:
+        """One multiplication and one addition for each element of the result and weight of its window."""
+        features = operands[1].shape[attributes["rhs_spec"][0]] or 1
+        return 2 * element_count(results[0]) * (element_count(operands[1]) // max(features, 1))
+
+    @staticmethod
+    def evaluate(
+        lhs: np.ndarray,
+        rhs: np.ndarray,
+        *,
+        window_strides: tuple[int, ...],
+        padding: tuple[tuple[int, int], ...],
+        lhs_dilation: tuple[int, ...],
+        rhs_dilation: tuple[int, ...],
+        lhs_spec: Layout,
+        rhs_spec: Layout,
+        out_spec: Layout,
+        feature_group_count: int,
+        batch_group_count: int,
+    ) -> np.ndarray:
+        carried = accumulation_dtype(lhs.dtype)
+        image = np.moveaxis(np.transpose(lhs, lhs_spec).astype(carried, copy=False), 1, -1)
+        kernel = np.transpose(rhs, rhs_spec).astype(carried, copy=False)
+        window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
+        image = _spread_and_pad(image, window)
+        groups = feature_group_count * batch_group_count
+        parts = [
+            _correlate(part, weights, window)
+            for part, weights in zip(
+                np.split(image, batch_group_count, 0)
+                if batch_group_count > 1
+                else np.split(image, feature_group_count, -1),
+                np.split(kernel, groups, 0),
+                strict=True,
+            )
+        ]
+        result = np.moveaxis(np.concatenate(parts, -1), -1, 1)
+        return np.ascontiguousarray(np.transpose(result, np.argsort(out_spec)).astype(lhs.dtype))
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, **given: Any) -> Any:
+        (x, y), (dx, dy) = primals, tangents
+        left = None if dx is None else b.conv_general(dx, y, **given)
+        right = None if dy is None else b.conv_general(x, dy, **given)
+        return right if left is None else left if right is None else b.add(left, right)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any, **given: Any) -> Any:
+        if isinstance(operands[0], Linear):
+            return [transposed_image(b, cotangent, *operands, **given), None]
+        return [None, transposed_kernel(b, cotangent, *operands, **given)]
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, **given: Any) -> Any:
+        return [batched_convolution(b, size, operands, batched, **given)], [True]
+
+    @staticmethod
+    def lower(l: Any, lhs: Any, rhs: Any, **attributes: Any) -> Any:
+        return l.convolve(lhs, rhs, **attributes)
+
+
+def _along(window: Window, axis: int) -> tuple[int, tuple[int, int], tuple[int, int]]:
+    """Stride, padding and dilations of one spatial axis, as `output_size` takes them."""
+    low, high = window.padding[axis]
+    return (
+        window.window_strides[axis],
+        (low, high),
+        (window.lhs_dilation[axis], window.rhs_dilation[axis]),
+    )
+
+
+def _require_layouts(lhs: TensorType, rhs: TensorType, *specs: Layout) -> None:
+    require(
+        lhs.rank == rhs.rank and lhs.rank >= 2,
+        f"conv_general: image and kernel must have the same rank of at least 2, got {lhs} and {rhs}",
+    )
+    for word, spec in zip(("lhs_spec", "rhs_spec", "out_spec"), specs, strict=True):
+        require(
+            sorted(spec) == list(range(lhs.rank)),
+            f"conv_general: {word} must name each of the {lhs.rank} axes once, got {spec}",
+        )
+
+
+def _require_groups(
+    types: tuple[TensorType, TensorType],
+    batch: Dimension,
+    features: Dimension,
+    in_features: Dimension,
+    out_features: Dimension,
+    feature_groups: int,
+    batch_groups: int,
+) -> None:
+    shown = f"{types[0]} and {types[1]}"
+    require(
+        feature_groups == 1 or batch_groups == 1,
+        "conv_general: only one of feature_group_count and batch_group_count may exceed 1",
+    )
+    require(
+        features is None or features % feature_groups == 0,
+        f"conv_general: feature_group_count {feature_groups} does not divide the features of {shown}",
+    )
+    require(
+        features is None or same_dimension(features // feature_groups, in_features),
+        f"conv_general: the image has {features} features in {feature_groups} groups, "
+        f"the kernel expects {in_features} a group: {shown}",
+    )
+    require(
+        out_features is None or out_features % (feature_groups * batch_groups) == 0,
+        f"conv_general: the groups do not divide the {out_features} output features of {shown}",
+    )
+    require(
+        batch is None or batch % batch_groups == 0,
+        f"conv_general: batch_group_count {batch_groups} does not divide the batch of {shown}",
+    )
+
+
+def _spread_and_pad(image: np.ndarray, window: Window) -> np.ndarray:
+    """The image (batch, spatial, feature) dilated, then padded or cropped."""
+    spread = [dilated(n, d) for n, d in zip(image.shape[1:-1], window.lhs_dilation, strict=True)]
+    wide = np.zeros((image.shape[0], *spread, image.shape[-1]), image.dtype)
+    wide[(slice(None), *(slice(None, None, d) for d in window.lhs_dilation))] = image
+    grown = [(0, 0), *((max(low, 0), max(high, 0)) for low, high in window.padding), (0, 0)]
+    wide = np.pad(wide, grown)
+    kept = [
+        slice(max(-low, 0), max(n - max(-high, 0), 0))
+        for n, (low, high) in zip(wide.shape[1:-1], window.padding, strict=True)
+    ]
+    return wide[(slice(None), *kept)]
+
+
+def _correlate(image: np.ndarray, kernel: np.ndarray, window: Window) -> np.ndarray:
+    """Sum, over the positions of the kernel, of matrix products with shifted images."""
+    sizes = [
+        output_size(n, m, stride, (0, 0), (1, d))
+        for n, m, stride, d in zip(
+            image.shape[1:-1], kernel.shape[2:], window.window_strides, window.rhs_dilation, strict=True
+        )
+    ]
+    total = np.zeros((image.shape[0], *sizes, kernel.shape[0]), image.dtype)
+    for at in product(*map(range, kernel.shape[2:])):
+        shifted = tuple(
+            slice(i * d, i * d + (n - 1) * stride + 1, stride) if n else slice(0, 0)
+            for i, d, n, stride in zip(at, window.rhs_dilation, sizes, window.window_strides, strict=True)
+        )
+        with np.errstate(all="ignore"):
+            here: Any = (..., *at)
+            total += np.matmul(image[(slice(None), *shifted)], kernel[here].T)
+    return total

@@ -1,0 +1,239 @@
+"""Contraction: sums of products over shared axes, of which every matrix product is a case.
+
+One op, `dot_general`, with the axes named as in `jax.lax`; matmul, matvec, tensordot and einsum are
+compositions of it and movement. Sums are carried as `reductions.accumulation_dtype` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...op import (
+    Linear,
+    Op,
+    Operand,
+    dtype_attribute,
+    element_count,
+    pairs,
+    require,
+    require_axes,
+    require_same_dtype,
+)
+from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, TensorType, dtype_name, same_dimension
+from ..reduction import accumulation_dtype
+from ..shape.rearrange import Transpose
+
+Pairs = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class Axes(NamedTuple):
+    """The axes of one operand by their part in the contraction, each in order."""
+
+    batch: tuple[int, ...]
+    free: tuple[int, ...]
+    contracting: tuple[int, ...]
+
+
+def operand_axes(rank: int, side: int, contracting: Pairs, batch: Pairs) -> Axes:
+    """The axes of the left (`side` 0) or right (1) operand of `dot_general`."""
+    taken = batch[side] + contracting[side]
+    return Axes(batch[side], tuple(a for a in range(rank) if a not in taken), contracting[side])
+
+
+class DotGeneral(Op):
+    """``z[b, i, j] = sum_k x[b, i, k] * y[b, j, k]``: batch axes, then the free axes of `x`, then of `y`.
+
+    `contracting` and `batch` each are two rows, the axes of `x` and of `y` that go together. `dtype` is
+    the element type of the result: the operands' own, or a wider one of the same kind, to which the
+    operands are converted before they are multiplied. ``dz = dx . y + x . dy``.
+    """
+
+    name = "dot_general"
+    is_contraction = True
+    operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
+    attributes = {
+        "contracting": pairs("axes summed over: a row of axes of x, a row of axes of y"),
+        "batch": pairs("axes kept in step: a row of axes of x, a row of axes of y"),
+        "dtype": dtype_attribute("the element type of the result"),
+    }
+
+    @staticmethod
+    def infer(
+        x: TensorType, y: TensorType, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> TensorType:
+        operand_dtype = require_same_dtype("dot_general", x, y)
+        for word, rows in (("contracting", contracting), ("batch", batch)):
+            require(
+                len(rows) == 2 and len(rows[0]) == len(rows[1]),
+                f"dot_general: {word} must be two rows of equally many axes, got {rows}",
+            )
+        for side, type_ in enumerate((x, y)):
+            require_axes("dot_general", "contracting and batch", contracting[side] + batch[side], type_.rank)
+        for word, rows in (("contracting", contracting), ("batch", batch)):
+            for left, right in zip(rows[0], rows[1], strict=True):
+                require(
+                    same_dimension(x.shape[left], y.shape[right]),
+                    f"dot_general: {word} axis {left} of {x} and axis {right} of {y} differ in size",
+                )
+        require(
+            _widens(operand_dtype, dtype),
+            f"dot_general: cannot accumulate {dtype_name(operand_dtype)} products in {dtype_name(dtype)}",
+        )
+        left_axes = operand_axes(x.rank, 0, contracting, batch)
+        right_axes = operand_axes(y.rank, 1, contracting, batch)
+        shared = [
+            y.shape[j] if x.shape[i] is None else x.shape[i] for i, j in zip(batch[0], batch[1], strict=True)
+        ]
+        free = [*(x.shape[a] for a in left_axes.free), *(y.shape[a] for a in right_axes.free)]
+        return TensorType((*shared, *free), dtype)
+
+    @classmethod
+    def flops(
+        cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, Any]
+    ) -> int:
+        """One multiplication and one addition for each product."""
+        depth = prod(operands[0].shape[axis] or 1 for axis in attributes["contracting"][0])
+        return 2 * depth * element_count(results[0])
+
+    @staticmethod
+    def evaluate(
+        x: np.ndarray, y: np.ndarray, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> np.ndarray:
+        carried = accumulation_dtype(dtype)
+        left, right = (operand_axes(a.ndim, s, contracting, batch) for s, a in enumerate((x, y)))
+        shape = [x.shape[a] for a in left.batch + left.free] + [y.shape[a] for a in right.free]
+        x = np.transpose(x, left.batch + left.free + left.contracting).astype(carried, copy=False)
+        y = np.transpose(y, right.batch + right.contracting + right.free).astype(carried, copy=False)
+        shared, summed = len(left.batch), len(left.contracting)
+        x = x.reshape(*x.shape[:shared], prod(x.shape[shared : x.ndim - summed]),
+                      prod(x.shape[x.ndim - summed :]))  # fmt: skip
+        y = y.reshape(*y.shape[:shared], prod(y.shape[shared : shared + summed]),
+                      prod(y.shape[shared + summed :]))  # fmt: skip
+        with np.errstate(all="ignore"):
+            return np.asarray(np.matmul(x, y).reshape(shape).astype(dtype))
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
+        """A transposed operand is read as it lies, where that leaves batch and free axes in order."""
+        operands, summed = [x, y], list(contracting)
+        for side, operand in enumerate((x, y)):
+            inner = b.defining(operand)
+            if inner is None or inner.op is not Transpose:
+                continue
+            order = inner.attributes["permutation"]
+            free = [order[a] for a in operand_axes(len(order), side, contracting, batch).free]
+            if free == sorted(free) and all(order[a] == a for a in batch[side]):
+                operands[side] = inner.operands[0]
+                summed[side] = tuple(order[a] for a in contracting[side])
+        if operands == [x, y]:
+            return None
+        return b.dot_general(*operands, contracting=tuple(summed), batch=batch, dtype=dtype)
+
+    @staticmethod
+    def permuted(
+        b: Any,
+        permutation: tuple[int, ...],
+        x: Any,
+        y: Any,
+        *,
+        contracting: Pairs,
+        batch: Pairs,
+        dtype: np.dtype,
+    ) -> Any:
+        """With the operands exchanged, the free axes of `y` come before those of `x`."""
+        shared = len(batch[0])
+        left = len(operand_axes(b.tensor_type(x).rank, 0, contracting, batch).free)
+        both = range(shared + left, len(permutation)), range(shared, shared + left)
+        if permutation != (*range(shared), *both[0], *both[1]):
+            return None
+        return b.dot_general(
+            y, x, contracting=tuple(contracting[::-1]), batch=tuple(batch[::-1]), dtype=dtype
+        )
+
+    @staticmethod
+    def jvp(
+        b: Any, primals: Any, tangents: Any, result: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> Any:
+        (x, y), (dx, dy) = primals, tangents
+        axes = {"contracting": contracting, "batch": batch, "dtype": dtype}
+        left = None if dx is None else b.dot_general(dx, y, **axes)
+        right = None if dy is None else b.dot_general(x, dy, **axes)
+        return right if left is None else left if right is None else b.add(left, right)
+
+    @staticmethod
+    def transpose(
+        b: Any, cotangent: Any, operands: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
+    ) -> Any:
+        """The cotangent contracted with the other operand over its free axes, put back in order."""
+        side = 0 if isinstance(operands[0], Linear) else 1
+        linear, other = operands[side], operands[1 - side]
+        mine = operand_axes(linear.rank, side, contracting, batch)
+        its = operand_axes(b.tensor_type(other).rank, 1 - side, contracting, batch)
+        shared = tuple(range(len(mine.batch)))
+        first = len(shared) + (len(mine.free) if side == 0 else 0)
+        freed = tuple(range(first, first + len(its.free)))
+        wide = other if b.tensor_type(other).dtype == dtype else b.convert(other, dtype=dtype)
+        paired = dict(zip(its.contracting, mine.contracting, strict=True))
+        summed = tuple(paired[a] for a in sorted(its.contracting))
+        # Either may stand on the left; a matrix product's cotangents come out in order one way.
+        places = (*mine.batch, *summed, *mine.free)
+        if places == tuple(range(len(places))):
+            found = b.dot_general(
+                wide, cotangent, contracting=(its.free, freed), batch=(its.batch, shared), dtype=dtype
+            )
+        else:
+            places = (*mine.batch, *mine.free, *summed)
+            found = b.dot_general(
+                cotangent, wide, contracting=(freed, its.free), batch=(shared, its.batch), dtype=dtype
+            )
+        order = tuple(places.index(a) for a in range(len(places)))
+        if order != tuple(range(len(order))):
+            found = b.transpose(found, permutation=order)
+        if linear.dtype != dtype:
+            found = b.convert(found, dtype=linear.dtype)
+        return [found, None] if side == 0 else [None, found]
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        *,
+        contracting: Pairs,
+        batch: Pairs,
+        dtype: np.dtype,
+    ) -> Any:
+        """Both batched: one more batch axis. One batched: its batch is one more free axis."""
+        up = [int(has) for has in batched]
+        contracted: Any = tuple(tuple(a + n for a in row) for row, n in zip(contracting, up, strict=True))
+        kept: Any = tuple(tuple(a + n for a in row) for row, n in zip(batch, up, strict=True))
+        x, y = operands
+        if all(batched):
+            kept = ((0, *kept[0]), (0, *kept[1]))
+            found = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=dtype)
+            return [found], [True]
+        found = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=dtype)
+        place = len(kept[0])
+        if batched[1]:
+            place += len(operand_axes(b.tensor_type(x).rank, 0, contracted, kept).free)
+        if place:
+            rank = b.tensor_type(found).rank
+            found = b.transpose(found, permutation=(place, *(a for a in range(rank) if a != place)))
+        return [found], [True]
+
+    @staticmethod
+    def lower(l: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
+        return l.contract(x, y, contracting, batch)
+
+
+def _widens(operand: np.dtype, result: np.dtype) -> bool:
+    """Whether products of `operand` may be summed in `result`."""
+    if operand == result:
+        return True
+    same_kind = any(operand in kind and result in kind for kind in (INTEGERS, FLOATS, COMPLEX))
+    return same_kind and result.itemsize > operand.itemsize

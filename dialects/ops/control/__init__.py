@@ -1,0 +1,1 @@
+"""Ops that refer to functions: calls, branches, loops, scans, and their backward passes."""

@@ -1,0 +1,88 @@
+"""Calls: ops that refer to functions of the module by symbol.
+
+A body is a private function, never a nested region; the values that it captures are operands. An engine that
+evaluates passes the rule a callable on arrays in place of a `symbol` attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from ...op import Attribute, Op, Operand, symbol
+from ...types import ANY, SizeType, TensorType, ValueType
+
+RESULTS: Final = Attribute("types", "the types of the results")
+
+
+@dataclass(frozen=True, slots=True)
+class Passed(Operand):
+    """An operand that a call passes on: an array, or a size (of a dynamic dimension)."""
+
+    def check(self, op: str, actual: ValueType) -> None:
+        if not isinstance(actual, SizeType):
+            Operand.check(self, op, actual)
+
+
+class CallLike(Op):
+    """Family of ops that compute what their `callee` computes; sizes among the operands come first."""
+
+    operands: ClassVar[tuple[Operand, ...]] = (Passed("xs", ANY, variadic=True),)
+    callee_attribute = "callee"
+
+    @classmethod
+    def infer(cls, *xs: TensorType, results: Any, **attributes: Any) -> tuple[TensorType, ...]:
+        return tuple(results)
+
+    @classmethod
+    def evaluate(cls, *xs: np.ndarray, callee: Callable[..., Any], **attributes: Any) -> Any:
+        return callee(*xs)
+
+    @classmethod
+    def lower(cls, l: Any, *xs: Any, callee: str, **attributes: Any) -> Any:
+        return l.call(callee, xs)
+
+    @classmethod
+    def transpose(
+        cls, b: Any, cotangents: Any, operands: Any, engine: Any, *, callee: str, **attributes: Any
+    ) -> Any:
+        return engine.call(b, callee, operands, cotangents)
+
+
+class PlainCall(CallLike):
+    """Family of calls without derivative or batching rules of their own."""
+
+    @classmethod
+    def predicated(
+        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
+    ) -> Any:
+        """The callee takes the predicate too."""
+        callee = engine.predicated(attributes["callee"])
+        return b.apply(cls, (predicate, *operands), {**attributes, "callee": callee})
+
+
+class Call(PlainCall):
+    """``y... = callee(x...)``, the results of another function of the module.
+
+    Their types are stated by `results`, so that inference stays local; the verifier of the module compares
+    them with the callee's.
+    """
+
+    name = "call"
+    attributes = {
+        "callee": symbol("the function's name"),
+        "results": Attribute("types", "the types of its results"),
+    }
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, callee: str, results: Any) -> Any:
+        return engine.call(b, callee, primals, tangents)
+
+    @staticmethod
+    def batch(
+        b: Any, size: Any, operands: Any, batched: Any, engine: Any, *, callee: str, results: Any
+    ) -> Any:
+        return engine.call(b, size, callee, operands, batched)

@@ -1,0 +1,252 @@
+"""`cond`: choose between functions of the module by an index.
+
+Batched along one index for all elements it stays a `cond`; with one index for each element every branch runs
+for all of them, under a predicate that tells who chose it, and the results are selected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...op import Attribute, Linear, Op, Operand, require
+from ...types import ANY, INT32, TensorType
+from .call import RESULTS, Passed
+from .values import (
+    Flags,
+    carrying,
+    choose,
+    gated_where,
+    pick,
+    present,
+    repeated_where,
+    spread,
+    zeros_of,
+)
+
+
+class Cond(Op):
+    """``y... = branches[index](x...)``, with `index` clamped to the branches there are."""
+
+    name = "cond"
+    operands = (Operand("index", frozenset({INT32})), Passed("xs", ANY, variadic=True))
+    attributes = {"branches": Attribute("symbols", "the functions to choose from"), "results": RESULTS}
+
+    @staticmethod
+    def infer(index: TensorType, *xs: TensorType, branches: Any, results: Any) -> tuple[TensorType, ...]:
+        require(index.rank == 0, f"cond: the index must be 0-d, got {index}")
+        require(len(branches) > 0, "cond: expected at least one branch")
+        return tuple(results)
+
+    @staticmethod
+    def evaluate(
+        index: np.ndarray, *xs: np.ndarray, branches: Sequence[Callable[..., Any]], results: Any
+    ) -> Any:
+        return branches[min(max(int(index), 0), len(branches) - 1)](*xs)
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, *, branches: Any, results: Any) -> Any:
+        active = tuple(t is not None for t in tangents[1:])
+        everything = carrying(results)
+        derivatives = [engine.differentiate(s, active, everything).symbol for s in branches]
+        moving = [t for t in tangents[1:] if t is not None]
+        types = (*results, *pick(results, everything))
+        outputs = list(b.cond(primals[0], *primals[1:], *moving, branches=derivatives, results=types))
+        return outputs[: len(results)], spread(outputs[len(results) :], everything)
+
+    @staticmethod
+    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, *, branches: Any, results: Any) -> Any:
+        """Each branch saves its residuals in slots of its own; the other branches fill them with zeros.
+
+        Where the sizes of a slot are dynamic, another branch runs the slot's own branch for its shapes.
+        """
+        active = tuple(t is not None for t in tangents[1:])
+        parts = [engine.linearize(s, active) for s in branches]
+        arguments = [b.type_of(x) for x in primals[1:]]
+        slots = [engine.types_of(p.primal)[len(results) :] for p in parts]
+        firsts = [sum(map(len, slots[:i])) for i in range(len(slots))]
+        flat = [t for part in slots for t in part]
+
+        def empty(c: Any, values: Any, position: int) -> list[Any]:
+            if all(t.is_static for t in slots[position]):
+                return [zeros_of(c, t) for t in slots[position]]
+            again = engine.called(c, engine.effect_free(parts[position].primal), values)
+            return [c.zeros_like(x) for x in again[len(results) :]]
+
+        def primal(position: int) -> str:
+            def build(c: Any, values: Any) -> Any:
+                outputs = engine.called(c, parts[position].primal, values)
+                filled: list[Any] = []
+                for i in range(len(branches)):
+                    filled += outputs[len(results) :] if i == position else empty(c, values, i)
+                return [*outputs[: len(results)], *filled]
+
+            return str(engine.function(f"{branches[position]}_branch", arguments, build))
+
+        kinds = (*results, *flat)
+        chosen = [primal(i) for i in range(len(branches))]
+        outputs = list(b.cond(*primals, branches=chosen, results=kinds))
+        union = tuple(any(p.active_results[i] for p in parts) for i in range(len(results)))
+        moving = [t for t in tangents[1:] if t is not None]
+        everything = [*primals[1:], *outputs]
+        first_result = len(arguments)
+        first_slot = first_result + len(results)
+
+        def residuals_of(position: int, values: Sequence[Any]) -> list[Any]:
+            """The residuals of one branch, picked from inputs, results and slots."""
+            first = first_slot + firsts[position]
+            own = [*values[first_result:first_slot], *values[first : first + len(slots[position])]]
+            picked: list[Any] = parts[position].residual_values(values[:first_result], own)
+            return picked
+
+        # The linear branches take those of them that some branch uses, and shape operands.
+        places = list(range(len(everything)))
+        needed = {i for position in range(len(parts)) for i in residuals_of(position, places)}
+        needed |= {i for i, on in enumerate(active) if on and not arguments[i].is_static}
+        needed |= {first_result + i for i, on in enumerate(union) if on and not results[i].is_static}
+        kept = sorted(needed)
+        residuals = [everything[i] for i in kept]
+        shape_operands = [kept.index(i) if i in needed else -1 for i, on in enumerate(active) if on]
+        linear_types = [b.type_of(v) for v in (*residuals, *moving)]
+
+        def linear(position: int) -> str:
+            part = parts[position]
+
+            def build(c: Any, values: Any) -> Any:
+                known = dict(zip(kept, values[: len(residuals)], strict=True))
+                own = residuals_of(position, [known.get(i) for i in places])
+                outputs = engine.called(c, part.linear, [*own, *values[len(residuals) :]])
+                pushed = spread(outputs, part.active_results)
+                filled = []
+                for i, is_active in enumerate(union):
+                    if is_active and pushed[i] is None:
+                        shaped = known.get(first_result + i)
+                        filled.append(zeros_of(c, results[i]) if shaped is None else c.zeros_like(shaped))
+                    elif is_active:
+                        filled.append(pushed[i])
+                return filled
+
+            symbol = engine.function(f"{branches[position]}_branch_linear", linear_types, build)
+            engine.set_shape_operands(symbol, [*(-1 for _ in residuals), *shape_operands])
+            return str(symbol)
+
+        chosen = [linear(i) for i in range(len(branches))]
+        pushed = b.cond(primals[0], *residuals, *moving, branches=chosen, results=pick(results, union))
+        return outputs[: len(results)], spread(list(pushed), union)
+
+    @staticmethod
+    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, *, branches: Any, results: Any) -> Any:
+        """A `cond` of the backward passes of the branches."""
+        index, xs = operands[0], operands[1:]
+        linear = tuple(isinstance(x, Linear) for x in xs)
+        kinds: list[Any] = [x.type for x in xs if isinstance(x, Linear)]
+        other = [x for x in xs if not isinstance(x, Linear)]
+        incoming = [c for c in cotangents if c is not None]
+        backward_passes = [engine.transpose(name, linear, present(cotangents)) for name in branches]
+        shapes = [kind.shape for kind in kinds]
+        for i, x in enumerate(x for x in xs if isinstance(x, Linear)):
+            if not all(backward.nonzero[i] for backward in backward_passes):
+                shapes[i] = x.sizes
+        sizes = [n for shape in shapes for n in shape if n is not None and not isinstance(n, int)]
+        count = len(other) + len(incoming)
+        types = [b.type_of(v) for v in (*other, *incoming, *sizes)]
+
+        def whole(name: str, backward: Any) -> str:
+            """A backward pass that returns zeros where a branch has no cotangent."""
+
+            def build(c: Any, values: Any) -> Any:
+                outgoing = spread(engine.called(c, backward.symbol, values[:count]), backward.nonzero)
+                known = iter(values[count:])
+                filled = []
+                for cotangent, kind, shape in zip(outgoing, kinds, shapes, strict=True):
+                    own = [n if n is None or isinstance(n, int) else next(known) for n in shape]
+                    filled.append(c.full(0, tuple(own), kind.dtype) if cotangent is None else cotangent)
+                return filled
+
+            return str(engine.function(f"{name}_branch_transpose", types, build))
+
+        chosen = [whole(name, backward) for name, backward in zip(branches, backward_passes, strict=True)]
+        outputs = list(b.cond(index, *other, *incoming, *sizes, branches=chosen, results=tuple(kinds)))
+        return [None, *spread(outputs, linear)]
+
+    @staticmethod
+    def batch(
+        b: Any, size: Any, operands: Any, batched: Any, engine: Any, *, branches: Any, results: Any
+    ) -> Any:
+        """One index for all: one cond of batched branches. One for each: all branches, then select."""
+        if not batched[0]:
+            return _batched_branches(b, size, operands, tuple(batched[1:]), engine, branches)
+        lead = engine.leading(size)
+        outcomes = []
+        for position, branch in enumerate(branches):
+            is_this = _is_branch(b, operands[0], position, len(branches))
+            predicate = [is_this] if engine.needs_predicate(branch) else []
+            branch = engine.predicated(branch) if predicate else branch
+            flags = (*(True for _ in predicate), *batched[1:])
+            symbol, _, _ = engine.batched_callee(b, branch, flags, all_results=True)
+            inputs = gated_where(b, is_this, operands[1:], batched[1:])
+            outcomes.append(engine.called(b, symbol, [*lead, *predicate, *inputs]))
+        chosen = outcomes[-1]
+        for position in range(len(outcomes) - 2, -1, -1):
+            limit = b.full_like(operands[0], position)
+            is_before = b.compare(operands[0], limit, direction="LE")
+            chosen = [choose(b, is_before, x, y) for x, y in zip(outcomes[position], chosen, strict=True)]
+        return chosen, [True] * len(results)
+
+    @staticmethod
+    def lower(l: Any, index: Any, *xs: Any, branches: Any, results: Any) -> Any:
+        return l.cond(index, xs, branches)
+
+    @classmethod
+    def predicated(
+        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
+    ) -> Any:
+        """Each branch takes the predicate too."""
+        branches = tuple(engine.predicated(name) for name in attributes["branches"])
+        return b.apply(cls, (operands[0], predicate, *operands[1:]), {**attributes, "branches": branches})
+
+    @staticmethod
+    def live_operands(engine: Any, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
+        """An operand is live where one of the branches uses it."""
+        flags = [engine.live_arguments(branch, used) for branch in attributes["branches"]]
+        return (True, *(any(of_one) for of_one in zip(*flags, strict=True))), used
+
+    @staticmethod
+    def without_dead_results(
+        engine: Any, operands: Flags, results: Flags, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Branches with these operands and results only."""
+        branches = tuple(engine.restricted(name, operands[1:], results) for name in attributes["branches"])
+        return {"branches": branches, "results": pick(attributes["results"], results)}
+
+
+def _batched_branches(
+    b: Any, size: Any, operands: Any, batched: Flags, engine: Any, branches: Sequence[str]
+) -> tuple[list[Any], list[bool]]:
+    """One cond of batched branches; a result is batched if one of the branches returns it batched."""
+    parts = [engine.batched_callee(b, branch, batched) for branch in branches]
+    flags = [any(column) for column in zip(*(own for _, own, _ in parts), strict=True)]
+    inputs = [*engine.leading(size), *operands[1:]]
+
+    def branch(position: int) -> str:
+        symbol, own, _ = parts[position]
+
+        def build(c: Any, values: Any) -> list[Any]:
+            width = values[0] if engine.leading(size) else size
+            return repeated_where(c, engine.called(c, symbol, values), flags, own, width)
+
+        return str(engine.function(f"{symbol}_branch", [b.type_of(v) for v in inputs], build))
+
+    chosen = [s if list(own) == flags else branch(i) for i, (s, own, _) in enumerate(parts)]
+    kinds = [types for types in zip(*(t for _, _, t in parts), strict=True)]
+    owns = list(zip(*(own for _, own, _ in parts), strict=True))
+    results = tuple(t[own.index(True) if True in own else 0] for t, own in zip(kinds, owns, strict=True))
+    return list(b.cond(operands[0], *inputs, branches=chosen, results=results)), flags
+
+
+def _is_branch(b: Any, index: Any, position: int, count: int) -> Any:
+    """Which elements of a batched index choose the branch at `position`, ends clamped."""
+    direction = "LE" if position == 0 else "GE" if position == count - 1 else "EQ"
+    return b.compare(index, b.full_like(index, position), direction=direction)

@@ -1,0 +1,382 @@
+"""`scan`: apply a function along the leading axis of arrays, carrying values and stacking results.
+
+The length of the loop is known when it starts, so it has a backward pass: linearization splits it into a
+primal scan that stacks residuals and a linear scan over them, and the transpose of the linear scan runs the
+other way round. Operands are the constants, then the carry, then the arrays that are scanned over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...op import Linear, Op, boolean, integer, require, sizes, symbol
+from ...types import ANY, INEXACT, TensorType, same_dimension
+from .call import RESULTS, Passed
+from .values import (
+    Flags,
+    fixed_point,
+    pick,
+    present,
+    repeated_where,
+    spread,
+    zeros_where_none,
+)
+
+
+class Scan(Op):
+    """``carry, y[t] = body(constants, carry, x[t])`` for ``t = 0, 1, ..., length - 1``; carry, then ``y``.
+
+    With `reverse`, `t` runs from the end; positions of `x` and `y` stay what they are. `results` states the
+    types of the carry and of the stacked ``y``.
+    """
+
+    name = "scan"
+    operands = (Passed("xs", ANY, variadic=True),)
+    attributes = {
+        "body": symbol(
+            "maps constants, carry and one slice of each array to carry and one slice of each result"
+        ),
+        "constant_count": integer("how many operands are constants"),
+        "carry_count": integer("how many operands after those are the carry"),
+        "length": sizes("the number of steps, one size"),
+        "reverse": boolean("whether steps run from the end"),
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def infer(
+        *xs: TensorType,
+        body: str,
+        constant_count: int,
+        carry_count: int,
+        length: tuple[int | None, ...],
+        reverse: bool,
+        results: Any,
+    ) -> tuple[TensorType, ...]:
+        require(len(length) == 1, f"scan: length {length} must be one size")
+        for x in xs[constant_count + carry_count :]:
+            require(
+                x.rank > 0 and same_dimension(x.shape[0], length[0]),
+                f"scan: {x} cannot be scanned over in {length[0]} steps",
+            )
+        carry = xs[constant_count : constant_count + carry_count]
+        require(
+            tuple(results[:carry_count]) == tuple(carry),
+            f"scan: the carry is ({', '.join(map(str, carry))}) before and "
+            f"({', '.join(map(str, results[:carry_count]))}) after",
+        )
+        return tuple(results)
+
+    @staticmethod
+    def evaluate(
+        *xs: np.ndarray,
+        body: Callable[..., Any],
+        constant_count: int,
+        carry_count: int,
+        length: tuple[int, ...],
+        reverse: bool,
+        results: Any,
+    ) -> Any:
+        constants, carry, arrays = _parts(xs, constant_count, carry_count)
+        steps = range(length[0])
+        stacked: list[list[np.ndarray]] = [[] for _ in results[carry_count:]]
+        for t in reversed(steps) if reverse else steps:
+            after = body(*constants, *carry, *(np.asarray(x[t]) for x in arrays))
+            carry = tuple(after[:carry_count])
+            for column, y in zip(stacked, after[carry_count:], strict=True):
+                column.append(y)
+        if length[0]:
+            return (*carry, *(np.stack(rows[::-1] if reverse else rows) for rows in stacked))
+        shapes = [kind.shape[1:] for kind in results[carry_count:]]
+        if any(None in shape for shape in shapes):  # only the body knows the sizes of a row
+            nothing = (np.zeros(x.shape[1:], x.dtype) for x in arrays)
+            shapes = [np.shape(y) for y in body(*constants, *carry, *nothing)[carry_count:]]
+        kinds = zip(shapes, results[carry_count:], strict=True)
+        return (*carry, *(np.zeros((0, *shape), kind.dtype) for shape, kind in kinds))
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+        """One scan that carries the tangents along."""
+        loop = _Loop(attributes)
+        constants, carry, arrays = loop.parts(primals)
+        dconstants, dcarry, darrays = loop.parts(tangents)
+        active_constants, active_arrays = present(dconstants), present(darrays)
+        active, by_activity = loop.active_carry(
+            present(dcarry),
+            lambda flags: engine.differentiate(loop.body, (*active_constants, *flags, *active_arrays)),
+        )
+        ys = by_activity.active_results[loop.carry_count :]
+        derivative = engine.differentiate(
+            loop.body, (*active_constants, *active, *active_arrays), (*active, *ys)
+        )
+        moving = zeros_where_none(b, pick(dcarry, active), pick(carry, active))
+        operands = [
+            [*constants, *_present(dconstants)],
+            [*carry, *moving],
+            [*arrays, *_present(darrays)],
+        ]
+        k, n, m = len(constants), len(carry), len(arrays)
+
+        def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+            primal = [*cs[:k], *now[:n], *slices[:m]]
+            after = engine.called(c, derivative.symbol, [*primal, *cs[k:], *now[n:], *slices[m:]])
+            count = len(loop.results)
+            values, pushed = after[:count], after[count:]
+            grown = sum(active)
+            return [*values[:n], *pushed[:grown]], [*values[n:], *pushed[grown:]]
+
+        carried, stacked = loop.emit(b, engine, "jvp", operands, body, loop.reverse)
+        count = len(loop.results) - n
+        results = [*carried[:n], *stacked[:count]]
+        return results, [*spread(carried[n:], active), *spread(stacked[count:], ys)]
+
+    @staticmethod
+    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+        """A scan that stacks residuals, and a linear scan over them."""
+        loop = _Loop(attributes)
+        constants, carry, arrays = loop.parts(primals)
+        dconstants, dcarry, darrays = loop.parts(tangents)
+        active_constants, active_arrays = present(dconstants), present(darrays)
+        active, part = loop.active_carry(
+            present(dcarry),
+            lambda flags: engine.linearize(loop.body, (*active_constants, *flags, *active_arrays)),
+        )
+        k, n = len(constants), len(carry)
+        ys = part.active_results[n:]
+        # A residual that is a constant or an array to scan over exists already; the others are stacked.
+        is_free = [r.kind == "input" and not k <= r.index < k + n for r in part.residuals]
+
+        def primal(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+            inputs = [*cs, *now, *slices]
+            outputs = engine.called(c, part.primal, inputs)
+            residuals = part.residual_values(inputs, outputs)
+            kept = [r for r, free in zip(residuals, is_free, strict=True) if not free]
+            return outputs[:n], [*outputs[n : len(loop.results)], *kept]
+
+        carried, stacked = loop.emit(b, engine, "primal", [constants, carry, arrays], primal, loop.reverse)
+        count = len(loop.results) - n
+        results = [*carried, *stacked[:count]]
+        kept = iter(stacked[count:])
+        fixed: list[Any] = []
+        scanned: list[Any] = []
+        places: list[tuple[bool, int]] = []
+        for residual, free in zip(part.residuals, is_free, strict=True):
+            if free and residual.index < k:
+                places.append((True, len(fixed)))
+                fixed.append(constants[residual.index])
+            else:
+                places.append((False, len(scanned)))
+                scanned.append(arrays[residual.index - k - n] if free else next(kept))
+
+        moving = zeros_where_none(b, pick(dcarry, active), pick(carry, active))
+        operands = [[*fixed, *_present(dconstants)], moving, [*scanned, *_present(darrays)]]
+
+        def linear(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+            residuals = [cs[i] if is_fixed else slices[i] for is_fixed, i in places]
+            own_tangents = [*cs[len(fixed) :], *now, *slices[len(scanned) :]]
+            pushed = spread(engine.called(c, part.linear, [*residuals, *own_tangents]), part.active_results)
+            grown = [
+                c.zeros_like(now[sum(active[:i])]) if pushed[i] is None else pushed[i]
+                for i in range(n)
+                if active[i]
+            ]
+            return grown, [p for p in pushed[n:] if p is not None]
+
+        pushed_carry, pushed_ys = loop.emit(b, engine, "linear", operands, linear, loop.reverse)
+        return results, [*spread(pushed_carry, active), *spread(pushed_ys, ys)]
+
+    @staticmethod
+    def transpose(b: Any, cotangents: Any, operands: Any, engine: Any, **attributes: Any) -> Any:
+        """A scan the other way round, which accumulates the cotangents of constants in its carry."""
+        loop = _Loop(attributes)
+        constants, carry, arrays = loop.parts(operands)
+        k, n = len(constants), len(carry)
+        # A carry that starts at a known value starts at zero: that is what linear in it means.
+        kinds: list[Any] = [x.type if isinstance(x, Linear) else b.tensor_type(x) for x in carry]
+        require(
+            all(t.dtype in INEXACT for t in kinds),
+            f"scan: only a scan that is linear in all of its carry can be transposed, it carries "
+            f"({', '.join(map(str, kinds))})",
+        )
+        flags = tuple(isinstance(x, Linear) or k <= i < k + n for i, x in enumerate(operands))
+        backward = engine.transpose(loop.body, flags, ((True,) * n) + present(cotangents[n:]))
+        fixed = [x for x in constants if not isinstance(x, Linear)]
+        scanned = [x for x in arrays if not isinstance(x, Linear)]
+        summed = [x for x in constants if isinstance(x, Linear)]
+        sums = [b.full(0, x.sizes, x.dtype) for x in summed]
+        back = [
+            b.full(0, x.sizes if isinstance(x, Linear) else b.sizes(x), t.dtype) if c is None else c
+            for x, t, c in zip(carry, kinds, cotangents[:n], strict=True)
+        ]
+        ys = _present(cotangents[n:])
+        nonzero_arrays = backward.nonzero[len(summed) + n :]
+
+        def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+            totals, incoming = now[: len(sums)], now[len(sums) :]
+            inputs = [*cs, *slices[: len(scanned)], *incoming, *slices[len(scanned) :]]
+            out = spread(engine.called(c, backward.symbol, inputs), backward.nonzero)
+            first, then = len(sums), len(sums) + n
+            added = [t if o is None else c.add(t, o) for t, o in zip(totals, out[:first], strict=True)]
+            previous = zeros_where_none(c, out[first:then], incoming)
+            return [*added, *previous], _present(out[then:])
+
+        carried, stacked = loop.emit(
+            b, engine, "transpose", [fixed, [*sums, *back], [*scanned, *ys]], body, not loop.reverse
+        )
+        totals, first = iter(carried[: len(sums)]), carried[len(sums) :]
+        columns = iter(spread(stacked, nonzero_arrays))
+        return [
+            *(next(totals) if isinstance(x, Linear) else None for x in constants),
+            *(c if isinstance(x, Linear) else None for x, c in zip(carry, first, strict=True)),
+            *(next(columns) if isinstance(x, Linear) else None for x in arrays),
+        ]
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any, engine: Any, **attributes: Any) -> Any:
+        """The body batched; in arrays that are scanned over, the batch is axis 1."""
+        loop = _Loop(attributes)
+        constants, carry, arrays = loop.parts(operands)
+        bconstants, bcarry, barrays = loop.parts(batched)
+        n = len(carry)
+
+        def one_iteration(carried: Flags) -> tuple[Flags, Any]:
+            callee = engine.batch(loop.body, (*bconstants, *carried, *barrays))
+            return callee.batched_results[:n], callee
+
+        flags, callee = fixed_point(one_iteration, bcarry)
+        after = callee.batched_results
+        spread_carry = repeated_where(b, carry, flags, bcarry, size)
+        scanned = [_swapped(b, x) if has else x for x, has in zip(arrays, barrays, strict=True)]
+        lead = engine.leading(size)
+
+        def body(c: Any, cs: Any, now: Any, slices: Any) -> Any:
+            results = engine.called(c, callee.symbol, [*cs, *now, *slices])
+            width = cs[0] if lead else size
+            return repeated_where(c, results[:n], flags, after[:n], width), results[n:]
+
+        carried, stacked = loop.emit(
+            b, engine, "batched", [[*lead, *constants], spread_carry, scanned], body, loop.reverse
+        )
+        ys = [_swapped(b, y) if has else y for y, has in zip(stacked, after[n:], strict=True)]
+        return [*carried, *ys], [*flags, *after[n:]]
+
+    @staticmethod
+    def lower(l: Any, *xs: Any, body: str, constant_count: int, carry_count: int, **attributes: Any) -> Any:
+        constants, carry, arrays = _parts(xs, constant_count, carry_count)
+        return l.scan(body, constants, carry, arrays, attributes["length"][0], attributes["reverse"])
+
+    @classmethod
+    def predicated(
+        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
+    ) -> Any:
+        """The body takes the predicate as one more constant."""
+        count = attributes["constant_count"] + 1
+        changed = {"body": engine.predicated(attributes["body"]), "constant_count": count}
+        return b.apply(cls, (predicate, *operands), {**attributes, **changed})
+
+    @staticmethod
+    def live_operands(engine: Any, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
+        """An entry of the carry is live where a used result depends on it, in any iteration."""
+        k, n = attributes["constant_count"], attributes["carry_count"]
+
+        def one_iteration(carried: Flags) -> tuple[Flags, Flags]:
+            live = engine.live_arguments(attributes["body"], (*carried, *used[n:]))
+            return live[k : k + n], live
+
+        carried, live = fixed_point(one_iteration, used[:n])
+        return (*live[:k], *carried, *live[k + n :]), (*carried, *used[n:])
+
+    @staticmethod
+    def without_dead_results(
+        engine: Any, operands: Flags, results: Flags, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """A body with these operands and results only."""
+        k, n = attributes["constant_count"], attributes["carry_count"]
+        return {
+            **attributes,
+            "body": engine.restricted(attributes["body"], operands, results),
+            "constant_count": sum(operands[:k]),
+            "carry_count": sum(results[:n]),
+            "results": pick(attributes["results"], results),
+        }
+
+
+class _Loop:
+    """The attributes of a scan, and how a scan with a mapped body is emitted."""
+
+    def __init__(self, attributes: dict[str, Any]) -> None:
+        self.body: str = attributes["body"]
+        self.constant_count: int = attributes["constant_count"]
+        self.carry_count: int = attributes["carry_count"]
+        self.length: tuple[Any, ...] = tuple(attributes["length"])
+        self.reverse: bool = attributes["reverse"]
+        self.results: tuple[TensorType, ...] = tuple(attributes["results"])
+
+    def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Constants, carry and arrays."""
+        constants, carry, arrays = _parts(values, self.constant_count, self.carry_count)
+        return list(constants), list(carry), list(arrays)
+
+    def active_carry(self, flags: Flags, derivative_of: Callable[[Flags], Any]) -> tuple[Flags, Any]:
+        """The entries of the carry that have a tangent in some iteration, and the body's derivative then."""
+
+        def one_iteration(carried: Flags) -> tuple[Flags, Any]:
+            derivative = derivative_of(carried)
+            return derivative.active_results[: self.carry_count], derivative
+
+        return fixed_point(one_iteration, flags)
+
+    def emit(
+        self,
+        b: Any,
+        engine: Any,
+        name: str,
+        operands: Sequence[Sequence[Any]],
+        build: Callable[..., tuple[Sequence[Any], Sequence[Any]]],
+        reverse: bool,
+    ) -> tuple[list[Any], list[Any]]:
+        """A scan of constants, carry and arrays; `build` returns the next carry and slices of the results."""
+        constants, carry, arrays = operands
+        k, n = len(constants), len(carry)
+        types = [b.type_of(v) for v in (*constants, *carry)]
+        types += [b.tensor_type(x).with_shape(b.tensor_type(x).shape[1:]) for x in arrays]
+
+        def body(c: Any, values: Any) -> Any:
+            grown, columns = build(c, values[:k], values[k : k + n], values[k + n :])
+            return [*grown, *columns]
+
+        symbol_ = engine.function(f"{self.body}_{name}_step", types, body)
+        steps = self.length[0] if isinstance(self.length[0], int) else None
+        columns = [t.with_shape((steps, *t.shape)) for t in engine.types_of(symbol_)[n:]]
+        results = (*(b.type_of(v) for v in carry), *columns)
+        outputs = list(
+            b.scan(
+                *constants,
+                *carry,
+                *arrays,
+                body=symbol_,
+                constant_count=k,
+                carry_count=n,
+                length=self.length,
+                reverse=reverse,
+                results=results,
+            )
+        )
+        return outputs[:n], outputs[n:]
+
+
+def _parts(values: Sequence[Any], constants: int, carry: int) -> tuple[Any, Any, Any]:
+    return values[:constants], values[constants : constants + carry], values[constants + carry :]
+
+
+def _present(values: Sequence[Any]) -> list[Any]:
+    return [v for v in values if v is not None]
+
+
+def _swapped(b: Any, x: Any) -> Any:
+    """`x` with its first two axes exchanged."""
+    rank = b.tensor_type(x).rank
+    return b.transpose(x, permutation=(1, 0, *range(2, rank)))

@@ -1,0 +1,274 @@
+"""`while`: repeat a function while a condition holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...op import Op, integer, symbol, undefined
+from ...types import ANY, INT32, TensorType
+from .call import Passed
+from .counted_loop import CountedLoop, linearized_loop
+from .values import (
+    Flags,
+    choose,
+    either,
+    fixed_point,
+    gated,
+    gated_where,
+    repeated_where,
+    spread,
+)
+
+
+class While(Op):
+    """``while condition(c..., state...): state = body(d..., state...)``; the final state.
+
+    The operands are the constants `c` of the condition, the constants `d` of the body, and the state.
+    """
+
+    name = "while"
+    operands = (Passed("xs", ANY, variadic=True),)
+    attributes = {
+        "condition": symbol("gives one 0-d i1"),
+        "body": symbol("gives the next state"),
+        "condition_constants": integer("how many operands are constants of the condition"),
+        "body_constants": integer("how many operands after those are constants of the body"),
+        "saved_states": integer("how many states its reversal may keep at a time; 0: it has none"),
+    }
+    is_always_predicated = True
+    transpose = undefined(
+        "a loop whose number of steps is known only when it ends cannot be reversed without a bound: "
+        "give it a memory_budget (bytes) or saved_states, or max_steps; or use scan or fori_loop with a "
+        "static length"
+    )
+
+    @staticmethod
+    def infer(
+        *xs: TensorType,
+        condition: str,
+        body: str,
+        condition_constants: int,
+        body_constants: int,
+        saved_states: int,
+    ) -> tuple[TensorType, ...]:
+        return xs[condition_constants + body_constants :]
+
+    @staticmethod
+    def evaluate(
+        *xs: np.ndarray,
+        condition: Any,
+        body: Any,
+        condition_constants: int,
+        body_constants: int,
+        saved_states: int,
+    ) -> Any:
+        c, d = xs[:condition_constants], xs[condition_constants : condition_constants + body_constants]
+        state = xs[condition_constants + body_constants :]
+        while bool(condition(*c, *state)[0]):
+            state = body(*d, *state)
+        return tuple(state)
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        condition: str,
+        body: str,
+        condition_constants: int,
+        body_constants: int,
+        saved_states: int,
+    ) -> Any:
+        """One loop that carries the tangents along."""
+        m, n = condition_constants, condition_constants + body_constants
+        c, d, state = primals[:m], primals[m:n], primals[n:]
+        loop = CountedLoop(body, list(d), list(state), None, saved_states)
+        moved, active = engine.tangent_loop(b, loop, tangents[m:n], tangents[n:])
+
+        def condition_too(builder: Any, values: Any) -> Any:
+            return engine.called(builder, condition, values[: m + len(state)])
+
+        types = [b.type_of(v) for v in (*c, *moved.state)]
+        outputs = list(
+            b.while_(
+                *c,
+                *moved.constants,
+                *moved.state,
+                condition=engine.function(f"{condition}_jvp", types, condition_too),
+                body=moved.body,
+                condition_constants=m,
+                body_constants=len(moved.constants),
+                saved_states=saved_states,
+            )
+        )
+        return outputs[: len(state)], spread(outputs[len(state) :], active)
+
+    @staticmethod
+    def linearize(b: Any, primals: Any, tangents: Any, engine: Any, **attributes: Any) -> Any:
+        """The primal loop, and beside it a linear one that runs again with tangents.
+
+        The linear loop can be transposed where states may be saved; the primal loop then counts its steps.
+        """
+        if attributes["saved_states"] == 0:
+            results = list(b.while_(*primals, **attributes))
+            _, moving = While.jvp(b, primals, tangents, engine.forward, **attributes)
+            return results, moving
+        m, k = attributes["condition_constants"], attributes["body_constants"]
+        c, d, state = primals[:m], primals[m : m + k], primals[m + k :]
+        zero = b.scalar(0, INT32)
+        types = [b.type_of(v) for v in (*state, zero)]
+
+        def ask(builder: Any, values: Any) -> Any:
+            return engine.called(builder, attributes["condition"], values[:-1])
+
+        def step(builder: Any, values: Any) -> Any:
+            after = engine.called(builder, attributes["body"], values[:-1])
+            return [*after, builder.add(values[-1], builder.scalar(1, INT32))]
+
+        counted = {
+            "condition": engine.function(
+                f"{attributes['condition']}_counted", [*(b.type_of(v) for v in c), *types], ask
+            ),
+            "body": engine.function(
+                f"{attributes['body']}_counted", [*(b.type_of(v) for v in d), *types], step
+            ),
+        }
+        *results, steps = list(b.while_(*primals, zero, **{**attributes, **counted}))
+        loop = CountedLoop(attributes["body"], list(d), list(state), steps, attributes["saved_states"])
+        moving = linearized_loop(b, engine, loop, results, tangents[m : m + k], tangents[m + k :])
+        return results, moving
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        condition: str,
+        body: str,
+        condition_constants: int,
+        body_constants: int,
+        saved_states: int,
+    ) -> Any:
+        """Runs until every element is done; the state of an element that is done is kept."""
+        m, n = condition_constants, condition_constants + body_constants
+        c, d, state = operands[:m], operands[m:n], operands[n:]
+        bc, bd = tuple(batched[:m]), tuple(batched[m:n])
+
+        def one_iteration(carried: Flags) -> tuple[Flags, Any]:
+            ask, (is_own,), _ = engine.batched_callee(b, condition, (*bc, *carried))
+            predicate = (True,) if is_own and engine.needs_predicate(body) else ()
+            run = engine.predicated(body) if predicate else body
+            step, after, _ = engine.batched_callee(b, run, (*predicate, *bd, *carried))
+            return tuple(is_own or has for has in after), (ask, is_own, bool(predicate), step, after)
+
+        flags, (ask, is_own, is_predicated, step, after) = fixed_point(one_iteration, batched[n:])
+        spread_state = repeated_where(b, state, flags, batched[n:], size)
+        lead = engine.leading(size)
+        types = [b.type_of(v) for v in spread_state]
+        lead_types = [b.type_of(v) for v in lead]
+
+        def any_left(builder: Any, values: Any) -> Any:
+            (left,) = engine.called(builder, ask, values)
+            return [builder.reduce_or(left, axes=(0,)) if is_own else left]
+
+        def masked(builder: Any, values: Any) -> Any:
+            first = values[: len(lead)]
+            conditions = values[len(lead) : len(lead) + m]
+            constants = values[len(lead) + m : len(lead) + n]
+            now = entered = values[len(lead) + n :]
+            left = engine.called(builder, ask, [*first, *conditions, *now])[0] if is_own else None
+            if is_own and saved_states:  # derivatives of dropped results must not reach the kept ones
+                entered = [gated(builder, left, x) for x in now]
+                constants = gated_where(builder, left, constants, bd)
+            predicate = [left] if is_predicated else []
+            new = engine.called(builder, step, [*first, *predicate, *constants, *entered])
+            new = repeated_where(builder, new, flags, after, first[0] if first else size)
+            if not is_own:
+                return new
+            return [choose(builder, left, x, y) for x, y in zip(new, now, strict=True)]
+
+        constant_types = [b.type_of(v) for v in c]
+        body_types = [b.type_of(v) for v in d]
+        loop = {
+            "condition": engine.function(
+                f"{condition}_any", [*lead_types, *constant_types, *types], any_left
+            ),
+            "body": engine.function(
+                f"{body}_masked", [*lead_types, *constant_types, *body_types, *types], masked
+            ),
+            "condition_constants": len(lead) + m,
+            "body_constants": len(lead) + n,
+            "saved_states": saved_states,
+        }
+        results = b.while_(*lead, *c, *lead, *c, *d, *spread_state, **loop)
+        return list(results), list(flags)
+
+    @staticmethod
+    def lower(
+        l: Any,
+        *xs: Any,
+        condition: str,
+        body: str,
+        condition_constants: int,
+        body_constants: int,
+        saved_states: int,
+    ) -> Any:
+        return l.while_loop(xs, condition, body, condition_constants, body_constants)
+
+    @classmethod
+    def predicated(
+        cls, b: Any, predicate: Any, operands: Sequence[Any], engine: Any, **attributes: Any
+    ) -> Any:
+        """The loop makes no iteration where the predicate is false: it may never end there."""
+        m, k = attributes["condition_constants"], attributes["body_constants"]
+        c, d, state = operands[:m], operands[m : m + k], operands[m + k :]
+        condition = engine.predicated(attributes["condition"])
+
+        def ask(builder: Any, values: Any) -> Any:
+            (left,) = engine.called(builder, condition, values)
+            return [builder.and_(values[0], left)]
+
+        types = [b.type_of(v) for v in (predicate, *c, *state)]
+        changed = {
+            "condition": engine.function(f"{attributes['condition']}_if", types, ask),
+            "body": engine.predicated(attributes["body"]),
+            "condition_constants": m + 1,
+            "body_constants": k + 1,
+        }
+        return b.apply(cls, (predicate, *c, predicate, *d, *state), {**attributes, **changed})
+
+    @staticmethod
+    def live_operands(engine: Any, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
+        """Live is what the condition or a used entry of the state depends on, in any iteration."""
+        m, k = attributes["condition_constants"], attributes["body_constants"]
+        asked = engine.live_arguments(attributes["condition"], (True,))
+
+        def one_iteration(carried: Flags) -> tuple[Flags, Flags]:
+            live = engine.live_arguments(attributes["body"], carried)
+            return live[k:], live
+
+        carried, live = fixed_point(one_iteration, either(used, asked[m:]))
+        return (*asked[:m], *live[:k], *carried), carried
+
+    @staticmethod
+    def without_dead_results(
+        engine: Any, operands: Flags, results: Flags, attributes: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Condition and body with these constants and entries of the state only."""
+        m, k = attributes["condition_constants"], attributes["body_constants"]
+        asked, live = operands[:m], operands[m : m + k]
+        return {
+            **attributes,
+            "condition": engine.restricted(attributes["condition"], (*asked, *results), (True,)),
+            "body": engine.restricted(attributes["body"], (*live, *results), results),
+            "condition_constants": sum(asked),
+            "body_constants": sum(live),
+        }

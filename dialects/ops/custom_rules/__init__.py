@@ -1,0 +1,1 @@
+"""Ops by which a program states its own derivative or batching rule."""

@@ -1,0 +1,435 @@
+"""Ops by which a program directs its own differentiation: custom rules, checkpoints, stops.
+
+Each computes what its `callee` (or its operand) computes; only the engines of differentiation see the
+difference. The inliner replaces the calls that are left by their callees.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import MissingRuleError
+from ...op import (
+    NO_BATCH,
+    NO_TANGENT,
+    Linear,
+    Op,
+    Operand,
+    choice,
+    integer,
+    symbol,
+    text,
+    undefined,
+)
+from ...types import ANY, INEXACT, SIZE, TensorType
+from ..control.call import RESULTS, CallLike, PlainCall
+from ..elementwise.family import Unary, repeated
+
+
+class StopGradient(Unary):
+    """``y = x;  dy = 0``."""
+
+    name = "stop_gradient"
+
+    @staticmethod
+    def evaluate(x: np.ndarray) -> np.ndarray:
+        return x
+
+    @staticmethod
+    def lower(l: Any, x: Any) -> Any:
+        return x
+
+
+class CheckpointName(Unary):
+    """``y = x``, under a name that checkpoint policies can refer to;  ``dy = dx``."""
+
+    name = "checkpoint_name"
+    attributes = {"label": text("the name")}
+    label_attribute = "label"
+
+    @staticmethod
+    def infer(x: TensorType, *, label: str) -> TensorType:
+        return x
+
+    @staticmethod
+    def evaluate(x: np.ndarray, *, label: str) -> np.ndarray:
+        return x
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any, *, label: str) -> Any:
+        return tangents[0]
+
+    @staticmethod
+    def lower(l: Any, x: Any, *, label: str) -> Any:
+        return x
+
+
+class OptimizationBarrier(Op):
+    """``y... = x...``, which hides the values: equal computations before and behind it are not merged."""
+
+    name = "optimization_barrier"
+    is_arithmetic = False
+    operands = (Operand("xs", ANY, variadic=True),)
+
+    @staticmethod
+    def infer(*xs: TensorType) -> tuple[TensorType, ...]:
+        return xs
+
+    @staticmethod
+    def evaluate(*xs: np.ndarray) -> tuple[np.ndarray, ...]:
+        return xs
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, results: Any) -> Any:
+        return list(tangents)
+
+    @staticmethod
+    def transpose(b: Any, cotangents: Any, operands: Any) -> Any:
+        return list(cotangents) if isinstance(cotangents, tuple) else [cotangents]
+
+    @staticmethod
+    def batch(b: Any, size: Any, operands: Any, batched: Any) -> Any:
+        return list(b.optimization_barrier(*operands)), list(batched)
+
+    @staticmethod
+    def lower(l: Any, *xs: Any) -> Any:
+        return tuple(l.materialise(x) for x in xs)
+
+
+class UndefinedValue(Op):
+    """Values that no rule can compute; evaluating or lowering them is the error `message`."""
+
+    name = "undefined_value"
+    attributes = {"message": text("why there is no such value"), "results": RESULTS}
+    jvp = NO_TANGENT
+    transpose = undefined("it has no operands")
+    batch = NO_BATCH
+
+    @staticmethod
+    def infer(*, message: str, results: Any) -> tuple[TensorType, ...]:
+        return tuple(results)
+
+    @staticmethod
+    def evaluate(*, message: str, results: Any) -> Any:
+        raise MissingRuleError(message)
+
+    @staticmethod
+    def lower(l: Any, *, message: str, results: Any) -> Any:
+        raise MissingRuleError(message)
+
+
+class CheckpointCall(PlainCall):
+    """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass.
+
+    `nothing`: inputs only; `dots`: results of contractions and convolutions too; `named`: values that
+    `checkpoint_name` gave one of the names in `labels` (comma separated); `everything`: all.
+    """
+
+    name = "checkpoint_call"
+    attributes = {
+        "callee": symbol("the function's name"),
+        "policy": choice("nothing", "dots", "named", "everything", doc="what may be saved"),
+        "labels": text("names of values that may be saved"),
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        callee: str,
+        policy: str,
+        labels: str,
+        results: Any,
+    ) -> Any:
+        return engine.call(b, callee, primals, tangents, (policy, labels))
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        callee: str,
+        policy: str,
+        labels: str,
+        results: Any,
+    ) -> Any:
+        body, flags, types = engine.batched_callee(b, callee, batched)
+        outputs = b.checkpoint_call(
+            *engine.leading(size), *operands, callee=body, policy=policy, labels=labels, results=types
+        )
+        return list(outputs), flags
+
+
+CLOSED_OVER = integer("how many operands, the last ones, the function closes over: the rules leave them out")
+
+
+def with_closure(
+    b: Any, engine: Any, callee: str, primals: Any, tangents: Any, closed_over: int, by_rule: Any
+) -> Any:
+    """Tangents by a user's rule, and those by what `callee` closes over: it is differentiated by that."""
+    first = len(primals) - closed_over
+    if all(t is None for t in tangents[first:]):
+        return by_rule
+    moving = [None if n < first else t for n, t in enumerate(tangents)]
+    _, by_closure = engine.call(b, callee, primals, moving)
+    return [t if more is None else b.add(t, more) for t, more in zip(by_rule, by_closure, strict=True)]
+
+
+class CustomJvpCall(CallLike):
+    """``y... = callee(x...);  dy... = `` the second half of ``rule(x..., dx...)``, a user's function."""
+
+    name = "custom_jvp_call"
+    has_own_rules = True
+    attributes = {
+        "callee": symbol("the function's name"),
+        "rule": symbol("maps primals and tangents to results and their tangents"),
+        "closed_over": CLOSED_OVER,
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        callee: str,
+        rule: str,
+        closed_over: int,
+        results: Any,
+    ) -> Any:
+        moving = [
+            b.zeros_like(x) if t is None else t
+            for x, t in zip(primals, tangents, strict=True)
+            if b.type_of(x) != SIZE
+        ]
+        outputs = engine.inlined(b, rule, [*primals, *moving], len(moving))
+        values, by_rule = outputs[: len(results)], outputs[len(results) :]
+        return values, with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        callee: str,
+        rule: str,
+        closed_over: int,
+        results: Any,
+    ) -> Any:
+        body, _, types = engine.batched_callee(b, callee, batched, all_results=True)
+        moving = tuple(has for x, has in zip(operands, batched, strict=True) if b.type_of(x) != SIZE)
+
+        def batched_rule() -> list[str]:
+            return [engine.batched_callee(b, rule, (*batched, *moving), all_results=True)[0]]
+
+        (mapped_rule,) = engine.batched_rules([rule], batched_rule)
+        outputs = b.custom_jvp_call(
+            *engine.leading(size),
+            *operands,
+            callee=body,
+            rule=mapped_rule,
+            closed_over=closed_over,
+            results=types,
+        )
+        return list(outputs), [True] * len(types)
+
+
+class CustomVjpCall(CallLike):
+    """``y... = callee(x...)``, whose pullback is a user's: ``bwd(residuals..., dy...)``.
+
+    `fwd` maps operands to results, then residuals; `bwd` maps residuals and cotangents of the results to
+    cotangents of the operands, and is linear in the cotangents.
+    """
+
+    name = "custom_vjp_call"
+    has_own_rules = True
+    attributes = {
+        "callee": symbol("the function's name"),
+        "fwd": symbol("maps operands to results and residuals"),
+        "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
+        "closed_over": CLOSED_OVER,
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        callee: str,
+        fwd: str,
+        bwd: str,
+        closed_over: int,
+        results: Any,
+    ) -> Any:
+        moving = [
+            b.zeros_like(x) if t is None else t
+            for x, t in zip(primals, tangents, strict=True)
+            if carries_cotangent(b, x)
+        ]
+        values, by_rule = engine.custom_pullback(b, fwd, bwd, primals, moving, len(results))
+        return values, with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        callee: str,
+        fwd: str,
+        bwd: str,
+        closed_over: int,
+        results: Any,
+    ) -> Any:
+        inputs, everything = batched_arrays(b, size, operands, batched)
+        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
+
+        def batched_rules() -> list[str]:
+            forward, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
+            sizes = (False,) * everything.count(False)
+            pulled = (*sizes, *(True for _ in forward_types))
+            return [forward, engine.batched_callee(b, bwd, pulled, all_results=True)[0]]
+
+        mapped_fwd, mapped_bwd = engine.batched_rules([fwd, bwd], batched_rules)
+        outputs = b.custom_vjp_call(
+            *engine.leading(size),
+            *inputs,
+            callee=body,
+            fwd=mapped_fwd,
+            bwd=mapped_bwd,
+            closed_over=closed_over,
+            results=types,
+        )
+        return list(outputs), [True] * len(types)
+
+
+class CustomVjpLinear(CallLike):
+    """The linear part of a `custom_vjp_call`: ``dy... = transpose of bwd(residuals, .) at dx...``.
+
+    `callee` is that transpose where there is one; transposing the op gives the user's `bwd` back. Between
+    residuals and tangents there may be shape operands: values that have the shapes of the results.
+    """
+
+    name = "custom_vjp_linear"
+    has_own_rules = True
+    has_own_transpose = True
+    attributes = {
+        "callee": symbol("maps residuals and tangents to tangents of the results"),
+        "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
+        "residual_count": integer("how many operands are residuals"),
+        "shape_operand_count": integer(
+            "how many operands after those have the shapes of the results: none or all"
+        ),
+        "results": RESULTS,
+    }
+
+    @staticmethod
+    def jvp(
+        b: Any,
+        primals: Any,
+        tangents: Any,
+        engine: Any,
+        *,
+        callee: str,
+        bwd: str,
+        residual_count: int,
+        shape_operand_count: int,
+        results: Any,
+    ) -> Any:
+        still = range(residual_count, residual_count + shape_operand_count)
+        moving = [None if i in still else t for i, t in enumerate(tangents)]
+        return engine.call(b, callee, primals, moving)
+
+    @staticmethod
+    def shape_operands(
+        *, residual_count: int, shape_operand_count: int, **attributes: Any
+    ) -> tuple[int, ...]:
+        return tuple(range(residual_count, residual_count + shape_operand_count))
+
+    @classmethod
+    def transpose(
+        cls,
+        b: Any,
+        cotangents: Any,
+        operands: Any,
+        engine: Any,
+        *,
+        callee: str,
+        bwd: str,
+        residual_count: int,
+        shape_operand_count: int,
+        results: Any,
+    ) -> Any:
+        residuals = operands[:residual_count]
+        if any(isinstance(r, Linear) for r in residuals):
+            return engine.call(b, callee, operands, cotangents)
+        shaped = operands[residual_count : residual_count + shape_operand_count] or (None,) * len(results)
+        zeros = [
+            b.full(0, t.shape, t.dtype) if x is None else b.zeros_like(x)
+            for x, t in zip(shaped, results, strict=True)
+        ]
+        seeds = [z if c is None else c for c, z in zip(cotangents, zeros, strict=True)]
+        return [None] * (residual_count + shape_operand_count) + engine.called(b, bwd, [*residuals, *seeds])
+
+    @staticmethod
+    def batch(
+        b: Any,
+        size: Any,
+        operands: Any,
+        batched: Any,
+        engine: Any,
+        *,
+        callee: str,
+        bwd: str,
+        residual_count: int,
+        shape_operand_count: int,
+        results: Any,
+    ) -> Any:
+        inputs, everything = batched_arrays(b, size, operands, batched)
+        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
+        pulled = (*everything[:residual_count], *(True for _ in results))
+        mapped_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
+        outputs = b.custom_vjp_linear(
+            *engine.leading(size),
+            *inputs,
+            callee=body,
+            bwd=mapped_bwd,
+            residual_count=len(engine.leading(size)) + residual_count,
+            shape_operand_count=shape_operand_count,
+            results=types,
+        )
+        return list(outputs), [True] * len(types)
+
+
+def carries_cotangent(b: Any, x: Any) -> bool:
+    """Whether a pullback returns a cotangent for operand `x`: for floats and complex numbers."""
+    return b.type_of(x) != SIZE and b.tensor_type(x).dtype in INEXACT
+
+
+def batched_arrays(b: Any, size: Any, operands: Any, batched: Any) -> tuple[list[Any], tuple[bool, ...]]:
+    """All arrays with the batch axis, sizes unchanged; and which of them are arrays."""
+    arrays = tuple(b.type_of(x) != SIZE for x in operands)
+    mapped = [
+        x if has or not is_array else repeated(b, x, size)
+        for x, has, is_array in zip(operands, batched, arrays, strict=True)
+    ]
+    return mapped, arrays

@@ -1,0 +1,1 @@
+"""One scalar function applied to each element: arithmetic, comparison, bits, conversion, analysis."""

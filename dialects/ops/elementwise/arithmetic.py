@@ -1,0 +1,325 @@
+"""Arithmetic on numbers, elementwise: signs, sums, products, quotients, powers, extrema.
+
+Integers wrap around. Integer division truncates toward zero and never traps: `x / 0` has all bits set,
+`x rem 0` is `x`, and the most negative integer divided by -1 is itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...op import Linear, Operand
+from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
+from .family import Binary, LinearUnary, Unary, inverse_of, is_constant, is_same, part_dtype
+
+
+class Neg(LinearUnary):
+    """``y = -x;  dy = -dx``. Integers wrap around: the most negative one is its own negative."""
+
+    name = "neg"
+    operands = (Operand("x", NUMBERS),)
+    function = np.negative
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return b.neg(cotangent)
+
+    @staticmethod
+    def simplify(b: Any, x: Any) -> Any:
+        return inverse_of(b, "neg", x)
+
+
+class Abs(Unary):
+    """``y = |x|;  dy = sign(x) * dx``; of a complex number its modulus, which is real."""
+
+    name = "abs"
+    operands = (Operand("x", NUMBERS),)
+    function = np.abs
+    result_rule = "an array of the operand's shape and dtype; for a complex one, the dtype of its parts"
+
+    @classmethod
+    def result_dtype(cls, dtype: np.dtype) -> np.dtype:
+        return part_dtype(dtype) if dtype in COMPLEX else dtype
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        if b.tensor_type(primals[0]).dtype in COMPLEX:
+            return b.real(b.mul(b.conj(b.sign(primals[0])), tangents[0]))
+        return b.mul(tangents[0], b.sign(primals[0]))
+
+
+class Sign(Unary):
+    """``y = x / |x|``, zeros kept as they are (`-0` too);  ``dy = 0`` for real `x`."""
+
+    name = "sign"
+    operands = (Operand("x", NUMBERS),)
+
+    @staticmethod
+    def function(x: np.ndarray) -> np.ndarray:
+        if x.dtype in COMPLEX:  # the modulus of the largest numbers would overflow
+            x = np.where(np.isfinite(x) & (np.abs(x) == np.inf), x * x.dtype.type(0.25), x)
+        return np.where(x == 0, x, np.sign(x))
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        """Real: zero. Complex: the part of the tangent across the direction, `i y Im(conj(y) dx) / |x|`."""
+        if b.tensor_type(primals[0]).dtype not in COMPLEX:
+            return None
+        modulus = b.abs(primals[0])
+        across = b.div(b.imag(b.mul(b.conj(result), tangents[0])), modulus)
+        return b.mul(result, b.complex(b.full_like(across, 0), across))
+
+
+class Add(Binary):
+    """``z = x + y;  dz = dx + dy``."""
+
+    name = "add"
+    operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
+    function = np.add
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any) -> Any:
+        for one, other in ((x, y), (y, x)):
+            subtracted = inverse_of(b, "neg", other)
+            if subtracted is not None:
+                return b.sub(one, subtracted)
+        zero = 0 if b.tensor_type(x).dtype in INTEGERS else -0.0
+        if b.tensor_type(x).dtype in COMPLEX:
+            return None
+        return x if is_constant(b, y, x, zero) else y if is_constant(b, x, y, zero) else None
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        dx, dy = tangents
+        return dy if dx is None else dx if dy is None else b.add(dx, dy)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return [cotangent, cotangent]
+
+
+class Sub(Binary):
+    """``z = x - y;  dz = dx - dy``."""
+
+    name = "sub"
+    operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
+    function = np.subtract
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any) -> Any:
+        return x if is_constant(b, y, x, 0) else None
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        dx, dy = tangents
+        return b.neg(dy) if dx is None else dx if dy is None else b.sub(dx, dy)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return [cotangent, b.neg(cotangent) if isinstance(operands[1], Linear) else None]
+
+
+class Mul(Binary):
+    """``z = x * y;  dz = dx * y + x * dy``."""
+
+    name = "mul"
+    operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
+    function = np.multiply
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any) -> Any:
+        if b.tensor_type(x).dtype in COMPLEX:
+            return None
+        return x if is_constant(b, y, x, 1) else y if is_constant(b, x, y, 1) else None
+
+    partials = (lambda b, z, x, y: y, lambda b, z, x, y: x)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        x, y = operands
+        if isinstance(x, Linear):
+            return [b.mul(cotangent, y), None]
+        return [None, b.mul(cotangent, x)]
+
+
+class Div(Binary):
+    """``z = x / y;  dz = (dx - z * dy) / y``. Integers: the quotient truncated toward zero."""
+
+    name = "div"
+    operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
+
+    @staticmethod
+    def function(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if x.dtype not in INTEGERS:
+            return np.divide(x, y)
+        divisor = np.where(y == 0, y.dtype.type(1), y)
+        quotient = (x - np.fmod(x, divisor)) // divisor
+        return np.where(y == 0, np.invert(np.zeros_like(x)), quotient)
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any) -> Any:
+        if b.tensor_type(x).dtype in COMPLEX:
+            return None
+        return x if is_constant(b, y, x, 1) else None
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        (dx, dy), y = tangents, primals[1]
+        if dy is None:
+            return b.div(dx, y)
+        fall = b.mul(dy, result)
+        return b.div(b.neg(fall) if dx is None else b.sub(dx, fall), y)
+
+    @staticmethod
+    def transpose(b: Any, cotangent: Any, operands: Any) -> Any:
+        return [b.div(cotangent, operands[1]), None]
+
+
+class Rem(Binary):
+    """``z = x - y * trunc(x / y);  dz = dx - trunc(x / y) * dy``: exact, with the sign of `x`."""
+
+    name = "rem"
+    operands = (Operand("x", REALS), Operand("y", REALS))
+
+    @staticmethod
+    def function(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if x.dtype not in INTEGERS:
+            return np.fmod(x, y)
+        return np.where(y == 0, x, np.fmod(x, np.where(y == 0, y.dtype.type(1), y)))
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        (dx, dy), (x, y) = tangents, primals
+        if dy is None:
+            return dx
+        fall = b.mul(dy, b.round(b.div(b.sub(x, result), y)))
+        return b.neg(fall) if dx is None else b.sub(dx, fall)
+
+
+class Pow(Binary):
+    """``z = x ** y;  dz = y * x ** (y - 1) * dx + log(x) * z * dy``.
+
+    Floats follow C99 (`pow(x, 0) = 1` also for NaN). Integers wrap around; a negative exponent gives 0,
+    unless the base is 1 or -1.
+    """
+
+    name = "pow"
+    element_cost = 64
+    operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
+
+    @staticmethod
+    def function(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if x.dtype not in INTEGERS or x.dtype.kind == "u":
+            return np.power(x, y)
+        power = np.power(x, np.maximum(y, 0))
+        inverse = np.where(x == 1, 1, np.where(x == -1, np.where(y % 2 == 0, 1, -1), 0))
+        return np.where(y < 0, inverse, power)
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any) -> Any:
+        if b.tensor_type(x).dtype in COMPLEX:
+            return None
+        return x if is_constant(b, y, x, 1) else None
+
+    @staticmethod
+    def jvp(b: Any, primals: Any, tangents: Any, result: Any) -> Any:
+        """With `d/dx = 0` at `x = y = 0` and `d/dy = 0` at `x = 0 < y`, the limits, instead of NaN."""
+        (dx, dy), (x, y) = tangents, primals
+        zero, one = b.full_like(x, 0), b.full_like(x, 1)
+        total = None
+        if dx is not None:
+            total = b.mul(dx, b.mul(y, falling_power(b, x, y)))
+        if dy is not None:
+            is_zero = b.compare(x, zero, direction="EQ")
+            rise = b.mul(dy, b.mul(b.log(b.select(is_zero, one, x)), result))
+            total = rise if total is None else b.add(total, rise)
+        return total
+
+
+def falling_power(b: Any, x: Any, y: Any) -> Any:
+    """`x ** (y - 1)`, and 1 at `x = y = 0`; the general case only where `y` may be 0."""
+    one = b.full_like(x, 1)
+    known = b.constant_of(y)
+    if known is None or not np.all(known):
+        zero = b.full_like(x, 0)
+        is_flat = b.and_(b.compare(x, zero, direction="EQ"), b.compare(y, zero, direction="EQ"))
+        x = b.select(is_flat, one, x)
+    return b.pow(x, b.sub(y, one))
+
+
+class Max(Binary):
+    """``z = max(x, y)``; the tangent of the larger one, at a tie half of both.
+
+    NaN propagates; `+0` is larger than `-0`.
+    """
+
+    name = "max"
+    operands = (Operand("x", REALS), Operand("y", REALS))
+
+    @staticmethod
+    def function(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where((x == 0) & (y == 0), x + y, np.maximum(x, y))
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any) -> Any:
+        return x if is_same(b, x, y) else None
+
+    partials = (
+        lambda b, z, x, y: share(b, x, y, "GT"),
+        lambda b, z, x, y: share(b, x, y, "LT"),
+    )
+
+
+class Min(Binary):
+    """``z = min(x, y)``; the tangent of the smaller one, at a tie half of both.
+
+    NaN propagates; `-0` is smaller than `+0`.
+    """
+
+    name = "min"
+    operands = (Operand("x", REALS), Operand("y", REALS))
+
+    @staticmethod
+    def function(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where((x == 0) & (y == 0), -(-x - y), np.minimum(x, y))
+
+    @staticmethod
+    def simplify(b: Any, x: Any, y: Any) -> Any:
+        return x if is_same(b, x, y) else None
+
+    partials = (
+        lambda b, z, x, y: share(b, x, y, "LT"),
+        lambda b, z, x, y: share(b, x, y, "GT"),
+    )
+
+
+class Floor(Unary):
+    """``y = max {n integer: n <= x};  dy = 0``."""
+
+    name = "floor"
+    operands = (Operand("x", FLOATS),)
+    function = np.floor
+
+
+class Ceil(Unary):
+    """``y = min {n integer: n >= x};  dy = 0``."""
+
+    name = "ceil"
+    operands = (Operand("x", FLOATS),)
+    function = np.ceil
+
+
+class Round(Unary):
+    """``y`` = the integer nearest to `x`, of two the even one;  ``dy = 0``."""
+
+    name = "round"
+    operands = (Operand("x", FLOATS),)
+    function = np.rint
+
+
+def share(b: Any, x: Any, y: Any, wins: str) -> Any:
+    """The part of the tangent that one operand of an extremum gets: 1 where it wins, 1/2 at a tie, or 0."""
+    at_tie = b.select(b.compare(x, y, direction="EQ"), b.full_like(x, 0.5), b.zeros_like(x))
+    return b.select(b.compare(x, y, direction=wins), b.full_like(x, 1), at_tie)

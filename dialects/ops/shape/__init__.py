@@ -1,0 +1,1 @@
+"""Ops that rearrange elements without computing on them."""

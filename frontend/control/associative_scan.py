@@ -1,0 +1,146 @@
+"""`associative_scan`: prefix combinations in logarithmic depth, written in the ops of the dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import tree
+from ..errors import ArgumentError, ShapeError, TraceError
+from ..tracing.function_scope import keep_dimensions
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from ..tracing.trace import function_name
+from .carries import typed_tree
+from .while_loops import while_loop
+
+_INT32 = np.dtype(np.int32)
+
+
+def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
+    """All prefix combinations of `elems` along `axis` under the associative `fn`, in logarithmic depth.
+
+    The recursion of Blelloch (1990): combine neighbours, scan the half, fill in between. Along an axis of
+    dynamic size it is Hillis and Steele's loop (1986), which combines each slice with the one 1, 2, 4, ...
+    before it. `fn` maps two trees of slices to one and must work on many slices at once.
+    """
+    leaves, structure = tree.flatten(elems)
+    arrays = [as_value(leaf) for leaf in leaves]
+    axis = _common_axis(arrays, tree.paths(structure), axis)
+    if reverse:
+        arrays = [ops.reverse(x, axes=(axis,)) for x in arrays]
+
+    def combine(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+        results, result_structure = tree.flatten(
+            fn(tree.unflatten(structure, a), tree.unflatten(structure, b))
+        )
+        values = [as_value(x) for x in results]
+        argument_types, types = [ops.type_of(x) for x in a], [ops.type_of(x) for x in values]
+        if result_structure != structure or types != argument_types:
+            raise TraceError(
+                f"{function_name(fn)} of associative_scan changes its type:\n"
+                f"    given: {typed_tree(structure, argument_types)}\n"
+                f"    gives: {typed_tree(result_structure, types)}",
+                where=user_location_text(),
+                hint="it must combine many slices at once, elementwise along the scanned axis",
+            )
+        return values
+
+    def part(x: Any, start: int, stop: int, stride: int) -> Any:
+        starts, limits, strides = [0] * x.ndim, list(x.shape), [1] * x.ndim
+        starts[axis], limits[axis], strides[axis] = min(start, stop), stop, stride
+        return ops.slice(x, start=tuple(starts), limit=tuple(limits), strides=tuple(strides))
+
+    def prefix(xs: Sequence[Any]) -> list[Any]:
+        n = xs[0].shape[axis]
+        if n < 2:
+            return list(xs)
+        paired = combine([part(x, 0, n - n % 2, 2) for x in xs], [part(x, 1, n - n % 2, 2) for x in xs])
+        odd = prefix(paired)
+        later = [part(x, 2, n, 2) for x in xs]
+        count = (n - 1) // 2
+        even = combine([part(y, 0, count, 1) for y in odd], later) if count else []
+        firsts = [part(x, 0, 1, 1) for x in xs]
+        evens = (
+            [ops.concatenate(f, e, axis=axis) for f, e in zip(firsts, even, strict=True)] if count else firsts
+        )
+        return [_interleaved(e, o, axis, n) for e, o in zip(evens, odd, strict=True)]
+
+    size = arrays[0].shape[axis]
+    prefixes = prefix(arrays) if isinstance(size, int) else _by_doubling(combine, arrays, axis)
+    if reverse:
+        prefixes = [ops.reverse(x, axes=(axis,)) for x in prefixes]
+    return tree.unflatten(structure, prefixes)
+
+
+def _by_doubling(
+    combine: Callable[[Sequence[Any], Sequence[Any]], list[Any]], arrays: Sequence[Any], axis: int
+) -> list[Any]:
+    """Prefixes of a number of slices that is known only when the program runs."""
+    size = arrays[0].shape[axis]
+    count = as_value(size, _INT32)
+    position = ops.iota(shape=(size,), axis=0, dtype=_INT32)
+
+    def step(state: Any) -> Any:
+        distance, xs = state
+        far = ops.broadcast_in_dim(distance, shape=(size,), dimensions=())
+        combined = combine([_rolled(x, ops.sub(count, distance), axis) for x in xs], xs)
+        is_far = ops.compare(position, far, direction="GE")
+        chosen = [
+            ops.select(ops.broadcast_in_dim(is_far, shape=tuple(x.shape), dimensions=(axis,)), new, x)
+            for new, x in zip(combined, xs, strict=True)
+        ]
+        return distance * 2, [keep_dimensions(new, x.shape) for new, x in zip(chosen, xs, strict=True)]
+
+    # At most 31 steps, so that few states are enough to reverse them.
+    return list(
+        while_loop(lambda state: state[0] < count, step, (as_value(1, _INT32), list(arrays)), saved_states=5)[
+            1
+        ]
+    )
+
+
+def _rolled(x: Any, start: Any, axis: int) -> Any:
+    """`x` from `start` on, then what was before it."""
+    starts = [start if i == axis else as_value(0, _INT32) for i in range(x.ndim)]
+    twice = ops.concatenate(x, x, axis=axis)
+    return keep_dimensions(ops.dynamic_slice(twice, *starts, slice_sizes=tuple(x.shape)), x.shape)
+
+
+def _common_axis(arrays: Sequence[Any], paths: Sequence[str], axis: int) -> int:
+    """`axis` as it is counted from the front; all arrays must have one size there."""
+    if not arrays:
+        raise ArgumentError("associative_scan needs at least one array", where=user_location_text())
+    for x, path in zip(arrays, paths, strict=True):
+        if not -x.ndim <= axis < x.ndim:
+            raise ArgumentError(
+                f"associative_scan: axis {axis} is out of range for elems{path}, which is {ops.type_of(x)}",
+                where=user_location_text(),
+            )
+    sizes = [x.shape[axis] for x in arrays]
+    if len({str(n) for n in sizes}) > 1:
+        listed = ", ".join(f"elems{path} has {n}" for path, n in zip(paths, sizes, strict=True))
+        raise ShapeError(
+            f"associative_scan: sizes of axis {axis} differ: {listed}", where=user_location_text()
+        )
+    return axis % int(arrays[0].ndim)
+
+
+def _interleaved(even: Any, odd: Any, axis: int, n: int) -> Any:
+    """`even` and `odd` by turns along `axis`, `n` in all."""
+    zero = as_value(0, even.dtype)
+    rank = even.ndim
+    stride = tuple(1 if i == axis else 0 for i in range(rank))
+    width = tuple(0 for _ in range(rank))
+    missing = tuple(n - (2 * even.shape[axis] - 1) if i == axis else 0 for i in range(rank))
+    spread_even = ops.pad(even, zero, low=width, high=missing, interior=stride)
+    one = tuple(1 if i == axis else 0 for i in range(rank))
+    after = tuple(n - 2 * odd.shape[axis] if i == axis else 0 for i in range(rank))
+    spread_odd = ops.pad(odd, zero, low=one, high=after, interior=stride)
+    position = ops.iota(shape=(*even.shape[:axis], n, *even.shape[axis + 1 :]), axis=axis, dtype=_INT32)
+    is_odd = ops.compare(
+        ops.and_(position, ops.full_like(position, 1)), ops.full_like(position, 1), direction="EQ"
+    )
+    return ops.select(is_odd, spread_odd, spread_even)

@@ -1,0 +1,114 @@
+"""The checks of branches and loops outside a trace: those that they have inside one.
+
+Outside a trace Python is the control flow, and a mistake could hide in the branch that is not taken or in a
+step that never comes. So a construct is traced first, in a program that is thrown away, for its errors and
+for the types of what it gives: once for functions of the same code and operands of the same types. Functions
+that cannot be traced, since they read values, are run without.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...dialects.errors import AdzeError
+from ...dialects.types import TensorType
+from ...passes.ir.functions import functions
+from .. import tree
+from ..tracing.array import Array
+from ..tracing.frames import Program
+from ..tracing.function_scope import FunctionScope, argument_of
+from ..tracing.interpreter import as_value, is_python_scalar
+
+_MOST: Final = 4096
+_DEPTH: Final = 4
+
+Types = tuple[TensorType, ...] | None
+"""The types of what a construct gives; None where it cannot be traced."""
+
+
+class _Known(threading.local):
+    def __init__(self) -> None:
+        self.program: Program | None = None
+        self.types: dict[Any, Types] = {}
+
+
+_known = _Known()
+
+
+def checked(
+    options: Any, called: Sequence[Callable[..., Any]], operands: Any, record: Callable[[Any], Any]
+) -> Types:
+    """Trace `record(operands)`, which calls the functions `called`; raises its errors.
+
+    Errors of these functions themselves come when they run. `options` is what else the outcome depends on.
+    """
+    leaves, structure = tree.flatten(operands)
+    values = [leaf if is_python_scalar(leaf) else as_value(leaf) for leaf in leaves]
+    key = (options, tuple(_code(f, _DEPTH) for f in called), structure, tuple(map(_kind, values)))
+    if key not in _known.types:
+        types = _traced(called, values, lambda arguments: record(tree.unflatten(structure, arguments)))
+        if len(_known.types) >= _MOST:
+            _known.types.clear()
+        _known.types[key] = types
+    return _known.types[key]
+
+
+def _traced(
+    called: Sequence[Callable[..., Any]], values: Sequence[Any], call: Callable[[Sequence[Any]], Any]
+) -> Types:
+    """The types that a function of these values gives; its Python numbers stay numbers."""
+    if _known.program is None:
+        _known.program = Program("checks")
+    program = _known.program
+    is_number = [is_python_scalar(v) for v in values]
+
+    def whole(arrays: Sequence[Any]) -> Any:
+        rest = iter(arrays)
+        return call([v if number else next(rest) for v, number in zip(values, is_number, strict=True)])
+
+    arguments = [argument_of(v) for v, number in zip(values, is_number, strict=True) if not number]
+    try:
+        return FunctionScope(program).trace("checked", whole, arguments).result_types
+    except Exception as error:
+        if isinstance(error, AdzeError) and not _came_from(error, called):
+            raise
+        return None
+    finally:
+        for operation in functions(program.module).values():
+            operation.operation.erase()
+        program.memo.clear()
+        program.symbols.clear()
+
+
+def _came_from(error: Exception, called: Sequence[Callable[..., Any]]) -> bool:
+    """Whether one of these functions was running when an error was raised."""
+    codes = {getattr(f, "__code__", getattr(type(f).__call__, "__code__", None)) for f in called}
+    frame = error.__traceback__
+    while frame is not None and frame.tb_frame.f_code not in codes:
+        frame = frame.tb_next
+    return frame is not None
+
+
+def _code(function: Any, depth: int) -> Any:
+    """What functions have in common that do the same with values of the same types."""
+    code = getattr(function, "__code__", None)
+    if code is None or depth == 0:
+        return type(function), id(function)
+    held = [*(getattr(function, "__defaults__", None) or ())]
+    for cell in getattr(function, "__closure__", None) or ():
+        try:
+            held.append(cell.cell_contents)
+        except ValueError:  # not assigned yet
+            continue
+    return code, tuple(_code(v, depth - 1) if callable(v) else _kind(v) for v in held)
+
+
+def _kind(value: Any) -> Any:
+    """What a trace can see of a value."""
+    if isinstance(value, (Array, np.ndarray, np.generic)):
+        return value.dtype, value.shape, bool(getattr(value, "weak_type", False))
+    return value if isinstance(value, (str, type(None))) else type(value)

@@ -1,0 +1,1 @@
+"""Compositions of ops under the names that users know; nothing below imports it."""

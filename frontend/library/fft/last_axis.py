@@ -1,0 +1,216 @@
+"""The transform along the last axis, for any length: ``y[k] = sum_j x[j] exp(-2 pi i j k / n)``.
+
+In and out: pairs of real arrays, real and imaginary parts (None: zero), so that all work is real matrix
+products. A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense
+transform of length `n1`, a turn, and the transform of length `n2`. What has a large prime factor goes
+through a convolution of a power of two (Bluestein 1970). Constants are computed in float64 from exact
+integers modulo the length.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...tracing.interpreter import ops
+from .. import numpy as xp
+
+Parts = tuple[Any, Any]
+
+# The length up to which one product with the matrix of the transform is used: n^2 operations at the speed
+# of a matrix product beat n log n ones that wait for memory.
+DENSE = 64
+# A prime up to here is one dense product too; beyond, three transforms of a power of two cost less.
+DENSE_PRIME = 256
+
+
+def transform(x: Parts, n: int) -> Parts:
+    """The transform of length `n` of the last axis."""
+    if n == 1:
+        return x
+    if n <= DENSE:
+        return _dense(x, n)
+    first = _largest_factor(n)
+    if first > 1:
+        return _split(x, first, n // first)
+    return _dense(x, n) if n <= DENSE_PRIME else _bluestein(x, n)
+
+
+def transform_real(x: Any, n: int) -> Parts:
+    """The first ``n // 2 + 1`` points of the transform of a real array.
+
+    An even length above `DENSE` is the transform of half of it, of the complex numbers that the even elements
+    make with the odd ones (Cooley, Lewis and Welch 1970): half the work.
+    """
+    half = n // 2 + 1
+    if n == 1:
+        return x, None
+    if n <= DENSE:
+        order = np.arange(n, dtype=np.int64)
+        return _product((x, None), *angles(np.outer(order, order[:half]), n))
+    if n % 2:
+        re, im = transform((x, None), n)
+        return re[..., :half], im[..., :half]
+    pairs = xp.reshape(x, (*x.shape[:-1], n // 2, 2))
+    re, im = transform((pairs[..., 0], pairs[..., 1]), n // 2)
+    # z = even + i odd, so that even = (z[k] + conj z[-k]) / 2 and odd = (z[k] - conj z[-k]) / 2i.
+    even, odd = _unmixed(_closed(re), _closed(im))
+    turned = _turned(odd, *angles(np.arange(half, dtype=np.int64), n))
+    return even[0] + turned[0], even[1] + turned[1]
+
+
+def inverse_real(x: Parts, n: int) -> Any:
+    """`n` times the inverse of `transform_real`: a real array, of ``n // 2 + 1`` points.
+
+    The imaginary parts of the first point and, of an even length, of the middle one do not count.
+    """
+    re, im = x
+    if n == 1:
+        return re
+    middle = n // 2
+    if im is None:
+        im = ops.zeros_like(re)
+    is_free = np.arange(middle + 1) == 0
+    is_free[-1] |= n % 2 == 0
+    im = xp.where(is_free, xp.zeros((), dtype=im.dtype), im)
+    if n <= DENSE:
+        order = np.arange(n, dtype=np.int64)
+        cos, sin = angles(np.outer(order[: middle + 1], order), n)
+        weights = np.where(is_free, 1.0, 2.0)[:, None]
+        c, s = (xp.asarray((weights * part).astype(re.dtype)) for part in (cos, sin))
+        return xp.matmul(re, c) + xp.matmul(im, s)
+    if n % 2:
+        re = xp.concatenate([re, xp.flip(re[..., 1:], -1)], axis=-1)
+        im = xp.concatenate([im, -xp.flip(im[..., 1:], -1)], axis=-1)
+        return inverse((re, im), n)[0]
+    even, odd = _unmixed(re, im)
+    cos, sin = angles(np.arange(middle + 1, dtype=np.int64), n)
+    turned = _turned(odd, cos, -sin)
+    points = (2 * (mine - other)[..., :middle] for mine, other in zip(even, turned, strict=True))
+    found = inverse((next(points), next(points)), middle)
+    return xp.reshape(xp.stack(found, axis=-1), (*re.shape[:-1], n))
+
+
+def _closed(x: Any) -> Any:
+    """A period of points and the first of the next."""
+    return xp.concatenate([x, x[..., :1]], axis=-1)
+
+
+def _unmixed(re: Any, im: Any) -> tuple[Parts, Parts]:
+    """Of ``z[0 ... m]`` the halves ``(z[k] + conj z[m - k]) / 2`` and ``(z[k] - conj z[m - k]) / 2i``."""
+    back_re, back_im = xp.flip(re, -1), xp.flip(im, -1)
+    return ((re + back_re) / 2, (im - back_im) / 2), ((im + back_im) / 2, (back_re - re) / 2)
+
+
+def inverse(x: Parts, n: int) -> Parts:
+    """`n` times the inverse transform: exchanging the parts before and after turns the sign of the angle."""
+    re, im = x
+    if im is None:
+        im = ops.zeros_like(re)
+    im, re = transform((im, re), n)
+    return re, im
+
+
+@lru_cache(maxsize=256)
+def _largest_factor(n: int) -> int:
+    """The divisor of `n` up to `DENSE` that leaves the fewest stages, with the smallest sum of factors."""
+    best: dict[int, tuple[int, int, int]] = {1: (0, 0, 1)}
+
+    def cost(m: int) -> tuple[int, int, int]:
+        if m in best:
+            return best[m]
+        if m <= DENSE:
+            best[m] = (1, m, m)
+            return best[m]
+        found = (1 if m <= DENSE_PRIME else 4, m, 1)
+        options = [d for d in range(2, DENSE + 1) if m % d == 0]
+        if options:
+            found = min((cost(m // d)[0] + 1, cost(m // d)[1] + d, d) for d in options)
+        best[m] = found
+        return found
+
+    return cost(n)[2]
+
+
+def angles(numerators: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cosine and sine of ``-2 pi numerators / n``, from the first octant, so exact to rounding."""
+    eighth, rest = np.divmod(8 * (numerators.astype(np.int64) % n), n)
+    odd = eighth % 2 == 1
+    small = np.where(odd, n - rest, rest) * (np.pi / (4 * n))
+    cos, sin = np.cos(small), np.sin(small)
+    cos, sin = np.where(odd, sin, cos), np.where(odd, cos, sin)  # an angle within its quarter turn
+    quarter = eighth // 2
+    real = np.choose(quarter, [cos, -sin, -cos, sin])
+    imaginary = np.choose(quarter, [sin, cos, -sin, -cos])
+    return real, -imaginary
+
+
+def _dense(x: Parts, n: int) -> Parts:
+    order = np.arange(n, dtype=np.int64)
+    cos, sin = angles(np.outer(order, order), n)
+    return _product(x, cos, sin)
+
+
+def _product(x: Parts, cos: np.ndarray, sin: np.ndarray) -> Parts:
+    """The last axis times the complex matrix ``cos + i sin``."""
+    re, im = x
+    c, s = (xp.asarray(m.astype(re.dtype)) for m in (cos, sin))
+    if im is None:
+        return xp.matmul(re, c), xp.matmul(re, s)
+    return xp.matmul(re, c) - xp.matmul(im, s), xp.matmul(re, s) + xp.matmul(im, c)
+
+
+def _turned(x: Parts, cos: np.ndarray, sin: np.ndarray) -> Parts:
+    """Elementwise times ``cos + i sin``."""
+    re, im = x
+    c, s = (xp.asarray(m.astype(re.dtype)) for m in (cos, sin))
+    if im is None:
+        return re * c, re * s
+    return re * c - im * s, re * s + im * c
+
+
+def _each(x: Parts, function: Any) -> Parts:
+    re, im = x
+    return function(re), None if im is None else function(im)
+
+
+def _split(x: Parts, first: int, second: int) -> Parts:
+    """Input ``j1 * second + j2``, output ``k1 + first * k2``."""
+    n = first * second
+    batch = x[0].shape[:-1]
+    # [.., j1, j2] -> [.., j2, j1]: both transforms run over the last axis.
+    columns = _each(x, lambda part: xp.matrix_transpose(xp.reshape(part, (*batch, first, second))))
+    columns = _dense(columns, first) if first <= DENSE else transform(columns, first)
+    steps = np.outer(np.arange(second, dtype=np.int64), np.arange(first, dtype=np.int64))
+    columns = _turned(columns, *angles(steps, n))
+    rows = transform(_each(columns, xp.matrix_transpose), second)
+    return _each(rows, lambda part: xp.reshape(xp.matrix_transpose(part), (*batch, n)))
+
+
+def _bluestein(x: Parts, n: int) -> Parts:
+    """``2 j k = j^2 + k^2 - (k - j)^2`` makes the transform a convolution with a chirp."""
+    length = 1 << (2 * n - 2).bit_length()
+    order = np.arange(n, dtype=np.int64)
+    cos, sin = angles(order * order, 2 * n)
+    chirp = np.zeros(length, np.complex128)
+    chirp[:n] = cos - 1j * sin
+    chirp[length - n + 1 :] = chirp[1:n][::-1]
+    response = np.fft.fft(chirp) / length
+    turned = _each(_turned(x, cos, sin), lambda part: _padded(part, length))
+    spectrum = _turned(transform(turned, length), response.real, response.imag)
+    found = _each(inverse(spectrum, length), lambda part: part[..., :n])
+    return _turned(found, cos, sin)
+
+
+def _padded(x: Any, length: int) -> Any:
+    zero = xp.zeros((), dtype=x.dtype)
+    high = (*(0 for _ in x.shape[:-1]), length - x.shape[-1])
+    return ops.pad(x, zero, low=(0,) * x.ndim, high=high, interior=(0,) * x.ndim)
+
+
+def resized(x: Any, n: int) -> Any:
+    """The last axis cut or padded with zeros to `n`."""
+    size = x.shape[-1]
+    return x if size == n else x[..., :n] if size > n else _padded(x, n)

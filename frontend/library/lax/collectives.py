@@ -1,0 +1,127 @@
+"""Collectives: sums, extrema, gathers and permutations over the named axes of `vmap(axis_name=...)`.
+
+Input: a tree of arrays, and names that `transforms/named_axes.py` binds while a function is mapped. Output:
+the ops `axis_sum` and `axis_gather`, which take the position along the axis, and compositions of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import tree
+from ...errors import ArgumentError
+from ...tracing.interpreter import as_value, is_python_scalar, ops
+from ...tracing.locations import user_location_text
+from ...tracing.sizes import Dim, product
+from ...transforms.named_axes import BoundAxis, axes_of, axis_of
+from .. import numpy as xp
+
+
+def axis_index(axis_name: Any) -> Any:
+    """The position along the named axis, an int32; along several, in row-major order."""
+    first, *others = axes_of(axis_name)
+    index = first.index
+    for axis in others:
+        index = index * as_value(axis.size, np.int32) + axis.index
+    return index
+
+
+def axis_size(axis_name: Any) -> Any:
+    """The number of elements of the named axis, or of several together."""
+    return product(axis.size for axis in axes_of(axis_name))
+
+
+def psum(x: Any, axis_name: Any) -> Any:
+    """The sum of `x` over the named axis, or over several; of a Python number, it times the axis' size."""
+    return _over(axis_name, x, _sum)
+
+
+def pmean(x: Any, axis_name: Any) -> Any:
+    """The mean of `x` over the named axis, or over several."""
+
+    def mean(value: Any, axis: BoundAxis) -> Any:
+        size = axis.size
+        count = as_value(size if isinstance(size, Dim) else np.float32(size))
+        return xp.true_divide(_sum(value, axis), as_value(count, xp.result_type(value, np.float32)))
+
+    return _over(axis_name, x, mean)
+
+
+def pmax(x: Any, axis_name: Any) -> Any:
+    """The largest `x` over the named axis, or over several."""
+    return _over(axis_name, x, lambda v, axis: xp.max(_all_of(v, axis), axis=0))
+
+
+def pmin(x: Any, axis_name: Any) -> Any:
+    """The smallest `x` over the named axis, or over several."""
+    return _over(axis_name, x, lambda v, axis: xp.min(_all_of(v, axis), axis=0))
+
+
+def all_gather(x: Any, axis_name: str, *, axis: int = 0, tiled: bool = False) -> Any:
+    """All elements' `x` along a new axis at position `axis`; with `tiled`, joined along that axis."""
+
+    axis_of(axis_name)
+
+    def gather(value: Any, bound: BoundAxis) -> Any:
+        rank = as_value(value).ndim + (not tiled)
+        if not -rank <= axis < rank:
+            raise ArgumentError(
+                f"all_gather: axis {axis} is out of range for {ops.type_of(as_value(value))}",
+                where=user_location_text(),
+            )
+        gathered = xp.moveaxis(_all_of(value, bound), 0, axis % rank)
+        if not tiled:
+            return gathered
+        at = axis % rank
+        shape = gathered.shape
+        return xp.reshape(gathered, (*shape[:at], shape[at] * shape[at + 1], *shape[at + 2 :]))
+
+    return _over(axis_name, x, gather)
+
+
+def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
+    """For each pair `(source, target)`, `x` of the one element for the other; zeros for the rest."""
+    bound = axis_of(axis_name)
+    if not isinstance(bound.size, int):
+        raise ArgumentError("ppermute needs an axis of static size", where=user_location_text())
+    sources, targets = [s for s, _ in perm], [t for _, t in perm]
+    out = [n for n in (*sources, *targets) if not 0 <= n < bound.size]
+    if out or len(set(sources)) < len(sources) or len(set(targets)) < len(targets):
+        raise ArgumentError(
+            f"ppermute: perm {list(perm)} must pair distinct positions of axis '{axis_name}', which has "
+            f"{bound.size}",
+            where=user_location_text(),
+        )
+    source_of = np.zeros(bound.size, np.int32)
+    receives = np.zeros(bound.size, np.bool_)
+    for source, target in perm:
+        source_of[target], receives[target] = source, True
+
+    def permute(value: Any, axis: BoundAxis) -> Any:
+        received = _all_of(value, axis)[as_value(source_of)[axis.index]]
+        return xp.where(as_value(receives)[axis.index], received, xp.zeros_like(received))
+
+    return _over(axis_name, x, permute)
+
+
+def _over(axis_name: Any, x: Any, collective: Any) -> Any:
+    """`collective` of each leaf, over one named axis after the other."""
+    for axis in axes_of(axis_name):
+        x = tree.map(lambda leaf, axis=axis: collective(leaf, axis), x)
+    return x
+
+
+def _sum(value: Any, axis: BoundAxis) -> Any:
+    if is_python_scalar(value) and isinstance(axis.size, int):
+        return value * axis.size
+    summand = as_value(value)
+    if summand.dtype == np.bool_:
+        summand = as_value(summand, np.int64)
+    return ops.axis_sum(summand, axis.index, axis_name=axis.name, length=(axis.size,))
+
+
+def _all_of(value: Any, axis: BoundAxis) -> Any:
+    return ops.axis_gather(as_value(value), axis.index, axis_name=axis.name, length=(axis.size,))

@@ -1,0 +1,132 @@
+"""`adze.lax.linalg`: factorizations under the calling conventions of `jax.lax.linalg`.
+
+Results are plain tuples in JAX's order (`eigh` gives the vectors first). Choices of an implementation are not
+there: each function has one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects.types import INT32
+from ...tracing.interpreter import ops
+from .. import numpy as xp
+from ..linalg.cholesky import cholesky as _cholesky
+from ..linalg.eigh import eigh as _eigh
+from ..linalg.lu import factor, permutation, solve
+from ..linalg.matrix_arguments import is_complex, matrix, square
+from ..linalg.qr import qr as _qr
+from ..linalg.svd import singular_values
+from ..linalg.svd import svd as _svd
+from ..linalg.triangular import triangular_solve as triangular_solve
+from ..numpy.arguments import argument_error, shape_error
+from ..numpy.promotion import promote, type_text
+
+
+def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
+    """The lower triangular `l` with ``x = l @ l^H``; NaN where `x` is not positive definite."""
+    return _cholesky(x, symmetrize_input=symmetrize_input)
+
+
+def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
+    """The upper factor of ``r^T @ r + w w^T``, given the upper factor `r` (real)."""
+    r, w = promote(square("cholesky_update", r_matrix), xp.asarray(w_vector))
+    if w.ndim != r.ndim - 1 or w.shape[-1] != r.shape[-1] or is_complex(r):
+        raise shape_error(
+            f"cholesky_update: {type_text(r)} and {type_text(w)} are no real matrix and vector of one size"
+        )
+    found = _qr(xp.concatenate([xp.triu(r), xp.expand_dims(w, -2)], axis=-2), "r")
+    signs = xp.where(xp.diagonal(found, 0, -2, -1) < 0, -1.0, 1.0)
+    return found * xp.expand_dims(signs, -1)
+
+
+def eigh(
+    x: Any,
+    *,
+    lower: bool = True,
+    symmetrize_input: bool = True,
+    sort_eigenvalues: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+) -> tuple[Any, Any]:
+    """Eigenvectors as columns, and eigenvalues in ascending order; `subset_by_index` is a range of them."""
+    del sort_eigenvalues
+    value = square("eigh", x)
+    w, v = _eigh(value) if symmetrize_input else _eigh(value, "L" if lower else "U")
+    if subset_by_index is not None:
+        start, end = subset_by_index
+        if not 0 <= start <= end <= w.shape[-1]:
+            raise argument_error(
+                f"eigh: subset_by_index is {subset_by_index}, expected a range within 0 to {w.shape[-1]}"
+            )
+        w, v = w[..., start:end], v[..., start:end]
+    return v, w
+
+
+def lu(x: Any) -> tuple[Any, Any, Any]:
+    """The packed factors, the pivots and the permutation: ``x[permutation] = l @ u``; both are int32."""
+    return factor(matrix("lu", x))
+
+
+def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
+    """The permutation of so many rows that exchanges row `k` with row ``pivots[k]`` for each `k` in turn."""
+    return permutation(xp.asarray(pivots), permutation_size)
+
+
+def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True) -> tuple[Any, Any]:
+    """``x = q @ r``; `q` is square with `full_matrices`."""
+    if pivoting:
+        raise argument_error("qr: pivoting is not implemented", "svd and lstsq reveal the rank of a matrix")
+    q, r = _qr(x, "complete" if full_matrices else "reduced")
+    return q, r
+
+
+def svd(
+    x: Any,
+    *,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    subset_by_index: tuple[int, int] | None = None,
+) -> Any:
+    """``x = (u * s) @ vh`` as a tuple, or `s` alone; `subset_by_index` is a range of `s`."""
+    value = matrix("svd", x)
+    start, end = (0, min(value.shape[-2:])) if subset_by_index is None else subset_by_index
+    if subset_by_index is not None and full_matrices and compute_uv:
+        raise argument_error("svd: subset_by_index needs full_matrices=False")
+    if not compute_uv:
+        return singular_values(value)[..., start:end]
+    u, s, vh = _svd(value, full_matrices)
+    if subset_by_index is None:
+        return u, s, vh
+    return u[..., start:end], s[..., start:end], vh[..., start:end, :]
+
+
+def symmetric_product(
+    a_matrix: Any, c_matrix: Any, *, alpha: float = 1.0, beta: float = 0.0, symmetrize_output: bool = False
+) -> Any:
+    """``alpha * a @ a^T + beta * c``."""
+    del symmetrize_output
+    a, c = promote(matrix("symmetric_product", a_matrix), square("symmetric_product", c_matrix))
+    if tuple(c.shape) != (*a.shape[:-1], a.shape[-2]):
+        raise shape_error(f"symmetric_product: {type_text(a)} and {type_text(c)} do not fit")
+    return alpha * xp.matmul(a, xp.matrix_transpose(a)) + beta * c
+
+
+def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Any:
+    """`x` of the systems with diagonals `dl`, `d`, `du` of one length and right-hand sides `[..., n, m]`.
+
+    As in JAX ``dl[0]`` and ``du[-1]`` are not used. Solved as full matrices, by LU with pivoting.
+    """
+    below, middle, above, right = promote(*(xp.asarray(v) for v in (dl, d, du, b)))
+    if not below.shape == middle.shape == above.shape or middle.ndim == 0:
+        raise shape_error(
+            f"tridiagonal_solve: the diagonals {type_text(below)}, {type_text(middle)} and "
+            f"{type_text(above)} differ in shape"
+        )
+    n = middle.shape[-1]
+    row = ops.iota(shape=(n, n), axis=0, dtype=INT32)
+    column = ops.iota(shape=(n, n), axis=1, dtype=INT32)
+    full = sum(
+        xp.where(column - row == offset, xp.expand_dims(x, -1), xp.zeros((), dtype=x.dtype))
+        for x, offset in ((below, -1), (middle, 0), (above, 1))
+    )
+    return solve(full, right)

@@ -1,0 +1,115 @@
+"""Polynomials as vectors of coefficients, the highest power first, under NumPy's names.
+
+They have static lengths. Leading zeros are kept where NumPy would trim them, since shapes cannot depend
+on values; `polydiv` and `roots` are left out for the same reason.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import numpy as xp
+from ..numpy.arguments import argument_error, shape_error
+from ..numpy.promotion import promote, type_text
+from .leastsquares import lstsq
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    """The sum of two polynomials."""
+    left, right = _aligned("polyadd", a1, a2)
+    return left + right
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    """The difference of two polynomials."""
+    left, right = _aligned("polysub", a1, a2)
+    return left - right
+
+
+def polymul(a1: Any, a2: Any) -> Any:
+    """The product of two polynomials: as many coefficients as both have together, less one."""
+    left, right = promote(a1, a2)
+    return xp.convolve(_vector("polymul", left), _vector("polymul", right))
+
+
+def polyder(p: Any, m: int = 1) -> Any:
+    """The derivative of a polynomial, of order `m`."""
+    found = _vector("polyder", xp.asarray(p))
+    for _ in range(_order("polyder", m)):
+        n = found.shape[0]
+        powers = np.arange(n - 1, 0, -1)
+        found = found[: max(n - 1, 0)] * xp.astype(powers, found.dtype)
+    return found
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """The integral of a polynomial, of order `m`, with the constants `k` (one for each order; 0 if None)."""
+    found = _vector("polyint", xp.asarray(p))
+    order = _order("polyint", m)
+    constants = xp.ravel(xp.asarray(0.0 if k is None else k))
+    if constants.shape[0] not in (1, order):
+        raise shape_error(f"polyint: expected 1 or {order} constants, got {type_text(constants)}")
+    dtype = xp.result_type(found, constants, np.float32 if found.dtype.itemsize <= 4 else np.float64)
+    found, constants = xp.astype(found, dtype), xp.astype(constants, dtype)
+    for step in range(order):
+        powers = np.arange(found.shape[0], 0, -1)
+        constant = constants[step : step + 1] if constants.shape[0] > 1 else constants
+        found = xp.concatenate([found / xp.astype(powers, dtype), constant])
+    return found
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """The coefficients of the polynomial with the given roots, the first one 1."""
+    roots = _vector("poly", xp.asarray(seq_of_zeros))
+    if roots.dtype.kind in "biu":
+        roots = xp.astype(roots, np.float64)
+    found = xp.ones(1, dtype=roots.dtype)
+    for i in range(roots.shape[0]):
+        beside = xp.zeros(1, dtype=roots.dtype)
+        found = xp.concatenate([found, beside]) - roots[i] * xp.concatenate([beside, found])
+    return found
+
+
+def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None) -> Any:
+    """The polynomial of degree `deg` that is nearest to the points in the least-squares sense.
+
+    `y` may be a matrix of several sets of values as columns; `w` are weights of the residuals before they are
+    squared. `full` (residuals and ranks) is not supported: `adze.numpy.linalg.lstsq` gives them.
+    """
+    if full:
+        raise argument_error("polyfit: full is not supported", "call adze.numpy.linalg.lstsq with vander")
+    places, values = promote(x, y)
+    if places.dtype.kind in "biu":
+        places, values = xp.astype(places, np.float64), xp.astype(values, np.float64)
+    places = _vector("polyfit", places)
+    if values.ndim not in (1, 2) or values.shape[0] != places.shape[0]:
+        raise shape_error(f"polyfit: {type_text(places)} and {type_text(values)} are not as many points")
+    columns = xp.vander(places, _order("polyfit", deg) + 1)
+    if w is not None:
+        weights = xp.astype(_vector("polyfit", xp.asarray(w)), places.dtype)
+        columns = columns * weights[:, None]
+        values = values * (weights if values.ndim == 1 else weights[:, None])
+    scale = xp.sqrt(xp.sum(columns * columns, axis=0))
+    limit = places.shape[0] * float(np.finfo(places.dtype).eps) if rcond is None else rcond
+    found = lstsq(columns / scale, values, limit)[0]
+    return found / (scale if values.ndim == 1 else scale[:, None])
+
+
+def _vector(function: str, value: Any) -> Any:
+    if value.ndim != 1 or not isinstance(value.shape[0], int):
+        raise shape_error(f"{function}: expected a vector of static length, got {type_text(value)}")
+    return value
+
+
+def _order(function: str, m: Any) -> int:
+    if not isinstance(m, (int, np.integer)) or m < 0:
+        raise argument_error(f"{function}: the order is {m!r}, expected an integer that is not negative")
+    return int(m)
+
+
+def _aligned(function: str, first: Any, second: Any) -> list[Any]:
+    values = [_vector(function, v) for v in promote(first, second)]
+    length = max(v.shape[0] for v in values)
+    return [xp.pad(v, (length - v.shape[0], 0)) for v in values]

@@ -1,0 +1,169 @@
+"""QR factors by Householder reflections, in the compact WY form.
+
+Up to `BLOCK` columns are reflected one by one; wider matrices are split by columns and their reflections put
+together as ``I - v t v^H`` (Elmroth and Gustavson 2000, Applying recursion to serial and parallel QR
+factorization), so that most of the work is in products: 2 n^2 (m - n/3) operations. Signs are LAPACK's.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...control.scans import scan
+from ...tracing.interpreter import ops
+from ...transforms.custom_derivatives import custom_jvp
+from .. import numpy as xp
+from ..numpy.arguments import argument_error
+from .matrix_arguments import (
+    BLOCK,
+    adjoint,
+    column,
+    conjugate,
+    entry,
+    is_complex,
+    matrix,
+    positions,
+    real_part,
+    squares,
+    unknown_zeros,
+    zeros,
+)
+from .triangular import halved, solve_lower
+
+MODES = ("reduced", "complete", "r")
+
+
+class QRResult(NamedTuple):
+    """Orthonormal columns, and the upper triangle that combines them."""
+
+    Q: Any
+    R: Any
+
+
+def qr(a: Any, mode: str = "reduced") -> QRResult | Any:
+    """``a = q @ r`` with orthonormal columns in `q` and upper triangular `r`; mode `r` gives `r` alone.
+
+    `complete` gives a square `q`. The derivative of `reduced` factors is a closed formula (Walter and Lehmann
+    2010) and needs columns of full rank; that of `complete` ones follows the reflections.
+    """
+    if mode not in MODES:
+        raise argument_error(f"qr: mode is {mode!r}, expected one of {', '.join(map(repr, MODES))}")
+    value = matrix("qr", a)
+    rows, columns = value.shape[-2:]
+    if mode == "complete" and rows > columns:
+        return QRResult(*householder(value, rows))
+    if columns > rows:  # the columns beyond a square follow from its factors
+        q, r = _reduced(value[..., :rows])
+        r = xp.concatenate([r, xp.matmul(adjoint(q), value[..., rows:])], axis=-1)
+    else:
+        q, r = _reduced(value)
+    return r if mode == "r" else QRResult(q, r)
+
+
+@custom_jvp
+def _reduced(a: Any) -> Any:
+    return householder(a, a.shape[-1])
+
+
+# With m = q^H da r^-1: dr = (m - w) r, dq = da r^-1 - q (m - w), where w = tril(m, -1) - tril(m, -1)^H is
+# skew and the diagonal of dr is kept real.
+@_reduced.defjvp
+def _rule(primals: Any, tangents: Any) -> Any:
+    (a,), (da,) = primals, tangents
+    q, r = _reduced(a)
+    scaled = xp.matrix_transpose(solve_lower(xp.matrix_transpose(r), xp.matrix_transpose(da), False))
+    middle = xp.matmul(adjoint(q), scaled)
+    lower = xp.tril(middle, -1)
+    skew = lower - adjoint(lower)
+    if is_complex(a):
+        diagonal = xp.triu(xp.tril(middle))
+        skew = skew + diagonal - xp.astype(ops.real(diagonal), a.dtype)
+    dq = scaled + xp.matmul(q, skew - middle)
+    return (q, r), (dq, xp.matmul(middle - skew, r))
+
+
+def householder(a: Any, width: int) -> tuple[Any, Any]:
+    """The first `width` columns of `q`, and as many rows of `r`."""
+    rows, columns = a.shape[-2:]
+    if columns == 0 or rows == 0:
+        q = xp.zeros((*a.shape[:-2], rows, width), dtype=a.dtype) + xp.eye(rows, width, dtype=a.dtype)
+        return q, a[..., :width, :]
+    v, t, r = _reflections(a)
+    q = xp.eye(rows, width, dtype=a.dtype) - xp.matmul(v, xp.matmul(t, adjoint(v[..., :width, :])))
+    return q, xp.triu(r)[..., :width, :]
+
+
+def _reflections(a: Any) -> tuple[Any, Any, Any]:
+    """`v`, `t` and `r` with ``(I - v t v^H)^H a = r``, for at least as many rows as columns."""
+    columns = a.shape[-1]
+    if columns <= BLOCK:
+        return _panel(a)
+    half = halved(columns)
+    v, t, r = _reflections(a[..., :half])
+    rest = a[..., half:]
+    rest = rest - xp.matmul(v, xp.matmul(adjoint(t), xp.matmul(adjoint(v), rest)))
+    below, more_t, more_r = _reflections(rest[..., half:, :])
+    batch = a.shape[:-2]
+    more_v = xp.concatenate([zeros((*batch, half, columns - half), a.dtype), below], axis=-2)
+    corner = -xp.matmul(t, xp.matmul(xp.matmul(adjoint(v), more_v), more_t))
+    empty = zeros((*batch, columns - half, half), a.dtype)
+    top = xp.concatenate([t, corner], axis=-1)
+    right = xp.concatenate([rest[..., :half, :], more_r], axis=-2)
+    return (
+        xp.concatenate([v, more_v], axis=-1),
+        xp.concatenate([top, xp.concatenate([empty, more_t], axis=-1)], axis=-2),
+        xp.concatenate([r, right], axis=-1),
+    )
+
+
+def _panel(a: Any) -> tuple[Any, Any, Any]:
+    rows, columns = positions(a.shape[-2]), positions(a.shape[-1])
+
+    def reflect(a: Any, k: Any) -> Any:
+        given = column(a, k)
+        v, tau = reflection(xp.where(rows > k, given, xp.zeros_like(given)), entry(given, k), rows == k)
+        along = xp.matmul(xp.expand_dims(conjugate(v), -2), a)
+        return a - xp.expand_dims(conjugate(tau) * v, -1) * along, (v, tau)
+
+    r, (vs, taus) = scan(reflect, a, columns)
+    v = xp.moveaxis(vs, 0, -1)
+    return v, compact(v, taus), r
+
+
+def compact(v: Any, taus: Any) -> Any:
+    """`t` with ``I - v t v^H`` the product of the reflections ``I - tau v v^H``, of the columns of `v`."""
+    columns = positions(v.shape[-1])
+    gram = xp.matmul(adjoint(v), v)
+
+    def grow(t: Any, given: Any) -> Any:
+        k, tau = given
+        products = column(gram, k)
+        products = xp.where(columns < k, products, xp.zeros_like(products))
+        above = -tau * xp.squeeze(xp.matmul(t, xp.expand_dims(products, -1)), -1)
+        found = xp.where(columns == k, tau, above)
+        return xp.where(columns == k, xp.expand_dims(found, -1), t), None
+
+    return scan(grow, unknown_zeros(gram, v.dtype), (columns, taus))[0]
+
+
+def reflection(tail: Any, head: Any, is_head: Any) -> tuple[Any, Any]:
+    """`v` and `tau` of the reflection that moves ``head, tail`` onto its first axis, as LAPACK's larfg."""
+    longest = xp.max(xp.abs(tail), axis=-1, keepdims=True)
+    is_flat = longest == 0
+    largest = xp.maximum(longest, xp.abs(head))
+    # Divided by the largest, so that neither squares nor quotients of the smallest floats lose digits.
+    scale = xp.astype(xp.where(largest > 0, largest, xp.ones_like(largest)), head.dtype)
+    tail, head = tail / scale, head / scale
+    length = xp.sqrt(xp.sum(squares(tail), axis=-1, keepdims=True, dtype=largest.dtype))
+    if is_complex(head):
+        size = xp.hypot(xp.hypot(ops.real(head), ops.imag(head)), length)
+        is_flat = xp.logical_and(is_flat, ops.imag(head) == 0)
+    else:
+        size = xp.hypot(head, length)
+    # Where nothing is to be moved the reflection is the identity; 1 stands in for what is not used.
+    size = xp.where(is_flat, xp.ones_like(size), size)
+    end = xp.astype(xp.where(real_part(head) < 0, size, -size), head.dtype)
+    tau = xp.where(is_flat, xp.zeros_like(head), (end - head) / end)
+    away = xp.where(is_flat, xp.ones_like(head), head - end)
+    v = xp.where(is_head, xp.ones_like(tail), tail / away)
+    return v, tau

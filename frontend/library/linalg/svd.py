@@ -1,0 +1,225 @@
+"""Singular values and vectors, by QR and one-sided Jacobi rotations.
+
+``a = q r`` first, then the columns of ``r^H`` are rotated until all are orthogonal (Hestenes 1958; Drmac and
+Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting): nothing is ever squared into
+a Gram matrix, so that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which
+there are 6 to 10.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....dialects.types import INT32
+from ...tracing.interpreter import ops
+from ...transforms.custom_derivatives import custom_jvp
+from .. import numpy as xp
+from .matrix_arguments import (
+    adjoint,
+    conjugate,
+    diagonal,
+    epsilon,
+    is_complex,
+    matrix,
+    phase,
+    real_dtype,
+    real_part,
+    square,
+    squares,
+    unit,
+)
+from .qr import householder
+from .rotations import Round, repeated_sweeps, sorted_by
+
+
+class SVDResult(NamedTuple):
+    """Left vectors as columns, singular values in descending order, right vectors as conjugated rows."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def svd(
+    a: Any, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> SVDResult | Any:
+    """``a = (u * s) @ vh`` with orthonormal `u` and `vh`; `s` alone without `compute_uv`.
+
+    With `full_matrices` `u` and `vh` are square; only the reduced vectors have derivatives, and these are
+    not finite where singular values coincide. `hermitian` is accepted, and the same method is used.
+    """
+    if hermitian:
+        square("svd", a)
+    value = matrix("svd", a)
+    if not compute_uv:
+        return singular_values(value)
+    rows, columns = value.shape[-2:]
+    if not full_matrices or rows == columns:
+        return SVDResult(*_svd(value))
+    return SVDResult(*_full(value))
+
+
+def svdvals(x: Any, /) -> Any:
+    """The singular values of each matrix, in descending order."""
+    return singular_values(matrix("svdvals", x))
+
+
+@custom_jvp
+def _svd(a: Any) -> Any:
+    return decompose(a, full=False)
+
+
+# With m = u^H da v: ds = re diag(m); du and dv follow from m scaled by 1 / (s_j^2 - s_i^2), and from what
+# of da lies outside the spaces of u and v (Townsend 2016, Differentiating the singular value decomposition).
+# For complex matrices the phase is fixed so that dv_j is orthogonal to v_j.
+@_svd.defjvp
+def _svd_rule(primals: Any, tangents: Any) -> Any:
+    (a,), (da,) = primals, tangents
+    u, s, vh = _svd(a)
+    v = adjoint(vh)
+    n = s.shape[-1]
+    along = xp.matmul(adjoint(u), xp.matmul(da, v))
+    ds = real_part(diagonal(along))
+    column, row = xp.expand_dims(s, -2), xp.expand_dims(s, -1)
+    same = unit(n, s.dtype)
+    gaps = (column - row) * (column + row) + same
+    scale = xp.astype((1 - same) / gaps, a.dtype)
+    columns, rows = xp.astype(column, a.dtype), xp.astype(row, a.dtype)
+    back = adjoint(along)
+    turn_u = scale * (along * columns + rows * back)
+    turn_v = scale * (rows * along + back * columns)
+    positive = xp.where(s > 0, s, xp.ones_like(s))
+    inverse = xp.astype(xp.where(s > 0, 1 / positive, xp.zeros_like(s)), a.dtype)
+    if is_complex(a):
+        imaginary = ops.imag(diagonal(along))
+        turned = ops.complex(ops.zeros_like(imaginary), imaginary) * inverse
+        turn_u = turn_u + xp.expand_dims(turned, -1) * xp.astype(same, a.dtype)
+    du, dv = xp.matmul(u, turn_u), xp.matmul(v, turn_v)
+    scaled = xp.expand_dims(inverse, -2)
+    if a.shape[-2] > n:
+        moved = xp.matmul(da, v)
+        du = du + (moved - xp.matmul(u, xp.matmul(adjoint(u), moved))) * scaled
+    if a.shape[-1] > n:
+        moved = xp.matmul(adjoint(da), u)
+        dv = dv + (moved - xp.matmul(v, xp.matmul(vh, moved))) * scaled
+    return (u, s, vh), (du, ds, adjoint(dv))
+
+
+@custom_jvp
+def _full(a: Any) -> Any:
+    return decompose(a, full=True)
+
+
+@_full.defjvp
+def _full_rule(primals: Any, tangents: Any) -> Any:
+    (a,), _ = primals, tangents
+    results = _full(a)
+    missing = ops.undefined_value(
+        message="svd with full_matrices has no derivative: the vectors beyond the rank are arbitrary; "
+        "give full_matrices=False",
+        results=tuple(ops.type_of(r) for r in results),
+    )
+    return results, missing
+
+
+@custom_jvp
+def singular_values(a: Any) -> Any:
+    """The singular values in descending order; their derivative needs no gaps between them."""
+    return _values(a)
+
+
+@singular_values.defjvp
+def _values_rule(primals: Any, tangents: Any) -> Any:
+    (a,), (da,) = primals, tangents
+    u, s, vh = _svd(a)
+    return s, real_part(diagonal(xp.matmul(adjoint(u), xp.matmul(da, adjoint(vh)))))
+
+
+def _values(a: Any) -> Any:
+    rows, columns = a.shape[-2:]
+    if rows < columns:
+        return _values(adjoint(a))
+    if columns == 0:
+        return xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype))
+    _, r = householder(a, columns)
+    return _rotated(adjoint(r))[0]
+
+
+def decompose(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
+    """Left vectors, values, and right vectors as rows."""
+    rows, columns = a.shape[-2:]
+    if rows < columns:
+        u, s, vh = decompose(adjoint(a), full=full)
+        return adjoint(vh), s, adjoint(u)
+    q, r = householder(a, rows if full else columns)
+    if columns == 0:
+        return q, xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype)), r[..., :columns, :]
+    # Rotations z with r^H z = x s, x orthonormal, make a = q r = (q z) s x^H: they are applied to q at once.
+    s, moved, u, *rest = _rotated(adjoint(r[..., :columns, :]), q[..., :columns], q[..., columns:])
+    x = _orthonormal(moved, s)
+    if rows > columns and full:
+        u = xp.concatenate([u, *rest], axis=-1)
+    return u, s, adjoint(x)
+
+
+def _orthonormal(moved: Any, s: Any) -> Any:
+    """The columns divided by their lengths `s`; where these vanish, columns that complete a basis."""
+    positive = xp.where(s > 0, s, xp.ones_like(s))
+    columns = moved / xp.astype(xp.expand_dims(positive, -2), moved.dtype)
+    q, r = householder(columns, columns.shape[-1])
+    return q * xp.expand_dims(phase(diagonal(r)), -2)
+
+
+def _rotated(x: Any, *others: Any) -> tuple[Any, ...]:
+    """Lengths of the columns of ``x z`` in descending order, ``x z``, and the first of the others times `z`.
+
+    What else there is in `others` is carried along as it is.
+    """
+    n = x.shape[-1]
+    largest = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
+    scale = xp.where(largest > 0, largest, xp.ones_like(largest))
+    x = x / xp.astype(scale, x.dtype)
+    if n > 1:
+        x, *swept = _swept(x, *others)
+        others = tuple(swept)
+    lengths = xp.sqrt(xp.sum(squares(x), axis=-2, dtype=scale.dtype))
+    s, x, *vectors = sorted_by(lengths, x, *others[:1], descending=True)
+    found = (s * xp.squeeze(scale, -1), x * xp.astype(scale, x.dtype))
+    return (*found, *vectors, *others[1:])
+
+
+def _swept(x: Any, *others: Any) -> tuple[Any, ...]:
+    n = x.shape[-1]
+    real = real_dtype(x.dtype)
+    tolerance = real.type(epsilon(x.dtype) * np.sqrt(n))
+    # Columns so short that their squares lose digits are below every rounding error of the matrix.
+    negligible = real.type(np.finfo(real).tiny / np.finfo(real).eps)
+    vectors, kept = others[:1], tuple(y for y in others[1:] if y.shape[-1])
+
+    def is_left(state: Any) -> Any:
+        return xp.logical_not(xp.all(state[0] >= n))
+
+    def turn(t: Any, state: Any) -> Any:
+        still, x, *rest = state
+        turned, same = rest[: len(vectors)], rest[len(vectors) :]
+        pairs = Round(xp.astype(t, INT32), n)
+        weights = xp.sum(squares(x), axis=-2, dtype=real)
+        products = xp.sum(conjugate(x) * pairs.swapped(x), axis=-2, dtype=x.dtype)
+        products = pairs.shared(products)
+        size = xp.sqrt(squares(products)) if is_complex(x) else xp.abs(products)
+        others = pairs.swapped(weights)
+        is_needed = xp.logical_and(
+            xp.minimum(weights, others) > negligible,
+            size > tolerance * (xp.sqrt(weights) * xp.sqrt(others)),
+        )
+        is_needed = xp.logical_and(is_needed, xp.logical_not(pairs.is_alone))
+        cosine, sine, _ = pairs.rotation(weights, products, is_needed)
+        moved = (pairs.columns_rotated(y, cosine, sine) for y in (x, *turned))
+        quiet = xp.where(xp.any(is_needed), xp.zeros_like(still), still + 1)
+        return (quiet, *moved, *same)
+
+    # The first is the number of rounds since a pair was rotated.
+    start = (xp.zeros((), dtype=INT32), x, *vectors, *kept)
+    return repeated_sweeps(n, is_left, turn, start)[1:]

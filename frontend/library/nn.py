@@ -1,0 +1,457 @@
+"""Functions of neural networks: activations, normalisation, convolution, pooling, losses.
+
+Pure functions of arrays; parameters are the caller's pytrees. Names and conventions are `jax.nn`'s where it
+has the same function; images are in layout NHWC, kernels HWIO.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from . import numpy as xp
+from .lax.computations import conv_general_dilated
+from .lax.padding import window_padding
+from .lax.scalar_operands import axes_of, axis_of
+from .numpy.promotion import stays_weak
+
+Axis = int | Sequence[int] | None
+_HALF: Final = (np.dtype(np.float16), xp.bfloat16)
+
+
+@stays_weak
+def relu(x: Any) -> Any:
+    """`max(x, 0)`, with slope 0 at 0, where a maximum would share its tangent with the zero."""
+    value = xp.asarray(x)
+    return xp.where(value <= 0, 0, value)
+
+
+def relu6(x: Any) -> Any:
+    """`min(max(x, 0), 6)`."""
+    return xp.clip(x, 0, 6)
+
+
+@stays_weak
+def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
+    """`x` where positive, else `negative_slope * x`."""
+    value = xp.asarray(x)
+    return xp.where(value >= 0, value, negative_slope * value)
+
+
+@stays_weak
+def elu(x: Any, alpha: float = 1.0) -> Any:
+    """`x` where positive, else `alpha * (exp(x) - 1)`."""
+    value = xp.asarray(x)
+    negative = xp.where(value > 0, 0.0, value)
+    return xp.where(value > 0, value, alpha * xp.expm1(negative))
+
+
+@stays_weak
+def celu(x: Any, alpha: float = 1.0) -> Any:
+    """`x` where positive, else `alpha * (exp(x / alpha) - 1)` (Barron 2017): smooth for every `alpha`."""
+    value = xp.asarray(x)
+    negative = xp.where(value > 0, 0.0, value)
+    return xp.where(value > 0, value, alpha * xp.expm1(negative / alpha))
+
+
+@stays_weak
+def selu(x: Any) -> Any:
+    """Scaled `elu` (Klambauer et al. 2017)."""
+    return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
+
+
+@stays_weak
+def sigmoid(x: Any) -> Any:
+    """`1 / (1 + exp(-x))`."""
+    return ops.logistic(_inexact(x))
+
+
+@stays_weak
+def log_sigmoid(x: Any) -> Any:
+    """`log(sigmoid(x))`, without overflow."""
+    return -softplus(-xp.asarray(x))
+
+
+def softplus(x: Any) -> Any:
+    """`log(1 + exp(x))`, without overflow."""
+    return xp.logaddexp(x, 0.0)
+
+
+@stays_weak
+def squareplus(x: Any, b: float = 4.0) -> Any:
+    """`(x + sqrt(x**2 + b)) / 2` (Barron 2021): like `softplus`, of algebraic functions only."""
+    value = _inexact(x)
+    return 0.5 * (value + xp.sqrt(value * value + b))
+
+
+@stays_weak
+def sparse_plus(x: Any) -> Any:
+    """0 up to -1, `x` from 1 on, `(x + 1)**2 / 4` between them."""
+    value = _inexact(x)
+    return xp.where(value <= -1, 0.0, xp.where(value >= 1, value, (value + 1) ** 2 / 4))
+
+
+@stays_weak
+def sparse_sigmoid(x: Any) -> Any:
+    """`(x + 1) / 2` limited to `[0, 1]`: the derivative of `sparse_plus`."""
+    return 0.5 * xp.clip(_inexact(x) + 1.0, 0.0, 2.0)
+
+
+@stays_weak
+def soft_sign(x: Any) -> Any:
+    """`x / (1 + |x|)`."""
+    value = _inexact(x)
+    return value / (1 + xp.abs(value))
+
+
+@stays_weak
+def log1mexp(x: Any) -> Any:
+    """`log(1 - exp(-x))` for positive `x`, accurate for small and large ones (Maechler 2012)."""
+    value = _inexact(x)
+    is_small = value < math.log(2.0)
+    small = xp.where(is_small, value, 1.0)
+    large = xp.where(is_small, 1.0, value)
+    return xp.where(is_small, xp.log(-xp.expm1(-small)), xp.log1p(-xp.exp(-large)))
+
+
+@stays_weak
+def silu(x: Any) -> Any:
+    """`x * sigmoid(x)`, also called swish."""
+    value = _inexact(x)
+    return value * sigmoid(value)
+
+
+swish = silu
+
+
+@stays_weak
+def gelu(x: Any, approximate: bool = True) -> Any:
+    """Gaussian error linear unit (Hendrycks and Gimpel 2016): `x * P(Z <= x)`; by tanh, or exactly by erf."""
+    value = _inexact(x)
+    if approximate:
+        inner = math.sqrt(2 / math.pi) * (value + 0.044715 * value**3)
+        return 0.5 * value * (1 + xp.tanh(inner))
+    return 0.5 * value * ops.erfc(-value * math.sqrt(0.5))
+
+
+@stays_weak
+def mish(x: Any) -> Any:
+    """`x * tanh(softplus(x))`."""
+    value = _inexact(x)
+    return value * xp.tanh(softplus(value))
+
+
+@stays_weak
+def hard_sigmoid(x: Any) -> Any:
+    """`relu6(x + 3) / 6`."""
+    return relu6(xp.asarray(x) + 3.0) / 6.0
+
+
+@stays_weak
+def hard_swish(x: Any) -> Any:
+    """`x * hard_sigmoid(x)`."""
+    return xp.asarray(x) * hard_sigmoid(x)
+
+
+hard_silu = hard_swish
+
+
+def hard_tanh(x: Any) -> Any:
+    """`x` limited to `[-1, 1]`."""
+    return xp.clip(x, -1, 1)
+
+
+def glu(x: Any, axis: int = -1) -> Any:
+    """Gated linear unit (Dauphin et al. 2017): the first half times the sigmoid of the second."""
+    value = _inexact(x)
+    axis = axis_of(axis, value.ndim)
+    n = value.shape[axis]
+    if not isinstance(n, int) or n % 2:
+        raise ShapeError(f"glu: axis {axis} of {ops.type_of(value)} must be even", where=user_location_text())
+    first, second = xp.split(value, 2, axis=axis)
+    return first * sigmoid(second)
+
+
+def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
+    """`exp(x) / sum(exp(x))` along `axis`, shifted by the maximum so that it cannot overflow.
+
+    Positions where `where` is false count as absent and give 0. Half precision is computed in float32 and
+    rounded once.
+    """
+    value = _single(x)
+    if where is not None:
+        value = xp.where(where, value, -xp.inf)
+    unnormalised = xp.exp(value - _anchor(value, axis))
+    if where is not None:
+        unnormalised = xp.where(where, unnormalised, 0.0)
+    return _rounded(unnormalised / xp.sum(unnormalised, axis=axis, keepdims=True), x)
+
+
+def log_softmax(x: Any, axis: Axis = -1) -> Any:
+    """`log(softmax(x))`, computed without the logarithm of a small number.
+
+    Half precision is computed in float32 and rounded once.
+    """
+    value = _single(x)
+    shifted = value - _anchor(value, axis)
+    return _rounded(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), x)
+
+
+def logsumexp(x: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+    """`log(sum(b * exp(x)))` along `axis`, shifted by the maximum.
+
+    Half precision is computed in float32 and rounded once.
+    """
+    value = _single(x)
+    if where is not None:
+        value = xp.where(where, value, -xp.inf)
+    top = _anchor(value, axis)
+    terms = xp.exp(value - top)
+    if b is not None:
+        terms = xp.asarray(b) * terms
+    total = _rounded(xp.log(xp.sum(terms, axis=axis, keepdims=True)) + top, x, *(() if b is None else (b,)))
+    return total if keepdims else xp.squeeze(total, axis=_all_axes(axis, value.ndim))
+
+
+def standardize(x: Any, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
+    """`x` with mean 0 and variance 1 along `axis`. Half precision is computed in float32 and rounded once."""
+    return _rounded(_standardized(x, axis, epsilon), x)
+
+
+def _standardized(x: Any, axis: Axis, epsilon: float) -> Any:
+    """What `standardize` rounds, in float32 for half precision."""
+    value = _single(x)
+    centred = value - xp.mean(value, axis=axis, keepdims=True)
+    variance = xp.mean(centred * centred, axis=axis, keepdims=True)
+    return centred * ops.rsqrt(variance + epsilon)
+
+
+def layer_norm(x: Any, scale: Any = None, bias: Any = None, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
+    """Layer normalisation (Ba et al. 2016) along `axis`, then `* scale + bias` where they are given.
+
+    Half precision is computed in float32 and rounded once.
+    """
+    result = _standardized(x, axis, epsilon)
+    if scale is not None:
+        result = result * scale
+    if bias is not None:
+        result = result + bias
+    return _rounded(result, x, *(factor for factor in (scale, bias) if factor is not None))
+
+
+def rms_norm(x: Any, scale: Any = None, axis: Axis = -1, epsilon: float = 1e-6) -> Any:
+    """`x / sqrt(mean(x ** 2) + epsilon)` (Zhang and Sennrich 2019), then `* scale` where it is given.
+
+    Half precision is computed in float32 and rounded once.
+    """
+    value = _single(x)
+    result = value * ops.rsqrt(xp.mean(value * value, axis=axis, keepdims=True) + epsilon)
+    return _rounded(result, x) if scale is None else _rounded(result * scale, x, scale)
+
+
+def batch_norm(x: Any, mean: Any, variance: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
+    """Batch normalisation (Ioffe and Szegedy 2015) with given statistics along the last axis."""
+    factor = scale * ops.rsqrt(_inexact(variance) + epsilon)
+    return (_inexact(x) - mean) * factor + bias
+
+
+def one_hot(x: Any, num_classes: int, *, dtype: Any = np.float32, axis: int = -1) -> Any:
+    """1 where the position along the new last `axis` equals the integer `x`, else 0."""
+    return xp.one_hot(x, num_classes, dtype=dtype, axis=axis)
+
+
+def conv(
+    x: Any,
+    kernel: Any,
+    strides: int | Sequence[int] = 1,
+    padding: str | Sequence[tuple[int, int]] = "SAME",
+    *,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+) -> Any:
+    """Convolution over 1, 2 or 3 spatial axes: `x` is batch, space, features; `kernel` space, in, out."""
+    value, window = as_value(x), as_value(kernel)
+    spatial = value.ndim - 2
+    if spatial not in (1, 2, 3) or window.ndim != value.ndim:
+        raise ShapeError(
+            f"conv: expected an array [batch, space..., features] and a kernel [space..., in, out] with "
+            f"1 to 3 spatial axes, got {ops.type_of(value)} and {ops.type_of(window)}",
+            where=user_location_text(),
+        )
+    letters = "DHW"[3 - spatial :]
+    return conv_general_dilated(
+        value,
+        window,
+        _per_axis(strides, spatial, "strides"),
+        padding,
+        rhs_dilation=_per_axis(dilation, spatial, "dilation"),
+        dimension_numbers=(f"N{letters}C", f"{letters}IO", f"N{letters}C"),
+        feature_group_count=groups,
+    )
+
+
+def max_pool(
+    x: Any,
+    window: int | Sequence[int],
+    strides: int | Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
+) -> Any:
+    """The largest value of each window over the spatial axes of `x` (batch, space, features)."""
+    return _pool(x, window, strides, padding, -np.inf, xp.maximum)
+
+
+def min_pool(
+    x: Any,
+    window: int | Sequence[int],
+    strides: int | Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
+) -> Any:
+    """The smallest value of each window over the spatial axes of `x` (batch, space, features)."""
+    return _pool(x, window, strides, padding, np.inf, xp.minimum)
+
+
+def avg_pool(
+    x: Any,
+    window: int | Sequence[int],
+    strides: int | Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
+    count_include_pad: bool = True,
+) -> Any:
+    """The mean of each window over the spatial axes of `x` (batch, space, features).
+
+    Padding counts as zeros, unless `count_include_pad` is false.
+    """
+    value = _inexact(x)
+    total = _pool(value, window, strides, padding, 0, xp.add)
+    sizes = _per_axis(window, value.ndim - 2, "window")
+    if count_include_pad:
+        return total / math.prod(sizes)
+    ones = xp.ones((1, *value.shape[1:-1], 1), dtype=value.dtype)
+    return total / _pool(ones, window, strides, padding, 0, xp.add)
+
+
+def _pool(x: Any, window: Any, strides: Any, padding: Any, fill: float, combine: Any) -> Any:
+    """Combines the strided slices of a padded array, one for each position in the window."""
+    value = as_value(x)
+    spatial = value.ndim - 2
+    if spatial < 1:
+        raise ShapeError(
+            f"pooling: expected [batch, space..., features], got {ops.type_of(value)}",
+            where=user_location_text(),
+        )
+    sizes = _per_axis(window, spatial, "window")
+    steps = sizes if strides is None else _per_axis(strides, spatial, "strides")
+    pads = window_padding("pooling", padding, value.shape[1:-1], sizes, steps)
+    if any(low or high for low, high in pads):
+        edge = fill
+        if value.dtype.kind in "iu" and fill != 0:
+            info = np.iinfo(value.dtype)
+            edge = info.min if fill < 0 else info.max
+        value = ops.pad(
+            value,
+            as_value(edge, value.dtype),
+            low=(0, *(low for low, _ in pads), 0),
+            high=(0, *(high for _, high in pads), 0),
+            interior=(0,) * value.ndim,
+        )
+    counts = [(n - k) // s + 1 for n, k, s in zip(value.shape[1:-1], sizes, steps, strict=True)]
+    result = None
+    for offset in np.ndindex(*sizes):
+        limits = [o + (c - 1) * s + 1 for o, c, s in zip(offset, counts, steps, strict=True)]
+        part = ops.slice(
+            value,
+            start=(0, *offset, 0),
+            limit=(value.shape[0], *limits, value.shape[-1]),
+            strides=(1, *steps, 1),
+        )
+        result = part if result is None else combine(result, part)
+    return result
+
+
+def cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:
+    """Softmax cross entropy of each example: `labels` are class numbers, or probabilities like `logits`."""
+    scores = _inexact(logits)
+    targets = as_value(labels)
+    log_probabilities = log_softmax(scores, axis)
+    if targets.dtype.kind in "iu" and targets.ndim == scores.ndim - 1:
+        picked = xp.take_along_axis(log_probabilities, xp.expand_dims(targets, axis=axis), axis=axis)
+        return -xp.squeeze(picked, axis=axis)
+    if targets.ndim != scores.ndim:
+        raise ShapeError(
+            f"cross_entropy: labels {ops.type_of(targets)} fit logits {ops.type_of(scores)} neither as class "
+            "numbers (one axis less, integers) nor as probabilities (the same shape)",
+            where=user_location_text(),
+        )
+    return -xp.sum(targets * log_probabilities, axis=axis)
+
+
+@stays_weak
+def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
+    """Binary cross entropy of `sigmoid(logits)` and `labels` in `[0, 1]`, elementwise, without overflow."""
+    scores = _inexact(logits)
+    return softplus(scores) - scores * labels
+
+
+def dot_product_attention(
+    query: Any, key: Any, value: Any, mask: Any = None, scale: float | None = None
+) -> Any:
+    """Scaled dot-product attention (Vaswani et al. 2017) over the last two axes `[length, features]`.
+
+    `mask` is true where a query may look at a key; it broadcasts to `[..., queries, keys]`. Half precision is
+    computed in float32 and rounded once, at the end: scores and weights are not rounded on the way.
+    """
+    dtype = xp.result_type(query, key, value)
+    if dtype in (xp.float16, xp.bfloat16):
+        query, key, value = (xp.asarray(x).astype(np.float32) for x in (query, key, value))
+        return dot_product_attention(query, key, value, mask, scale).astype(dtype)
+    keys = xp.asarray(key)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = xp.matmul(query, xp.matrix_transpose(keys * factor))
+    return xp.matmul(softmax(scores, -1, where=mask), value)
+
+
+def _inexact(x: Any) -> Any:
+    """`x` as an array of floats: integers as NumPy's mathematical functions take them."""
+    value = xp.asarray(x)
+    return value if value.dtype.kind in "fcV" else value.astype(np.float32 if value.weak_type else np.float64)
+
+
+def _single(x: Any) -> Any:
+    """`_inexact(x)`, with half precision widened to float32."""
+    value = _inexact(x)
+    return value.astype(np.float32) if value.dtype in _HALF else value
+
+
+def _rounded(result: Any, *inputs: Any) -> Any:
+    """`result` in the dtype that the inputs promote to where that is one of half precision."""
+    dtype = xp.result_type(*map(_inexact, inputs))
+    return result.astype(dtype) if dtype in _HALF else result
+
+
+def _anchor(value: Any, axis: Axis) -> Any:
+    """The maximum, by which exponents are shifted: a constant to derivatives, since it cancels."""
+    return ops.stop_gradient(_finite(xp.max(value, axis=axis, keepdims=True)))
+
+
+def _finite(top: Any) -> Any:
+    """A maximum to subtract: infinite ones become 0, so that infinities do not turn to NaN."""
+    return xp.where(xp.isfinite(top), top, 0.0)
+
+
+def _per_axis(given: int | Sequence[int], count: int, name: str) -> tuple[int, ...]:
+    found = (given,) * count if isinstance(given, int) else tuple(given)
+    if len(found) != count or any(not isinstance(n, int) or n < 1 for n in found):
+        raise ArgumentError(
+            f"{name} is {given!r}, expected a positive integer or {count} of them", where=user_location_text()
+        )
+    return found
+
+
+def _all_axes(axis: Axis, rank: int) -> tuple[int, ...]:
+    return tuple(range(rank)) if axis is None else axes_of(axis, rank)

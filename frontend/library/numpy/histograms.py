@@ -1,0 +1,179 @@
+"""Counting: bincount and histograms over bins whose number is static, and their edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects.types import BOOL, FLOAT64, INEXACT, INT64, INTEGERS
+from ...tracing.array import Array
+from ...tracing.frames import known_value
+from ...tracing.interpreter import ops
+from .arguments import (
+    argument_error,
+    concretization_error,
+    dtype_error,
+    full_like,
+    possible,
+    scalar,
+    shape_error,
+)
+from .arithmetic import add, divide, subtract
+from .creation import linspace
+from .cumulative import diff
+from .promotion import asarray_of, convert, operands, type_text
+from .reductions import max as max_of
+from .reductions import min as min_of
+from .reductions import sum as sum_of
+from .reshaping import ravel
+from .searching import searchsorted, where
+from .take import join_positions
+
+
+def scatter_count(positions: list[Any], shape: tuple[int, ...], amounts: Any) -> Any:
+    """An array of `shape` with `amounts` added at positions; those outside are dropped."""
+    zeros = ops.broadcast_in_dim(scalar(0, amounts.dtype), shape=shape, dimensions=())
+    axes = tuple(range(len(shape)))
+    return ops.scatter(
+        zeros,
+        join_positions(positions),
+        amounts,
+        kind="add",
+        update_window_dims=(),
+        inserted_window_dims=axes,
+        scatter_dims_to_operand_dims=axes,
+        operand_batching_dims=(),
+        scatter_indices_batching_dims=(),
+        mode="drop",
+        unique_indices=False,
+        indices_are_sorted=False,
+    )
+
+
+def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
+    """How often each of 0, 1, ... occurs, or the sum of its weights. Traced arrays need `length`."""
+    value = asarray_of(x)
+    if value.ndim != 1 or value.dtype not in INTEGERS:
+        mistake = shape_error if value.ndim != 1 else dtype_error
+        raise mistake(f"bincount: expected a vector of integers, got {type_text(value)}")
+    if length is None:
+        known = value.numpy() if isinstance(value, Array) else known_value(value)
+        if known is None:
+            raise concretization_error(
+                f"bincount of a traced array {type_text(value)} has a length that depends on values",
+                "state it: bincount(x, length=n)",
+            )
+        if known.size and known.min() < 0:
+            raise argument_error("bincount: elements must not be negative")
+        length = max(minlength, int(known.max()) + 1 if known.size else 0)
+    amounts = full_like(value, 1, INT64) if weights is None else convert(asarray_of(weights), FLOAT64)
+    if amounts.dtype != INT64 and amounts.ndim != 1:
+        raise shape_error(f"bincount: weights {type_text(amounts)} must have the shape of {type_text(value)}")
+    return scatter_count([ops.convert(value, dtype=INT64)], (length,), amounts)
+
+
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """The edges of `bins` equal bins over `range` (by default from least to greatest); or `bins` itself."""
+    if isinstance(bins, str):
+        raise argument_error(
+            f"histogram: bins={bins!r} chooses a number from values; state a number or edges"
+        )
+    if not isinstance(bins, int):
+        return asarray_of(bins)
+    value = asarray_of(a)
+    if bins <= 0:
+        raise argument_error(f"histogram: bins must be positive, got {bins}")
+    wanted = value.dtype if value.dtype in INEXACT else FLOAT64
+    if range is not None:
+        low, high = range
+        if all(isinstance(v, (int, float)) for v in (low, high)):
+            if low > high:
+                raise argument_error(f"histogram: range {range} must ascend")
+            low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
+            edges = np.linspace(low, high, possible("histogram", bins + 1, FLOAT64))
+            return Array(edges.astype(np.result_type(low, high, wanted)))
+        first, last = convert(asarray_of(low), wanted), convert(asarray_of(high), wanted)
+    elif 0 in tuple(n for n in value.shape if isinstance(n, int)):
+        first, last = scalar(0, wanted), scalar(1, wanted)
+    else:
+        first, last = convert(min_of(value), wanted), convert(max_of(value), wanted)
+    same = ops.compare(first, last, direction="EQ")
+    half = full_like(first, 0.5)
+    first, last = (where(same, subtract(first, half), first), where(same, add(last, half), last))
+    return linspace(first, last, bins + 1)
+
+
+def histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[Any, Any]:
+    """Counts (or sums of `weights`) of the elements in each bin, and the edges.
+
+    A bin holds its lower edge; the last one its upper edge too. NaNs and elements outside are in none.
+    """
+    value = ravel(asarray_of(a))
+    value = convert(value, np.dtype(np.uint8)) if value.dtype == BOOL else value
+    edges = histogram_bin_edges(value, bins, range)
+    count = edges.shape[0] - 1
+    amounts = full_like(value, 1, INT64) if weights is None else ravel(asarray_of(weights))
+    result = scatter_count([_bin_of(value, edges)], (count,), amounts)
+    if not density:
+        return result, edges
+    widths = convert(diff(edges), FLOAT64)
+    return divide(divide(convert(result, FLOAT64), widths), sum_of(result)), edges
+
+
+def _bin_of(value: Any, edges: Any) -> Any:
+    """The bin of each element; -1, which is dropped, for those in none."""
+    count = edges.shape[0] - 1
+    place = subtract(searchsorted(edges, value, side="right"), 1)
+    last = edges[-1]
+    at_end = ops.compare(*operands(value, last), direction="EQ")
+    place = where(at_end, np.int64(count - 1), place)
+    beyond = ops.compare(*operands(value, last), direction="GT")
+    is_number = ops.compare(value, value, direction="EQ")
+    outside = where(is_number, beyond, True)
+    # A scatter drops what lies outside on either side; -1 would be counted from nowhere, not from the end.
+    return where(outside, np.int64(count), place)
+
+
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[Any, list[Any]]:
+    """The histogram of points `[n, d]` (or of d vectors) over a grid of bins, and the edges of each axis."""
+    if isinstance(sample, (list, tuple)):
+        columns = [ravel(asarray_of(s)) for s in sample]
+    else:
+        points = asarray_of(sample)
+        if points.ndim != 2 or not isinstance(points.shape[1], int):
+            raise shape_error(f"histogramdd: expected points [n, d], got {type_text(points)}")
+        columns = [points[:, k] for k in _counting(points.shape[1])]
+    each = [bins] * len(columns) if isinstance(bins, int) else list(bins)
+    ranges = [None] * len(columns) if range is None else list(range)
+    edges = [histogram_bin_edges(c, b, r) for c, b, r in zip(columns, each, ranges, strict=True)]
+    places = [_bin_of(c, e) for c, e in zip(columns, edges, strict=True)]
+    shape = tuple(e.shape[0] - 1 for e in edges)
+    amounts = (
+        full_like(columns[0], 1, FLOAT64) if weights is None else convert(ravel(asarray_of(weights)), FLOAT64)
+    )
+    counts = scatter_count(places, shape, amounts)
+    if density:
+        counts = divide(counts, sum_of(counts))
+        for axis, edge in enumerate(edges):
+            widths = ops.reshape(diff(edge), shape=tuple(n if a == axis else 1 for a, n in enumerate(shape)))
+            counts = divide(counts, widths)
+    return counts, edges
+
+
+def _counting(n: int) -> Any:
+    return np.arange(n).tolist()
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
+) -> tuple[Any, Any, Any]:
+    """The histogram of pairs `(x, y)` over a grid of bins, and the edges of both axes."""
+    if not isinstance(bins, int) and not (isinstance(bins, (list, tuple)) and len(bins) == 2):
+        bins = [bins, bins]
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    return counts, edges[0], edges[1]

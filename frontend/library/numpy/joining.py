@@ -1,0 +1,255 @@
+"""Putting arrays together and taking them apart: concatenate, stack, split, delete, insert, append."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from ...errors import IndexBoundsError
+from ...tracing.array import Array
+from ...tracing.frames import Tracer
+from ...tracing.interpreter import ops
+from ...tracing.locations import user_location_text
+from ...tracing.sizes import Dim
+from .arguments import (
+    argument_error,
+    concrete,
+    dtype_of,
+    insert_unit_axes,
+    integer,
+    normalize_axis,
+    refuse_out,
+    shape_error,
+    static_size,
+    type_error,
+)
+from .cumulative import part
+from .promotion import asarray_of, broadcast, convert, promote, same_size, type_text
+from .reshaping import atleast_1d, atleast_2d, atleast_3d, ravel
+from .take import take
+
+
+def _sequence(function: str, arrays: Any) -> list[Any]:
+    if isinstance(arrays, (Tracer, Array, np.ndarray)):
+        items = list(asarray_of(arrays))
+    elif isinstance(arrays, Sequence) and not isinstance(arrays, str):
+        items = [asarray_of(a) for a in arrays]
+    else:
+        raise type_error(f"{function}: expected a sequence of arrays, got {type(arrays).__name__}")
+    if not items:
+        raise argument_error(f"{function}: need at least one array")
+    return items
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
+    """Arrays one after the other along `axis` (flattened when None), promoted to one dtype."""
+    values = _sequence("concat", arrays)
+    if axis is None:
+        values, axis = [ravel(v) for v in values], 0
+    rank = values[0].ndim
+    if rank == 0:
+        raise shape_error("concat: 0-d arrays cannot be concatenated", "use stack")
+    place = normalize_axis("concat", axis, rank)
+    for value in values[1:]:
+        fits = value.ndim == rank and all(
+            a == place or isinstance(n, Dim) or isinstance(m, Dim) or same_size(n, m)
+            for a, (n, m) in enumerate(zip(value.shape, values[0].shape, strict=True))
+        )
+        if not fits:
+            raise shape_error(
+                f"concat: arrays must agree in all axes but {place}: got {', '.join(map(type_text, values))}"
+            )
+    joined = [*promote(*values)] if dtype is None else [convert(v, dtype_of("concat", dtype)) for v in values]
+    return ops.concatenate(*joined, axis=place) if len(joined) > 1 else joined[0]
+
+
+def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: Any = None) -> Any:
+    """`concat` under NumPy's name."""
+    refuse_out("concatenate", out)
+    return concat(arrays, axis=axis, dtype=dtype)
+
+
+def stack(arrays: Any, /, axis: int = 0, *, dtype: Any = None) -> Any:
+    """Arrays of one shape along a new axis."""
+    values = _sequence("stack", arrays)
+    first = values[0]
+    for value in values[1:]:
+        fits = value.ndim == first.ndim and all(
+            isinstance(n, Dim) or isinstance(m, Dim) or same_size(n, m)
+            for n, m in zip(value.shape, first.shape, strict=True)
+        )
+        if not fits:
+            raise shape_error(f"stack: arrays must have one shape: got {', '.join(map(type_text, values))}")
+    place = normalize_axis("stack", axis, first.ndim + 1)
+    return concat([insert_unit_axes(v, (place,)) for v in values], axis=place, dtype=dtype)
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """The slices of `x` along `axis`, without that axis."""
+    value = asarray_of(x)
+    place = normalize_axis("unstack", axis, value.ndim)
+    count = static_size("unstack", value.shape[place], f"axis {place}")
+    rest = tuple(n for a, n in enumerate(value.shape) if a != place)
+    return tuple(ops.reshape(part(value, place, i, i + 1), shape=rest) for i in range(count))
+
+
+def hstack(arrays: Any, *, dtype: Any = None) -> Any:
+    """Arrays side by side: along the second axis, vectors along their only one."""
+    values = [atleast_1d(v) for v in _sequence("hstack", arrays)]
+    return concat(values, axis=0 if values[0].ndim == 1 else 1, dtype=dtype)
+
+
+def vstack(arrays: Any, *, dtype: Any = None) -> Any:
+    """Arrays on top of each other: along the first axis, vectors as rows."""
+    return concat([atleast_2d(v) for v in _sequence("vstack", arrays)], axis=0, dtype=dtype)
+
+
+def dstack(arrays: Any) -> Any:
+    """Arrays behind each other, along the third axis."""
+    return concat([atleast_3d(v) for v in _sequence("dstack", arrays)], axis=2)
+
+
+def column_stack(arrays: Any) -> Any:
+    """Vectors as columns, matrices side by side."""
+    columns = [
+        insert_unit_axes(v, (1,)) if v.ndim == 1 else v
+        for v in map(atleast_1d, _sequence("column_stack", arrays))
+    ]
+    return concat(columns, axis=1)
+
+
+def block(arrays: Any) -> Any:
+    """An array of nested lists of blocks, the innermost lists joined along the last axis."""
+
+    def depth(item: Any) -> int:
+        return 1 + max(map(depth, item)) if isinstance(item, list) else 0
+
+    def leaves(item: Any) -> list[Any]:
+        return [leaf for i in item for leaf in leaves(i)] if isinstance(item, list) else [asarray_of(item)]
+
+    levels = depth(arrays)
+    rank = max(levels, *(leaf.ndim for leaf in leaves(arrays)))
+
+    def join(item: Any, level: int) -> Any:
+        if not isinstance(item, list):
+            value = asarray_of(item)
+            return insert_unit_axes(value, tuple(range(rank - value.ndim)))
+        return concat([join(i, level + 1) for i in item], axis=rank - levels + level)
+
+    return join(arrays, 0)
+
+
+def append(x: Any, values: Any, axis: int | None = None) -> Any:
+    """`x` with `values` after it along `axis` (both flattened when None)."""
+    return concat((x, values), axis=axis)
+
+
+# -- apart -------------------------------------------------------------------------------------
+
+
+def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """`x` in several parts along `axis`: at given positions, or in nearly equal sections."""
+    value = asarray_of(x)
+    place = normalize_axis("array_split", axis, value.ndim)
+    size = static_size("array_split", value.shape[place], f"axis {place}")
+    if np.ndim(indices_or_sections) == 0:
+        sections = integer("array_split", indices_or_sections, "the number of sections")
+        if sections <= 0:
+            raise argument_error(f"array_split: the number of sections must be positive, got {sections}")
+        each, more = divmod(size, sections)
+        lengths = [each + 1] * more + [each] * (sections - more)
+        bounds = [0, *np.cumsum(lengths).tolist()]
+    else:
+        cuts = [integer("array_split", i, "a position") for i in indices_or_sections]
+        bounds = [0, *(min(max(c + size if c < 0 else c, 0), size) for c in cuts), size]
+    return [part(value, place, low, max(low, high)) for low, high in pairwise(bounds)]
+
+
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """`x` in equal sections along `axis`, or at given positions."""
+    value = asarray_of(x)
+    place = normalize_axis("split", axis, value.ndim)
+    if np.ndim(indices_or_sections) == 0 and isinstance(value.shape[place], int):
+        sections = integer("split", indices_or_sections, "the number of sections")
+        if sections <= 0 or value.shape[place] % sections:
+            raise shape_error(
+                f"split: axis {place} of {type_text(value)} cannot be split into {sections} equal sections",
+                "array_split allows unequal ones",
+            )
+    return array_split(value, indices_or_sections, place)
+
+
+def vsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along the first axis."""
+    return split(x, indices_or_sections, 0)
+
+
+def hsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along the second axis, of vectors along their only one."""
+    return split(x, indices_or_sections, 0 if asarray_of(x).ndim == 1 else 1)
+
+
+def dsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+    """`split` along the third axis."""
+    return split(x, indices_or_sections, 2)
+
+
+def delete(x: Any, obj: Any, axis: int | None = None) -> Any:
+    """`x` without the elements at `obj` (integers, slice or mask, known while tracing) along `axis`."""
+    value, place, size = _positions("delete", x, axis)
+    kept = np.delete(np.arange(size), _index("delete", obj, size))
+    return take(value, kept, axis=place)
+
+
+def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """`x` with `values` put in before the positions `obj` (known while tracing) along `axis`."""
+    value, place, size = _positions("insert", x, axis)
+    index = _index("insert", obj, size + 1)
+    if isinstance(index, slice):
+        index = np.arange(size)[index]
+    new = convert(asarray_of(values), value.dtype)
+    scalar_index = np.ndim(index) == 0
+    if scalar_index and new.ndim == value.ndim and value.ndim > 1:
+        count = static_size("insert", new.shape[place], "the number of values")
+    elif scalar_index:
+        count = 1 if new.ndim < value.ndim else static_size("insert", new.shape[0], "the number of values")
+    else:
+        count = np.size(index)
+    if scalar_index and new.ndim and new.ndim == value.ndim - 1:
+        new = insert_unit_axes(new, (place,))
+    shape = tuple(count if a == place else n for a, n in enumerate(value.shape))
+    new = broadcast(new, shape)
+    marks = np.insert(np.arange(size), index, size + np.arange(count))
+    if not scalar_index and np.size(index) == 1 and count > 1:
+        marks = np.insert(np.arange(size), np.full(count, index), size + np.arange(count))
+    return take(ops.concatenate(value, new, axis=place), marks, axis=place)
+
+
+def _positions(function: str, x: Any, axis: int | None) -> tuple[Any, int, int]:
+    value = asarray_of(x)
+    if axis is None:
+        value, axis = ravel(value), 0
+    place = normalize_axis(function, axis, value.ndim)
+    return value, place, static_size(function, value.shape[place], f"axis {place}")
+
+
+def _index(function: str, obj: Any, count: int) -> Any:
+    """Positions that are known while tracing, of `count` that there are."""
+    if isinstance(obj, slice):
+        return obj
+    positions = obj if isinstance(obj, int) else concrete(function, obj, "the positions")
+    known = np.asarray(positions)
+    if not known.size and known.dtype != np.bool_:
+        return known.astype(np.int64)  # NumPy makes an empty list one of floats
+    if known.dtype != np.bool_ and known.size and (known.min() < -count or known.max() >= count):
+        message = f"{function}: position {positions} is out of range, there are {count}"
+        raise IndexBoundsError(message, where=user_location_text())
+    return positions
+
+
+def trim_zeros(filt: Any, trim: Literal["f", "b", "fb"] = "fb") -> Any:
+    """A concrete vector without its leading and trailing zeros."""
+    return Array(np.trim_zeros(concrete("trim_zeros", filt, "the vector"), trim))

@@ -1,0 +1,250 @@
+"""Arrays with a diagonal: identities, triangles, diagonals taken and made, Vandermonde, grids."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from ....dialects.types import BOOL, FLOAT32, INT32, INT64, storage
+from ...tracing.interpreter import ops
+from .arguments import (
+    argument_error,
+    count_of,
+    dtype_of,
+    full_like,
+    normalize_axes,
+    possible,
+    refuse_out,
+    require_rank,
+    scalar,
+    size,
+)
+from .arithmetic import power
+from .creation import arange
+from .promotion import asarray_of, broadcast, broadcast_shapes, convert, type_text
+from .reductions import sum as sum_of
+from .reshaping import ravel, reshape
+
+
+def _beside(rows: Any, columns: Any, k: int, direction: str) -> Any:
+    """A mask of `column - row <direction> k`; beyond int32 all diagonals are equally far away."""
+    far = np.iinfo(INT32).max
+    diagonal = max(-far, min(_diagonal_number(k), far))
+    shape = (rows, columns)
+    row = ops.iota(shape=shape, axis=0, dtype=INT32)
+    column = ops.iota(shape=shape, axis=1, dtype=INT32)
+    return ops.compare(ops.sub(column, row), full_like(row, diagonal), direction=direction)
+
+
+def _diagonal_number(k: Any) -> int:
+    try:
+        return operator.index(k)
+    except TypeError:
+        raise argument_error(f"the diagonal k must be an integer, got {k!r}") from None
+
+
+def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = FLOAT32, *, device: Any = None) -> Any:
+    """Ones on the diagonal `k` of an `[N, M]` matrix (`M = N` by default), zeros elsewhere."""
+    rows = size("eye", N)
+    mask = _beside(rows, rows if M is None else size("eye", M), k, "EQ")
+    return convert(mask, FLOAT32 if dtype is None else dtype_of("eye", dtype))
+
+
+def identity(n: Any, dtype: Any = FLOAT32) -> Any:
+    """The identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = FLOAT32) -> Any:
+    """Ones at and below the diagonal `k`, zeros above."""
+    rows = size("tri", N)
+    return convert(_beside(rows, rows if M is None else size("tri", M), k, "LE"), dtype_of("tri", dtype))
+
+
+def tril(x: Any, /, k: int = 0) -> Any:
+    """The lower triangle of the last two axes, zeros above the diagonal `k`."""
+    return _triangle("tril", x, k, "LE")
+
+
+def triu(x: Any, /, k: int = 0) -> Any:
+    """The upper triangle of the last two axes, zeros below the diagonal `k`."""
+    return _triangle("triu", x, k, "GE")
+
+
+def _triangle(function: str, x: Any, k: int, direction: str) -> Any:
+    value = asarray_of(x)
+    if value.ndim == 1:  # as NumPy: a vector is each row of a square
+        value = broadcast(value, (value.shape[0], value.shape[0]))
+    require_rank(function, value, 2)
+    rows, columns = value.shape[-2:]
+    mask = broadcast(_beside(rows, columns, k, direction), value.shape)
+    return ops.select(mask, value, full_like(value, 0))
+
+
+def _triangle_indices(shape: Any, k: int, keep: Any) -> tuple[Any, Any]:
+    rows, columns = keep(np.ones(shape, bool), k).nonzero()
+    return arange_of(rows), arange_of(columns)
+
+
+def arange_of(indices: np.ndarray) -> Any:
+    """A concrete index array as an array of adze."""
+    return asarray_of(indices.astype(np.int64))
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Rows and columns of the lower triangle."""
+    return _triangle_indices((n, n if m is None else m), k, np.tril)
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
+    """Rows and columns of the upper triangle."""
+    return _triangle_indices((n, n if m is None else m), k, np.triu)
+
+
+def tril_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
+    """Rows and columns of the lower triangle of a matrix of static shape."""
+    rows, columns = asarray_of(x).shape
+    return tril_indices(rows, k, columns)
+
+
+def triu_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
+    """Rows and columns of the upper triangle of a matrix of static shape."""
+    rows, columns = asarray_of(x).shape
+    return triu_indices(rows, k, columns)
+
+
+def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The diagonal of two axes, as a new last axis."""
+    value = asarray_of(x)
+    require_rank("diagonal", value, 2)
+    first, second = normalize_axes("diagonal", (axis1, axis2), value.ndim)
+    rest = tuple(a for a in range(value.ndim) if a not in (first, second))
+    moved = ops.transpose(value, permutation=(*rest, first, second))
+    rows, columns = moved.shape[-2:]
+    length = min(rows + min(offset, 0), columns - max(offset, 0)) if _static(rows, columns) else None
+    if length is None:
+        raise argument_error(f"diagonal: the axes of {type_text(value)} must have static sizes")
+    length = max(length, 0)
+    if length == 0:
+        return ops.reshape(moved[..., :0, :0], shape=(*moved.shape[:-2], 0))
+    row = ops.add(ops.iota(shape=(length, 2), axis=0, dtype=INT64), asarray_of(_corner(length, offset)))
+    return ops.gather(
+        moved,
+        row,
+        offset_dims=tuple(range(len(rest))),
+        collapsed_slice_dims=(len(rest), len(rest) + 1),
+        start_index_map=(len(rest), len(rest) + 1),
+        operand_batching_dims=(),
+        start_indices_batching_dims=(),
+        slice_sizes=(*moved.shape[:-2], 1, 1),
+        mode="promise_in_bounds",
+        fill_value=_zero_bits(moved.dtype),
+    )
+
+
+def _static(*sizes: Any) -> bool:
+    return all(isinstance(n, int) for n in sizes)
+
+
+def _corner(length: int, offset: int) -> np.ndarray:
+    return np.broadcast_to(np.array([max(-offset, 0), max(offset, 0)], np.int64), (length, 2))
+
+
+def _zero_bits(dtype: np.dtype) -> np.ndarray:
+    return storage(np.zeros((), dtype))
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """Of a vector the matrix with it on diagonal `k`; of a matrix its diagonal `k`."""
+    value = asarray_of(v)
+    if value.ndim == 2:
+        return diagonal(value, offset=k)
+    if value.ndim != 1:
+        raise argument_error(f"diag: expected a vector or a matrix, got {type_text(value)}")
+    n = value.shape[0]
+    shift = k if k >= 0 else -k
+    padded = value
+    if shift:
+        low, high = (0, shift) if k < 0 else (shift, 0)
+        padded = ops.pad(value, scalar(0, value.dtype), low=(low,), high=(high,), interior=(0,))
+    side = n + shift
+    spread = ops.broadcast_in_dim(padded, shape=(side, side), dimensions=(1,))
+    return ops.select(_beside(side, side, k, "EQ"), spread, full_like(spread, 0))
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """The matrix with the elements of `v` on diagonal `k`."""
+    value = asarray_of(v)
+    return diag(ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), k)
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+    """The indices of the main diagonal of an array of `ndim` axes."""
+    return (arange(n),) * ndim
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False) -> Any:
+    """`a` with its main diagonal replaced by `val`, whose elements are taken in turn: a new array.
+
+    With `wrap` the diagonal of a tall matrix begins again below each square, after a row that is left out.
+    Of an array of more than two axes, which must be equal, `a[i, i, ..., i]`.
+    """
+    value = asarray_of(a)
+    require_rank("fill_diagonal", value, 2)
+    if inplace:
+        raise argument_error("fill_diagonal: arrays of adze do not change", "use the array that it gives")
+    if not _static(*value.shape):
+        raise argument_error(f"fill_diagonal: the axes of {type_text(value)} must have static sizes")
+    shape = value.shape
+    if value.ndim > 2 and len(set(shape)) > 1:
+        raise argument_error(
+            f"fill_diagonal: the axes of an array of more than two must be equal, got {type_text(value)}"
+        )
+    step = sum(math.prod(shape[k:]) for k in range(1, len(shape) + 1))
+    end = math.prod(shape) if wrap or value.ndim > 2 else shape[1] * min(shape)
+    places = np.arange(0, end, step) if step else np.arange(0)
+    given = ravel(asarray_of(val))
+    if given.shape[0] == 0 or not len(places):
+        return value
+    chosen = given[np.arange(len(places)) % given.shape[0]]
+    return reshape(reshape(value, -1).at[places].set(chosen.astype(value.dtype)), shape)
+
+
+def trace(
+    x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    """The sum along a diagonal of two axes."""
+    refuse_out("trace", out)
+    return sum_of(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
+    """Powers of a vector as columns, falling unless `increasing`."""
+    value = asarray_of(x)
+    if value.ndim != 1:
+        raise argument_error(f"vander: expected a vector, got {type_text(value)}")
+    columns = value.shape[0] if N is None else possible("vander", size("vander", N), INT64)
+    exponents = np.arange(columns) if increasing else np.arange(columns)[::-1]
+    base = ops.reshape(value, shape=(value.shape[0], 1))
+    if value.dtype == BOOL:
+        base = convert(base, INT64)
+    return power(base, convert(asarray_of(exponents.copy()), base.dtype))
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> list[Any]:
+    """Coordinate arrays of the grid that vectors span; `indexing` is `xy` (NumPy's default) or `ij`."""
+    if indexing not in ("xy", "ij"):
+        raise argument_error(f"meshgrid: indexing is {indexing!r}, expected 'xy' or 'ij'")
+    values = [asarray_of(a) for a in arrays]
+    grids = []
+    for axis, value in enumerate(values):
+        n = count_of(value.shape, range(value.ndim))
+        place = 1 - axis if indexing == "xy" and axis < 2 and len(values) > 1 else axis
+        grids.append(ops.reshape(value, shape=tuple(n if a == place else 1 for a in range(len(values)))))
+    if sparse:
+        return grids
+    shape = broadcast_shapes(*(g.shape for g in grids))
+    return [broadcast(g, shape) for g in grids]

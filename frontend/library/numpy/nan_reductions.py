@@ -1,0 +1,119 @@
+"""Reductions that pass over NaNs. Of nothing but NaNs an extremum or mean is NaN, without a warning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects.types import FLOATS, INEXACT
+from .arguments import full_like, refuse_out
+from .arithmetic import root_of_squares
+from .cumulative import cumprod, cumsum
+from .logic import isnan, logical_not
+from .promotion import asarray_of
+from .reductions import all as all_of
+from .reductions import argmax, argmin, mean, min, prod, sum, var
+from .reductions import max as max_of
+from .searching import where
+
+
+def _filled(x: Any, fill: Any) -> Any:
+    value = asarray_of(x)
+    return where(isnan(value), full_like(value, fill), value) if value.dtype in INEXACT else value
+
+
+def _numbers(x: Any) -> Any:
+    return logical_not(isnan(x))
+
+
+def nansum(
+    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+) -> Any:
+    """The sum with NaN counted as 0."""
+    refuse_out("nansum", out)
+    return sum(_filled(x, 0), axis, dtype, keepdims=keepdims, **kwargs)
+
+
+def nanprod(
+    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+) -> Any:
+    """The product with NaN counted as 1."""
+    refuse_out("nanprod", out)
+    return prod(_filled(x, 1), axis, dtype, keepdims=keepdims, **kwargs)
+
+
+def nancumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Running sums with NaN counted as 0."""
+    refuse_out("nancumsum", out)
+    return cumsum(_filled(x, 0), axis, dtype)
+
+
+def nancumprod(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Running products with NaN counted as 1."""
+    refuse_out("nancumprod", out)
+    return cumprod(_filled(x, 1), axis, dtype)
+
+
+def nanmax(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The greatest number."""
+    refuse_out("nanmax", out)
+    return _nan_if_none(x, max_of(_filled(x, -float("inf")), axis, keepdims=keepdims), axis, keepdims)
+
+
+def nanmin(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The least number."""
+    refuse_out("nanmin", out)
+    return _nan_if_none(x, min(_filled(x, float("inf")), axis, keepdims=keepdims), axis, keepdims)
+
+
+def _nan_if_none(x: Any, result: Any, axis: Any, keepdims: bool) -> Any:
+    if result.dtype not in FLOATS:
+        return result
+    return where(all_of(isnan(x), axis, keepdims=keepdims), full_like(result, float("nan")), result)
+
+
+def nanargmax(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The position of the greatest number; 0 where there is none."""
+    refuse_out("nanargmax", out)
+    return argmax(_filled(x, -float("inf")), axis, keepdims=keepdims)
+
+
+def nanargmin(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The position of the least number; 0 where there is none."""
+    refuse_out("nanargmin", out)
+    return argmin(_filled(x, float("inf")), axis, keepdims=keepdims)
+
+
+def nanmean(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+    """The mean of the numbers."""
+    refuse_out("nanmean", out)
+    return mean(x, axis, dtype, keepdims=keepdims, where=_numbers(x))
+
+
+def nanvar(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float = 0,
+) -> Any:
+    """The variance of the numbers; NaN where there are not more of them than `correction`."""
+    refuse_out("nanvar", out)
+    return var(x, axis, dtype, None, ddof, keepdims, where=_numbers(x), correction=correction)
+
+
+def nanstd(
+    x: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    correction: float = 0,
+) -> Any:
+    """The standard deviation of the numbers."""
+    refuse_out("nanstd", out)
+    return root_of_squares(nanvar(x, axis, dtype, None, ddof, keepdims, correction=correction))

@@ -1,0 +1,134 @@
+"""Padding: values put around an array, constant or taken from its own edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...tracing.interpreter import ops
+from .arguments import argument_error, scalar, shape_error, static_size
+from .cumulative import part
+from .promotion import asarray_of, broadcast, convert, type_text
+from .take import take
+
+MODES = (
+    "constant",
+    "edge",
+    "reflect",
+    "symmetric",
+    "wrap",
+    "linear_ramp",
+    "maximum",
+    "minimum",
+    "mean",
+    "empty",
+)
+
+
+def pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+    """`x` with `pad_width` elements around it: one number, one pair, or a pair for each axis.
+
+    Modes: constant (`constant_values`), edge, reflect, symmetric, wrap, empty (zeros). Reflection
+    takes `reflect_type="even"` only.
+    """
+    value = asarray_of(x)
+    widths = _pairs("pad_width", pad_width, value.ndim)
+    if widths.size and widths.min() < 0:
+        raise argument_error(f"pad: pad_width must not be negative, got {pad_width!r}")
+    if mode in ("constant", "empty"):
+        return _constant(value, widths, kwargs.pop("constant_values", 0))
+    if mode == "edge":
+        return _edge(value, widths)
+    if mode in ("reflect", "symmetric", "wrap"):
+        if kwargs.get("reflect_type", "even") != "even":
+            raise argument_error("pad: reflect_type must be 'even'")
+        return _from_inside(value, widths, mode)
+    raise argument_error(
+        f"pad: mode {mode!r} is not supported, expected one of {', '.join(MODES[:5])}, empty"
+    )
+
+
+def _pairs(name: str, given: Any, rank: int) -> Any:
+    if isinstance(given, dict):
+        pairs = np.zeros((rank, 2), np.int64)
+        for axis, width in given.items():
+            pairs[axis] = width
+        return pairs
+    table = np.asarray(given)
+    if table.shape == (1,):
+        table = table.reshape(())
+    if table.ndim == 1 and table.shape != (2,):
+        table = table.reshape(-1, 1)
+    try:
+        return np.broadcast_to(table, (rank, 2))
+    except ValueError:
+        raise shape_error(
+            f"pad: {name} {given!r} must be a number, a pair, or one pair for each of {rank} axes"
+        ) from None
+
+
+def _constant(value: Any, widths: Any, constants: Any) -> Any:
+    low, high = (tuple(int(w) for w in widths[:, side]) for side in (0, 1))
+    interior = (0,) * value.ndim
+    if not isinstance(constants, (tuple, list, np.ndarray)) or np.ndim(constants) == 0:
+        fill = (
+            convert(constants, value.dtype)
+            if type(constants) in (bool, int, float, complex)
+            else convert(asarray_of(constants), value.dtype)
+        )
+        return ops.pad(value, fill, low=low, high=high, interior=interior)
+    table = _pairs("constant_values", constants, value.ndim)
+    for axis in range(value.ndim):
+        for side, width in enumerate(widths[axis]):
+            if width:
+                shape = tuple(int(width) if a == axis else n for a, n in enumerate(value.shape))
+                block = broadcast(scalar(table[axis, side], value.dtype), shape)
+                value = ops.concatenate(*((block, value) if side == 0 else (value, block)), axis=axis)
+    return value
+
+
+def _edge(value: Any, widths: Any) -> Any:
+    for axis in range(value.ndim):
+        size = value.shape[axis]
+        before, after = (int(w) for w in widths[axis])
+        if isinstance(size, int) and size == 0 and before + after:
+            raise shape_error(f"pad: mode edge needs elements along axis {axis} of {type_text(value)}")
+        first, last = part(value, axis, 0, 1), part(value, axis, size - 1, size)
+        parts = [_spread(first, axis, before)] if before else []
+        parts.append(value)
+        parts += [_spread(last, axis, after)] if after else []
+        value = ops.concatenate(*parts, axis=axis) if len(parts) > 1 else value
+    return value
+
+
+def _spread(edge: Any, axis: int, count: int) -> Any:
+    return broadcast(edge, tuple(count if a == axis else n for a, n in enumerate(edge.shape)))
+
+
+def _from_inside(value: Any, widths: Any, mode: str) -> Any:
+    for axis in range(value.ndim):
+        before, after = (int(w) for w in widths[axis])
+        if before + after == 0:
+            continue
+        size = static_size("pad", value.shape[axis], f"axis {axis} in mode {mode}")
+        if size == 0:
+            raise shape_error(f"pad: mode {mode} needs elements along axis {axis} of {type_text(value)}")
+        value = _joined(value, axis, before, after, size, mode)
+    return value
+
+
+def _joined(value: Any, axis: int, before: int, after: int, size: int, mode: str) -> Any:
+    """Slices suffice where the padding is at most the array; else the source positions are gathered."""
+    positions = np.pad(np.arange(size), (before, after), mode=mode)  # type: ignore[call-overload]
+    inner = size if mode != "reflect" else size - 1
+    if max(before, after) > inner:
+        return take(value, positions, axis=axis)
+    step = 1 if mode == "reflect" else 0
+    if mode == "wrap":
+        front, back = part(value, axis, size - before, size), part(value, axis, 0, after)
+    else:
+        front = ops.reverse(part(value, axis, step, step + before), axes=(axis,))
+        back = ops.reverse(part(value, axis, size - step - after, size - step), axes=(axis,))
+    parts = ([front] if before else []) + [value] + ([back] if after else [])
+    return ops.concatenate(*parts, axis=axis)

@@ -1,0 +1,178 @@
+"""Order statistics: quantiles, percentiles, medians, with and without NaNs, by sorting."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64
+from ...tracing.array import Array
+from ...tracing.interpreter import ops
+from .arguments import (
+    argument_error,
+    count_array,
+    count_of,
+    dtype_error,
+    float_value,
+    full_like,
+    normalize_axes,
+    refuse_out,
+)
+from .arithmetic import add, divide, multiply, subtract
+from .cumulative import part
+from .logic import isnan, logical_not
+from .promotion import asarray_of, broadcast, convert, type_text
+from .reductions import any as any_of
+from .reductions import mean
+from .reductions import sum as sum_of
+from .searching import where
+from .sorting import sort
+from .take import gather_at
+
+METHODS: Final = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantile(
+    x: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
+    """The `q`-quantiles (0 to 1) over `axis`; several `q` make a new leading axis. NaN if an element is."""
+    refuse_out("quantile", out)
+    return _quantile("quantile", x, q, axis, method, keepdims, skip_nan=False)
+
+
+def percentile(
+    x: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Any:
+    """The `q`-percentiles (0 to 100) over `axis`."""
+    refuse_out("percentile", out)
+    return quantile(x, _hundredth(q), axis, method=method, keepdims=keepdims)
+
+
+def nanquantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """Quantiles of the numbers; NaN where there are none."""
+    return _quantile("nanquantile", x, q, axis, method, keepdims, skip_nan=True)
+
+
+def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+    """Percentiles of the numbers; NaN where there are none."""
+    return nanquantile(x, _hundredth(q), axis, method=method, keepdims=keepdims)
+
+
+def _hundredth(q: Any) -> Any:
+    return (
+        np.true_divide(q, 100) if isinstance(q, (int, float, list, tuple, np.ndarray)) else divide(q, 100.0)
+    )
+
+
+def median(x: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    """The middle of the sorted elements over `axis`, the mean of two where there is no one middle."""
+    refuse_out("median", out)
+    flat, axes, shape = _last_axis("median", x, axis)
+    ordered = sort(flat)
+    count = ordered.shape[-1]
+    if not isinstance(count, int):
+        return quantile(x, 0.5, axis, keepdims=keepdims)
+    low, high = (count - 1) // 2, count // 2
+    result = mean(part(ordered, ordered.ndim - 1, low, high + 1) if count else ordered, axis=-1)
+    if count:
+        result = where(any_of(isnan(flat), axis=-1), full_like(result, np.nan), result)
+    return ops.reshape(result, shape=_kept(shape, axes)) if keepdims else result
+
+
+def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """The median of the numbers; NaN where there are none."""
+    return nanquantile(x, 0.5, axis, keepdims=keepdims)
+
+
+def _kept(shape: Any, axes: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple(1 if a in axes else n for a, n in enumerate(shape))
+
+
+def _last_axis(function: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...], Any]:
+    """`x` as floats with the reduced axes joined into the last one."""
+    value = float_value(x)
+    if value.dtype.kind == "c":
+        raise dtype_error(f"{function}: complex numbers have no order, got {type_text(value)}")
+    axes = normalize_axes(function, axis, value.ndim)
+    rest = tuple(a for a in range(value.ndim) if a not in axes)
+    moved = ops.transpose(value, permutation=(*rest, *axes))
+    joined = (*(value.shape[a] for a in rest), count_of(value.shape, axes))
+    return ops.reshape(moved, shape=joined), axes, value.shape
+
+
+def _quantile(function: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, skip_nan: bool) -> Any:
+    if method not in METHODS:
+        raise argument_error(f"{function}: method is {method!r}, expected one of {', '.join(METHODS)}")
+    flat, axes, shape = _last_axis(function, x, axis)
+    final = flat.dtype
+    work = FLOAT32 if final in (FLOAT16, BFLOAT16) else final
+    fraction = asarray_of(q)
+    if isinstance(fraction, Array) and fraction.numpy().size:
+        low, high = fraction.numpy().min(), fraction.numpy().max()
+        if not (low >= 0 and high <= 1):
+            raise argument_error(f"{function}: quantiles must be in the range [0, 1], got {q!r}")
+    if not (fraction.weak_type or fraction.dtype == work):
+        final = FLOAT64 if FLOAT64 in (fraction.dtype, work) else work
+    ordered = convert(sort(flat), work)
+    points = convert(
+        asarray_of(np.asarray(q, np.float64)) if isinstance(q, (int, float)) else fraction, FLOAT64
+    )
+    row = ordered.shape[:-1]
+    counts = (
+        sum_of(logical_not(isnan(flat)), axis=-1)
+        if skip_nan
+        else broadcast(count_array(flat.shape[-1], INT64), row)
+    )
+    # One leading axis for the points, then the rows.
+    table = (*points.shape, *row)
+    last = ops.convert(ops.max(ops.sub(counts, full_like(counts, 1)), full_like(counts, 0)), dtype=FLOAT64)
+    last = broadcast(last, table)
+    at = ops.broadcast_in_dim(points, shape=table, dimensions=tuple(range(points.ndim)))
+    place = multiply(at, last)
+    below, above = ops.floor(place), ops.ceil(place)
+    low = _pick(ordered, below, table, points.ndim)
+    high = _pick(ordered, above, table, points.ndim)
+    result = _between(method, low, high, place, below, FLOAT64 if final == FLOAT64 else work)
+    broken = (
+        ops.compare(counts, full_like(counts, 0), direction="EQ")
+        if skip_nan
+        else any_of(isnan(flat), axis=-1)
+    )
+    result = where(broadcast(broken, table), full_like(result, np.nan), result)
+    result = convert(result, final)
+    return ops.reshape(result, shape=(*points.shape, *_kept(shape, axes))) if keepdims else result
+
+
+def _pick(ordered: Any, place: Any, table: Any, leading: int) -> Any:
+    """The elements of each row at the places of that row."""
+    position = ops.convert(place, dtype=INT64)
+    axes = [*range(ordered.ndim)]
+    rows = [ops.iota(shape=table, axis=leading + a, dtype=INT64) for a in axes[:-1]]
+    return gather_at(ordered, axes, [*rows, position], 0)
+
+
+def _between(method: str, low: Any, high: Any, place: Any, below: Any, work: Any) -> Any:
+    if method == "lower":
+        return low
+    if method == "higher":
+        return high
+    if method == "midpoint":
+        return multiply(add(low, high), 0.5)
+    weight = convert(subtract(place, below), work)
+    if method == "nearest":
+        nearest = ops.round(place)
+        return ops.select(ops.compare(nearest, below, direction="EQ"), low, high)
+    # From the nearer end, as NumPy does: exact at both.
+    difference = subtract(high, low)
+    up = add(low, multiply(difference, weight))
+    down = subtract(high, multiply(difference, subtract(1.0, weight)))
+    result = where(ops.compare(weight, full_like(weight, 0.5), direction="GE"), down, up)
+    is_infinite = ops.compare(ops.abs(low), full_like(low, np.inf), direction="EQ")
+    return where(ops.and_(is_infinite, ops.compare(low, high, direction="EQ")), low, result)

@@ -1,0 +1,210 @@
+"""Choosing and searching: where, select, nonzero with a static size, searchsorted, digitize."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dialects.types import BOOL, INT64
+from ...tracing.array import Array
+from ...tracing.frames import known_value
+from ...tracing.interpreter import as_weak, ops, wide_of
+from .arguments import (
+    argument_error,
+    concretization_error,
+    count_array,
+    count_of,
+    full_like,
+    normalize_axis,
+    shape_error,
+)
+from .arithmetic import floor_divide, minimum, remainder
+from .logic import truth
+from .promotion import asarray_of, broadcast, broadcast_together, convert, promote, type_text
+from .reductions import sum as sum_of
+from .reshaping import atleast_1d, ravel
+from .take import take
+
+
+def where(
+    condition: Any, x: Any = None, y: Any = None, /, *, size: int | None = None, fill_value: Any = None
+) -> Any:
+    """`x` where `condition` holds, else `y`; with the condition alone, `nonzero(condition, size=...)`."""
+    if x is None and y is None:
+        return nonzero(condition, size=size, fill_value=fill_value)
+    if x is None or y is None:
+        raise argument_error("where: x and y must be given both or not at all")
+    chosen = promote(x, y)
+    mask, left, right = broadcast_together((truth(condition), *map(wide_of, chosen)))
+    result = ops.select(mask, left, right)
+    return as_weak(result) if chosen[0].weak_type else result
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """Of `choicelist` the array of the first condition that holds, else `default`."""
+    if len(condlist) != len(choicelist) or not condlist:
+        raise argument_error(f"select: got {len(condlist)} conditions and {len(choicelist)} choices")
+    choices = promote(*choicelist, default)
+    result = choices[-1]
+    for condition, choice in zip(reversed(condlist), reversed(choices[:-1]), strict=True):
+        result = where(condition, choice, result)
+    return result
+
+
+def choose(a: Any, choices: Sequence[Any], mode: str = "clip") -> Any:
+    """Elementwise, of the arrays `choices` the one that `a` numbers; numbers are clipped or wrapped."""
+    number, *arrays = broadcast_together([asarray_of(a), *promote(*choices)])
+    if mode == "wrap":
+        number = remainder(number, len(arrays))
+    result = arrays[0]
+    for k, array in enumerate(arrays[1:], start=1):
+        least = ops.convert(full_like(number, k), dtype=number.dtype)
+        result = ops.select(ops.compare(number, least, direction="GE"), array, result)
+    return result
+
+
+def piecewise(x: Any, condlist: Sequence[Any], funclist: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+    """Functions of `x` (or constants), each where its condition holds; one more for the rest."""
+    value = asarray_of(x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    if len(funclist) not in (len(conditions), len(conditions) + 1):
+        raise argument_error(f"piecewise: {len(funclist)} functions for {len(conditions)} conditions")
+
+    def of(function: Callable[..., Any] | Any) -> Any:
+        result = function(value, *args, **kwargs) if callable(function) else function
+        result = convert(asarray_of(result), value.dtype)
+        return broadcast(result, value.shape)
+
+    result = of(funclist[-1]) if len(funclist) > len(conditions) else full_like(value, 0)
+    for condition, function in zip(conditions, funclist, strict=False):  # of several that hold, the last one
+        result = where(condition, of(function), result)
+    return result
+
+
+def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
+    """The positions of nonzero elements, one int64 array for each axis.
+
+    Of a traced array their number is not known: `size` states it; positions beyond the last are
+    `fill_value` (0 by default), and more than `size` of them are cut off.
+    """
+    value = asarray_of(x)
+    if value.ndim == 0:
+        raise shape_error("nonzero: a 0-d array has no axes to name positions on", "use atleast_1d")
+    if size is None:
+        known = value.numpy() if isinstance(value, Array) else known_value(value)
+        if known is not None:
+            return tuple(Array(axis) for axis in known.nonzero())
+        raise concretization_error(
+            f"nonzero of a traced array {type_text(value)} has a shape that depends on values",
+            "state how many positions there are: nonzero(x, size=n), or use adze.numpy.where",
+        )
+    mask = ravel(truth(value))
+    total = sum_of(mask)
+    # The k-th true element is where the running count first exceeds k.
+    running = ops.cumsum(ops.convert(mask, dtype=INT64), axis=0, reverse=False)
+    wanted = ops.iota(shape=(size,), axis=0, dtype=INT64)
+    flat = searchsorted(running, wanted, side="right")
+    flat = minimum(flat, count_array(count_of(mask.shape, (0,)), INT64) - 1)
+    found = ops.compare(wanted, broadcast(total, wanted.shape), direction="LT")
+    fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * value.ndim
+    positions: list[Any] = []
+    for n in reversed(value.shape):
+        positions.append(remainder(flat, n))
+        flat = floor_divide(flat, n)
+    return tuple(
+        ops.select(found, position, full_like(position, fill))
+        for position, fill in zip(reversed(positions), fills, strict=True)
+    )
+
+
+def flatnonzero(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The positions of nonzero elements in the flat array."""
+    return nonzero(ravel(x), size=size, fill_value=fill_value)[0]
+
+
+def argwhere(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """The positions of nonzero elements as rows of a matrix."""
+    columns = nonzero(atleast_1d(x), size=size, fill_value=fill_value)
+    return ops.concatenate(*(ops.reshape(c, shape=(*c.shape, 1)) for c in columns), axis=1)
+
+
+def extract(condition: Any, x: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+    """The elements of `x` where `condition` holds; traced arrays need `size`."""
+    return compress(ravel(truth(condition)), ravel(x), size=size, fill_value=fill_value)
+
+
+def compress(
+    condition: Any, x: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0
+) -> Any:
+    """The slices of `x` along `axis` where a vector of conditions holds; traced ones need `size`."""
+    value = asarray_of(x)
+    if axis is None:
+        value, axis = ravel(value), 0
+    place = normalize_axis("compress", axis, value.ndim)
+    (positions,) = nonzero(
+        atleast_1d(condition), size=size, fill_value=np.iinfo(np.int64).max if size else None
+    )
+    return take(value, positions, axis=place, mode="fill" if size else None, fill_value=fill_value)
+
+
+def searchsorted(x1: Any, x2: Any, /, *args: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Where each of `x2` belongs in the ascending vector `x1`, as int64: before equal elements or after.
+
+    A binary search of `ceil(log2(n + 1))` unrolled steps. NaNs belong at the end.
+    """
+    side = args[0] if args else side
+    if side not in ("left", "right"):
+        raise argument_error(f"searchsorted: side is {side!r}, expected 'left' or 'right'")
+    table, wanted = promote(x1, x2)
+    if table.ndim != 1:
+        raise shape_error(f"searchsorted: expected an ascending vector, got {type_text(table)}")
+    if sorter is not None:
+        table = take(table, sorter)
+    size = table.shape[0]
+    if not isinstance(size, int):
+        return _count_before(table, wanted, side)
+    shape = wanted.shape
+    low = ops.broadcast_in_dim(count_array(0, INT64), shape=shape, dimensions=())
+    step = 1 << max(size.bit_length() - 1, 0)
+    while step and size:  # `low` elements are known to come before; try `step` more
+        candidate = ops.add(low, full_like(low, step))
+        inside = ops.compare(candidate, full_like(low, size), direction="LE")
+        element = take(table, ops.sub(candidate, full_like(low, 1)), axis=0, mode="clip")
+        comes_before = ops.and_(inside, _is_before(element, wanted, side))
+        low = ops.select(comes_before, candidate, low)
+        step //= 2
+    return low
+
+
+def _is_before(element: Any, wanted: Any, side: str) -> Any:
+    """Whether an element of the table comes before the place of `wanted`; NaN is the greatest number."""
+    if element.dtype == BOOL:
+        element, wanted = (ops.convert(v, dtype=np.dtype(np.int8)) for v in (element, wanted))
+    plain = ops.compare(element, wanted, direction="LT" if side == "left" else "LE")
+    if element.dtype.kind not in "fV":
+        return plain
+    wanted_is_nan = ops.compare(wanted, wanted, direction="NE")
+    if side == "right":
+        return ops.or_(plain, wanted_is_nan)
+    return ops.or_(plain, ops.and_(wanted_is_nan, ops.compare(element, element, direction="EQ")))
+
+
+def _count_before(table: Any, wanted: Any, side: str) -> Any:
+    """The same by counting, for a vector of dynamic length."""
+    shape = (*wanted.shape, table.shape[0])
+    rows = ops.broadcast_in_dim(wanted, shape=shape, dimensions=tuple(range(wanted.ndim)))
+    columns = ops.broadcast_in_dim(table, shape=shape, dimensions=(wanted.ndim,))
+    before = ops.convert(_is_before(columns, rows, side), dtype=INT64)
+    return ops.reduce_sum(before, axes=(wanted.ndim,))
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """Which of the intervals between ascending (or descending, if known) `bins` each element lies in."""
+    edges = asarray_of(bins)
+    descending = isinstance(edges, Array) and edges.ndim == 1 and edges.shape[0] > 1
+    if descending and edges.numpy()[0] > edges.numpy()[-1]:
+        place = searchsorted(ops.reverse(edges, axes=(0,)), x, side="left" if not right else "right")
+        return ops.sub(full_like(place, edges.shape[0]), place)
+    return searchsorted(edges, x, side="left" if right else "right")

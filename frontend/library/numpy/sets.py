@@ -1,0 +1,191 @@
+"""Sets: distinct elements and what two arrays have in common, with a static number of results.
+
+Of concrete arrays the number of distinct elements is known; of traced ones `size` must state it. Then
+results are sorted, cut off at `size`, and filled up with `fill_value` (by default the least element).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....dialects.types import BOOL, INT64
+from ...tracing.array import Array
+from ...tracing.frames import known_value
+from ...tracing.interpreter import ops
+from .arguments import concretization_error, count_array, full_like
+from .cumulative import cumsum, part
+from .joining import concat
+from .logic import logical_not
+from .promotion import asarray_of, broadcast, convert, promote, type_text
+from .reductions import sum as sum_of
+from .reshaping import ravel, reshape
+from .searching import nonzero, searchsorted, where
+from .sorting import argsort, sort
+from .take import take
+
+
+class UniqueAll(NamedTuple):
+    """Distinct values, where each first occurs, which one each element is, and how often each occurs."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class UniqueCounts(NamedTuple):
+    """Distinct values and how often each occurs."""
+
+    values: Any
+    counts: Any
+
+
+class UniqueInverse(NamedTuple):
+    """Distinct values and which one each element is."""
+
+    values: Any
+    inverse_indices: Any
+
+
+def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
+    """Distinct values, their first positions, the inverse and the counts; traced arrays need `size`."""
+    return _unique("unique_all", x, size, fill_value)
+
+
+def _unique(function: str, x: Any, size: int | None, fill_value: Any) -> UniqueAll:
+    value = asarray_of(x)
+    if size is None:
+        known = _concrete(function, value)
+        values, indices, inverse, counts = np.unique(
+            known, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+        )
+        # A traced array has a derivative, which the values that NumPy picked have not.
+        found = Array(values) if isinstance(value, Array) else take(ravel(value), indices, axis=0)
+        return UniqueAll(found, Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
+    flat = ravel(value)
+    order = argsort(flat)
+    ordered = take(flat, order, axis=0, mode="clip")
+    count = flat.shape[0]
+    changed = ops.compare(part(ordered, 0, 1, count), part(ordered, 0, 0, count - 1), direction="NE")
+    is_first = (
+        concat([full_like(part(changed, 0, 0, 0), True), changed])
+        if count == 0
+        else concat([Array(np.ones(1, bool)), changed])
+    )
+    (starts,) = nonzero(is_first, size=size, fill_value=count)
+    distinct = sum_of(is_first)
+    exists = ops.compare(
+        ops.iota(shape=(size,), axis=0, dtype=INT64), broadcast(distinct, (size,)), direction="LT"
+    )
+    picked = take(ordered, starts, axis=0, mode="clip")
+    filler = (
+        take(ordered, 0, axis=0, mode="clip")
+        if fill_value is None
+        else convert(asarray_of(fill_value), flat.dtype)
+    )
+    values = where(exists, picked, filler)
+    indices = where(exists, take(order, starts, axis=0, mode="clip"), np.int64(0))
+    ends = concat([part(starts, 0, 1, size), count_vector(count)])
+    counts = where(exists, ops.sub(ends, starts), np.int64(0))
+    rank = ops.sub(cumsum(is_first), full_like(order, 1))
+    inverse = take(rank, argsort(order), axis=0, mode="clip")
+    return UniqueAll(values, indices, reshape(inverse, value.shape), counts)
+
+
+def count_vector(count: Any) -> Any:
+    """A size as a vector of one element."""
+    return ops.reshape(count_array(count, INT64), shape=(1,))
+
+
+def _concrete(function: str, value: Any) -> np.ndarray:
+    known = value.numpy() if isinstance(value, Array) else known_value(value)
+    if known is not None:
+        return known
+    raise concretization_error(
+        f"{function} of a traced array {type_text(value)} has a shape that depends on values",
+        f"state how many distinct values there are at most: {function}(x, size=n)",
+    )
+
+
+def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueCounts:
+    """Distinct values and how often each occurs; traced arrays need `size`."""
+    result = _unique("unique_counts", x, size, fill_value)
+    return UniqueCounts(result.values, result.counts)
+
+
+def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> UniqueInverse:
+    """Distinct values and which one each element is; traced arrays need `size`."""
+    result = _unique("unique_inverse", x, size, fill_value)
+    return UniqueInverse(result.values, result.inverse_indices)
+
+
+def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """Distinct values, sorted; traced arrays need `size`."""
+    return _unique("unique_values", x, size, fill_value).values
+
+
+def unique(
+    x: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """Distinct values, and on request first positions, inverse and counts; traced arrays need `size`."""
+    result = _unique("unique", x, size, fill_value)
+    wanted = (True, return_index, return_inverse, return_counts)
+    parts = tuple(p for p, w in zip(result, wanted, strict=True) if w)
+    return parts[0] if len(parts) == 1 else parts
+
+
+def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Whether each element occurs among `test_elements`."""
+    value, candidates = promote(element, test_elements)
+    ordered = sort(ravel(candidates))
+    if ordered.shape[0] == 0 if isinstance(ordered.shape[0], int) else False:
+        found = full_like(value, False, BOOL)
+    else:
+        place = searchsorted(ordered, value)
+        found = ops.compare(take(ordered, place, axis=0, mode="clip"), value, direction="EQ")
+    return logical_not(found) if invert else found
+
+
+def intersect1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """Sorted distinct values that occur in both; traced arrays need `size`."""
+    value, other = promote(x, y)
+    return _selected("intersect1d", ravel(value), isin(ravel(value), other), size, fill_value)
+
+
+def setdiff1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """Sorted distinct values of `x` that do not occur in `y`; traced arrays need `size`."""
+    value = ravel(asarray_of(x))
+    return _selected("setdiff1d", value, isin(value, y, invert=True), size, fill_value)
+
+
+def union1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """Sorted distinct values of both; traced arrays need `size`."""
+    joined = concat([ravel(v) for v in promote(x, y)])
+    return _unique("union1d", joined, size, fill_value).values
+
+
+def setxor1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """Sorted distinct values that occur in one of the two only; traced arrays need `size`."""
+    value, other = (ravel(v) for v in promote(x, y))
+    joined = concat([value, other])
+    both = concat([isin(value, other), isin(other, value)])
+    return _selected("setxor1d", joined, logical_not(both), size, fill_value)
+
+
+def _selected(function: str, values: Any, mask: Any, size: int | None, fill_value: Any) -> Any:
+    if size is None:
+        return Array(np.unique(_concrete(function, values)[_concrete(function, mask)]))
+    count = values.shape[0]
+    # Rejected elements become copies of a chosen one, so that they add nothing to the distinct ones.
+    (first,) = nonzero(mask, size=1, fill_value=0)
+    kept = where(mask, values, take(values, first, axis=0, mode="clip"))
+    result = unique_all(kept, size=size, fill_value=fill_value)
+    return result.values if count else values

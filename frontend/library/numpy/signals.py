@@ -1,0 +1,235 @@
+"""One-dimensional signals and curves: convolution, correlation, interpolation, polynomials, covariance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64
+from ...tracing.array import Array
+from ...tracing.interpreter import ops
+from .arguments import argument_error, full_like, shape_error
+from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
+from .joining import concat
+from .logic import less
+from .matrices import diag
+from .products import matmul
+from .promotion import asarray_of, broadcast, convert, promote, type_text
+from .reductions import average, mean
+from .reductions import sum as sum_of
+from .reshaping import atleast_2d, flip, ravel, transpose
+from .rounding import conj, imag, real
+from .searching import searchsorted, where
+from .sorting import argsort
+from .take import take
+
+
+def convolve(a: Any, v: Any, mode: str = "full") -> Any:
+    """The discrete convolution of two vectors; mode full, same or valid."""
+    x, y = promote(a, v)
+    _require_vectors("convolve", x, y)
+    if _length(y) > _length(x):
+        x, y = y, x
+    return _correlated("convolve", x, flip(y), mode)
+
+
+def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
+    """The cross-correlation of two vectors, the second one conjugated; mode full, same or valid."""
+    x, y = promote(a, v)
+    _require_vectors("correlate", x, y)
+    y = conj(y)
+    if _length(y) > _length(x):
+        return flip(_correlated("correlate", y, x, mode))
+    return _correlated("correlate", x, y, mode)
+
+
+def _require_vectors(function: str, *values: Any) -> None:
+    for value in values:
+        if value.ndim != 1 or not isinstance(value.shape[0], int) or value.shape[0] == 0:
+            raise shape_error(
+                f"{function}: expected nonempty vectors of static length, got {type_text(value)}"
+            )
+
+
+def _length(value: Any) -> int:
+    return int(value.shape[0])
+
+
+def _correlated(function: str, x: Any, y: Any, mode: str) -> Any:
+    """The inner products of `y` with every stretch of `x`, which is the longer one."""
+    n = _length(y)
+    padding = {"valid": (0, 0), "full": (n - 1, n - 1), "same": (n // 2, n - 1 - n // 2)}
+    if mode not in padding:
+        raise argument_error(f"{function}: mode is {mode!r}, expected one of {', '.join(padding)}")
+    dtype = x.dtype
+    if dtype == BOOL:  # as NumPy: and, then or
+        x, y = (convert(v, np.dtype(np.int32)) for v in (x, y))
+    result = ops.conv_general(
+        ops.reshape(x, shape=(1, 1, x.shape[0])),
+        ops.reshape(y, shape=(1, 1, n)),
+        window_strides=(1,),
+        padding=(padding[mode],),
+        lhs_dilation=(1,),
+        rhs_dilation=(1,),
+        lhs_spec=(0, 1, 2),
+        rhs_spec=(0, 1, 2),
+        out_spec=(0, 1, 2),
+        feature_group_count=1,
+        batch_group_count=1,
+    )
+    return convert(ravel(result), dtype)
+
+
+def bartlett(M: int) -> Any:
+    """The triangular window of `M` points, float32."""
+    return Array(np.bartlett(M).astype(FLOAT32))
+
+
+def blackman(M: int) -> Any:
+    """Blackman's window of `M` points, float32."""
+    return Array(np.blackman(M).astype(FLOAT32))
+
+
+def hamming(M: int) -> Any:
+    """Hamming's window of `M` points, float32."""
+    return Array(np.hamming(M).astype(FLOAT32))
+
+
+def hanning(M: int) -> Any:
+    """Hann's window of `M` points, float32."""
+    return Array(np.hanning(M).astype(FLOAT32))
+
+
+def kaiser(M: int, beta: float) -> Any:
+    """Kaiser's window of `M` points, float32; `beta` is a number."""
+    return Array(np.kaiser(M, beta).astype(FLOAT32))
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+    """Values at `x` of the line through the points `(xp, fp)`, `xp` ascending; `left` and `right` outside."""
+    wanted, places, values = asarray_of(x), asarray_of(xp), asarray_of(fp)
+    dtype = np.dtype(np.complex128) if values.dtype in COMPLEX else FLOAT64
+    wanted, places = convert(wanted, FLOAT64), convert(places, FLOAT64)
+    values = convert(values, dtype)
+    if (
+        places.ndim != 1
+        or values.ndim != 1
+        or (
+            isinstance(places.shape[0], int)
+            and isinstance(values.shape[0], int)
+            and places.shape[0] != values.shape[0]
+        )
+    ):
+        raise shape_error(
+            f"interp: xp {type_text(places)} and fp {type_text(values)} must be vectors of one length"
+        )
+    if period is not None:
+        if period == 0:
+            raise argument_error("interp: period must not be 0")
+        size = abs(period)
+        wanted, places = remainder(wanted, size), remainder(places, size)
+        order = argsort(places)
+        places, values = take(places, order, axis=0), take(values, order, axis=0)
+        places = concat([subtract(places[-1:], size), places, add(places[:1], size)])
+        values = concat([values[-1:], values, values[:1]])
+        left = right = None
+    last = places.shape[0] - 1
+    if isinstance(last, int) and last == 0:
+        inside = broadcast(values[0], wanted.shape)
+    else:
+        at = clip(subtract(searchsorted(places, wanted, side="right"), 1), 0, last - 1)
+        after = add(at, 1)
+        x0, x1, y0, y1 = (take(v, i, axis=0, mode="clip") for v in (places, values) for i in (at, after))
+        slope = divide(subtract(y1, y0), subtract(x1, x0))
+        inside = add(multiply(slope, subtract(wanted, x0)), y0)
+        inside = where(_is_equal(wanted, places[-1]), values[-1], inside)
+    result = where(less(wanted, places[0]), values[0] if left is None else left, inside)
+    result = where(less(places[-1], wanted), values[-1] if right is None else right, result)
+    return where(
+        ops.compare(wanted, wanted, direction="NE"), full_like(wanted, np.nan), convert(result, dtype)
+    )
+
+
+def _is_equal(x: Any, y: Any) -> Any:
+    return ops.compare(x, broadcast(y, x.shape), direction="EQ")
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """The polynomial with coefficients `p`, highest power first, at `x` (Horner's rule).
+
+    Further axes of `p` broadcast against `x`.
+    """
+    coefficients, value = promote(p, x)
+    if coefficients.ndim == 0 or not isinstance(coefficients.shape[0], int):
+        raise shape_error(f"polyval: expected coefficients of static number, got {type_text(coefficients)}")
+    result: Any = full_like(value, 0)
+    for k in range(coefficients.shape[0]):
+        result = add(multiply(result, value), coefficients[k])
+    return result
+
+
+# -- covariance --------------------------------------------------------------------------------
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """The covariance of variables, which are rows (columns with `rowvar=False`)."""
+    x = _variables(m, rowvar)
+    if y is not None:
+        x = concat([x, _variables(y, rowvar)])
+    correction = (0 if bias else 1) if ddof is None else ddof
+    weights = None
+    if fweights is not None:
+        weights = convert(asarray_of(fweights), FLOAT64)
+    if aweights is not None:
+        analytic = convert(asarray_of(aweights), FLOAT64)
+        weights = analytic if weights is None else multiply(weights, analytic)
+    if weights is None:
+        centred = subtract(x, mean(x, axis=1, keepdims=True))
+        factor = x.shape[1] - correction
+        result = matmul(centred, transpose(conj(centred)))
+    else:
+        total = sum_of(weights)
+        centred = subtract(x, average(x, axis=1, weights=weights, keepdims=True))
+        factor = total
+        if correction and aweights is None:
+            factor = subtract(total, correction)
+        elif correction:
+            factor = subtract(total, divide(multiply(correction, sum_of(multiply(weights, aweights))), total))
+        result = matmul(multiply(centred, weights), transpose(conj(centred)))
+    result = divide(result, factor if not isinstance(factor, int) else max(factor, 0))
+    result = ops.reshape(result, shape=()) if result.shape == (1, 1) else result
+    return result if dtype is None else convert(result, np.dtype(dtype))
+
+
+def _variables(m: Any, rowvar: bool) -> Any:
+    value = asarray_of(m)
+    if value.ndim > 2:
+        raise shape_error(f"cov: expected a vector or a matrix, got {type_text(value)}")
+    value = convert(value, np.dtype(np.complex128) if value.dtype in COMPLEX else FLOAT64)  # as NumPy
+    one_variable = value.ndim < 2
+    value = atleast_2d(value)
+    return value if rowvar or one_variable else transpose(value)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    """The correlation of variables: their covariance scaled to a unit diagonal, kept in [-1, 1]."""
+    c = cov(x, y, rowvar)
+    if c.ndim == 0:
+        return divide(c, c)
+    deviation = sqrt(real(diag(c)))
+    n = deviation.shape[0]
+    c = divide(divide(c, ops.reshape(deviation, shape=(n, 1))), ops.reshape(deviation, shape=(1, n)))
+    if c.dtype in COMPLEX:
+        return ops.complex(clip(real(c), -1.0, 1.0), clip(imag(c), -1.0, 1.0))
+    return clip(c, -1.0, 1.0)

@@ -1,0 +1,82 @@
+"""Sorting: values, positions, several keys, partitions (by sorting), the greatest elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects.types import INT64
+from ...tracing.interpreter import ops
+from .arguments import argument_error, count_of, normalize_axis, shape_error
+from .promotion import asarray_of, type_text
+
+
+def _prepared(function: str, x: Any, axis: int | None) -> tuple[Any, int]:
+    value = asarray_of(x)
+    if axis is None:
+        return ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0
+    return value, normalize_axis(function, axis, value.ndim)
+
+
+def sort(
+    x: Any,
+    /,
+    axis: int | None = -1,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+    kind: Any = None,
+    order: Any = None,
+) -> Any:
+    """The elements in ascending order along `axis`, NaNs last; `descending` turns the order around."""
+    value, place = _prepared("sort", x, axis)
+    (result,) = ops.sort(value, axis=place, num_keys=1, is_stable=False)
+    return ops.reverse(result, axes=(place,)) if descending else result
+
+
+def argsort(
+    x: Any,
+    /,
+    axis: int | None = -1,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+    kind: Any = None,
+    order: Any = None,
+) -> Any:
+    """The positions (int64) that sort `x` along `axis`; equal elements keep their order."""
+    value, place = _prepared("argsort", x, axis)
+    # Turned around before and after, so that equal elements keep their order also when descending.
+    key = ops.reverse(value, axes=(place,)) if descending else value
+    counted = ops.iota(shape=value.shape, axis=place, dtype=INT64)
+    counted = ops.reverse(counted, axes=(place,)) if descending else counted
+    result = ops.sort(key, counted, axis=place, num_keys=1, is_stable=True)[1]
+    return ops.reverse(result, axes=(place,)) if descending else result
+
+
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """The positions that sort by several keys, the last one first."""
+    values = [asarray_of(k) for k in (keys if isinstance(keys, Sequence) else list(asarray_of(keys)))]
+    if not values:
+        raise argument_error("lexsort: need at least one key")
+    if any(tuple(v.shape) != tuple(values[0].shape) for v in values[1:]):
+        raise shape_error(f"lexsort: keys must have one shape, got {', '.join(map(type_text, values))}")
+    place = normalize_axis("lexsort", axis, values[0].ndim)
+    counted = ops.iota(shape=values[0].shape, axis=place, dtype=INT64)
+    return ops.sort(*reversed(values), counted, axis=place, num_keys=len(values), is_stable=True)[-1]
+
+
+def partition(x: Any, kth: Any, axis: int | None = -1) -> Any:
+    """The elements with the `kth` at their sorted place; the others are sorted too."""
+    return sort(x, axis)
+
+
+def argpartition(x: Any, kth: Any, axis: int | None = -1) -> Any:
+    """The positions that partition `x`; they sort it."""
+    return argsort(x, axis)
+
+
+def top_k(x: Any, k: int, /) -> tuple[Any, Any]:
+    """The `k` greatest elements of the last axis in falling order, and their positions (int32)."""
+    values, positions = ops.top_k(asarray_of(x), k=k)
+    return values, positions

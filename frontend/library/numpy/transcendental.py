@@ -1,0 +1,149 @@
+"""Elementwise functions of analysis: roots, exponentials, logarithms, circular and hyperbolic functions.
+
+Most are one primitive; the compositions here guard against overflow and cancellation where NumPy does.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....dialects.types import COMPLEX
+from ...tracing.interpreter import ops
+from .arguments import float_value, full_like
+from .arithmetic import moving_with, root_of_squares
+from .elementwise_decorator import binary, elementwise, in_float32, unary
+from .promotion import stays_weak
+
+cbrt = unary(np.cbrt, "cbrt", "The real cube root.")
+exp = unary(np.exp, "exp", "`e ** x`.")
+expm1 = unary(np.expm1, "expm1", "`e ** x - 1`, accurate near 0.")
+log = unary(np.log, "log", "The natural logarithm.")
+log1p = unary(np.log1p, "log1p", "`log(1 + x)`, accurate near 0.")
+sin = unary(np.sin, "sin", "The sine.")
+cos = unary(np.cos, "cos", "The cosine.")
+tan = unary(np.tan, "tan", "The tangent.")
+asin = unary(np.arcsin, "asin", "The inverse sine.", "asin")
+acos = unary(np.arccos, "acos", "The inverse cosine.", "acos")
+atan = unary(np.arctan, "atan", "The inverse tangent.", "atan")
+sinh = unary(np.sinh, "sinh", "The hyperbolic sine.")
+cosh = unary(np.cosh, "cosh", "The hyperbolic cosine.")
+tanh = unary(np.tanh, "tanh", "The hyperbolic tangent.")
+asinh = unary(np.arcsinh, "asinh", "The inverse hyperbolic sine.", "asinh")
+acosh = unary(np.arccosh, "acosh", "The inverse hyperbolic cosine.", "acosh")
+atanh = unary(np.arctanh, "atanh", "The inverse hyperbolic tangent.", "atanh")
+atan2 = binary(np.arctan2, "atan2", "The angle of the point `(y, x)`.", "atan2")
+arcsin, arccos, arctan, arctan2 = asin, acos, atan, atan2
+arcsinh, arccosh, arctanh = asinh, acosh, atanh
+
+
+@elementwise(np.exp2)
+def exp2(x: Any) -> Any:
+    """`2 ** x`."""
+    return ops.exp(_scaled(x, math.log(2))) if x.dtype in COMPLEX else ops.exp2(x)
+
+
+def _scaled(x: Any, factor: float) -> Any:
+    """A complex number times a real one, by parts: an infinite part leaves the other as it is."""
+    real, imag = ops.real(x), ops.imag(x)
+    return ops.complex(ops.mul(real, full_like(real, factor)), ops.mul(imag, full_like(imag, factor)))
+
+
+@elementwise(np.log2)
+def log2(x: Any) -> Any:
+    """The logarithm to base 2."""
+    return _scaled(ops.log(x), 1 / math.log(2)) if x.dtype in COMPLEX else ops.log2(x)
+
+
+@elementwise(np.log10)
+def log10(x: Any) -> Any:
+    """The logarithm to base 10."""
+    if x.dtype in COMPLEX:
+        return _scaled(ops.log(x), 1 / math.log(10))
+    return in_float32(lambda v: ops.mul(ops.log(v), full_like(v, 1 / math.log(10))), x)
+
+
+@elementwise(np.hypot)
+def hypot(x: Any, y: Any) -> Any:
+    """`sqrt(x^2 + y^2)` without overflow: the larger side is taken out of the root."""
+    return in_float32(_hypot, x, y)
+
+
+def _hypot(x: Any, y: Any) -> Any:
+    # The larger side is a constant to derivatives: with its own they would be lost where a side is 0 or both
+    # are equal. At the origin the slope is 0, as that of abs.
+    sides = (ops.abs(x), ops.abs(y))
+    zero, one = full_like(x, 0), full_like(x, 1)
+    is_infinite = [ops.compare(v, full_like(v, np.inf), direction="EQ") for v in sides]
+    is_any = ops.or_(*is_infinite)
+    large = ops.stop_gradient(ops.max(*sides))
+    scale = ops.select(ops.or_(is_any, ops.compare(large, zero, direction="EQ")), one, large)
+    ratios = [ops.div(ops.select(is_any, zero, v), scale) for v in (x, y)]
+    length = ops.mul(scale, root_of_squares(ops.add(*(ops.mul(r, r) for r in ratios))))
+    return ops.select(is_infinite[0], sides[0], ops.select(is_infinite[1], sides[1], length))
+
+
+@elementwise(np.logaddexp)
+def logaddexp(x: Any, y: Any) -> Any:
+    """`log(e ** x + e ** y)` without overflow."""
+    return in_float32(lambda u, v: _log_sum(u, v, 1.0), x, y)
+
+
+@elementwise(np.logaddexp2)
+def logaddexp2(x: Any, y: Any) -> Any:
+    """`log2(2 ** x + 2 ** y)` without overflow."""
+    return in_float32(lambda u, v: _log_sum(u, v, math.log(2)), x, y)
+
+
+def _log_sum(x: Any, y: Any, unit: float) -> Any:
+    """The logarithm of a sum of powers whose base has the logarithm `unit`."""
+    top, zero = ops.max(x, y), full_like(x, 0)
+    is_infinite = ops.compare(ops.abs(top), full_like(x, np.inf), direction="EQ")
+    finite = [ops.select(is_infinite, zero, v) for v in (x, y)]
+    power = ops.exp if unit == 1 else ops.exp2
+    tail = ops.log1p(power(ops.neg(ops.abs(ops.sub(*finite)))))
+    value = ops.add(ops.max(*finite), ops.mul(tail, full_like(x, 1 / unit)))
+    # Derivatives are those of the sum itself, over a constant: a maximum and a magnitude lose them at ties.
+    anchor = ops.stop_gradient(ops.max(*finite))
+    total = ops.add(*(power(ops.sub(v, anchor)) for v in finite))
+    smooth = ops.mul(ops.log(total), full_like(x, 1 / unit))
+    return ops.select(is_infinite, top, moving_with(value, smooth))
+
+
+@elementwise(np.deg2rad)
+def deg2rad(x: Any) -> Any:
+    """Degrees to radians."""
+    return in_float32(lambda v: ops.mul(v, full_like(v, math.pi / 180)), x)
+
+
+@elementwise(np.rad2deg)
+def rad2deg(x: Any) -> Any:
+    """Radians to degrees."""
+    return in_float32(lambda v: ops.mul(v, full_like(v, 180 / math.pi)), x)
+
+
+radians, degrees = deg2rad, rad2deg
+
+
+@stays_weak
+def sinc(x: Any) -> Any:
+    """`sin(pi x) / (pi x)`, 1 at 0."""
+    return in_float32(_sinc, float_value(x))
+
+
+# The coefficients of sin(t) / t in t^2; up to |t| = 1 also their fourth derivative is exact to rounding.
+_SINC_SERIES = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(12))
+
+
+def _sinc(x: Any) -> Any:
+    # By its series near 0, where the quotient has no derivatives at 0 and loses their digits beside it.
+    angle, one = ops.mul(full_like(x, math.pi), x), full_like(x, 1)
+    is_small = ops.compare(ops.abs(angle), ops.abs(one), direction="LT")
+    near = ops.select(is_small, angle, full_like(x, 0))
+    far = ops.select(is_small, one, angle)
+    square, series = ops.mul(near, near), full_like(x, 0)
+    for coefficient in reversed(_SINC_SERIES):
+        series = ops.add(ops.mul(series, square), full_like(x, coefficient))
+    return ops.select(is_small, series, ops.div(ops.sin(far), far))

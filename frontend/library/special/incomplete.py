@@ -1,0 +1,273 @@
+"""The incomplete gamma and beta functions, by power series and continued fractions.
+
+Each element is summed until its terms no longer count (Abramowitz and Stegun 6.5.29, 6.5.31 and 26.5.8; the
+fractions by Lentz's method, Numerical Recipes, section 6.2): one loop for all elements, in which those that
+are done keep their value. Slopes are closed formulas, or the implicit derivative of a quantile, so that no
+loop is differentiated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32
+from ...control.while_loops import while_loop
+from ...errors import DtypeError
+from ...tracing.interpreter import ops
+from ...tracing.locations import user_location_text
+from ...transforms.custom_derivatives import custom_jvp
+from .. import numpy as xp
+from ..numpy.promotion import stays_weak
+from .gamma_sample_slope import log_slope
+from .scipy_names import floats
+
+# The coefficients of the series of log Gamma in odd powers of 1 / a (Abramowitz and Stegun 6.1.41).
+_STIRLING: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
+_STIRLING_FROM: Final = 10.0
+
+
+@stays_weak
+def gammainc(a: Any, x: Any) -> Any:
+    """The regularized lower incomplete gamma function: the integral of `t^(a-1) exp(-t)` from 0 to `x`, over
+    `gamma(a)`; NaN for negative arguments.
+
+    To some roundings of `sqrt(a)` times its size. Derivatives in both arguments.
+    """
+    return of_reals("gammainc", _lower, a, x)
+
+
+@stays_weak
+def gammaincc(a: Any, x: Any) -> Any:
+    """The upper one, `1 - gammainc(a, x)`, accurate where it is small by a large `x`."""
+    return of_reals("gammaincc", _upper, a, x)
+
+
+def gamma_sample_slope(a: Any, x: Any) -> Any:
+    """How a sample `x` of the gamma distribution moves with `a`, by implicit differentiation."""
+    return of_reals("random_gamma_grad", lambda a, x: x * log_slope(xp.log(x), a), a, x)
+
+
+def gammainc_slope(a: Any, x: Any) -> Any:
+    """The derivative of `gammainc` in `a`, to 1e-6 in float32 and 1e-8 in float64."""
+    return of_reals("igamma_grad_a", _slope, a, x)
+
+
+def betainc(a: Any, b: Any, x: Any) -> Any:
+    """The regularized incomplete beta function: the integral of `t^(a-1) (1-t)^(b-1)` from 0 to `x`, over
+    `beta(a, b)`; NaN outside `a, b > 0` and `0 <= x <= 1`. It has a derivative in `x` only."""
+
+    def fixed(a: Any, b: Any, x: Any) -> Any:
+        return _beta(constant(a, "betainc", "a"), constant(b, "betainc", "b"), x)
+
+    return of_reals("betainc", fixed, a, b, x)
+
+
+def constant(x: Any, function: str, name: str) -> Any:
+    """`x`, in which `function` has no derivative: an error where one is asked for."""
+
+    @custom_jvp
+    def given(x: Any) -> Any:
+        return x
+
+    @given.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        del tangents
+        (missing,) = ops.undefined_value(
+            message=f"{function} has no derivative in {name}; put stop_gradient around it",
+            results=(ops.type_of(primals[0]),),
+        )
+        return primals[0], missing
+
+    return given(x)
+
+
+def of_reals(name: str, function: Callable[..., Any], *xs: Any) -> Any:
+    """`function` of real floats of one shape, half precision computed in float32."""
+    values = floats(*xs)
+    dtype = values[0].dtype
+    if dtype.kind == "c":
+        raise DtypeError(f"{name} takes real numbers, got complex ones", where=user_location_text())
+    if dtype in (FLOAT16, BFLOAT16):
+        return function(*(v.astype(FLOAT32) for v in values)).astype(dtype)
+    return function(*values)
+
+
+@custom_jvp
+def _lower(a: Any, x: Any) -> Any:
+    return _regularized(a, x, is_lower=True)
+
+
+@custom_jvp
+def _upper(a: Any, x: Any) -> Any:
+    return _regularized(a, x, is_lower=False)
+
+
+@_lower.defjvp
+def _lower_rule(primals: Any, tangents: Any) -> Any:
+    return _lower(*primals), _moved(primals, tangents)
+
+
+@_upper.defjvp
+def _upper_rule(primals: Any, tangents: Any) -> Any:
+    return _upper(*primals), -_moved(primals, tangents)
+
+
+def _moved(primals: Any, tangents: Any) -> Any:
+    a, x = primals
+    return _slope(a, x) * tangents[0] + _density(a, x) * tangents[1]
+
+
+def _density(a: Any, x: Any) -> Any:
+    is_inside = x > 0
+    positive = xp.where(is_inside, x, 1.0)
+    inside = _power(a, positive) * a / positive
+    at_zero = xp.where(is_inside, 1.0, x) ** (a - 1) * xp.exp(-x - ops.lgamma(a))
+    return xp.where(is_inside, inside, at_zero)
+
+
+def _slope(a: Any, x: Any) -> Any:
+    """From the implicit derivative of the quantile: ``dP/da = -p(x) dx/da``."""
+    is_inside = (x > 0) & (a > 0) & xp.isfinite(x)
+    x, a = xp.where(is_inside, x, 1.0), xp.where(is_inside, a, 1.0)
+    return xp.where(is_inside, -_power(a, x) * a * log_slope(xp.log(x), a), 0.0)
+
+
+def _power(a: Any, x: Any) -> Any:
+    """`x^a exp(-x) / gamma(a + 1)`; near ``x = a`` nothing large cancels."""
+    is_large = a >= _STIRLING_FROM
+    low = xp.where(is_large, 1.0, a)
+    near = xp.exp(low * xp.log(x) - x - ops.lgamma(low + 1))
+    large = xp.where(is_large, a, _STIRLING_FROM)
+    r = 1 / (large * large)
+    series = xp.zeros_like(r)
+    for coefficient in reversed(_STIRLING):
+        series = coefficient + r * series
+    off = (x - large) / large
+    is_close = xp.abs(off) < 0.5
+    close = large * (xp.log1p(xp.where(is_close, off, 0.0)) - off)
+    exponent = xp.where(is_close, close, large * xp.log(x / large) - (x - large))
+    far = xp.exp(exponent - series / large) / xp.sqrt(2 * math.pi * large)
+    return xp.where(is_large, far, near)
+
+
+def _regularized(a: Any, x: Any, *, is_lower: bool) -> Any:
+    is_valid = (a > 0) & (x >= 0)
+    is_inside = is_valid & (x > 0) & xp.isfinite(x) & xp.isfinite(a)
+    a_, x_ = xp.where(is_inside, a, 1.0), xp.where(is_inside, x, 1.0)
+    is_series = x_ < a_ + 1
+    power = _power(a_, x_)
+    lower = power * _series(a_, xp.where(is_series, x_, 0.0))
+    upper = power * a_ * _fraction(a_, xp.where(is_series, a_ + 2, x_))
+    lower = xp.where(is_series, lower, 1 - upper)
+    # An infinite x is beyond all, an infinite a before all but that; a of zero is all at zero.
+    edge = xp.where((x > 0) & xp.isinf(x) & ~xp.isinf(a), 1.0, 0.0).astype(a.dtype)
+    edge = xp.where((a == 0) & (x > 0), 1.0, edge)
+    is_edge = is_valid | ((a == 0) & (x > 0))
+    both = xp.isinf(a) & xp.isinf(x)
+    edge = xp.where(is_edge & ~both, edge, xp.nan)
+    if is_lower:
+        return xp.where(is_inside, lower, edge)
+    return xp.where(is_inside, xp.where(is_series, 1 - lower, upper), 1 - edge)
+
+
+def _series(a: Any, x: Any) -> Any:
+    """The sum of ``x^n / ((a + 1) ... (a + n))``."""
+    eps = float(np.finfo(a.dtype).eps)
+
+    def is_left(state: Any) -> Any:
+        _, term, total = state
+        return xp.any(term > eps / 4 * total)
+
+    def add(state: Any) -> Any:
+        n, term, total = state
+        term = term * (x / (a + n))
+        return n + 1, term, total + term
+
+    one = xp.ones_like(a)
+    return while_loop(is_left, add, (xp.ones((), dtype=a.dtype), one, one))[2]
+
+
+def _fraction(a: Any, x: Any) -> Any:
+    """``1 / (x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / ...))``."""
+
+    def terms(n: Any) -> tuple[Any, Any]:
+        return n * (a - n), x + 1 - a + 2 * n
+
+    return _lentz(x + 1 - a, terms)
+
+
+def _lentz(first: Any, terms: Callable[[Any], tuple[Any, Any]]) -> Any:
+    """``1 / (first + p_1 / (q_1 + p_2 / (q_2 + ...)))`` where ``p_n, q_n = terms(n)``."""
+    dtype = first.dtype
+    eps, tiny = float(np.finfo(dtype).eps), float(np.finfo(dtype).tiny) * 1e8
+
+    def safe(x: Any) -> Any:
+        return xp.where(xp.abs(x) < tiny, tiny, x)
+
+    def is_left(state: Any) -> Any:
+        return xp.any(state[4])
+
+    def turn(state: Any) -> Any:
+        n, c, d, found, is_open = state
+        p, q = terms(n)
+        d = 1 / safe(q + p * d)
+        c = safe(q + p / c)
+        factor = c * d
+        found = xp.where(is_open, found * factor, found)
+        return n + 1, c, d, found, is_open & (xp.abs(factor - 1) > eps)
+
+    d = 1 / safe(first)
+    one = xp.ones((), dtype=dtype)
+    large = xp.full_like(first, 1 / tiny)
+    return while_loop(is_left, turn, (one, large, d, d, xp.isfinite(d)))[3]
+
+
+@custom_jvp
+def _beta(a: Any, b: Any, x: Any) -> Any:
+    is_valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1)
+    is_inside = is_valid & (x > 0) & (x < 1)
+    a_, b_, x_ = (xp.where(is_inside, v, s) for v, s in ((a, 1.0), (b, 1.0), (x, 0.5)))
+    # Of both tails the one whose fraction converges fast.
+    is_left = x_ < (a_ + 1) / (a_ + b_ + 2)
+    p, q = xp.where(is_left, a_, b_), xp.where(is_left, b_, a_)
+    y = xp.where(is_left, x_, 1 - x_)
+    tail = _beta_density(a_, b_, x_) * x_ * (1 - x_) / p * _beta_fraction(p, q, y)
+    found = xp.where(is_left, tail, 1 - tail)
+    edge = xp.where(x >= 1, 1.0, 0.0)
+    return xp.where(is_inside, found, xp.where(is_valid, edge, xp.nan).astype(a.dtype))
+
+
+@_beta.defjvp
+def _beta_rule(primals: Any, tangents: Any) -> Any:
+    # Tangents of a and b are zero, or undefined: then so is the result.
+    a, b, x = primals
+    da, db, dx = tangents
+    return _beta(*primals), _beta_density(a, b, x) * dx + da + db
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    logarithm = ops.lgamma(a + b) - ops.lgamma(a) - ops.lgamma(b)
+    is_inside = (x > 0) & (x < 1)
+    middle = xp.where(is_inside, x, 0.5)
+    inside = xp.exp(logarithm + (a - 1) * xp.log(middle) + (b - 1) * xp.log1p(-middle))
+    # At the ends by powers, whose derivatives are right there. The bound is far above the logarithm wherever
+    # a power is not 0.
+    end = xp.where(is_inside, 0.5, x)
+    at_end = end ** (a - 1) * (1 - end) ** (b - 1) * xp.exp(xp.minimum(logarithm, 80.0))
+    return xp.where(is_inside, inside, at_end)
+
+
+def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
+    """Two terms a turn would be as good; here term `n` is even or odd."""
+
+    def terms(n: Any) -> tuple[Any, Any]:
+        m = xp.floor(n / 2)
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        return xp.where(n == 2 * m, even, odd), xp.ones_like(a)
+
+    return _lentz(xp.ones_like(a), terms)

@@ -1,0 +1,91 @@
+"""The Hurwitz zeta function by the summation formula of Euler and Maclaurin, and what is made of it.
+
+Nine terms are added one by one, the rest is an integral and twelve corrections with Bernoulli numbers
+(Abramowitz and Stegun 23.1.30, as in Cephes): no loops, full accuracy for positive arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ...tracing.interpreter import ops
+from ...transforms.custom_derivatives import custom_jvp
+from .. import numpy as xp
+from ..numpy.promotion import stays_weak
+from .incomplete import constant, of_reals
+
+# (2 k)! over the Bernoulli number B_2k.
+_CORRECTIONS: Final = (
+    12.0,
+    -720.0,
+    30240.0,
+    -1209600.0,
+    47900160.0,
+    -1307674368000 / 691,
+    74724249600.0,
+    -10670622842880000 / 3617,
+    5109094217170944000 / 43867,
+    -802857662698291200000 / 174611,
+    14101100039391805440000 / 77683,
+    -1693824136731743669452800000 / 236364091,
+)
+_TERMS: Final = 9
+
+
+@stays_weak
+def zeta(x: Any, q: Any = 1.0) -> Any:
+    """The Hurwitz zeta function, the sum of `(k + q)^-x` over `k = 0, 1, ...`; Riemann's without `q`.
+
+    For `x > 1` and `q > 0`: infinite at `x = 1` and where `-q` is whole, else NaN. It has a
+    derivative in `q` only.
+    """
+    return of_reals("zeta", lambda x, q: _zeta(constant(x, "zeta", "x"), q), x, q)
+
+
+@stays_weak
+def polygamma(n: Any, x: Any) -> Any:
+    """Derivative number `n` of `digamma`, for `x > 0` (for any `x` where `n` is 0)."""
+    return of_reals("polygamma", lambda n, x: _polygamma(constant(n, "polygamma", "n"), x), n, x)
+
+
+@custom_jvp
+def _zeta(x: Any, q: Any) -> Any:
+    is_inside = (x > 1) & (q > 0)
+    x_, q_ = xp.where(is_inside, x, 2.0), xp.where(is_inside, q, 1.0)
+    total = q_**-x_
+    for k in range(1, _TERMS + 1):
+        last = (q_ + k) ** -x_
+        total = total + last
+    w = q_ + _TERMS
+    total = total + last * w / (x_ - 1) - 0.5 * last
+    factor, power = x_, last / w
+    for k, correction in enumerate(_CORRECTIONS):
+        total = total + factor * power / correction
+        factor = factor * (x_ + 2 * k + 1) * (x_ + 2 * k + 2)
+        power = power / (w * w)
+    is_pole = (q <= 0) & (q == xp.floor(q))
+    edge = xp.where((x == 1) | ((x > 1) & is_pole), xp.inf, xp.nan)
+    return xp.where(is_inside, total, edge.astype(x.dtype))
+
+
+@_zeta.defjvp
+def _zeta_rule(primals: Any, tangents: Any) -> Any:
+    x, q = primals
+    dx, dq = tangents  # dx is zero, or undefined: then so is the result
+    return _zeta(x, q), -x * _zeta(x + 1, q) * dq + dx
+
+
+@custom_jvp
+def _polygamma(n: Any, x: Any) -> Any:
+    sign = xp.where(xp.remainder(n, 2) == 0, -1.0, 1.0)
+    order = xp.where(n > 0, n, 1.0)
+    whole = (n == xp.floor(n)) & (n >= 0)
+    found = xp.where(n == 0, ops.digamma(x), sign * xp.exp(ops.lgamma(order + 1)) * _zeta(order + 1, x))
+    return xp.where(whole, found, xp.nan).astype(x.dtype)
+
+
+@_polygamma.defjvp
+def _polygamma_rule(primals: Any, tangents: Any) -> Any:
+    n, x = primals
+    dn, dx = tangents
+    return _polygamma(n, x), _polygamma(n + 1, x) * dx + dn

@@ -1,0 +1,83 @@
+"""Argument leaves on their way to the runtime."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ...dialects.types import plain_array
+from ...runtime.execute.array import DeviceArray
+from ..errors import ArgumentError, ArgumentTypeError
+from ..tracing.array import Array
+from ..tracing.interpreter import scalar_value, wide_of
+from ..tracing.locations import located, user_location_text
+
+_KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
+
+
+def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
+    """One argument leaf as the runtime takes it."""
+    if type(leaf) is np.ndarray:
+        return leaf
+    if isinstance(leaf, Array):
+        leaf = wide_of(leaf)
+        return leaf.buffer if leaf.buffer is not None else leaf.numpy()
+    if isinstance(leaf, np.generic):
+        return np.asarray(leaf)
+    if isinstance(leaf, (bool, int, float, complex)):
+        return _python_scalar(leaf, dtype)
+    if isinstance(leaf, np.ndarray):
+        with located():
+            return np.asarray(plain_array(leaf))
+    if hasattr(leaf, "__dlpack__"):
+        return np.from_dlpack(leaf)
+    if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
+        raise ArgumentTypeError(
+            f"expected an array or a number, got {type(leaf).__name__}: {str(leaf)[:60]!r}",
+            where=user_location_text(),
+        )
+    if isinstance(leaf, (list, tuple)):
+        return _numbers(leaf, dtype)
+    return np.asarray(leaf)
+
+
+def _numbers(leaf: Any, dtype: np.dtype) -> np.ndarray:
+    """Nested lists of Python numbers in the dtype of their parameter, when that holds each of them."""
+    shape: list[int] = []
+    level = [leaf]
+    while level and all(isinstance(entry, (list, tuple)) for entry in level):
+        if len({len(entry) for entry in level}) > 1:
+            raise _ragged()
+        shape.append(len(level[0]))
+        level = [entry for inner in level for entry in inner]
+    if any(isinstance(entry, (list, tuple)) for entry in level):
+        raise _ragged()
+    flat = [runtime_argument(entry, dtype) for entry in level]
+    for entry in flat:
+        if tuple(entry.shape) or entry.dtype != dtype:
+            raise ArgumentError(
+                f"a list for an argument of dtype {dtype.name} holds an array of dtype {entry.dtype.name}",
+                where=user_location_text(),
+                hint=f"make one array of it: numpy.asarray(..., dtype={dtype.name!r})",
+            )
+    return np.array([np.asarray(entry) for entry in flat], dtype=dtype).reshape(shape)
+
+
+def _ragged() -> ArgumentError:
+    return ArgumentError(
+        "a list for an argument is no full box of numbers: its lists differ in length or depth",
+        where=user_location_text(),
+    )
+
+
+def _python_scalar(leaf: bool | int | float | complex, dtype: np.dtype) -> np.ndarray:
+    """A Python number in the dtype of its parameter, when that holds it."""
+    kind = type(leaf) if type(leaf) in _KINDS else next(k for k in _KINDS if isinstance(leaf, k))
+    if dtype.kind in _KINDS[kind]:
+        return scalar_value(leaf, dtype).numpy()
+    raise ArgumentTypeError(
+        f"an argument of dtype {dtype.name} was given the Python {kind.__name__} {leaf!r}",
+        where=user_location_text(),
+        hint=f"give a value that {dtype.name} holds, or trace the function again at this one",
+    )

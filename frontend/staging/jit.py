@@ -1,0 +1,412 @@
+"""`jit`: a function that is traced and compiled for each new kind of arguments, and called at once after.
+
+The key of the in-memory cache is the argument tree, the shape and dtype of each leaf, and the static
+values. A miss is kept with its reason, so that `explain_retrace` can say why a function compiled again.
+Inside another trace a jitted function becomes a private function and a call of it, traced once for each
+kind of arguments.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from weakref import WeakSet
+
+import numpy as np
+
+from ...dialects.errors import AdzeError
+from ...dialects.types import TensorType
+from ...runtime.execute.devices import get_device
+from ...runtime.execute.program import Function
+from ...runtime.settings import read_settings
+from .. import tree
+from ..errors import ArgumentError, ArgumentTypeError
+from ..tracing.array import Array
+from ..tracing.frames import Frame, Tracer, current_frame, leaked, recording
+from ..tracing.interpreter import as_value, as_weak, is_python_scalar, ops, scalar_value, wide_of
+from ..tracing.locations import located, user_location_text
+from ..tracing.sizes import Dim
+from ..tracing.specs import ShapeDtype
+from ..tracing.trace import (
+    argument_names,
+    definition,
+    function_name,
+    keyword_names,
+    parameter_of,
+    result_values,
+    trace_program,
+)
+from .debug import add_checks, explained, is_watching
+from .host import runtime_argument
+from .retraces import Retrace, Signature, difference
+from .stages import Compiled, Traced
+from .static_arguments import placed, static_parameters
+
+
+@dataclass
+class _Entry:
+    """A compiled program, ready to be called with leaves."""
+
+    compiled: Compiled
+    function: Function
+    dtypes: tuple[np.dtype, ...]
+    result_tree: tree.Structure
+    is_single: bool
+
+    def call(self, leaves: Sequence[Any]) -> Any:
+        """The result tree for the leaves of the arguments."""
+        arguments = [
+            leaf._buffer
+            if type(leaf) is Array and leaf._buffer is not None
+            else runtime_argument(leaf, dtype)
+            for leaf, dtype in zip(leaves, self.dtypes, strict=True)
+        ]
+        try:
+            results = self.function.call(arguments)
+        except AdzeError as error:
+            found = explained(error, self.compiled.program.parameters, leaves)
+            found.locate(user_location_text())
+            raise found from (None if found is error else error)
+        if self.is_single:
+            return Array(results[0])
+        return tree.unflatten(self.result_tree, map(Array, results))
+
+
+@dataclass(frozen=True)
+class _Nested:
+    """A jitted function traced inside another program."""
+
+    symbol: str
+    result_tree: tree.Structure
+    result_types: tuple[TensorType, ...]
+    weak_results: tuple[bool, ...]
+
+
+_STATIC: Final = object()
+_JITTED: Final[WeakSet[Jitted]] = WeakSet()
+
+
+def _unlock_after_fork() -> None:
+    """In a forked child: what a thread of the parent was compiling, no thread compiles here."""
+    for jitted in list(_JITTED):
+        jitted._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_after_fork)
+
+
+class Jitted:
+    """The result of `jit`; call it like the function it was made of."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        static_argnums: tuple[int, ...],
+        static_argnames: tuple[str, ...],
+        target: str | None,
+        device: str | None,
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._static_nums, self._static_names = static_parameters(function, static_argnums, static_argnames)
+        self._target = target
+        self._device = device
+        self._entries: dict[Signature, _Entry] = {}
+        self._direct: dict[tuple[Any, ...], _Entry] = {}
+        self._retraces: list[Retrace] = []
+        self._lock = threading.RLock()
+        _JITTED.add(self)
+        self._has_static = bool(self._static_nums or self._static_names)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Methods: `self` becomes the first argument."""
+        return self if instance is None else functools.partial(self, instance)
+
+    # -- calling -------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and not self._has_static and current_frame() is None and not is_watching():
+            # The short way: arrays as direct arguments, of shapes and dtypes that were seen before.
+            key = []
+            for arg in args:
+                if type(arg) is not np.ndarray and (type(arg) is not Array or arg.weak_type):
+                    break
+                key.append((arg.shape, arg.dtype))
+            else:
+                entry = self._direct.get(tuple(key))
+                if entry is not None:
+                    return entry.call(args)
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Any call: flatten the arguments, find or make the program, call it."""
+        if current_frame() is not None:
+            return self._call_nested(args, kwargs)
+        static: tuple[Any, ...] = ()
+        if self._has_static:
+            args, kwargs, static = self._split(args, kwargs)
+        leaves, structure = tree.flatten((args, kwargs))
+        try:
+            kinds = tuple([_kind(leaf) for leaf in leaves])
+        except AdzeError:
+            for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
+                parameter_of(leaf, name)  # raises the same with the argument's name
+            raise
+        signature = Signature(structure, kinds, static, is_watching())
+        entry = self._entries.get(signature)
+        if entry is None:
+            entry = self._compile_entry(signature, args, kwargs, static)
+            if not kwargs and not static and not signature.checks_nans and len(leaves) == len(args):
+                self._direct[kinds] = entry
+        return entry.call(leaves)
+
+    def _compile_entry(
+        self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+    ) -> _Entry:
+        with self._lock:
+            known = self._entries.get(signature)
+            if known is not None:
+                return known
+            traced = self._trace(args, kwargs, static)
+            names = [p.name for p in traced.parameters]
+            self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
+            with located():
+                compiled = traced.lower(self._target or self._default_target()).compile(device=self._device)
+                function = compiled.function
+            program = compiled.program
+            dtypes = tuple(p.type.dtype for p in program.parameters)
+            entry = _Entry(compiled, function, dtypes, program.result_tree, program.result_tree.is_leaf())
+            self._entries[signature] = entry
+            return entry
+
+    def _default_target(self) -> str:
+        """What the device that was asked for needs code for."""
+        where = self._device or read_settings().device
+        return get_device(where).kind.value if where else "cpu"
+
+    def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
+        names = self._argument_names(args, kwargs, static)
+        program = trace_program(self._function, args, kwargs, static=self._joined(static), names=names)
+        marked, _ = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
+        known = zip(keyword_names(self._function, marked), marked, strict=True)
+        program.argument_names = [name for name, arg in known if arg is not _STATIC]
+        if is_watching():
+            add_checks(program)
+        return Traced(program)
+
+    def _argument_names(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+    ) -> list[str]:
+        """A name for each array leaf, static arguments left out."""
+        marked, keywords = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
+        everything = argument_names(self._function, marked, keywords)
+        leaves = tree.leaves((tuple(marked), keywords))
+        return [name for name, leaf in zip(everything, leaves, strict=True) if leaf is not _STATIC]
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace at these arguments, arrays or `ShapeDtype` specs, without compiling."""
+        args, kwargs, static = self._split(args, kwargs)
+        return self._trace(args, kwargs, static)
+
+    # -- static arguments ----------------------------------------------------------------------
+
+    def _split(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any], tuple[Any, ...]]:
+        """Array arguments, array keyword arguments, and the static ones with their places."""
+        if not self._has_static:
+            return tuple(args), dict(kwargs), ()
+        positions = {n % len(args) if n < 0 and args else n for n in self._static_nums}
+        static = [(i, a) for i, a in enumerate(args) if i in positions]
+        static_keywords = [(k, v) for k, v in kwargs.items() if k in self._static_names]
+        for place, value in (*static, *static_keywords):
+            try:
+                hash(value)
+            except TypeError:
+                raise ArgumentError(
+                    f"static argument {place!r} of {function_name(self._function)} is "
+                    f"{type(value).__name__}, which cannot be hashed",
+                    where=user_location_text(),
+                    hint="pass a tuple instead of a list, or make the argument an array argument",
+                ) from None
+        arrays = tuple(a for i, a in enumerate(args) if i not in positions)
+        rest = {k: v for k, v in kwargs.items() if k not in self._static_names}
+        keyed = tuple((p, type(v), v) for p, v in (*static, *sorted(static_keywords)))
+        return arrays, rest, keyed
+
+    def _joined(self, static: tuple[Any, ...]) -> Callable[[Sequence[Any], Mapping[str, Any]], Any]:
+        """The function of array arguments only, static ones put back in their places."""
+
+        def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+            full, keywords = placed(args, kwargs, static)
+            return self._function(*full, **keywords)
+
+        return call
+
+    # -- inside a trace ------------------------------------------------------------------------
+
+    def _call_nested(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        frame = current_frame()
+        assert frame is not None
+        args, kwargs, static = self._split(args, kwargs)
+        leaves, structure = tree.flatten((args, kwargs))
+        given = [as_value(leaf) for leaf in leaves]
+        weak, values = [v.weak_type for v in given], [wide_of(v) for v in given]
+        key = (id(self), structure, tuple(zip(map(ops.type_of, values), weak, strict=True)), static)
+        memo: dict[Any, _Nested] = frame.program.memo
+        nested = memo.get(key)
+        captured: list[Any] = []
+        if nested is None:
+            nested, captured, asked = self._trace_nested(frame, structure, values, weak, static)
+            if not captured and not asked:
+                memo[key] = nested
+        results = ops.call(*values, *captured, callee=nested.symbol, results=nested.result_types)
+        placed = zip(results, nested.weak_results, strict=True)
+        return tree.unflatten(nested.result_tree, [as_weak(r) if is_weak else r for r, is_weak in placed])
+
+    def _trace_nested(
+        self,
+        outer: Frame,
+        structure: tree.Structure,
+        values: Sequence[Any],
+        weak: Sequence[bool],
+        static: tuple[Any, ...],
+    ) -> tuple[_Nested, list[Any], bool]:
+        """The function, what it captures, and whether it holds for the present values of those alone."""
+        frame = Frame(
+            outer.program,
+            function_name(self._function),
+            outer,
+            private=True,
+            where=definition(self._function),
+        )
+        with recording(frame):
+            inner = []
+            for value, is_weak in zip(values, weak, strict=True):
+                names = [n.text if isinstance(n, Dim) else None for n in value.shape]
+                tracer = frame.add_argument(ops.tensor_type(value), names)
+                inner.append(as_weak(tracer) if is_weak else tracer)
+            args, kwargs = tree.unflatten(structure, inner)
+            results, result_tree, _ = result_values(self._function, self._joined(static)(args, kwargs))
+            weak_results = tuple(r.weak_type for r in results)
+            results = [wide_of(r) for r in results]
+            frame.finish(results)
+        types = tuple(ops.tensor_type(r) for r in results)
+        captured = [v for v, _ in frame.captured.values()]
+        return _Nested(frame.symbol, result_tree, types, weak_results), captured, frame.asked
+
+    # -- explaining ----------------------------------------------------------------------------
+
+    @property
+    def retraces(self) -> list[Retrace]:
+        """Every trace so far with its reason, oldest first."""
+        return list(self._retraces)
+
+    def cache_size(self) -> int:
+        """The number of compiled programs."""
+        return len(self._entries)
+
+    def clear_cache(self) -> None:
+        """Forget all compiled programs."""
+        with self._lock:
+            self._entries.clear()
+            self._direct.clear()
+
+    def _why(self, new: Signature, names: Sequence[str]) -> str:
+        if not self._entries:
+            return "first call"
+        reasons = [difference(old, new, names) for old in self._entries]
+        return min(reasons, key=len)
+
+    def __repr__(self) -> str:
+        return f"<adze.jit of {function_name(self._function)}, {len(self._entries)} compiled>"
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    target: str | None = None,
+    device: str | None = None,
+) -> Any:
+    """Compile `function` ahead of its calls, once for each tree, shape and dtype of its arguments.
+
+    Arguments are pytrees of NumPy arrays, adze arrays, Python numbers or anything with `__dlpack__`;
+    results are `adze.Array`s. `static_argnums` and `static_argnames` name arguments that are Python
+    values of the trace (hashable; a new value traces again). `target` is what code is made for (`cpu`,
+    `vulkan`, `cuda:sm_80`, ...; by default what the device needs), `device` where it runs (by default
+    ADZE_DEVICE, else the cheaper CPU driver).
+
+    Raises `ArgumentError` for arguments that are no arrays, `TraceError` for functions that cannot be
+    traced, `CompileError` when IREE cannot compile the program.
+    """
+    if function is None:
+        return functools.partial(
+            jit, static_argnums=static_argnums, static_argnames=static_argnames, target=target, device=device
+        )
+    if not callable(function):
+        raise ArgumentTypeError(
+            f"jit expects a function, got {type(function).__name__}", where=user_location_text()
+        )
+    nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+    return Jitted(function, nums, names, target, device)
+
+
+def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
+    """Trace `function` at arrays or `ShapeDtype` specs; print the result to see its IR."""
+    jitted = function if isinstance(function, Jitted) else jit(function)
+    traced: Traced = jitted.trace(*args, **kwargs)
+    return traced
+
+
+def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The results of `function` as a tree of `ShapeDtype`, found by tracing: nothing is computed.
+
+    Arguments are arrays or specs. A dynamic dimension of a result has a name where an argument gave it one,
+    and is None otherwise.
+    """
+    program = trace(function, *args, **kwargs).program
+    kinds = zip(program.result_shapes, program.result_types, strict=True)
+    leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
+    return tree.unflatten(program.result_tree, leaves)
+
+
+def explain_retrace(function: Jitted) -> str:
+    """Why a jitted function was traced, one line a trace."""
+    if not isinstance(function, Jitted):
+        raise ArgumentTypeError(
+            f"explain_retrace expects a function made by adze.jit, got {type(function).__name__}",
+            where=user_location_text(),
+        )
+    return "\n".join(f"{i}. {r.where}: {r.reason}" for i, r in enumerate(function.retraces, 1))
+
+
+def _kind(leaf: Any) -> Any:
+    """What a leaf is to the cache; the frequent kinds first."""
+    cls = type(leaf)
+    if cls is float or cls is bool or cls is complex:
+        return cls
+    if cls is Array:
+        return (leaf.shape, leaf.dtype, "weak") if leaf.weak_type else (leaf.shape, leaf.dtype)
+    if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.isnative:
+        return (leaf.shape, leaf.dtype)
+    if is_python_scalar(leaf):
+        scalar_value(leaf, None)  # an integer beyond 64 bits is an error
+        return cls
+    if isinstance(leaf, ShapeDtype):
+        raise ArgumentTypeError(
+            f"a compiled function was called with a spec, {leaf}",
+            where=user_location_text(),
+            hint="specs are for .trace(); call with arrays",
+        )
+    if isinstance(leaf, Tracer):
+        raise leaked(leaf)
+    parameter = parameter_of(leaf, "argument")
+    return (parameter.type.shape, parameter.type.dtype)

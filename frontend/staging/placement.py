@@ -1,0 +1,45 @@
+"""Where arrays live: which devices there are, and putting arrays on one of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...runtime.execute.array import from_host
+from ...runtime.execute.devices import DeviceInfo, list_devices
+from .. import tree
+from ..errors import ArgumentError
+from ..tracing.array import Array
+from ..tracing.frames import Tracer
+from ..tracing.interpreter import as_value
+from ..tracing.locations import located, user_location_text
+
+
+def devices() -> list[DeviceInfo]:
+    """The devices of this machine, CPU first; the `name` of each is what `device=` takes."""
+    return list_devices()
+
+
+def device_put(x: Any, device: str | DeviceInfo | None = None) -> Any:
+    """The arrays of the pytree `x` on `device` (by default the CPU), copied there where they are not yet.
+
+    `device` is an entry of `devices()`, or its name. A call of a compiled function with arrays of its own
+    device copies nothing. Inside a trace, arrays stay where the program runs. Raises `DeviceError` for a
+    device that this machine does not have.
+    """
+    name = device.name if isinstance(device, DeviceInfo) else device
+    if name is not None and not isinstance(name, str):
+        raise ArgumentError(
+            f"device is {type(name).__name__}: {name!r}, expected an entry of adze.devices() or its name",
+            where=user_location_text(),
+        )
+    with located():
+        return tree.map(lambda leaf: _put(leaf, name), x)
+
+
+def _put(leaf: Any, device: str | None) -> Any:
+    value = as_value(leaf)
+    if isinstance(value, Tracer):
+        return value
+    if value.buffer is not None:
+        return Array(value.buffer.to(device or "cpu"))
+    return Array(from_host(value.numpy(), device or "cpu"))

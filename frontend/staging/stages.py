@@ -1,0 +1,446 @@
+"""The stages between a Python function and a program: `Traced -> Lowered -> Compiled`, each inspectable.
+
+`jit(f).trace(*args)` stops after tracing; `.lower(target)` rewrites to linalg for a target; `.compile()`
+gives something to call, save or measure. Every stage prints its IR (`.mlir()`) and itself in one line.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from ...dialects import mlir
+from ...dialects.dialect import BY_NAME
+from ...dialects.errors import AdzeError
+from ...dialects.ops.constants import SizeCheck
+from ...passes.analysis.cost import Cost, cost
+from ...passes.analysis.verify import verify
+from ...passes.base import Pass
+from ...passes.ir.functions import function
+from ...passes.ir.pretty import pretty
+from ...passes.lower.iree.chains import has_chains, keep_folds_apart
+from ...passes.lower.plan import hints_of
+from ...passes.lower.tuning.conflicts import drop_tiles
+from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
+from ...runtime.artifact import artifact
+from ...runtime.artifact.files import write_atomically
+from ...runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
+from ...runtime.artifact.signature import ArraySpec, FunctionSignature
+from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
+from ...runtime.compile.compiler import CompileOptions, Variant, compile_with_fallback
+from ...runtime.execute.devices import get_device
+from ...runtime.execute.program import Executable, Function
+from ...runtime.settings import read_settings
+from ...runtime.targets import Target, parse_target
+from .. import tree
+from ..errors import ArgumentError, ArgumentTypeError
+from ..tracing.array import Array
+from ..tracing.locations import located, user_location_text
+from ..tracing.specs import ShapeDtype
+from ..tracing.trace import Parameter, TracedProgram
+from .host import runtime_argument
+
+
+def clone_module(module: Any) -> Any:
+    """A copy of an MLIR module, in the same context."""
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return mlir.ir.Module.parse(buffer.getvalue(), module.context)
+
+
+def module_text(module: Any, *, locations: bool = False) -> str:
+    """A module as MLIR text."""
+    return str(module.operation.get_asm(enable_debug_info=locations, large_elements_limit=None))
+
+
+_CONSTANTS_LATER = "--iree-opt-const-eval=false"
+_FUSE_LESS = "--iree-dispatch-creation-enable-aggressive-fusion=false"
+_ONE_RESULT = "--iree-dispatch-creation-fuse-multi-use=false"
+
+
+TRACED: Final = "traced"
+
+STAGES: Final = {"simplified": SIMPLIFIED, "linalg": LOWERED}
+"""Stages by the names that users know: each is what the pass leaves."""
+
+
+class StageDumps:
+    """Numbered files of one program in `folder`, as traced and after each pass (None: nothing is written).
+
+    Each is MLIR, with the user's lines, that `adze opt` runs passes over again. A folder that cannot be
+    written is an `AdzeError`: who sets ADZE_DUMP_DIR wants the files.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.count = 0
+
+    def write(self, stage: str, module: Any) -> None:
+        """Write the module as the next stage: `traced`, or the name of the pass that has just run."""
+        if self.folder is None:
+            return
+        path = self.folder / f"{self.count:02}-{stage}.mlir"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, module_text(module, locations=True).encode())
+        except OSError as error:
+            raise AdzeError(
+                f"cannot write {path}: {error.strerror or error}",
+                hint="ADZE_DUMP_DIR asks for this file: unset it, or name a folder that can be written",
+            ) from None
+        self.count += 1
+
+
+class Traced:
+    """A function as adze IR. `print` shows it as MLIR; `.pretty()` in the compact readable form."""
+
+    def __init__(self, traced: TracedProgram) -> None:
+        self.program = traced
+        verify(traced.module)
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """The array arguments, in order."""
+        return self.program.parameters
+
+    def does_anything(self) -> bool:
+        """Whether the program has a result or an effect, such as `print`, that a user asked for."""
+        found = False
+
+        def look(operation: Any) -> Any:
+            nonlocal found
+            op = BY_NAME.get(operation.name.removeprefix("adze."))
+            found = found or (op is not None and op.has_effect and op is not SizeCheck)
+            return mlir.ir.WalkResult.INTERRUPT if found else mlir.ir.WalkResult.ADVANCE
+
+        self.program.module.operation.walk(look)
+        return found or bool(self.program.result_types)
+
+    @property
+    def defined_at(self) -> str | None:
+        """File and line of the traced function."""
+        return self.program.defined_at
+
+    def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
+        """The IR as MLIR text at a stage: `traced`, `simplified`, `linalg`, or after the pass of that name.
+
+        What is lowered is lowered for the host's processor.
+        """
+        return self.at_stage(stage, "cpu", locations=locations)
+
+    def at_stage(self, stage: str, target: str | Target, *, locations: bool = False) -> str:
+        """As `mlir`, lowered for `target`."""
+        if stage == TRACED:
+            return module_text(self.program.module, locations=locations)
+        last = STAGES.get(stage, stage)
+        if last not in (step.name for step in PIPELINE):
+            names = ", ".join(step.name for step in PIPELINE)
+            raise ArgumentError(
+                f"there is no stage {stage!r}: expected traced, simplified or linalg",
+                where=user_location_text(),
+                hint=f"or the name of a pass: {names}",
+            )
+        if last == LOWERED:
+            return self.lower(target).mlir(locations=locations)
+        module = clone_module(self.program.module)
+        run_pipeline(module, for_target(between(None, last), parse_target(target)))
+        return module_text(module, locations=locations)
+
+    def pretty(self) -> str:
+        """One line an op: `%3: f32[4,2] = mul(%1, %2)`."""
+        return pretty(self.program.module)
+
+    def cost(self) -> Cost:
+        """Arithmetic, memory traffic and the most bytes alive at once, counted on the IR as traced."""
+        return cost(self.program.module)
+
+    def lower(self, target: str | Target = "cpu", observer: Observer | None = None) -> Lowered:
+        """Run the pipeline for `target`: simplify and rewrite to linalg."""
+        with located():
+            chosen = parse_target(target)
+        dumps = self._dumps()
+        dumps.write(TRACED, self.program.module)
+        module = clone_module(self.program.module)
+        ir_sha256 = ""
+
+        def observe(step: Pass, module: Any, seconds: float) -> None:
+            nonlocal ir_sha256
+            dumps.write(step.name, module)
+            if step.name == SIMPLIFIED:
+                ir_sha256 = hashlib.sha256(module_text(module).encode()).hexdigest()
+            if observer is not None:
+                observer(step, module, seconds)
+
+        run_pipeline(module, for_target(PIPELINE, chosen), observer=observe)
+        return Lowered(self.program, module, chosen, ir_sha256)
+
+    def _dumps(self) -> StageDumps:
+        root = read_settings().dump_dir
+        if root is None:
+            return StageDumps(None)
+        digest = hashlib.sha256(module_text(self.program.module).encode()).hexdigest()[:8]
+        return StageDumps(root / f"{self.program.symbol}-{digest}")
+
+    def __str__(self) -> str:
+        return self.mlir()
+
+    def __repr__(self) -> str:
+        return f"Traced({_signature_text(self.program)})"
+
+
+class Lowered:
+    """A program as linalg on tensors, for one target; `ir_sha256` is of its simplified adze IR."""
+
+    def __init__(self, traced: TracedProgram, module: Any, target: Target, ir_sha256: str) -> None:
+        self.program = traced
+        self.module = module
+        self.target = target
+        self.hints = hints_of(module)
+        self.manifest = self._manifest(ir_sha256)
+
+    def _manifest(self, ir_sha256: str) -> Manifest:
+        program = self.program
+        inputs = tuple(ArraySpec(p.name, p.type.dtype, _named_shape(p)) for p in program.parameters)
+        outputs = tuple(
+            ArraySpec(name, t.dtype, shape)
+            for name, t, shape in zip(
+                program.result_names, program.result_types, program.result_shapes, strict=True
+            )
+        )
+        function = ExportedFunction(
+            FunctionSignature(program.symbol, inputs, outputs),
+            tree.to_json(program.argument_tree),
+            tree.to_json(program.result_tree),
+        )
+        return make_manifest(
+            (function,),
+            self.target,
+            flags=(*self.target.flags, *self.options().flags()),
+            ir_sha256=ir_sha256,
+            work=float(self.hints.largest_work) if self.hints.is_static else None,
+            extra={"arguments": list(program.argument_names)},
+        )
+
+    def cost(self) -> Cost:
+        """The cost of the program as it was traced."""
+        return cost(self.program.module)
+
+    def mlir(self, *, locations: bool = False) -> str:
+        """The IR as MLIR text."""
+        return module_text(self.module, locations=locations)
+
+    def bytecode(self) -> bytes:
+        """The module as MLIR bytecode, with the user's lines for IREE's messages."""
+        return _bytecode(self.module)
+
+    def canonical(self) -> bytes:
+        """The module as text without locations: equal programs, equal bytes, wherever they were written."""
+        return module_text(self.module).encode()
+
+    def options(self) -> CompileOptions:
+        """The compile options that the lowering asks for."""
+        return CompileOptions(data_tiling=self.hints.data_tiling)
+
+    def compile(
+        self, *, device: str | None = None, options: CompileOptions | None = None, cache: bool = True
+    ) -> Compiled:
+        """Compile with IREE, through the persistent cache unless `cache` is false."""
+        options = options or self.options()
+        settings = read_settings()
+        self._attach_manifest(self.module, options)
+        text = self.canonical()
+        key = cache_key(text, self.target, options)
+        store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
+        entry, record = store.get_or_compile(key, lambda: self._build(text, options, settings.dump_dir))
+        manifest = replace(self.manifest, flags=tuple(entry.metadata["flags"]))
+        return Compiled(
+            self.program, manifest, entry.payload, self.target, CompileReport(key, record), device
+        )
+
+    def _attach_manifest(self, module: Any, options: CompileOptions) -> Any:
+        """Let the exported function carry the manifest, for hosts that read reflection; returns `module`."""
+        manifest = replace(self.manifest, flags=(*self.target.flags, *options.flags()))
+        main = function(module, self.program.symbol)
+        with module.context:
+            main.attributes["iree.reflection"] = mlir.ir.Attribute.parse(reflection_text(manifest))
+        return module
+
+    def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
+        self.module.operation.verify()
+        # Observed: aggressive fusion moves ops before what they read, and keeps rows on the stack.
+        fused_less = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS))
+        fused_least = replace(options, extra_flags=(*options.extra_flags, _FUSE_LESS, _ONE_RESULT))
+        # Observed: the real part of a complex constant is computed in advance before the constant is.
+        later = replace(options, extra_flags=(*options.extra_flags, _CONSTANTS_LATER))
+        chains = has_chains(self.module)
+        is_checked = chains or not self.hints.is_static
+        plain = CompileOptions(extra_flags=(_FUSE_LESS, _ONE_RESULT))
+        forms = [
+            ("tuned", self._copy, options, True, is_checked),
+            ("constants later", self._copy, later, b"complex<" in text, is_checked),
+            ("folds apart", self._folds_apart, options, chains, is_checked),
+            ("fused less", self._folds_apart, fused_less, True, is_checked),
+            ("fused least", self._folds_apart, fused_least, True, is_checked),
+            ("untuned", self._untuned, fused_least, True, False),
+            ("plain", self._untuned, plain, True, False),
+        ]
+        variants = [
+            Variant(name, functools.partial(self._form, made, how), how, checked)
+            for name, made, how, is_tried, checked in forms
+            if is_tried
+        ]
+        built = compile_with_fallback(variants, self.target, options, reproducer_dir=dump)
+        return built.vmfb, {
+            "variant": built.variant,
+            "rejected": [name for name, _ in built.rejected],
+            "flags": [*self.target.flags, *built.options.flags()],
+        }
+
+    def _form(self, make: Callable[[], Any], options: CompileOptions) -> bytes:
+        """What `make` gives as bytecode, with the manifest of a program compiled with `options`."""
+        return _bytecode(self._attach_manifest(make(), options))
+
+    def _copy(self) -> Any:
+        return clone_module(self.module)
+
+    def _folds_apart(self) -> Any:
+        return self._safer(lambda module: None)
+
+    def _untuned(self) -> Any:
+        return self._safer(drop_tiles)
+
+    def _safer(self, change: Callable[[Any], Any]) -> Any:
+        """A copy of the module, changed, in which no fold is in a kernel with one that it depends on."""
+        module = clone_module(self.module)
+        keep_folds_apart(module)
+        change(module)
+        return module
+
+    def __str__(self) -> str:
+        return self.mlir()
+
+    def __repr__(self) -> str:
+        return f"Lowered({_signature_text(self.program)}, target={self.target})"
+
+
+@dataclass(frozen=True)
+class CompileReport:
+    """How a compiled program came about: its cache key, and whether the cache had it and why not."""
+
+    key: CacheKey
+    record: CacheRecord
+
+    def __str__(self) -> str:
+        found = "cache hit" if self.record.hit else "cache miss"
+        return f"{found}: {self.record.explanation} ({self.record.digest[:12]})"
+
+
+class Compiled:
+    """A program, loaded on first use on a device of its target: call it, `save` it, look at it."""
+
+    def __init__(
+        self,
+        traced: TracedProgram,
+        manifest: Manifest,
+        vmfb: bytes,
+        target: Target,
+        report: CompileReport,
+        device: str | None,
+    ) -> None:
+        self.program = traced
+        self.manifest = manifest
+        self.vmfb = vmfb
+        self.target = target
+        self.report = report
+        self._device = device
+        self._function: Function | None = None
+
+    @property
+    def function(self) -> Function:
+        """The runtime's function; loads the program on first use."""
+        if self._function is None:
+            work = self.manifest.work
+            name = self._device or default_device(self.target)
+            device = get_device(name, work=work)
+            executable = Executable(self.vmfb, device, self.manifest.signatures)
+            self._function = executable.function(self.program.symbol)
+        return self._function
+
+    @property
+    def device(self) -> str:
+        """The name of the device that the program is loaded on."""
+        return self.function.device.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call with arrays of exactly the traced shapes and dtypes (Python numbers for 0-d arguments)."""
+        leaves, structure = tree.flatten((args, kwargs))
+        if structure != self.program.argument_tree:
+            raise ArgumentTypeError(
+                f"{self.program.symbol}() was compiled for arguments "
+                f"{tree.describe_arguments(self.program.argument_tree)}, "
+                f"got {tree.describe_arguments(structure)}",
+                where=user_location_text(),
+            )
+        return self.call_leaves(leaves)
+
+    def call_leaves(self, leaves: Sequence[Any]) -> Any:
+        """Call with the leaves of the argument tree."""
+        with located():
+            results = self.function.call(arguments_for(self.program.parameters, leaves))
+        return tree.unflatten(self.program.result_tree, [Array(r) for r in results])
+
+    def cost(self) -> Cost:
+        """The cost of the program as it was traced."""
+        return cost(self.program.module)
+
+    def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
+        """The IR of a stage that the program went through, for its target."""
+        return Traced(self.program).at_stage(stage, self.target, locations=locations)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the program as a deployable `.vmfb`, whole or not at all."""
+        return artifact.save(path, self.vmfb, self.manifest)
+
+    def __repr__(self) -> str:
+        return f"Compiled({_signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"
+
+
+def device_kind(device: str) -> str:
+    """The kind of target that code for the device called `device` is made for: cpu, vulkan or cuda."""
+    driver = device.partition(":")[0]
+    return "cpu" if driver.startswith("local-") else driver
+
+
+def default_device(target: Target) -> str:
+    """Where code for `target` runs when nobody says: ADZE_DEVICE where it fits, else any of the kind."""
+    wanted = read_settings().device
+    return wanted if wanted and device_kind(wanted) == target.kind.value else target.kind.value
+
+
+def arguments_for(parameters: Sequence[Parameter], leaves: Sequence[Any]) -> list[Any]:
+    """Argument leaves as the runtime takes them: device arrays, NumPy arrays of the parameter's dtype."""
+    return [runtime_argument(leaf, p.type.dtype) for leaf, p in zip(leaves, parameters, strict=True)]
+
+
+def _bytecode(module: Any) -> bytes:
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
+
+
+def _named_shape(parameter: Parameter) -> tuple[int | str | None, ...]:
+    names = parameter.dimensions or (None,) * parameter.type.rank
+    return tuple(n if n is not None else name for n, name in zip(parameter.type.shape, names, strict=True))
+
+
+def _signature_text(program: TracedProgram) -> str:
+    arguments = ", ".join(f"{p.name}: {p}" for p in program.parameters)
+    kinds = zip(program.result_shapes, program.result_types, strict=True)
+    results = ", ".join(str(ShapeDtype(shape, t.dtype)) for shape, t in kinds)
+    return f"{program.symbol}({arguments}) -> ({results})"

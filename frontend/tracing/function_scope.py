@@ -1,0 +1,190 @@
+"""Functions inside a program: trace one as a private function, call one, in a trace or outside.
+
+A transform asks for a `FunctionScope`: inside a trace that is the program being recorded, and calls of its
+functions are recorded; outside it is a fresh program, and calls are evaluated in NumPy at once. So every
+transform is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...dialects import mlir
+from ...dialects.builder.emitter import Reader
+from ...dialects.types import SIZE, TensorType, ValueType
+from ...passes.analysis.evaluate import evaluate
+from ...passes.autodiff.deferred import Deferred, is_deferred, require
+from ...passes.engines import Engines
+from ...passes.ir.functions import function as find_function
+from ...passes.ir.functions import functions, rename_references, split_body
+from .. import tree
+from .array import Array
+from .concrete_values import KnownArgument, MappedArgument
+from .frames import Frame, Program, Tracer, capture_key, current_frame, recording
+from .interpreter import as_weak, ops, wide_of
+from .sizes import Dim
+from .trace import result_values
+
+
+@dataclass(frozen=True)
+class PrivateFunction:
+    """A Python function as a private function: `captured` are outer values that it takes after its own."""
+
+    symbol: str
+    result_tree: tree.Structure
+    result_types: tuple[TensorType, ...]
+    captured: tuple[Any, ...]
+    asked: bool = False
+    """Whether it was traced for the values of one call alone."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What a nested function is traced at for one argument; a size has one dimension, its name."""
+
+    type: ValueType
+    dimensions: tuple[str | None, ...]
+    weak_type: bool
+
+
+def argument_of(value: Any) -> Argument:
+    """The argument that a value is."""
+    if isinstance(value, Dim):
+        return Argument(SIZE, (value.text,), False)
+    names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape)
+    return Argument(ops.tensor_type(value), names, value.weak_type)
+
+
+def with_all_bits(value: Any) -> tuple[Any, Argument]:
+    """A value as an operand that keeps the 64 bits of a weak number, and the argument that it is."""
+    operand = wide_of(value)
+    return operand, replace(argument_of(operand), weak_type=value.weak_type)
+
+
+def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
+    """`value`, whose dynamic dimensions are known to be those of `shape`: a derivative has its primal's."""
+    if isinstance(value, Tracer) and not value.type.is_static:
+        value._shape = tuple(shape)
+    return value
+
+
+class FunctionScope:
+    """A program to make functions in and to call them: `program`, or the one being recorded, or a new one."""
+
+    def __init__(self, program: Program | None = None) -> None:
+        self.frame = current_frame()
+        recorded = self.frame.program if self.frame is not None else None
+        self.program = program or recorded or Program("eager")
+
+    def trace(
+        self,
+        name: str,
+        call: Callable[[Sequence[Any]], Any],
+        arguments: Sequence[Argument],
+        bound: Mapping[int, Any] | None = None,
+        symbol: str | None = None,
+        sources: Sequence[KnownArgument | MappedArgument | None] = (),
+    ) -> PrivateFunction:
+        """Trace `call`, which gets a tracer for each argument and gives a pytree of arrays.
+
+        `bound` maps positions of arguments to outer values: where `call` uses such a value, it uses the
+        argument instead of capturing it. `symbol` is one that `reserve` gave, for functions that refer to
+        themselves. `sources` says what the arguments are in the one
+        call that the function is traced for, where there is one.
+        """
+        frame = Frame(self.program, name, self.frame, private=True, symbol=symbol)
+        bound = bound or {}
+        with recording(frame):
+            inner: list[Any] = []
+            for position, argument in enumerate(arguments):
+                if isinstance(argument.type, TensorType):
+                    tracer = frame.add_argument(argument.type, argument.dimensions)
+                    inner.append(as_weak(tracer) if argument.weak_type else tracer)
+                else:
+                    inner.append(frame.add_size(argument.dimensions[0]))
+                source = sources[position] if position < len(sources) else None
+                if source is not None:
+                    frame.argument_sources[inner[-1].value] = source
+                if position in bound:
+                    frame.captured[capture_key(bound[position])] = (bound[position], inner[-1].value)
+            results, result_tree, _ = result_values(call, call(inner), name)
+            frame.finish(results)
+        types = tuple(ops.tensor_type(r) for r in results)
+        known = {capture_key(outer) for outer in bound.values()}
+        captured = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
+        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked)
+
+    def reserve(self, name: str) -> str:
+        """A symbol for a function that is traced later."""
+        return self.program.unique_symbol(name)
+
+    def drop(self, symbol: str) -> None:
+        """Remove a function that was traced in vain."""
+        find_function(self.program.module, symbol).operation.erase()
+
+    def call(self, symbol: str, operands: Sequence[Any]) -> list[Any]:
+        """The results of a function of the program."""
+        frame = current_frame()
+        if frame is None:
+            arrays = [np.asarray(v) for v in operands]
+            return [Array(r) for r in evaluate(self.program.module, symbol, arrays)]
+        if frame.program is not self.program:
+            symbol = imported(frame.program, self.program, symbol)
+        codec = frame.program.codec
+        _, terminator = split_body(find_function(frame.program.module, symbol))
+        types = tuple(codec.read_type(v.type) for v in terminator.operands)
+        results = ops.call(*operands, callee=symbol, results=types)
+        return list(results)
+
+    @property
+    def engines(self) -> Engines:
+        """The engines of the program's module, made when one is first asked for."""
+        memo = self.program.memo
+        if Engines not in memo:
+            memo[Engines] = Engines(self.program.module, self.program)
+        engines: Engines = memo[Engines]
+        return engines
+
+
+def imported(target: Program, source: Program, symbol: str) -> str:
+    """A function of another program, and those that it calls, copied into `target`; its symbol there.
+
+    A pullback that was made outside a trace and is called inside one needs this: the two have different
+    MLIR contexts, so the functions cross as text.
+    """
+    key = ("imported", id(source), symbol)
+    if key not in target.memo:
+        module = mlir.ir.Module.parse(source.module.operation.get_asm(enable_debug_info=True), target.context)
+        copies = functions(module)
+        renamed = {name: target.unique_symbol(f"imported_{name}") for name in copies}
+        reader = Reader(target.codec)
+        for name, operation in copies.items():
+            for child in split_body(operation)[0]:
+                rename_references(child.operation, reader, renamed)
+            operation.attributes["sym_name"] = mlir.ir.StringAttr.get(renamed[name], target.context)
+            operation.attributes["sym_visibility"] = mlir.ir.StringAttr.get("private", target.context)
+        for operation in copies.values():
+            target.module.body.append(operation.operation.detach_from_parent())
+        kept = [
+            _deferred(target, source, name, renamed[name])
+            for name in copies
+            if is_deferred(source.module, name)
+        ]
+        target.memo[key] = (renamed[symbol], source, kept)
+    imported_symbol: str = target.memo[key][0]
+    return imported_symbol
+
+
+def _deferred(target: Program, source: Program, symbol: str, copy: str) -> Deferred:
+    """Let the copy of a function that is still to be made be made, and copied, when it is asked for."""
+    find_function(target.module, copy).operation.erase()
+
+    def make() -> list[str]:
+        require(source.module, symbol)
+        return [imported(target, source, symbol)]
+
+    return Deferred(target.module, [copy], make)

@@ -1,0 +1,79 @@
+"""The array functions that the spine calls by name: operators and methods of arrays, indexing, stacking.
+
+Input: the table of these functions, which the package root registers; it comes from
+`frontend/library/operators.py`. Output: functions that look themselves up in it.
+
+Idea: arrays have operators, and operators are compositions of the library, which is written in terms of
+arrays. So nothing here imports the library: the root of the package, which Python imports before any module
+of it, says where the table is, and the first call of an operator loads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Table = Mapping[str, Callable[..., Any]]
+
+NAMES: set[str] = set()
+"""Every name that is called: what a table must have."""
+
+_load_table: Callable[[], Table]
+_table: Table | None = None
+
+
+def register(load_table: Callable[[], Table]) -> None:
+    """Let the functions be those of the table that `load_table` returns; it is called once, when needed."""
+    global _load_table, _table
+    _load_table, _table = load_table, None
+
+
+def library_function(name: str) -> Callable[..., Any]:
+    """The function `name` of the table."""
+    NAMES.add(name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        global _table
+        if _table is None:
+            _table = _load_table()
+        return _table[name](*args, **kwargs)
+
+    return call
+
+
+def binary(name: str) -> Any:
+    """An operator method that is the function `name` of the array and the other operand."""
+    function = library_function(name)
+
+    def method(self: Any, other: Any) -> Any:
+        return function(self, other) if _is_operand(other) else NotImplemented
+
+    return method
+
+
+def reflected(name: str) -> Any:
+    """An operator method that is the function `name` of the other operand and the array."""
+    function = library_function(name)
+
+    def method(self: Any, other: Any) -> Any:
+        return function(other, self) if _is_operand(other) else NotImplemented
+
+    return method
+
+
+def method(name: str) -> Any:
+    """A method that is the function `name` with the array as first argument."""
+    function = library_function(name)
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(self, *args, **kwargs)
+
+    call.__name__ = name
+    call.__doc__ = f"`adze.numpy.{name}` of this array."
+    return call
+
+
+def _is_operand(other: Any) -> bool:
+    if getattr(type(other), "__array_ufunc__", other) is None:
+        return False  # NumPy's sign of objects that want to answer themselves, such as pytest.approx
+    return other is not None and not isinstance(other, (str, bytes, dict, set))

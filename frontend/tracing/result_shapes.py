@@ -1,0 +1,58 @@
+"""The dynamic dimensions of what an op gives: those of its operands, where it hands them on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...dialects.extents import Extent, handed_on
+from ...dialects.op import Op
+from ...dialects.types import SIZE, TensorType
+from .frames import Tracer
+from .sizes import Dim
+
+
+def result_shapes(
+    op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any], count: int
+) -> list[tuple[Any, ...] | None]:
+    """The shapes of the `count` results, None for one of which a dimension is new."""
+    nothing: list[tuple[Any, ...] | None] = [None] * count
+    if op.refers_to_functions:
+        return nothing
+    known: dict[str, Dim] = {}
+
+    def extents(shape: Sequence[Any]) -> tuple[Extent, ...]:
+        known.update((n.text, n) for n in shape if isinstance(n, Dim))
+        return tuple(n.text if isinstance(n, Dim) else n for n in shape)
+
+    types = [_type(v) for v in operands]
+    shapes = [extents(_shape(v)) for v in operands]
+    named_attributes = {
+        name: extents(value) if op.attributes[name].kind == "sizes" else value
+        for name, value in attributes.items()
+    }
+    if not known:
+        return nothing
+    named_shapes = handed_on(op, types, shapes, named_attributes)
+    result_dimensions = [
+        tuple(known.get(n, n) if isinstance(n, str) else n for n in shape) for shape in named_shapes
+    ]
+    return (
+        [None if None in shape else shape for shape in result_dimensions]
+        if len(result_dimensions) == count
+        else nothing
+    )
+
+
+def _type(operand: Any) -> Any:
+    if isinstance(operand, (Dim, int)):
+        return SIZE
+    return operand.type if isinstance(operand, Tracer) else TensorType(operand.shape, operand.dtype)
+
+
+def _shape(operand: Any) -> tuple[Any, ...]:
+    if isinstance(operand, (Dim, int)):
+        return ()
+    if isinstance(operand, Tracer):
+        return operand.type.shape if operand._shape is None else operand._shape
+    return tuple(operand.shape)

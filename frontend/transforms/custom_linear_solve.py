@@ -1,0 +1,203 @@
+"""Solutions of linear systems, differentiated as solutions instead of through their solvers.
+
+Of `A x = b`, it is `A dx = db - dA x`, solved by the same solver; transposed, `A^T` is solved by the
+transposed one. What derivatives need is traced when it is asked for: it solves linear systems again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...passes.autodiff.deferred import Deferred
+from .. import tree
+from ..errors import TraceError
+from ..tracing.closed_over import closed_over
+from ..tracing.frames import capture_key, current_frame
+from ..tracing.function_scope import Argument, FunctionScope, argument_of
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from .custom_root import Outer, captured_by, check_like
+from .differentiation import vjp
+
+Function = Callable[..., Any]
+
+
+def custom_linear_solve(
+    matvec: Function,
+    b: Any,
+    solve: Function,
+    transpose_solve: Function | None = None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """The `x` with `matvec(x) = b`, found by `solve(matvec, b)`, with derivatives of every order.
+
+    Args:
+        matvec: a linear function of a tree like `b` that gives one of the same shapes and dtypes. It may use
+            outer values; the solution is differentiated with respect to those and to `b`.
+        b: a tree of arrays.
+        solve: gives the solution, any way it likes: it is not differentiated.
+        transpose_solve: `transpose_solve(vecmat, b)` solves the transposed system; reverse mode needs it.
+        symmetric: the transpose of `matvec` is itself, and `solve` is the transposed solver too.
+        has_aux: the solvers give `(solution, aux)`, and so does this function; `aux` has derivative zero.
+
+    Raises `TraceError` where a solver gives another tree, other shapes or dtypes than `b` has.
+    """
+    if current_frame() is None:
+        return solve(matvec, b)
+    if symmetric:
+        transpose_solve = solve
+    return _System(matvec, b, solve, transpose_solve, symmetric, has_aux).solution()
+
+
+class _System:
+    """One linear system inside a trace."""
+
+    def __init__(
+        self,
+        matvec: Function,
+        b: Any,
+        solve: Function,
+        transpose_solve: Function | None,
+        symmetric: bool,
+        has_aux: bool,
+    ) -> None:
+        self.solve = solve
+        self.transpose_solve = transpose_solve
+        self.symmetric = symmetric
+        self.has_aux = has_aux
+        self.user_matvec = matvec
+        leaves, self.structure = tree.flatten(b)
+        self.values = [as_value(leaf) for leaf in leaves]
+        self.aux_tree: Any = None
+        scope = self.scope = FunctionScope()
+        captured = captured_by(scope, [self._solved, self._multiplied], self.values).values
+        others = closed_over(*filter(None, (matvec, solve, transpose_solve)))
+        self.outer = outer = Outer(list({capture_key(v): v for v in (*captured, *others)}.values()))
+        arguments = outer.arguments(self.values)
+        self.body = scope.trace("linear_solve", self._after_outer(self._solved), arguments, outer.bound)
+        self.matvec = scope.trace("matvec", self._after_outer(self._multiplied), arguments, outer.bound)
+        deferred = Deferred(scope.program.module, ["linear_solve_rule"], self._make_rule)
+        (self.rule,) = deferred.symbols
+        scope.program.memo["deferred", self.rule] = deferred
+
+    def solution(self) -> Any:
+        """What the user gets."""
+        results, count = self._call(self.outer.values, self.values), len(self.values)
+        x = tree.unflatten(self.structure, results[:count])
+        return (x, tree.unflatten(self.aux_tree, results[count:])) if self.has_aux else x
+
+    def _call(self, outer: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+        """Solution and aux, with the rule as their derivative."""
+        results = ops.custom_jvp_call(
+            *outer,
+            *b,
+            callee=self.body.symbol,
+            rule=self.rule,
+            closed_over=0,  # the rule speaks of outer values too
+            results=self.body.result_types,
+        )
+        return list(results)
+
+    def _solved(self, leaves: Sequence[Any]) -> list[Any]:
+        solution = self.solve(self.user_matvec, tree.unflatten(self.structure, leaves))
+        aux = ()
+        if self.has_aux:
+            if not isinstance(solution, (tuple, list)) or len(solution) != 2:
+                raise TraceError(
+                    "custom_linear_solve with has_aux=True: solve must give (solution, aux), it gives "
+                    f"{tree.describe(tree.structure(solution))}",
+                    where=user_location_text(),
+                )
+            solution, aux = solution
+        check_like("what solve gives", "b", solution, self.values, self.structure)
+        extra, self.aux_tree = tree.flatten(aux)
+        return [*tree.leaves(solution), *extra]
+
+    def _multiplied(self, leaves: Sequence[Any]) -> list[Any]:
+        product = self.user_matvec(tree.unflatten(self.structure, leaves))
+        check_like("what matvec gives", "b", product, self.values, self.structure)
+        return tree.leaves(product)
+
+    def _after_outer(self, function: Function) -> Function:
+        return lambda leaves: function(leaves[len(self.outer.values) :])
+
+    # -- the rule ------------------------------------------------------------------------------
+
+    def _make_rule(self) -> list[str]:
+        outer = self.outer
+        rule = self.scope.trace(
+            "linear_solve_rule", self._tangents, outer.with_tangents(self.values), outer.bound
+        )
+        return [rule.symbol]
+
+    def _tangents(self, leaves: Sequence[Any]) -> list[Any]:
+        """Solution, aux and their tangents, from outer values, b, and the tangents of both."""
+        outer_values, moving = self.outer.split(leaves)
+        count = len(self.values)
+        results = self._call(outer_values, leaves[len(outer_values) : len(outer_values) + count])
+        x = results[:count]
+        pushed = self.outer.pushed(self.scope, self.matvec, outer_values, moving, x)
+        right = [db - p for db, p in zip(leaves[len(leaves) - count :], pushed, strict=True)]
+        still = [ops.zeros_like(r) for r in results[count:]]
+        return [*results, *self._solved_linearly(outer_values, x, right), *still]
+
+    def _solved_linearly(
+        self, outer_values: Sequence[Any], x: Sequence[Any], right: Sequence[Any]
+    ) -> list[Any]:
+        """The solution as a linear function of the right-hand side, whose transpose is the other solver."""
+        scope, count = self.scope, len(self.values)
+        shape_witnesses = [] if all(ops.tensor_type(v).is_static for v in x) else list(x)
+        kinds = tuple(ops.tensor_type(v) for v in x)
+        fixed = [argument_of(v) for v in outer_values]
+        own = [Argument(t, argument_of(v).dimensions, False) for t, v in zip(kinds, x, strict=True)]
+        bound = dict(enumerate(self.outer.values))
+
+        def forward(leaves: Sequence[Any]) -> list[Any]:
+            return self._call(leaves[: len(outer_values)], leaves[len(leaves) - count :])[:count]
+
+        def backward(leaves: Sequence[Any]) -> list[Any]:
+            return self._transposed(leaves[: len(outer_values)], leaves[len(outer_values) :])
+
+        witness_arguments = own if shape_witnesses else []
+        solution = ops.custom_vjp_linear(
+            *outer_values,
+            *shape_witnesses,
+            *right,
+            callee=scope.trace("solve_forward", forward, [*fixed, *witness_arguments, *own], bound).symbol,
+            bwd=scope.trace("solve_transposed", backward, [*fixed, *own], bound).symbol,
+            residual_count=len(outer_values),
+            shape_operand_count=len(shape_witnesses),
+            results=kinds,
+        )
+        return list(solution)
+
+    def _transposed(self, outer_values: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """The solution of the transposed system."""
+        if self.transpose_solve is None:
+            solution = ops.undefined_value(
+                message="custom_linear_solve was given no transpose_solve, which reverse mode needs",
+                results=tuple(ops.tensor_type(c) for c in cotangents),
+            )
+            return list(solution)
+
+        def multiplied(x: Any) -> Any:
+            return self.scope.call(self.matvec.symbol, [*outer_values, *tree.leaves(x)])
+
+        def vecmat(y: Any) -> Any:
+            if self.symmetric:
+                return tree.unflatten(self.structure, multiplied(y))
+            like = tree.unflatten(self.structure, cotangents)
+            # Not `linear_transpose`, which does not know the sizes of a dynamic argument.
+            return vjp(multiplied, like)[1](tree.leaves(y))[0]
+
+        solution = custom_linear_solve(
+            vecmat,
+            tree.unflatten(self.structure, cotangents),
+            self.transpose_solve,
+            self.solve,
+            self.symmetric,
+            self.has_aux,
+        )
+        return tree.leaves(solution[0] if self.has_aux else solution)

@@ -1,0 +1,208 @@
+"""A function linearized at a point, and what users get of it: a pullback or a pushforward.
+
+Both are pytrees whose leaves are the residuals, so that they go where arrays go: out of `jit`, through
+`vmap`, into the residuals of a custom rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...dialects.types import INEXACT, TensorType
+from ...passes.autodiff.linearize import Linearized
+from .. import tree
+from ..errors import ArgumentTypeError
+from ..tracing.function_scope import FunctionScope, keep_dimensions
+from ..tracing.interpreter import as_value, ops
+from ..tracing.locations import user_location_text
+from .flat_call import FlatCall
+
+
+class TangentType(NamedTuple):
+    """What a tangent or cotangent looks like: the type and the shape of its primal."""
+
+    type: TensorType
+    shape: tuple[Any, ...]
+
+    @staticmethod
+    def of(value: Any) -> TangentType:
+        """The look of a value."""
+        return TangentType(ops.tensor_type(value), tuple(value.shape))
+
+    @property
+    def is_inexact(self) -> bool:
+        """Whether there are derivatives of it."""
+        return self.type.dtype in INEXACT
+
+    def zeros(self) -> Any:
+        """The tangent of a value that does not move: zeros of its dtype, bools for integers (as float0)."""
+        if self.is_inexact:
+            return ops.full(0, self.shape, self.type.dtype)
+        return ops.full(False, self.shape, np.dtype(np.bool_))
+
+    def read(self, tangent: Any, name: str, what: str = "tangent") -> Any:
+        """A tangent as the user gives it; None for one of integers, which has no effect."""
+        if not self.is_inexact:
+            return None
+        value = as_value(tangent)
+        if value.weak_type:
+            value = as_value(value, self.type.dtype)
+        if ops.tensor_type(value) != self.type:
+            raise ArgumentTypeError(
+                f"the {what} of '{name}' is {ops.tensor_type(value)}, expected {self.type}",
+                where=user_location_text(),
+            )
+        return value
+
+
+class LinearMap:
+    """The derivative of a function at a point, as functions of a program, without the residuals."""
+
+    def __init__(
+        self,
+        scope: FunctionScope,
+        linearized: Linearized,
+        mask: Sequence[bool],
+        arguments: Sequence[TangentType],
+        results: Sequence[TangentType],
+    ) -> None:
+        self.scope = scope
+        self.linearized = linearized
+        self.mask = mask
+        self.arguments = arguments
+        self.results = results
+
+    def push(self, residuals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """Tangents of the results for tangents of all argument leaves."""
+        moving = [t for t, is_active in zip(tangents, self.mask, strict=True) if is_active]
+        values = iter(self.scope.call(self.linearized.linear, [*residuals, *moving]))
+        return [
+            keep_dimensions(next(values), like.shape) if is_active else like.zeros()
+            for like, is_active in zip(self.results, self.linearized.active_results, strict=True)
+        ]
+
+    def pull(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """Cotangents of all argument leaves for cotangents of the results; None stands for zero."""
+        active = [
+            None if c is None else like.read(c, f"result {i}", "cotangent")
+            for i, (like, c) in enumerate(zip(self.results, cotangents, strict=True))
+        ]
+        active = [c for c, is_active in zip(active, self.linearized.active_results, strict=True) if is_active]
+        linear = (False,) * len(residuals) + (True,) * sum(self.mask)
+        transposed = self.scope.engines.transposer.transpose(
+            self.linearized.linear, linear, tuple(c is not None for c in active)
+        )
+        values = iter(self.scope.call(transposed.symbol, [*residuals, *(c for c in active if c is not None)]))
+        active_cotangents = iter([next(values) if nonzero else None for nonzero in transposed.nonzero])
+        leaves = []
+        for like, is_active in zip(self.arguments, self.mask, strict=True):
+            cotangent = next(active_cotangents) if is_active else None
+            leaves.append(like.zeros() if cotangent is None else keep_dimensions(cotangent, like.shape))
+        return leaves
+
+
+class LinearizedCall:
+    """A call of a function: its result, and its derivative there with the residuals."""
+
+    def __init__(self, call: FlatCall, mask: Sequence[bool]) -> None:
+        scope = FunctionScope()
+        self.call = call
+        active = [m and v.dtype in INEXACT for m, v in zip(mask, call.values, strict=True)]
+        nested = call.traced(scope, active)
+        operands = [*call.values, *nested.captured]
+        linearized = scope.engines.linearizer.linearize(
+            nested.symbol, (*active, *(False for _ in nested.captured))
+        )
+        outputs = scope.call(linearized.primal, operands)
+        self.results = outputs[: len(nested.result_types)]
+        self.residuals = linearized.residual_values(operands, outputs)
+        self.linear = LinearMap(
+            scope,
+            linearized,
+            active,
+            [*map(TangentType.of, call.values)],
+            [*map(TangentType.of, self.results)],
+        )
+        self.value = tree.unflatten(nested.result_tree, self.results)
+        self.aux: Any = None
+        if call.has_aux:
+            self.value, self.aux = call.split(self.value)
+        self.result_tree = tree.structure(self.value)
+
+
+class Pullback:
+    """What `vjp` gives beside the value: maps a cotangent of the result to cotangents of the arguments.
+
+    May be called any number of times, inside a trace or outside, wherever it was made. A None in the
+    cotangent stands for zeros. It is a pytree, whose leaves are the residuals.
+    """
+
+    def __init__(self, call: LinearizedCall) -> None:
+        self._residuals: Sequence[Any] = call.residuals
+        self._static = (call.linear, call.result_tree, call.call.structure)
+
+    def __call__(self, cotangent: Any, *more: Any) -> tuple[Any, ...]:
+        linear, result_tree, argument_tree = self._static
+        if more:
+            raise ArgumentTypeError(
+                f"a pullback takes one cotangent of the tree {tree.describe(result_tree)}, got "
+                f"{1 + len(more)} arguments",
+                where=user_location_text(),
+                hint="put them into one tree: pullback((a, b))",
+            )
+        leaves = tree.leaves_along(result_tree, cotangent)
+        if leaves is None:
+            raise ArgumentTypeError(
+                f"the cotangent has the tree {tree.describe(tree.structure(cotangent))}, the result "
+                f"{tree.describe(result_tree)}",
+                where=user_location_text(),
+            )
+        cotangents = linear.pull(self._residuals, [*leaves, *(None for _ in linear.results[len(leaves) :])])
+        args: tuple[Any, ...] = tree.unflatten(argument_tree, cotangents)[0]
+        return args
+
+    def __repr__(self) -> str:
+        return f"<pullback of a result {tree.describe(self._static[1])}, {len(self._residuals)} residuals>"
+
+
+class Pushforward:
+    """What `linearize` gives beside the value: maps tangents of the arguments to the tangent of the result.
+
+    It is a pytree, whose leaves are the residuals.
+    """
+
+    def __init__(self, call: LinearizedCall) -> None:
+        self._residuals: Sequence[Any] = call.residuals
+        self._static = (call.linear, call.result_tree, call.call.structure, call.call.names)
+
+    def __call__(self, *tangents: Any) -> Any:
+        linear, result_tree, argument_tree, names = self._static
+        leaves, structure = tree.flatten((tangents, {}))
+        if structure != argument_tree:
+            raise ArgumentTypeError(
+                f"tangents have the tree {tree.describe(structure)}, primals {tree.describe(argument_tree)}",
+                where=user_location_text(),
+            )
+        moving = [like.read(t, name) for like, t, name in zip(linear.arguments, leaves, names, strict=True)]
+        tangent_leaves = linear.push(self._residuals, moving)
+        return tree.unflatten(result_tree, tangent_leaves[: result_tree.num_leaves])
+
+    def __repr__(self) -> str:
+        return f"<pushforward to a result {tree.describe(self._static[1])}, {len(self._residuals)} residuals>"
+
+
+def _register(cls: type[Pullback] | type[Pushforward]) -> None:
+    def unflatten(static: Any, residuals: Any) -> Any:
+        linear = object.__new__(cls)
+        linear._residuals = tuple(residuals)
+        linear._static = static
+        return linear
+
+    tree.register(cls, lambda x: (tuple(x._residuals), x._static), unflatten)
+
+
+_register(Pullback)
+_register(Pushforward)

@@ -1,0 +1,72 @@
+"""The named axes that are bound on this thread: each is the axis of a `vmap(axis_name=...)`.
+
+Idea: `vmap` binds the name while it traces its function. The position of the element is one more mapped
+argument, which the collectives take as an operand, so that they refer to the right batch from inside loops,
+calls and other vmaps.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import ArgumentError, ArgumentTypeError, AxisNameError
+from ..tracing.locations import user_location_text
+
+
+@dataclass(frozen=True)
+class BoundAxis:
+    """A named axis while the function that is mapped over it is traced."""
+
+    name: str
+    size: Any
+    index: Any
+
+
+class _Axes(threading.local):
+    def __init__(self) -> None:
+        self.bound: list[BoundAxis] = []
+
+
+_axes = _Axes()
+
+
+@contextmanager
+def bound_axis(name: str, size: Any, index: Any) -> Iterator[None]:
+    """Let `name` mean an axis of `size` elements, of which `index` is the one at hand."""
+    _axes.bound.append(BoundAxis(name, size, index))
+    try:
+        yield
+    finally:
+        _axes.bound.pop()
+
+
+def axis_of(name: Any) -> BoundAxis:
+    """The innermost axis that a name means."""
+    if not isinstance(name, str):
+        raise ArgumentTypeError(
+            f"axis_name is {type(name).__name__}: {name!r}, expected one name, a str",
+            where=user_location_text(),
+        )
+    for axis in reversed(_axes.bound):
+        if axis.name == name:
+            return axis
+    bound = ", ".join(repr(axis.name) for axis in _axes.bound) or "none"
+    raise AxisNameError(
+        f"axis name {name!r} is not bound here (bound: {bound})",
+        where=user_location_text(),
+        hint=f"map the function with adze.vmap(..., axis_name={name!r})",
+    )
+
+
+def axes_of(axis_name: Any) -> list[BoundAxis]:
+    """The axes that a name or a tuple of names means."""
+    names = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
+    if not names:
+        raise ArgumentError(
+            "axis_name is an empty tuple, expected at least one name", where=user_location_text()
+        )
+    return [axis_of(name) for name in names]

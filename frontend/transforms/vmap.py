@@ -1,0 +1,199 @@
+"""`vmap`: a function that applies another to each slice of its arguments.
+
+The function is traced at the shapes of one slice, and the batch pass of `passes/` maps it; there the batch is
+always axis 0, so that other axes are moved to the front before and back after.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...dialects.types import TensorType
+from .. import tree
+from ..errors import ArgumentError, ArgumentTypeError
+from ..tracing.array import Array
+from ..tracing.concrete_values import MappedArgument
+from ..tracing.frames import Tracer
+from ..tracing.function_scope import Argument, FunctionScope, keep_dimensions
+from ..tracing.interpreter import as_value, ops, wide_of
+from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim
+from ..tracing.trace import argument_names, function_name
+from .named_axes import bound_axis
+from .vmap_axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
+
+
+def vmap(
+    function: Callable[..., Any] | None = None,
+    in_axes: Axes = 0,
+    out_axes: Axes = 0,
+    *,
+    axis_size: int | None = None,
+    axis_name: str | None = None,
+) -> Any:
+    """A function that maps `function` over the axes `in_axes` of its arguments.
+
+    `in_axes` is an int, None (not mapped: every call sees the whole argument), or a tuple with one entry
+    an argument, each an int, None or a tree prefix of the argument. Keyword arguments are mapped along axis
+    0. `out_axes` says where the mapped axis goes in the results; None for a result that does not depend on
+    it. Arguments that are not mapped, or are no arrays, reach the function as the objects they are.
+
+    Raises `ArgumentError` when an axis does not exist, `ShapeError` when the mapped axes differ in size (a
+    program with dynamic sizes checks them when it runs).
+    """
+    if function is None:
+        return functools.partial(
+            vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size, axis_name=axis_name
+        )
+    if not callable(function):
+        raise ArgumentTypeError(
+            f"vmap expects a function, got {type(function).__name__}: {function!r}",
+            where=user_location_text(),
+        )
+    if axis_name is not None and not isinstance(axis_name, str):
+        raise ArgumentTypeError(
+            f"axis_name is {type(axis_name).__name__}: {axis_name!r}, expected a str",
+            where=user_location_text(),
+            hint="nest one vmap for each name",
+        )
+    mapped = function
+
+    @functools.wraps(mapped)
+    def batched(*args: Any, **kwargs: Any) -> Any:
+        return _Mapping(mapped, in_axes, out_axes, axis_size, axis_name, args, kwargs).run()
+
+    return batched
+
+
+class _Mapping:
+    """One call of a mapped function."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        in_axes: Axes,
+        out_axes: Axes,
+        axis_size: int | None,
+        axis_name: str | None,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.function = function
+        self.args = args
+        self.out_axes = out_axes
+        self.axis_name = axis_name
+        leaves, self.structure = tree.flatten((args, kwargs))
+        axes = leaf_axes(function, in_axes, args, kwargs)
+        self.is_mapped = [
+            axis is not None and _is_array(leaf) for leaf, axis in zip(leaves, axes, strict=True)
+        ]
+        self.leaves = leaves
+        names = argument_names(function, args, kwargs)
+        self.values: list[Any] = []
+        self.sources: list[MappedArgument] = []
+        sizes: list[MappedAxis] = []
+        for leaf, axis, name, is_mapped in zip(leaves, axes, names, self.is_mapped, strict=True):
+            if axis is None or not is_mapped:
+                continue
+            value = as_value(leaf)
+            axis = checked_axis(axis, name, value)
+            sizes.append(MappedAxis(name, axis, value.shape[axis]))
+            self.values.append(move_axis(value, axis, 0))
+            self.sources.append(MappedArgument(f"argument '{name}', which vmap maps along axis {axis}"))
+        self.size = common_size(function, sizes, axis_size)
+
+    def run(self) -> Any:
+        scope = FunctionScope()
+        operands, sources = list(map(wide_of, self.values)), list(self.sources)
+        is_weak = [v.weak_type for v in self.values]
+        if self.axis_name is not None:
+            # The position along the axis is one more argument, which collectives know their axis by.
+            operands.append(ops.iota(shape=(self.size,), axis=0, dtype=np.dtype(np.int32)))
+            sources.append(MappedArgument(f"the position along the mapped axis '{self.axis_name}'"))
+            is_weak.append(False)
+        arguments = [replace(_slice_of(v), weak_type=weak) for v, weak in zip(operands, is_weak, strict=True)]
+        nested = scope.trace(function_name(self.function), self._call, arguments, sources=sources)
+        static = self.size if isinstance(self.size, int) else None
+        mask = (*(True for _ in operands), *(False for _ in nested.captured))
+        mapped = scope.engines.batcher(static).batch(nested.symbol, mask)
+        leading = [] if static is not None else [self.size]
+        results = scope.call(mapped.symbol, [*leading, *operands, *nested.captured])
+        axes = result_axes(self.function, self.out_axes, nested.result_tree)
+        placed = [
+            self._placed(r, has_axis, axis)
+            for r, has_axis, axis in zip(results, mapped.batched_results, axes, strict=True)
+        ]
+        return tree.unflatten(nested.result_tree, placed)
+
+    def _call(self, tracers: Sequence[Any]) -> Any:
+        """The function on one slice; leaves that are not mapped are passed as they are."""
+        arrays = iter(tracers)
+        full = [
+            next(arrays) if is_mapped else leaf
+            for leaf, is_mapped in zip(self.leaves, self.is_mapped, strict=True)
+        ]
+        args, kwargs = tree.unflatten(self.structure, full)
+        if not all(self.is_mapped):
+            args = self._shared(args)
+        if self.axis_name is None:
+            return self.function(*args, **kwargs)
+        with bound_axis(self.axis_name, self.size, next(arrays)):
+            return self.function(*args, **kwargs)
+
+    def _shared(self, args: Sequence[Any]) -> list[Any]:
+        """The arguments of a slice; one without a mapped leaf is the user's object, no copy."""
+        flags, arguments = iter(self.is_mapped), []
+        for original, arg in zip(self.args, args, strict=True):
+            mapped = [next(flags) for _ in range(tree.structure(original).num_leaves)]
+            arguments.append(arg if any(mapped) else original)
+        return arguments
+
+    def _placed(self, result: Any, has_axis: bool, axis: int | None) -> Any:
+        if axis is None:
+            if has_axis:
+                raise ArgumentError(
+                    f"out_axes of {function_name(self.function)} is None for a result that depends on the "
+                    "mapped axis",
+                    where=user_location_text(),
+                    hint="give the axis where the mapped axis should go",
+                )
+            return result
+        if has_axis:
+            keep_dimensions(result, (self.size, *result.shape[1:]))
+        else:
+            shape = tuple(result.shape)
+            dimensions = tuple(range(1, len(shape) + 1))
+            result = ops.broadcast_in_dim(result, shape=(self.size, *shape), dimensions=dimensions)
+        rank = result.ndim
+        if not -rank <= axis < rank:
+            raise ArgumentError(
+                f"out_axes {axis} is out of range for a result of rank {rank}", where=user_location_text()
+            )
+        return move_axis(result, 0, axis % rank)
+
+
+def move_axis(value: Any, source: int, target: int) -> Any:
+    """`value` with axis `source` at position `target`."""
+    if source == target:
+        return value
+    order = [i for i in range(value.ndim) if i != source]
+    order.insert(target, source)
+    return ops.transpose(value, permutation=tuple(order))
+
+
+def _is_array(leaf: Any) -> bool:
+    """Whether a leaf is an array or a number; anything else is shared by all calls as it is."""
+    if isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic, Array, Tracer, Dim)):
+        return True
+    return hasattr(leaf, "__array__") or hasattr(leaf, "__dlpack__")
+
+
+def _slice_of(value: Any) -> Argument:
+    kind = ops.tensor_type(value)
+    names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape[1:])
+    return Argument(TensorType(kind.shape[1:], kind.dtype), names, value.weak_type)

@@ -1,0 +1,1 @@
+"""Differentiation: jvp, linearize, transpose."""

@@ -1,0 +1,83 @@
+"""Deferred functions: rules of custom derivatives within such rules, traced when an engine asks for them.
+
+Input: symbols, and a Python function that traces their functions. Output: empty functions under these symbols
+until an engine requires one. Idea: a rule may call a function with a rule whose rule calls one again, without
+end; only the levels that are differentiated are traced. An empty function is marked with a label by which
+its `Deferred` is found. IR text cannot hold a Python function: whoever defers keeps the `Deferred` alive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Final
+from weakref import WeakValueDictionary
+
+from ...dialects import mlir
+from ...dialects.builder.emitter import Emitter
+from ...dialects.codec import Codec
+from ...dialects.errors import MissingRuleError
+from ..ir.construction import NewFunction, call_function
+from ..ir.functions import body, function
+
+DEFERRED: Final = "adze.deferred"
+"""On an empty function: the label of its `Deferred`."""
+
+_DEFERRED: Final[WeakValueDictionary[str, Deferred]] = WeakValueDictionary()
+_numbers: Final = count()
+
+
+class Deferred:
+    """Functions of one module that `trace` adds together; `symbols` refer to them before that.
+
+    `trace` returns, for each of them, the symbol of the function of the module that it is to call.
+    """
+
+    def __init__(
+        self, module: mlir.ir.Module, names: Sequence[str], trace: Callable[[], Sequence[str]]
+    ) -> None:
+        self.module = module
+        self.symbols: list[str] = []
+        self._trace = trace
+        label = f"{names[0]}#{next(_numbers)}"
+        _DEFERRED[label] = self
+        for name in names:
+            new = NewFunction(module, Codec(module.context), name, [], _unknown(module))
+            self.symbols.append(new.finish([]))
+            new.operation.attributes[DEFERRED] = mlir.ir.StringAttr.get(label, module.context)
+
+    def resolve(self) -> None:
+        """Trace the functions, and let each symbol call its own."""
+        for symbol, target in zip(self.symbols, self._trace(), strict=True):
+            self._let_call(symbol, target)
+
+    def _let_call(self, symbol: str, target: str) -> None:
+        codec = Codec(self.module.context)
+        source = function(self.module, target)
+        types = [codec.read_type(a.type) for a in body(source).arguments]
+        function(self.module, symbol).operation.erase()
+        new = NewFunction(self.module, codec, symbol, types, source.location, Emitter)
+        new.finish(call_function(new.emitter, self.module, target, new.arguments))
+
+
+def is_deferred(module: mlir.ir.Module, symbol: str) -> bool:
+    """Whether a function is still empty."""
+    return DEFERRED in function(module, symbol).attributes
+
+
+def require(module: mlir.ir.Module, symbol: str) -> None:
+    """Trace a function if it is still empty."""
+    if not is_deferred(module, symbol):
+        return
+    deferred = _DEFERRED.get(function(module, symbol).attributes[DEFERRED].value)
+    if deferred is None:
+        raise MissingRuleError(
+            f"the rule @{symbol} of a custom derivative is a Python function, which this text of the program "
+            "has lost",
+            hint="differentiate it where the rule is defined, with adze.grad or adze.jvp",
+        )
+    deferred.resolve()
+
+
+def _unknown(module: mlir.ir.Module) -> mlir.ir.Location:
+    return mlir.ir.Location.unknown(module.context)

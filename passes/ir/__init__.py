@@ -1,0 +1,1 @@
+"""Modules and functions of adze IR as the passes see them: reading, making, printing."""

@@ -1,0 +1,88 @@
+"""Functions of a module, as every engine traverses them: one block, straight-line ops, one return."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from ...dialects import mlir
+from ...dialects.builder.core import Application
+from ...dialects.builder.emitter import Reader
+from ...dialects.errors import VerificationError
+
+
+def functions(module: mlir.ir.Module) -> dict[str, Any]:
+    """The functions of `module` by symbol, in order; `VerificationError` if it holds anything else."""
+    by_symbol: dict[str, Any] = {}
+    for operation in module.body.operations:
+        if operation.operation.name != "func.func":
+            raise VerificationError(
+                f"a module of adze holds functions only, found '{operation.operation.name}'"
+            )
+        by_symbol[operation.attributes["sym_name"].value] = operation
+    return by_symbol
+
+
+def function(module: mlir.ir.Module, symbol: str) -> Any:
+    """The function called `symbol`, or `VerificationError` listing those that exist."""
+    by_symbol = functions(module)
+    if symbol not in by_symbol:
+        raise VerificationError(f"there is no function @{symbol}; the module has @{', @'.join(by_symbol)}")
+    return by_symbol[symbol]
+
+
+def body(operation: Any) -> mlir.ir.Block:
+    """The only block of a function."""
+    blocks = operation.regions[0].blocks
+    if len(blocks) != 1:
+        name = operation.attributes["sym_name"].value
+        raise VerificationError(f"function @{name} must have exactly one block, has {len(blocks)}")
+    return blocks[0]
+
+
+def split_body(operation: Any) -> tuple[list[Any], Any]:
+    """The ops of a function in order, without its terminator; and the terminator."""
+    operations = list(body(operation).operations)
+    return operations[:-1], operations[-1]
+
+
+def is_private(operation: Any) -> bool:
+    """Whether only this module calls the function."""
+    attributes = operation.attributes
+    return "sym_visibility" in attributes and attributes["sym_visibility"].value == "private"
+
+
+def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Any]]:
+    """Every op of every function, with the function's symbol."""
+    for symbol, operation in functions(module).items():
+        for child in body(operation).operations:
+            yield symbol, child
+
+
+def referenced(application: Application) -> list[str]:
+    """The symbols of the functions that an application refers to."""
+    symbols: list[str] = []
+    for name, attribute in application.op.attributes.items():
+        if attribute.kind == "symbol":
+            symbols.append(application.attributes[name])
+        elif attribute.kind == "symbols":
+            symbols.extend(application.attributes[name])
+    return symbols
+
+
+def drop_unfinished(module: mlir.ir.Module, kept: Collection[str] = ()) -> None:
+    """Drop functions without a terminator, which an error left behind, except those `kept`."""
+    for symbol, operation in functions(module).items():
+        operations = list(body(operation).operations)
+        if symbol not in kept and (not operations or operations[-1].operation.name != "func.return"):
+            operation.operation.erase()
+
+
+def rename_references(operation: Any, reader: Reader, renamed: Mapping[str, str]) -> None:
+    """Let an op refer to functions by their new symbols."""
+    op = reader.declaration(operation.name)
+    for name, attribute in op.attributes.items() if op is not None else ():
+        if attribute.kind in ("symbol", "symbols"):
+            old = reader.codec.read(attribute, operation.attributes[name])
+            new = renamed[old] if isinstance(old, str) else tuple(renamed[symbol] for symbol in old)
+            operation.attributes[name] = reader.codec.write(attribute, new)

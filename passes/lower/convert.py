@@ -1,0 +1,157 @@
+"""The conversion: every op of adze becomes linalg, tensor, arith, math and scf; adze is illegal afterwards.
+
+Input: adze IR with a plan. Output: its lowered ops; loops and branches call their bodies, and the code of
+long scalar functions is shared. MLIR's dialect conversion applies one pattern an op: decode it, call its
+`lower` rule, replace it. An op without a pattern, or one that a rule leaves behind, fails the conversion by
+name.
+
+Unsigned element types are erased to signless ones here and in no pass of their own: rules ask for the
+declared types of operands and results, and adze IR in which `ui8` is written `i8` would say something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects import mlir, views
+from ...dialects.builder.emitter import Reader
+from ...dialects.codec import Codec
+from ...dialects.dialect import OPS
+from ...dialects.errors import AdzeError
+from ...dialects.op import DIALECT, Op
+from ...dialects.types import TensorType, ValueType
+from ..base import Pass
+from ..ir.functions import functions
+from ..ir.marks import BARRIER
+from . import forms as forms  # fills the table of lowerings
+from .lowering import Lowering
+from .plan import hints_of, target_of
+
+
+@dataclass(frozen=True)
+class Convert(Pass):
+    """Rewrite every op of adze to linalg on tensors by its `lower` rule; adze is illegal afterwards."""
+
+    name = "convert"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        _Conversion(module).run()
+
+
+class _Conversion:
+    """One run of the dialect conversion, with what its patterns share."""
+
+    def __init__(self, module: mlir.ir.Module) -> None:
+        self.module = module
+        self.context = module.context
+        self.codec = Codec(self.context)
+        self.reader = Reader(self.codec)
+        self.lowering = Lowering(module, target_of(module), hints_of(module))
+        self.builder = self.lowering.builder
+        self.declared: dict[mlir.ir.Value, ValueType] = {}
+        self.failure: AdzeError | None = None
+
+    def run(self) -> None:
+        with self.context, mlir.ir.Location.unknown():
+            self.builder.scalars.share_in(self.module)
+            functions(self.module)  # refuses a module that holds anything else
+            self._erase_signedness()
+            rewrite = mlir.rewrite
+            converter = rewrite.TypeConverter()
+            keep = [_identity]
+            converter.add_conversion(keep[0])  # the bindings do not keep the callback alive
+            patterns = rewrite.RewritePatternSet(self.context)
+            keep_patterns: list[Callable[..., Any]] = []
+            for op in OPS:
+                pattern = self._pattern(op)
+                keep_patterns.append(pattern)
+                patterns.add_conversion(f"{DIALECT}.{op.name}", pattern, converter)
+            legality = rewrite.ConversionTarget(self.context)
+            legality.add_illegal_dialect(views.register())
+            try:
+                rewrite.apply_partial_conversion(self.module.operation, legality, patterns.freeze())
+            except mlir.ir.MLIRError:
+                if self.failure is not None:
+                    raise self.failure from None
+                raise
+            self.builder.forget_templates()
+
+    def _erase_signedness(self) -> None:
+        """Give every unsigned value its signless type, remembering what it was declared to be."""
+        for function in self.module.body.operations:
+            for block in function.regions[0].blocks:
+                for argument in block.arguments:
+                    self._erase(argument)
+                for operation in block.operations:
+                    for result in operation.results:
+                        self._erase(result)
+            self._erase_signature(function)
+
+    def _erase(self, value: Any) -> None:
+        declared = self.codec.read_type(value.type)
+        if isinstance(declared, TensorType) and declared.dtype.kind == "u":
+            self.declared[value] = declared
+            value.set_type(self._erased(declared))
+
+    def _erased(self, declared: TensorType) -> mlir.ir.Type:
+        return self.builder.tensor_type(declared.shape, declared.dtype)
+
+    def _erase_signature(self, function: Any) -> None:
+        block = function.regions[0].blocks[0]
+        terminator = block.operations[len(block.operations) - 1]
+        type_ = mlir.ir.FunctionType.get(
+            [a.type for a in block.arguments], [v.type for v in terminator.operands]
+        )
+        function.attributes["function_type"] = mlir.ir.TypeAttr.get(type_)
+
+    def _type(self, value: mlir.ir.Value) -> ValueType:
+        return self.declared.get(value) or self.codec.read_type(value.type)
+
+    def _pattern(self, op: type[Op]) -> Callable[..., Any]:
+        def pattern(operation: Any, adaptor: Any, converter: Any, rewriter: Any) -> bool:
+            if self.failure is not None:
+                return True
+            try:
+                self._convert(op, operation, adaptor, rewriter)
+            except AdzeError as error:
+                self.failure = error
+                return True
+            return False
+
+        return pattern
+
+    def _convert(self, op: type[Op], operation: Any, adaptor: Any, rewriter: Any) -> None:
+        originals = list(operation.operands)
+        converted = dict(zip(originals, adaptor.operands, strict=True))
+        operand_types = tuple(self._type(v) for v in originals)
+        result_types = tuple(self._type(v) for v in operation.results)
+        application = self.reader.read(operation, lambda v: self.builder.size(converted[v]))
+        assert application is not None
+        with rewriter.ip, operation.location:
+            lowered = self.lowering.lower(
+                op, operation, operand_types, result_types, application.operands, application.attributes
+            )
+            values = [self._as_declared(v, t) for v, t in zip(lowered, result_types, strict=True)]
+            if BARRIER in operation.attributes:
+                values = [self.builder.materialise(v) for v in values]
+        for result, value in zip(operation.results, values, strict=True):
+            self.lowering.count_uses(value, result)
+        rewriter.replace_op(operation, values)
+
+    def _as_declared(self, value: Any, declared: ValueType) -> mlir.ir.Value:
+        """A result in the exact type its users were built for; sizes as `index` values."""
+        if not isinstance(declared, TensorType):
+            return self.builder.size_value(value)
+        expected = self._erased(declared)
+        if value.type == expected:
+            return value
+        shape = self.builder.shape(value)
+        cast = mlir.tensor.cast(expected, value)
+        return self.builder.bind_shape(cast, shape)
+
+
+def _identity(type_: mlir.ir.Type) -> mlir.ir.Type:
+    return type_

@@ -1,0 +1,1 @@
+"""Fences around IREE's miscompiles, one file a symptom."""

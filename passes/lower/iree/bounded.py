@@ -1,0 +1,144 @@
+"""Functions with loops or branches over arrays of dynamic sizes, whose sizes IREE 3.13 is told to be bounded.
+
+In comes a lowered function, out goes the same with a largest value for each dynamic size of its arguments,
+checked when it runs, and for the sizes that are computed by a difference. IREE packs what a loop carries into
+one buffer and carries the offsets within it. Its integer optimizer finds the ranges of those; `util.align`
+tells it nothing of a result whose operand may be almost 2**64 (a product of two unbounded sizes, a
+difference), what it is told nothing of counts as never computed, and an offset that is a constant at the
+start or after a turn is taken for that constant always: the loop reads and writes at wrong places, silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ....dialects import mlir
+from ...base import Pass
+from ...ir.functions import functions
+
+_STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
+_ARITHMETIC: Final = ("arith.addi", "arith.subi", "arith.maxsi", "arith.minsi", "arith.floordivsi")
+_BITS: Final = 60  # of the bytes of one array; several of them have to stay below 2**64
+_MOST: Final = 53  # bits of one size: what IREE says of the sizes of arguments
+_SPARE: Final = 2  # bits by which a size that is computed may be larger than those of arguments
+
+
+@dataclass(frozen=True)
+class BoundSizes(Pass):
+    """State the largest dynamic sizes of functions with loops or branches, and check them at run time."""
+
+    name = "bound-sizes"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            bound_sizes(module)
+
+
+def bound_sizes(module: Any) -> None:
+    """Bound the dynamic sizes of every function that has a loop or a branch."""
+    for function in functions(module).values():
+        block = function.operation.regions[0].blocks[0]
+        if any(_dynamic(argument) for argument in block.arguments) and any(
+            o.operation.name in _STRUCTURED for o in block.operations
+        ):
+            _bound(block)
+
+
+def _bound(block: Any) -> None:
+    operations = list(_inside(block))
+    values = [*block.arguments, *(v for o in operations for v in o.results)]
+    bits = min([_MOST, *(_room(v.type) for v in values)])
+    with block.owner.location:
+        known: dict[Any, Any] = {}
+        for operation in operations:
+            for position in _sizes(operation):
+                size = operation.operands[position]
+                if _is_difference(size):
+                    if size not in known:
+                        with mlir.ir.InsertionPoint.after(size.owner):
+                            known[size] = _assumed(size, bits)
+                    operation.operands[position] = known[size]
+        with mlir.ir.InsertionPoint.at_block_begin(block):
+            for argument in block.arguments:
+                _tie(argument, bits - _SPARE)
+
+
+def _tie(argument: Any, bits: int) -> None:
+    """Let `argument` have sizes of at most `bits` bits wherever it is used."""
+    index = mlir.ir.IndexType.get(argument.context)
+    asked, sizes = [], []
+    for axis in _dynamic(argument):
+        size = mlir.tensor.dim(argument, mlir.arith.constant(index, axis))
+        asked.append(size.owner.operation)
+        if bits < _MOST - _SPARE:
+            fits = mlir.arith.cmpi(mlir.arith.CmpIPredicate.ule, size, mlir.arith.constant(index, 2**bits))
+            mlir.cf.assert_(
+                fits, f"adze: a dynamic size is above {2**bits}, the most for loops over arrays like these"
+            )
+        sizes.append(_assumed(size, bits))
+    if sizes:
+        tied = mlir.ir.Operation.create(
+            "flow.tensor.tie_shape", results=[argument.type], operands=[argument, *sizes]
+        )
+        argument.replace_all_uses_except(tied.results[0], [*asked, tied])
+
+
+def _assumed(value: Any, bits: int) -> Any:
+    said = mlir.ir.Attribute.parse(f"[[#util.int.assumption<umin = 0, umax = {2**bits}>]]")
+    return mlir.util.AssumeIntOp([value.type], [value], said).results[0]
+
+
+def _sizes(operation: Any) -> range:
+    """The positions of the operands that are sizes of the result."""
+    count = len(operation.operands)
+    if operation.name == "tensor.empty":
+        return range(count)
+    if operation.name in ("tensor.expand_shape", "flow.tensor.tie_shape"):
+        return range(1, count)
+    if operation.name == "tensor.extract_slice":
+        source, offsets, sizes, _ = operation.attributes["operandSegmentSizes"]
+        return range(source + offsets, source + offsets + sizes)
+    return range(0)
+
+
+def _is_difference(size: Any) -> bool:
+    """Whether a size is computed by a subtraction, so that IREE cannot know that it is not negative."""
+    owner = size.owner
+    if isinstance(owner, mlir.ir.Block) or owner.name not in _ARITHMETIC:
+        return False
+    return owner.name == "arith.subi" or any(_is_difference(v) for v in owner.operation.operands)
+
+
+def _room(kind: Any) -> int:
+    """The most bits that each dynamic size of a tensor may have."""
+    if not isinstance(kind, mlir.ir.RankedTensorType):
+        return _MOST
+    sizes = [None if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank)]
+    count = sizes.count(None)
+    if not count:
+        return _MOST
+    elements = 1
+    for n in sizes:
+        elements *= n or 1
+    return (_BITS - (16 * elements - 1).bit_length()) // count  # 16 bytes: the widest element
+
+
+def _dynamic(argument: Any) -> list[int]:
+    """The dynamic axes of a tensor."""
+    kind = argument.type
+    if not isinstance(kind, mlir.ir.RankedTensorType):
+        return []
+    return [i for i in range(kind.rank) if kind.is_dynamic_dim(i)]
+
+
+def _inside(block: Any) -> Iterator[Any]:
+    """The operations of a function, those in its loops and branches too."""
+    for operation in block.operations:
+        yield operation.operation
+        if operation.operation.name in _STRUCTURED:
+            for region in operation.operation.regions:
+                for inner in region.blocks:
+                    yield from _inside(inner)

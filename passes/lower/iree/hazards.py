@@ -1,0 +1,154 @@
+"""Values that IREE 3.13 would compute wrongly if it fused them with their readers, found before lowering.
+
+Observed of the result of a reduction or product, both times with sums that are added up again and again:
+
+- one elementwise op reads it through two different index maps (`s[:, None] + s[None, :]`, `g + g.T`);
+- a second reduction, over axes of it that were broadcast or transposed before, is fused with it, and it is
+  read through another map elsewhere (`s[:, None] + 0 * x, max(s[None, :] + 0 * x)`).
+
+Such a result goes behind a barrier. `tests/passes/lowering/test_hazards.py` notices when IREE is right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....dialects import mlir
+from ....dialects.builder.core import Application
+from ....dialects.builder.emitter import Reader
+from ....dialects.codec import Codec
+from ....dialects.ops.contraction.dot_general import DotGeneral
+from ....dialects.ops.elementwise.family import Elementwise
+from ....dialects.ops.reduction import ArgumentExtremum, Reduction
+from ....dialects.ops.shape.rearrange import BroadcastInDim, Movement, Reshape, Transpose
+from ....dialects.types import TensorType
+from ...base import Pass
+from ...ir.functions import functions, split_body
+from ...ir.marks import BARRIER
+
+Path = tuple[Any, ...]  # the movements between a combined value and where it is read
+Image = tuple[int | None, ...] | None  # where the axes of the combined value went: None if it is not known
+Ways = dict[Path, Image]
+
+
+@dataclass(frozen=True)
+class MarkBarriers(Pass):
+    """Mark the ops whose results IREE must not fuse with their uses: they are lowered with a barrier."""
+
+    name = "mark-barriers"
+
+    def run(self, module: mlir.ir.Module) -> None:
+        mark = mlir.ir.UnitAttr.get(module.context)
+        for result in unfusible(module, Reader(Codec(module.context))):
+            result.owner.attributes[BARRIER] = mark
+
+
+def unfusible(module: mlir.ir.Module, reader: Reader) -> set[Any]:
+    """The results that must go behind a barrier."""
+    found: set[Any] = set()
+    for function in functions(module).values():
+        operations, terminator = split_body(function)
+        followed = _Followed(reader)
+        for operation in operations:
+            followed.read(operation.operation)
+        followed.end(list(terminator.operands), None)
+        found |= followed.hazards()
+    return found
+
+
+@dataclass
+class _Followed:
+    """Combined values of one function, followed through movements and elementwise ops to their ends."""
+
+    reader: Reader
+    ways: dict[Any, dict[Any, Ways]] = field(default_factory=dict)  # of each value: from which source, how
+    ends: dict[Any, set[Any]] = field(default_factory=dict)
+    folded: dict[Any, set[Path]] = field(default_factory=dict)  # ends where axes of the source are reduced
+    joined: set[Any] = field(default_factory=set)
+
+    def read(self, operation: Any) -> None:
+        op = self.reader.declaration(operation.name)
+        operands = list(operation.operands)
+        if op is None or (issubclass(op, Elementwise) and not any(v in self.ways for v in operands)):
+            return
+        application = self.reader.read(operation)
+        assert application is not None
+        if not issubclass(op, (Elementwise, Movement)):
+            if not operands:
+                return
+            self.end(operands, application)
+            if op.refers_to_functions:
+                # What a loop or a branch gives is never fused with its readers, and IREE 3.13 loses buffers
+                # (a call fails: "binding capacity of the command buffer") where it is behind barriers.
+                return
+            for result in operation.results:
+                if isinstance(self.reader.codec.read_type(result.type), TensorType):
+                    rank = len(result.type.shape)
+                    self.ways[result] = {result: {(): tuple(range(rank))}}
+            return
+        merged = self._merged(application, operands, operation.results[0])
+        self.joined.update(source for source, ways in merged.items() if len(_distinct(ways)) > 1)
+        if merged:
+            self.ways[operation.results[0]] = merged
+
+    def end(self, operands: list[Any], application: Application | None) -> None:
+        """An op that is neither a movement nor elementwise reads these values."""
+        if application is not None and application.op is DotGeneral:
+            # Without axes to sum over, a product is one elementwise op that reads each side by its own map.
+            left, right = (self.ways.get(operand, {}) for operand in operands)
+            self.joined.update(left.keys() & right.keys())
+        for operand in operands:
+            for source, ways in self.ways.get(operand, {}).items():
+                self.ends.setdefault(source, set()).update(_distinct(ways))
+                if application is None or not issubclass(application.op, (Reduction, ArgumentExtremum)):
+                    continue
+                attributes = application.attributes
+                axes = set(attributes.get("axes", (attributes.get("axis"),)))
+                hit = {p for p, image in ways.items() if p and (image is None or axes & set(image))}
+                self.folded.setdefault(source, set()).update(hit)
+
+    def hazards(self) -> set[Any]:
+        split = {s for s, paths in self.folded.items() if paths and len(self.ends[s]) > 1}
+        return self.joined | split
+
+    def _merged(self, application: Application, operands: list[Any], result: Any) -> dict[Any, Ways]:
+        step: Path = ()
+        moved = None
+        if issubclass(application.op, Movement):
+            step = ((application.op.name, tuple(str(v) for v in application.attributes.values())),)
+            moved = _moved(application, operands[0].type, result.type)
+        merged: dict[Any, Ways] = {}
+        for operand in operands:
+            for source, ways in self.ways.get(operand, {}).items():
+                into = merged.setdefault(source, {})
+                for path, image in ways.items():
+                    into[path + step] = _through(image, moved) if step else image
+        return merged
+
+
+def _distinct(ways: Ways) -> set[Any]:
+    """The different ways: paths that put the axes of a value in the same places are one."""
+    return {path if image is None else image for path, image in ways.items()}
+
+
+def _moved(application: Application, before: Any, after: Any) -> Image:
+    """Where a movement puts each axis of its operand, if axes stay axes."""
+    if application.op is BroadcastInDim:
+        return tuple(application.attributes["dimensions"])
+    if application.op is Transpose:
+        order = list(application.attributes["permutation"])
+        return tuple(order.index(a) for a in range(len(order)))
+    if application.op is Reshape:
+        old = [a for a, n in enumerate(before.shape) if n != 1]
+        new = [a for a, n in enumerate(after.shape) if n != 1]
+        if [before.shape[a] for a in old] == [after.shape[a] for a in new]:
+            place = dict(zip(old, new, strict=True))
+            return tuple(place.get(a) for a in range(len(before.shape)))
+    return None
+
+
+def _through(image: Image, moved: Image) -> Image:
+    if image is None or moved is None:
+        return None
+    return tuple(None if a is None else moved[a] for a in image)

@@ -1,0 +1,55 @@
+"""Functions with loops or branches, made such that IREE 3.13 leaves the lifetimes of their buffers alone.
+
+In comes the lowered module; each function with an `scf` op gets two more blocks behind its work. IREE's pass
+that inserts deallocations takes every result of a loop or branch for a buffer of its own, though several are
+parts of one, and frees buffers that are still read (https://github.com/iree-org/iree/pull/24841). It skips
+functions of more than one block; buffers are freed when the last reference to them goes, as without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ....dialects import mlir
+from ...base import Pass
+from ...ir.functions import functions
+
+_STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
+
+
+@dataclass(frozen=True)
+class KeepLifetimes(Pass):
+    """Add blocks to functions with loops or branches, so that IREE inserts no deallocations there."""
+
+    name = "keep-lifetimes"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            keep_lifetimes(module)
+
+
+def keep_lifetimes(module: Any) -> None:
+    """End every function that has a loop or a branch with a loop of blocks that nothing repeats."""
+    for function in functions(module).values():
+        blocks = function.operation.regions[0].blocks
+        if len(blocks) == 1 and any(o.operation.name in _STRUCTURED for o in blocks[0].operations):
+            _end_with_blocks(blocks[0])
+
+
+def _end_with_blocks(work: Any) -> None:
+    """`work`; do {} while (never); return."""
+    returned = work.operations[len(work.operations) - 1]
+    waiting = mlir.ir.Block.create_after(work)
+    last = mlir.ir.Block.create_after(waiting)
+    with mlir.ir.InsertionPoint(last):
+        mlir.func.ReturnOp(list(returned.operands))
+    returned.operation.erase()
+    with mlir.ir.InsertionPoint(waiting):
+        # Behind a barrier: the blocks would be merged if it were known that nothing is repeated.
+        never = mlir.arith.constant(mlir.ir.IntegerType.get_signless(1), 0)
+        unknown = mlir.util.OptimizationBarrierOp([never.type], [never]).results[0]
+        mlir.cf.CondBranchOp(unknown, [], [], waiting, last)
+    with mlir.ir.InsertionPoint(work):
+        mlir.cf.BranchOp([], waiting)

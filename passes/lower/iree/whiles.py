@@ -1,0 +1,118 @@
+"""While loops whose state is read, all of it, in every turn.
+
+In come lowered functions, out go the same with one op more for each entry of a loop's state that the loop's
+body does not read (it is replaced, by a constant perhaps): its next value is chosen over the old one by a
+condition that is always true. IREE 3.13 turns some loops around, condition last, and drops what the body
+does not read from the values at the start; its conversion to streams then takes the second region to have as
+many arguments as the first ("region branch point has 4 operands, but region successor needs 2 inputs").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ....dialects import mlir
+from ...base import Pass
+from ...ir.functions import functions
+
+
+@dataclass(frozen=True)
+class UseLoopState(Pass):
+    """Let the body of every while loop use every entry of the loop's state."""
+
+    name = "use-loop-state"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        with module.context, mlir.ir.Location.unknown():
+            use_loop_state(module)
+
+
+def use_loop_state(module: Any) -> None:
+    """Make the body of every `scf.while` read every entry of its state."""
+    for loop in [o for function in functions(module).values() for o in _loops(function.operation)]:
+        block = loop.regions[1].blocks[0]
+        end = block.operations[len(block.operations) - 1].operation
+        read = _read(block)
+        for position, old in enumerate(block.arguments):
+            new = end.operands[position]
+            if old not in read and old != new:
+                with mlir.ir.InsertionPoint(end), end.location:
+                    end.operands[position] = _chosen(new, old)
+
+
+def _loops(operation: Any) -> Iterator[Any]:
+    if operation.name == "scf.while":
+        yield operation
+    if operation.name.startswith(("func.", "scf.")):
+        for region in operation.regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    yield from _loops(inner.operation)
+
+
+def _read(block: Any) -> set[Any]:
+    """The values whose elements the results of `block` follow from."""
+    *steps, end = [o.operation for o in block.operations]
+    found = set(end.operands)
+    for step in reversed(steps):
+        if step.name.startswith("scf."):
+            found |= _read_by_loop(step)
+        elif not step.results or any(r in found for r in step.results):
+            is_empty = any(_is_empty(v) for v in (*step.operands, *step.results))
+            if step.name != "tensor.dim" and not is_empty:
+                found.update(step.operands)
+    return found
+
+
+def _read_by_loop(operation: Any) -> set[Any]:
+    """What an inner loop or branch reads: of what a loop of known length starts with, what its body reads."""
+    blocks = [block for region in operation.regions for block in region.blocks]
+    found = set().union(*(_read(block) for block in blocks))
+    operands = list(operation.operands)
+    if operation.name == "scf.for":
+        _, *carried = blocks[0].arguments
+        first = len(operands) - len(carried)
+        starts = zip(operands[first:], carried, strict=True)
+        return found.union(operands[:first], (start for start, inner in starts if inner in found))
+    return found.union(operands)
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a value is an array without elements, from which nothing can follow."""
+    return isinstance(value.type, mlir.ir.RankedTensorType) and 0 in value.type.shape
+
+
+def _chosen(new: Any, old: Any) -> Any:
+    """Elementwise `new if true else old`, which nobody can fold."""
+    ir = mlir.ir
+    type_ = ir.RankedTensorType(new.type)
+    # The sizes that the loop states of what it carries: IREE does not find out those of what a branch gives.
+    owners = [use.owner.operation for use in old.uses]
+    tied = next((o for o in owners if o.name == "flow.tensor.tie_shape"), None)
+    dynamic = [] if tied is None else list(tied.operands)[1:]
+    old = old if tied is None else tied.results[0]
+    flag = mlir.arith.constant(ir.IntegerType.get_signless(1), 1)
+    always = mlir.util.OptimizationBarrierOp([flag.type], [flag]).results[0]
+    empty = ir.Operation.create("tensor.empty", results=[type_], operands=dynamic).result
+    same = ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    parallel = ir.Attribute.parse("#linalg.iterator_type<parallel>")
+    generic = ir.Operation.create(
+        "linalg.generic",
+        results=[type_],
+        operands=[new, old, empty],
+        attributes={
+            "indexing_maps": ir.ArrayAttr.get([same] * 3),
+            "iterator_types": ir.ArrayAttr.get([parallel] * type_.rank),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 1]),
+        },
+        regions=1,
+    )
+    element = type_.element_type
+    block = generic.regions[0].blocks.append(element, element, element, arg_locs=[ir.Location.current] * 3)
+    with ir.InsertionPoint(block):
+        value = mlir.arith.select(always, block.arguments[0], block.arguments[1])
+        ir.Operation.create("linalg.yield", operands=[value])
+    return generic.result

@@ -1,0 +1,1 @@
+"""Forms, tiles and compile options chosen for speed."""

@@ -1,0 +1,339 @@
+"""The one place that decides speed: forms and tiles of single ops.
+
+Input: what is known of the target, the sizes of an op's loops and its dtype. Output: the text of a
+`compilation_info` attribute or None, the stages of a reduction, the form of a product.
+Idea: nothing here changes what is computed. Sizes that are not known get no configuration: IREE's own choice
+is better there. The numbers are measured; the benchmarks show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from ....dialects.types import COMPLEX, FLOAT32, FLOAT64
+from ....runtime.targets import Target, TargetKind
+
+if TYPE_CHECKING:
+    from iree.compiler import ir
+
+Size: TypeAlias = "int | ir.Value"
+
+LARGE: Final = 1 << 16  # arrays from this size on are rather computed again than written and read
+SPLIT_FROM: Final = 1 << 14  # a reduction of more elements than this is done in two stages
+ROW: Final = 1024  # the length of the rows that a long vector is split into
+ROW_BYTES: Final = 8192  # how much of a row is reduced at once
+STRIP_BYTES: Final = 1024  # how wide a strip of columns is reduced at once
+SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to gain
+SIDE_BY_SIDE: Final = 64  # rows enough to keep the vector units busy
+RANKED: Final = 2048  # the longest row whose elements are compared each with each
+UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
+MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
+ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operands to sizes that tiles divide
+PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
+
+
+# -- reductions --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """A reduction in two stages: first along the axes `first`, or, as a vector cut into rows of `split`."""
+
+    first: tuple[int, ...]
+    split: int | None = None
+
+
+def reduction_stages(target: Target, shape: Sequence[Size], axes: Sequence[int]) -> Stages | None:
+    """Whether a reduction of all axes of an array is to be done in two stages, and how.
+
+    One stage would be one workgroup; on GPUs even one invocation, which some drivers stop after 65535
+    iterations.
+    """
+    if len(axes) != len(shape):
+        return None
+    is_static = all(isinstance(n, int) for n in shape)
+    count = prod(shape) if is_static else 0
+    if is_static and count < SPLIT_FROM:
+        return None
+    last = shape[-1]
+    if len(shape) > 1 and isinstance(last, int) and ROW // 4 <= last <= SPLIT_FROM:
+        return Stages((len(shape) - 1,))
+    return Stages((), (_divisor(count, 2 * ROW, 64) if is_static else None) or ROW)
+
+
+def recomputes_operands(target: Target) -> bool:
+    """Whether a reduction of a large array computes a cheap operand itself (`reduction_fusion.py`)."""
+    return target.kind is TargetKind.CPU
+
+
+def reduction(target: Target, shape: Sequence[Size], axes: Sequence[int], dtype: np.dtype) -> str | None:
+    """Tiles of a reduction along `axes`, whose loops are those of the other axes and then its own.
+
+    Where the last axis is reduced, one row at a time; where it is kept, a wide strip of columns at a time,
+    so that each line read from memory is used whole.
+    """
+    if target.kind is not TargetKind.CPU or not all(isinstance(n, int) for n in shape) or prod(shape) < SMALL:
+        return None
+    if len(axes) == len(shape):
+        return None
+    kept = [a for a in range(len(shape)) if a not in axes]
+    ordered = [shape[a] for a in (*kept, *(a for a in range(len(shape)) if a in axes))]
+    return _reduction_tiles(target, ordered, len(kept), len(shape) - 1 in axes, dtype)
+
+
+def _reduction_tiles(
+    target: Target, sizes: Sequence[int], kept: int, along_rows: bool, dtype: np.dtype
+) -> str | None:
+    """Tiles of a reduction over loops of these sizes, the first `kept` of which are not summed over.
+
+    `along_rows`: the operand's last axis is the last loop; otherwise it is the last one kept.
+    """
+    width = lanes(target, dtype)
+    limit = (ROW_BYTES if along_rows else STRIP_BYTES) // dtype.itemsize
+    size = sizes[-1] if along_rows else sizes[kept - 1]
+    # Measured: a whole row is reduced 3 to 5 times faster than in IREE's tiles, also where no register
+    # divides it (rows of 1000, 1023, 250, 100, 50).
+    is_one_tile = along_rows and width <= size <= limit
+    tile = size if is_one_tile else _divisor(size, limit, width)
+    if tile is None:
+        return None
+    distribution = [1] * kept + [0] * (len(sizes) - kept)
+    parallel = list(distribution)
+    steps = [0] * kept + [1] * (len(sizes) - kept)
+    if along_rows:
+        steps[-1] = tile
+        distribution[kept - 1] = min(sizes[kept - 1], 32)
+    else:
+        parallel[kept - 1] = tile
+        distribution[kept - 1] = tile
+    return _tiles(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
+
+
+def scan_block(rows: Size, size: Size) -> int | None:
+    """The length of the blocks that rows are cut into for a scan, None for whole rows."""
+    if (
+        not isinstance(rows, int)
+        or not isinstance(size, int)
+        or rows >= SIDE_BY_SIDE
+        or size < 2 * SIDE_BY_SIDE
+    ):
+        return None
+    block = _divisor(size, int(size**0.5), 1)
+    return block if block is not None and block >= 8 else None
+
+
+def sort_blocks(size: Size) -> int:
+    """Into how many blocks (a power of two) rows of `size` elements are cut to be sorted."""
+    pieces = 1
+    while isinstance(size, int) and size > RANKED * pieces:
+        pieces *= 2
+    return pieces
+
+
+def selects(size: Size, k: int) -> bool:
+    """Whether the `k` greatest are searched for one by one instead of taken from the sorted row."""
+    return k <= 32 and (not isinstance(size, int) or 8 * k < size)
+
+
+def ranking(target: Target, count: Size, size: Size) -> str | None:
+    """Tiles of counting, for each element of a row, those before it."""
+    width = lanes(target, FLOAT32)
+    if target.kind is not TargetKind.CPU or not isinstance(size, int) or not isinstance(count, int):
+        return None
+    tile = _divisor(size, 8 * width, width)
+    if tile is None or size * size < SMALL:
+        return None
+    rows = _divisor(size, 16 * tile, tile) or tile
+    return _tiles(distribution=[1, rows, 0], vector_common_parallel=[1, tile, 0], vector_reduction=[0, 0, 1])
+
+
+# -- products ----------------------------------------------------------------------------------
+
+
+def vector_product(
+    target: Target, sizes: Mapping[str, Size], orders: tuple[str, str], loops: Sequence[str], dtype: np.dtype
+) -> str | None:
+    """Tiles of a product of a matrix and a vector whose loops are `loops`; the orders are the operands'."""
+    if target.kind is not TargetKind.CPU or dtype not in (FLOAT32, FLOAT64):
+        return None
+    if not all(isinstance(sizes[letter], int) for letter in loops):
+        return None
+    free = next((letter for letter in loops if letter in "mn"), None)
+    matrix = orders[0] if free == "m" else orders[1]
+    if free is None or "k" not in loops or prod(sizes[letter] for letter in matrix) < SMALL:
+        return None
+    return _reduction_tiles(target, [sizes[c] for c in loops], len(loops) - 1, matrix.endswith("k"), dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductForm:
+    """How a static matrix product is done: register tiles, and what becomes of the right operand first.
+
+    `panel` is the width of the panels (k, panel) that the right operand is repacked into, None for none;
+    `transpose` says that it is to be copied from (n, k) to (k, n).
+    """
+
+    tiles: str
+    panel: int | None = None
+    transpose: bool = False
+
+
+def matrix_product(
+    target: Target, sizes: Mapping[str, Size], right_order: str, loops: Sequence[str], dtype: np.dtype
+) -> ProductForm | None:
+    """Register tiles of two vectors by as many rows as divide `m`, swept over blocks that stay in cache.
+
+    The right operand is read along n. One too large for the cache is first cut into panels, so that it is
+    read in order; one that lies along k is first transposed: both copies are cheap beside the product.
+    """
+    if target.kind is not TargetKind.CPU or dtype not in (FLOAT32, FLOAT64):
+        return None
+    if not all(isinstance(sizes[letter], int) for letter in loops):
+        return None
+    width = lanes(target, dtype)
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    rows = next((t for t in _row_tiles(target) if m % t == 0), None)
+    if rows is None or n % width or min(m, n, k) == 0:
+        return None
+    columns = 2 * width if n % (2 * width) == 0 else width
+    batched = "b" in loops
+    ones, zeros = ([1], [0]) if batched else ([], [])
+    block_rows = _divisor(m, 64 if batched else 128, rows) or rows
+    if n * k * dtype.itemsize > UNPACKED_BYTES and m >= PACKED_FROM:
+        tiles = _tiles(
+            distribution=[*ones, block_rows, _divisor(n // columns, 4, 1) or 1, columns, 0],
+            vector_common_parallel=[*ones, rows, 1, columns, 0],
+            vector_reduction=[*zeros, 0, 0, 0, 1],
+        )
+        return ProductForm(tiles, panel=columns)
+    tiles = _tiles(
+        distribution=[*ones, block_rows, _divisor(n, 64 if batched else 256, columns) or columns, 0],
+        vector_common_parallel=[*ones, rows, columns, 0],
+        vector_reduction=[*zeros, 0, 0, 1],
+    )
+    return ProductForm(tiles, transpose=right_order.endswith("nk"))
+
+
+def rounded_product(
+    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
+) -> dict[str, Size] | None:
+    """Sizes a little larger that register tiles divide, where the copies to get there repay; else None."""
+    if target.kind is not TargetKind.CPU or dtype not in (FLOAT32, FLOAT64):
+        return None
+    if not all(isinstance(sizes[letter], int) for letter in loops):
+        return None
+    width = lanes(target, dtype)
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    if min(m, n, k) < width or m * n * k < ROUNDED_FROM:
+        return None
+    rows = _row_tiles(target)[0]
+    has_rows = any(m % t == 0 for t in _row_tiles(target) if t > rows // 2)
+    columns = 2 * width if n > 8 * width else width
+    larger = m if has_rows else -(-m // rows) * rows, n if n % width == 0 else -(-n // columns) * columns
+    return None if larger == (m, n) else {**sizes, "m": larger[0], "n": larger[1]}
+
+
+def gathers_rows(target: Target, dtype: np.dtype) -> bool:
+    """Whether IREE can gather whole rows.
+
+    Observed: on Vulkan it cannot ("failed to get lowering configuration"); wide rows of complex numbers it
+    refuses ("'vector.transfer_read' op requires valid padding vector elemental type").
+    """
+    return target.kind is not TargetKind.VULKAN and dtype not in COMPLEX
+
+
+def moves_rows(target: Target, row: Size, dtype: np.dtype) -> bool:
+    """Whether rows of so many elements are moved as a gather of rows."""
+    is_long = isinstance(row, int) and row >= MOVED_ROW
+    return target.kind is TargetKind.CPU and is_long and gathers_rows(target, dtype)
+
+
+def few_positions(positions: Sequence[Size], window: Sequence[Size]) -> bool:
+    """Whether a window is so large, and moves so little, that its places are best taken one by one."""
+    if not all(isinstance(n, int) for n in (*positions, *window)):
+        return False
+    return prod(positions) <= 64 and prod(window) >= max(16, 2 * prod(positions))
+
+
+def convolution(
+    target: Target, sizes: Sequence[Size], window: Sequence[Size], channels: Size, dtype: np.dtype
+) -> str | None:
+    """Tiles of a convolution over (batch, positions, features), of a window with `channels` at each place.
+
+    Registers hold what a matrix product's do, positions along the last axis being the rows.
+    """
+    if target.kind is not TargetKind.CPU or dtype not in (FLOAT32, FLOAT64):
+        return None
+    if not all(isinstance(n, int) for n in (*sizes, *window, channels)):
+        return None
+    width = lanes(target, dtype)
+    places, features = sizes[-2], sizes[-1]
+    rows = next((t for t in _row_tiles(target) if places % t == 0), None)
+    if rows is None or features % width or channels * prod(window) < width:
+        return None
+    columns = 2 * width if features % (2 * width) == 0 else width
+    ones, zeros = [1] * (len(sizes) - 2), [0] * len(window)
+    lines = [_divisor(n, 4, 1) or 1 for n in sizes[1:-2]]
+    block = _divisor(places, 64, rows) or rows
+    tiles = _tiles(
+        distribution=[1, *lines, block, _divisor(features, 64, columns) or columns, *zeros, 0],
+        vector_common_parallel=[*ones, rows, columns, *zeros, 0],
+        vector_reduction=[*(0 for _ in sizes), *(1 for _ in window), 8 if channels % 8 == 0 else 1],
+    )
+    return tiles.replace("DoubleTilingExpert", "ConvTileAndDecomposeExpert")
+
+
+def shifts_rows(
+    positions: Sequence[int], window: Sequence[int], image: Sequence[Size], summed: Size, features: Size
+) -> bool:
+    """Whether the places of a large window are taken as shifts of the whole image.
+
+    That saves a copy of the image for each place. It costs the zeros that fill the window's rows, and a
+    partial sum for each of the `summed` features, which has to be small beside the copies.
+    """
+    if not all(isinstance(n, int) for n in (*image, summed, features)):
+        return False
+    filled = window[0] * prod(image[1:])
+    return 4 * filled <= 5 * prod(window) and 2 * features <= prod(window)
+
+
+def places_beside(batch: int, places: int) -> int:
+    """How many of `places` neighbours of a large window become one matrix: all, where that has few rows."""
+    return places if batch < 8 and batch * places <= 32 else 1
+
+
+def _row_tiles(target: Target) -> tuple[int, ...]:
+    """Rows of a register tile, the best first: 32 vector registers hold twice as many as 16."""
+    wide = target.vector_bits >= 512 or target.architecture == "aarch64"
+    return (8, 12, 10, 9, 7, 6, 5, 4, 3, 2) if wide else (4, 6, 5, 3, 2)
+
+
+# -- facts and texts ---------------------------------------------------------------------------
+
+
+def lanes(target: Target, dtype: np.dtype) -> int:
+    """How many elements of `dtype` a vector register of the target holds."""
+    return max(target.vector_bits // (8 * dtype.itemsize), 1)
+
+
+def _divisor(size: int, limit: int, multiple: int) -> int | None:
+    """The largest divisor of `size` up to `limit` that is a multiple of `multiple`."""
+    for candidate in range(min(size, limit) // multiple * multiple, 0, -multiple):
+        if size % candidate == 0:
+            return candidate
+    return None
+
+
+def _tiles(**levels: Sequence[int]) -> str:
+    """The text of a `compilation_info` attribute with these tile sizes, one entry a loop, 0 for none."""
+    sizes = ", ".join(f"{name} = {list(tiles)}" for name, tiles in levels.items())
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<{sizes}>, "
+        "translation_info = #iree_codegen.translation_info<"
+        "pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>"
+    )

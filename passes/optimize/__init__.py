@@ -1,0 +1,1 @@
+"""Inlining, simplification and dead-result elimination."""

@@ -1,0 +1,42 @@
+"""Effect-free clones: copies of functions for what is computed a second time.
+
+Input: a function. Output: the function itself, or, where it or what it refers to has effects, a clone that
+has none. Idea: the first computation has printed and checked; its recomputation must not do so again.
+"""
+
+from __future__ import annotations
+
+from ...dialects import mlir
+from ...dialects.builder.emitter import Reader
+from ..analysis.effects import Effects
+from ..ir.construction import NewFunction, clone_operation
+from ..ir.functions import body, function, referenced, rename_references, split_body
+
+
+def effect_free(
+    module: mlir.ir.Module, symbol: str, reader: Reader, clones: dict[str, str] | None = None
+) -> str:
+    """`symbol`, or the symbol of its effect-free clone where it has effects.
+
+    `clones` has the clones so far: a rule of a custom derivative may refer to itself.
+    """
+    clones = {} if clones is None else clones
+    if symbol in clones:
+        return clones[symbol]
+    if not Effects(module, reader).of_function(symbol):
+        return symbol
+    source = function(module, symbol)
+    arguments = list(body(source).arguments)
+    types = [reader.codec.read_type(a.type) for a in arguments]
+    new = NewFunction(module, reader.codec, f"{symbol}_again", types, source.location)
+    clones[symbol] = new.symbol
+    values = dict(zip(arguments, new.arguments, strict=True))
+    operations, terminator = split_body(source)
+    for child in operations:
+        application = reader.read(child.operation)
+        assert application is not None
+        if application.op.has_effect and not child.operation.results:
+            continue
+        renamed = {name: effect_free(module, name, reader, clones) for name in referenced(application)}
+        rename_references(clone_operation(child.operation, values, new.emitter.point), reader, renamed)
+    return new.finish([values[v] for v in terminator.operands])

@@ -1,0 +1,260 @@
+"""The simplifier: constant folding, each op's algebra, common subexpressions, dead code.
+
+Input: a module or one of its functions. Output: the same, simplified in place; effects are kept, in order.
+Idea: one forward sweep folds small constants, merges equal ops and applies each op's `simplify` rule; the ops
+that a rule emits are simplified as they are emitted. A backward sweep drops ops without uses. Sweeps are
+repeated until a fixed point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...dialects import mlir
+from ...dialects.builder.core import Application
+from ...dialects.builder.emitter import Emitter, Reader
+from ...dialects.codec import Codec
+from ...dialects.op import Op, Undefined, as_tuple
+from ...dialects.types import TensorType, ValueType
+from ..analysis.effects import Effects
+from ..ir.functions import function, functions, is_private, referenced, split_body
+
+FOLD_LIMIT: Final = 256
+"""Results with more elements than this are computed when the program runs, not stored in it."""
+_ROUNDS: Final = 8
+_DEPTH: Final = 8
+"""Rules within rules: ops that lie deeper wait for the next round."""
+
+
+def simplify(module: mlir.ir.Module) -> None:
+    """Drop private functions of `module` that nothing refers to, and simplify the others."""
+    reader = Reader(Codec(module.context))
+    drop_unreferenced(module, reader)
+    for symbol in functions(module):
+        simplify_function(module, symbol, reader)
+    drop_unreferenced(module, reader)
+
+
+def simplify_function(module: mlir.ir.Module, symbol: str, reader: Reader | None = None) -> None:
+    """Simplify one function of `module`, in place."""
+    reader = reader or Reader(Codec(module.context))
+    operation = function(module, symbol)
+    effects = Effects(module, reader)
+    for _ in range(_ROUNDS):
+        run = _Run(module, operation, reader, effects)
+        run.forward()
+        run.drop_unused()
+        if run.is_fixed_point():
+            break
+
+
+def drop_unused(module: mlir.ir.Module, symbol: str, reader: Reader) -> None:
+    """Drop the ops of one function whose results nothing uses."""
+    _Run(module, function(module, symbol), reader, Effects(module, reader)).drop_unused()
+
+
+class _Run:
+    """One forward and one backward sweep over one function."""
+
+    def __init__(self, module: mlir.ir.Module, operation: Any, reader: Reader, effects: Effects) -> None:
+        self.operation = operation
+        self.reader = reader
+        self.effects = effects
+        self.depth = 0
+        self.too_deep = False
+        self.used_often: set[Any] = set()
+        self.unknown = mlir.ir.Location.unknown(module.context)
+        self.constants: dict[Any, np.ndarray] = {}
+        self.splats: dict[Any, np.ndarray] = {}
+        self.applications: dict[Any, Application] = {}
+        self.seen: dict[Any, Any] = {}
+
+    def forward(self) -> None:
+        operations, _ = split_body(self.operation)
+        for child in operations:
+            operation = child.operation
+            application = self.reader.read(operation)
+            if application is not None:
+                self.visit(operation, application)
+
+    def visit(self, operation: Any, application: Application) -> list[Any] | None:
+        """Replace `operation` if something simpler is known; the values that replace its results."""
+        if self.effects.of(application):
+            return None
+        replacement = self._simplified(operation, application)
+        if replacement is not None:
+            for old, new in zip(list(operation.results), replacement, strict=True):
+                old.replace_all_uses_with(new)
+            self._erase(operation)
+        return replacement
+
+    def is_fixed_point(self) -> bool:
+        """Whether another round cannot change more: no op lay too deep, no value has fewer uses now."""
+        return not self.too_deep and not any(_has_one_use(v) for v in self.used_often)
+
+    def _erase(self, operation: Any) -> None:
+        self.used_often.difference_update(operation.results)
+        operation.erase()
+
+    def _simplified(self, operation: Any, application: Application) -> list[Any] | None:
+        """The values that replace the results of `operation`, or None to keep it."""
+        key = _key(operation, application)
+        earlier = self.seen.get(key)
+        if earlier is not None:
+            return list(earlier)
+        folded = self._folded(operation, application)
+        if folded is None:
+            folded = self._folded_repeated(operation, application)
+        if folded is None:
+            folded = self._by_rule(operation, application)
+        if folded is not None:
+            return folded
+        results = list(operation.results)
+        self.seen[key] = results
+        if len(results) == 1:
+            self.applications[results[0]] = application
+            if application.op.is_constant:
+                self.constants[results[0]] = application.op.evaluate(**application.attributes)
+            elif application.op.is_broadcast and application.operands[0] in self.constants:
+                constant = self.constants[application.operands[0]]
+                if constant.size == 1:
+                    self.splats[results[0]] = constant.reshape(())
+        return None
+
+    def _by_rule(self, operation: Any, application: Application) -> list[Any] | None:
+        rule = application.op.simplify
+        if rule is None:
+            return None
+        emitter = self._emitter(operation)
+        replacement = rule(emitter, *application.operands, **application.attributes)
+        if replacement is None:
+            return None
+        values = list(as_tuple(replacement))
+        types = [self.reader.codec.read_type(v.type) for v in values]
+        declared = [self.reader.codec.read_type(r.type) for r in operation.results]
+        return values if types == declared else None
+
+    def _folded(self, operation: Any, application: Application) -> list[Any] | None:
+        op, operands, attributes = application
+        if not operands or not all(v in self.constants for v in operands):
+            return None
+        if isinstance(op.evaluate, Undefined) or op.size_attributes or op.refers_to_functions:
+            return None
+        declared = [self.reader.codec.read_type(r.type) for r in operation.results]
+        if not all(isinstance(t, TensorType) and _is_small(t) for t in declared):
+            return None
+        computed = op.evaluate(*(self.constants[v] for v in operands), **attributes)
+        emitter = self._emitter(operation)
+        return [emitter.array(np.asarray(a)) for a in as_tuple(computed)]
+
+    def _folded_repeated(self, operation: Any, application: Application) -> list[Any] | None:
+        """An elementwise op of repeated scalars is the repeated result, whatever the size."""
+        op, operands, attributes = application
+        if not op.is_elementwise or not operands or not all(v in self.splats for v in operands):
+            return None
+        if isinstance(op.evaluate, Undefined):
+            return None
+        emitter = self._emitter(operation)
+        scalar = emitter.array(np.asarray(op.evaluate(*(self.splats[v] for v in operands), **attributes)))
+        shape = self.applications[operands[0]].attributes["shape"]
+        repeated = emitter.broadcast_in_dim(scalar, shape=shape, dimensions=())
+        return [repeated] if repeated.type == operation.results[0].type else None
+
+    def drop_unused(self) -> None:
+        operations, _ = split_body(self.operation)
+        for child in reversed(operations):
+            operation = child.operation
+            if any(next(iter(r.uses), None) is not None for r in operation.results):
+                continue
+            application = self.reader.read(operation)
+            if application is not None and not self.effects.of(application):
+                self._erase(operation)
+
+    def _emitter(self, operation: Any) -> Emitter:
+        return _SimplifyingEmitter(self, mlir.ir.InsertionPoint(operation), operation.location)
+
+
+class _SimplifyingEmitter(Emitter):
+    """The emitter of `simplify` rules: it simplifies what it emits and knows the constants of the sweep."""
+
+    def __init__(self, run: _Run, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
+        super().__init__(run.reader.codec, point, location)
+        self.run = run
+
+    def emit(
+        self,
+        op: type[Op],
+        operands: Sequence[Any],
+        types: Sequence[ValueType],
+        attributes: Mapping[str, Any],
+    ) -> tuple[tuple[Any, ...], tuple[ValueType, ...]]:
+        results, result_types = super().emit(op, operands, types, attributes)
+        if self.run.depth == _DEPTH:
+            self.run.too_deep = True
+            return results, result_types
+        self.run.depth += 1
+        replacement = self.run.visit(results[0].owner, Application(op, tuple(operands), dict(attributes)))
+        self.run.depth -= 1
+        return (results if replacement is None else tuple(replacement)), result_types
+
+    def constant_of(self, value: Any) -> np.ndarray | None:
+        """The array, or the 0-d array that is repeated to make it."""
+        constant = self.run.constants.get(value)
+        return self.run.splats.get(value) if constant is None else constant
+
+    def defining(self, value: Any) -> Application | None:
+        return self.run.applications.get(value)
+
+    def is_read_once(self, value: Any) -> bool:
+        if _has_one_use(value):
+            return True
+        self.run.used_often.add(value)
+        return False
+
+
+def _has_one_use(value: Any) -> bool:
+    uses = iter(value.uses)
+    return next(uses, None) is not None and next(uses, None) is None
+
+
+def _key(operation: Any, application: Application) -> Any:
+    """Equal ops have equal keys; their result types follow from it."""
+    op = application.op
+    if not op.attributes:
+        return (op, *application.operands)
+    raw = operation.attributes
+    return (op, *operation.operands, *(raw[name] for name in op.attributes))
+
+
+def _is_small(type_: TensorType) -> bool:
+    total = 1
+    for n in type_.shape:
+        if n is None:
+            return False
+        total *= n
+    return total <= FOLD_LIMIT
+
+
+def drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:
+    """Drop the private functions that nothing refers to."""
+    by_symbol = functions(module)
+    reached = {symbol for symbol, operation in by_symbol.items() if not is_private(operation)}
+    pending = list(reached)
+    while pending:
+        operations, _ = split_body(by_symbol[pending.pop()])
+        for child in operations:
+            op = reader.declaration(child.operation.name)
+            if op is None or not op.refers_to_functions:
+                continue
+            application = reader.read(child.operation)
+            assert application is not None
+            for symbol in referenced(application):
+                if symbol not in reached:
+                    reached.add(symbol)
+                    pending.append(symbol)
+    for symbol, operation in by_symbol.items():
+        if symbol not in reached:
+            operation.operation.erase()

@@ -1,0 +1,211 @@
+"""Programs as files.
+
+In comes a compiled program with its manifest, out comes one `.vmfb`: a plain IREE module, which any IREE host
+runs, with a trailer of manifest, checksum and lengths behind it. Nothing of the file is given to IREE before
+the checksum and the manifest say that it is whole and can run here: a damaged module crashes IREE's loader or
+computes wrong numbers. The checksum guards against damage, not against malice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ..cpu import host_cpu
+from ..errors import ArtifactError, MissingArtifactError, UnreadableArtifactError
+from ..execute.devices import Device, DeviceKind, get_device, vulkan_architecture_of
+from ..execute.program import Executable
+from .files import write_atomically
+from .manifest import Manifest, manifest_from_json, versions
+
+# Behind module and manifest: magic, trailer version, length of the module, length of the manifest, SHA-256 of
+# everything before the checksum. Fixed size, at the very end.
+_MAGIC: Final = b"ADZEVMFB"
+_TRAILER_VERSION: Final = 1
+_HEAD: Final = struct.Struct("<8sIQQ")
+_TRAILER_BYTES: Final = _HEAD.size + 32
+_ZIP_MAGIC: Final = b"PK\x03\x04"
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a file is, found out without running or loading any of it."""
+
+    path: Path
+    file_bytes: int
+    module_bytes: int
+    sha256: str
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedProgram:
+    """A program from a file, on a device."""
+
+    executable: Executable
+    manifest: Manifest
+    device: Device
+
+
+def to_bytes(vmfb: bytes, manifest: Manifest) -> bytes:
+    """The contents of the file for this program."""
+    text = manifest.to_json().encode()
+    content = vmfb + text + _HEAD.pack(_MAGIC, _TRAILER_VERSION, len(vmfb), len(text))
+    return content + hashlib.sha256(content).digest()
+
+
+def save(path: str | os.PathLike[str], vmfb: bytes, manifest: Manifest) -> Path:
+    """Write the program to `path`, whole or not at all."""
+    target = Path(path)
+    if target.is_dir():
+        raise ArtifactError(
+            f"cannot write {target}: it is a directory", hint="name a file, such as program.vmfb"
+        )
+    try:
+        write_atomically(target, to_bytes(vmfb, manifest))
+    except OSError as error:
+        raise UnreadableArtifactError(f"cannot write {target}: {error.strerror or error}") from error
+    return target
+
+
+def load(path: str | os.PathLike[str], device: str | Device | None = None) -> LoadedProgram:
+    """The program in the file, ready to run on `device` (by default the cheapest one of its target)."""
+    location, vmfb, manifest, _ = _read(path)
+    try:
+        check_runnable(manifest)
+        chosen = get_device(device or _default_device(manifest), work=manifest.work)
+        _check_device(manifest, chosen)
+        executable = Executable(vmfb, chosen, manifest.signatures)
+    except ArtifactError as error:
+        raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from error
+    return LoadedProgram(executable, manifest, chosen)
+
+
+def inspect(path: str | os.PathLike[str]) -> Inspection:
+    """What the file says of itself, after its checksum was found right; no native code is touched."""
+    location, vmfb, manifest, content = _read(path)
+    return Inspection(location, len(content), len(vmfb), hashlib.sha256(content).hexdigest(), manifest)
+
+
+def check_runnable(manifest: Manifest) -> None:
+    """Raise the ArtifactError for a program that this machine or this runtime cannot run."""
+    built = manifest.versions.get("iree_compiler", "")
+    runtime = versions().get("iree_runtime", "")
+    if _minor(built) != _minor(runtime):
+        raise ArtifactError(
+            f"built with IREE {built or 'of unknown version'}, and the runtime here is {runtime}: "
+            "IREE runs only programs of its own minor version",
+            hint="build the program again, or install the runtime of that version",
+        )
+    if not manifest.target.startswith("cpu"):
+        return
+    cpu = host_cpu()
+    if manifest.architecture != cpu.architecture:
+        raise ArtifactError(
+            f"built for {manifest.target}, a program for {manifest.architecture}, and this machine is "
+            f"{cpu.architecture}",
+            hint="build it for this machine: adze build -t cpu",
+        )
+    missing = cpu.missing(manifest.required_features)
+    if missing:
+        raise ArtifactError(
+            f"built for {manifest.target}, whose code uses processor features that this machine lacks: "
+            f"{', '.join(missing)}",
+            hint="build it for an older processor, for instance -t cpu:x86-64-v3",
+        )
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[Path, bytes, Manifest, bytes]:
+    location = Path(path)
+    try:
+        if location.is_dir():
+            raise ArtifactError(f"{location}: a directory, expected a .vmfb file")
+        if not stat.S_ISREG(location.stat().st_mode):  # a FIFO would be waited on for ever
+            raise ArtifactError(f"{location}: no ordinary file, expected a .vmfb file")
+        content = location.read_bytes()
+    except ArtifactError:  # which is a ValueError
+        raise
+    except FileNotFoundError:
+        raise MissingArtifactError(f"{location}: there is no such file") from None
+    except (OSError, ValueError) as error:
+        raise UnreadableArtifactError(
+            f"{location}: cannot be read: {getattr(error, 'strerror', None) or error}"
+        ) from None
+    except MemoryError:
+        raise ArtifactError(f"{location}: too large for the memory of this machine") from None
+    try:
+        vmfb, manifest = from_bytes(content)
+    except ArtifactError as error:
+        raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from None
+    return location, vmfb, manifest, content
+
+
+def from_bytes(content: bytes) -> tuple[bytes, Manifest]:
+    """Module and manifest of a file's contents, checked; an ArtifactError says what they are instead."""
+    if not content:
+        raise ArtifactError("the file is empty")
+    trailer = content[-_TRAILER_BYTES:]
+    if len(content) < _TRAILER_BYTES or not trailer.startswith(_MAGIC):
+        raise ArtifactError(*_what_else(content))
+    _, version, module_length, manifest_length = _HEAD.unpack(trailer[: _HEAD.size])
+    if version != _TRAILER_VERSION:
+        raise ArtifactError(
+            f"the file has format version {version}, and this adze reads {_TRAILER_VERSION}",
+            hint="build the program again with this version of adze",
+        )
+    if hashlib.sha256(content[:-32]).digest() != content[-32:]:
+        raise ArtifactError(
+            "the file is damaged: its contents do not match its checksum",
+            hint="copy or build it again",
+        )
+    if module_length + manifest_length + _TRAILER_BYTES != len(content):
+        raise ArtifactError("the file is damaged: its parts do not add up to its length")
+    try:
+        text = content[module_length : module_length + manifest_length].decode()
+    except UnicodeDecodeError:
+        raise ArtifactError("its manifest cannot be read: it is not a text in UTF-8") from None
+    return content[:module_length], manifest_from_json(text)
+
+
+def _what_else(content: bytes) -> tuple[str]:
+    if content.startswith(_ZIP_MAGIC) and b"module.fb" in content[:200]:
+        if _MAGIC in content:
+            return ("the file is damaged: its trailer is incomplete",)
+        return (
+            "an IREE module without adze's trailer: either cut short or not built by adze, and so there is "
+            "no telling whether it is whole",
+        )
+    return ("not a program built by adze",)
+
+
+def _default_device(manifest: Manifest) -> str:
+    return manifest.target.partition(":")[0]
+
+
+def _check_device(manifest: Manifest, device: Device) -> None:
+    kind = manifest.target.partition(":")[0]
+    if device.kind.value != kind:
+        raise ArtifactError(
+            f"built for {manifest.target}, which {device.name} cannot run",
+            hint=f"load it on a {kind} device, or build it with -t {device.kind.value}",
+        )
+    if device.kind is not DeviceKind.VULKAN:
+        return
+    here = vulkan_architecture_of(device.description)
+    # IREE does not notice: code for another subgroup size runs and computes wrong numbers
+    is_lavapipe = "lavapipe" in f"{here}"
+    if here != manifest.architecture and (is_lavapipe or "lavapipe" in manifest.architecture):
+        raise ArtifactError(
+            f"built for {manifest.target}, and {device.name} is {device.description}, "
+            f"{'a vulkan:' + here if here else 'another'} device: the numbers would be wrong",
+            hint=f"build it with -t vulkan:{here}" if here else None,
+        )
+
+
+def _minor(version: str) -> tuple[str, ...]:
+    return tuple(version.split(".")[:2])

@@ -1,0 +1,1 @@
+"""IREE's compiler, the compile cache, and the checks of what it makes."""

@@ -1,0 +1,291 @@
+"""The persistent compile cache.
+
+In come a `CacheKey` (everything that decides a compile's outcome) and a function that compiles; out comes the
+program and a `CacheRecord` that says whether it was found, and if not, why. One file an entry, named by the
+key's hash, written atomically and checked by its SHA-256 when read: whatever is wrong with an entry, it is
+as if it were not there. Trouble with the disk is a warning in the record and never the end of a compile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import struct
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Final
+
+from ..artifact.files import TEMPORARY_SUFFIX, is_left_behind, write_atomically
+from ..artifact.manifest import versions
+from ..settings import Settings
+from ..targets import Target
+from .compiler import CompileOptions
+
+# An entry: magic, length of the header, the header (JSON: the key and what the caller wants back), the
+# payload, and the SHA-256 of all that.
+PROCEDURE: Final = "4"  # part of the key: raised when the same module is to be compiled another way
+_MAGIC: Final = b"ADZECCH1"
+_HEAD: Final = struct.Struct("<8sI")
+_SUFFIX: Final = ".entry"
+_LOCK_NAME: Final = ".evict.lock"
+# After an eviction this much of the bound is in use, so that not every new entry pays for the next one.
+_KEEP_FRACTION: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class CacheKey:
+    """Everything that decides what a compile gives. Two equal keys mean the same bytes."""
+
+    ir_sha256: str
+    target: str
+    machine: str
+    flags: tuple[str, ...]
+    versions: tuple[tuple[str, str], ...]
+
+    @property
+    def digest(self) -> str:
+        """The name of the entry."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRecord:
+    """What the cache did for one compile: `explanation` says why it was a hit or a miss."""
+
+    hit: bool
+    explanation: str
+    digest: str
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEntry:
+    """A program found in the cache, with what was stored beside it."""
+
+    payload: bytes
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """What `adze cache stats` prints."""
+
+    folder: Path
+    enabled: bool
+    entries: int
+    bytes: int
+    max_bytes: int
+
+
+def cache_key(module: bytes, target: Target, options: CompileOptions) -> CacheKey:
+    """The key of compiling `module`, whose bytes must be canonical: equal programs, equal bytes."""
+    return CacheKey(
+        ir_sha256=hashlib.sha256(module).hexdigest(),
+        target=target.name,
+        machine=target.fingerprint,
+        flags=(*target.flags, *options.flags()),
+        versions=tuple(sorted({**versions(), "procedure": PROCEDURE}.items())),
+    )
+
+
+class CompileCache:
+    """The cache in one folder. Any number of processes and threads may use the same one."""
+
+    def __init__(self, folder: Path, max_bytes: int, enabled: bool = True) -> None:
+        self.folder = folder
+        self.max_bytes = max_bytes
+        self.enabled = enabled
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> CompileCache:
+        return cls(settings.cache_dir, settings.cache_max_bytes, settings.cache)
+
+    def get_or_compile(
+        self, key: CacheKey, compile_it: Callable[[], tuple[bytes, dict[str, Any]]]
+    ) -> tuple[CacheEntry, CacheRecord]:
+        """The entry for `key`; where there is none, `compile_it` makes payload and metadata, to be kept."""
+        started = time.perf_counter()
+        if not self.enabled:
+            payload, metadata = compile_it()
+            seconds = time.perf_counter() - started
+            return CacheEntry(payload, metadata), CacheRecord(False, "the cache is off", key.digest, seconds)
+        found, reason = self._lookup(key)
+        if found is not None:
+            seconds = time.perf_counter() - started
+            return found, CacheRecord(True, "found", key.digest, seconds)
+        explanation = reason or self.explain_miss(key)
+        payload, metadata = compile_it()
+        warning = self.put(key, payload, metadata)
+        seconds = time.perf_counter() - started
+        entry = CacheEntry(payload, metadata)
+        return entry, CacheRecord(False, explanation, key.digest, seconds, (warning,) if warning else ())
+
+    def get(self, key: CacheKey) -> CacheEntry | None:
+        """The entry for `key`, if there is a sound one."""
+        return self._lookup(key)[0] if self.enabled else None
+
+    def put(self, key: CacheKey, payload: bytes, metadata: dict[str, Any]) -> str | None:
+        """Keep an entry. Returns None, or the warning that says why it could not be kept."""
+        header = json.dumps({"key": json.loads(key.to_json()), "metadata": metadata}, sort_keys=True).encode()
+        content = _HEAD.pack(_MAGIC, len(header)) + header + payload
+        path = self._path(key.digest)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._remove_temporaries()
+            write_atomically(path, content + hashlib.sha256(content).digest())
+            self._evict(keep=path)
+        except OSError as error:
+            return f"the compiled program was not cached in {self.folder}: {error.strerror or error}"
+        return None
+
+    def explain_miss(self, key: CacheKey) -> str:
+        """Which parts of `key` differ from those of the entry that is nearest to it."""
+        wanted = json.loads(key.to_json())
+        nearest: tuple[int, list[str]] | None = None
+        for path in self._entries():
+            header = _read_header(path)
+            if header is None:
+                continue
+            differing = [name for name in _KEY_FIELDS if header["key"].get(name) != wanted[name]]
+            # a program with the same IR is nearer than any other
+            distance = len(differing) + (len(_KEY_FIELDS) if "ir_sha256" in differing else 0)
+            if differing and (nearest is None or distance < nearest[0]):
+                have = header["key"]
+                nearest = distance, [_describe(name, have.get(name), wanted[name]) for name in differing]
+        if nearest is None:
+            return "the cache has no entry to compare with"
+        return f"the nearest entry differs in {'; '.join(nearest[1])}"
+
+    def stats(self) -> CacheStats:
+        """Number and size of the entries now."""
+        sizes = [size for _, size, _ in self._sized_entries()]
+        return CacheStats(self.folder, self.enabled, len(sizes), sum(sizes), self.max_bytes)
+
+    def clear(self) -> int:
+        """Delete every entry, and nothing else; returns how many there were."""
+        removed = 0
+        for path in list(self._entries()):
+            with contextlib.suppress(OSError):
+                path.unlink()
+                removed += 1
+        self._remove_temporaries(every=True)
+        return removed
+
+    def _path(self, digest: str) -> Path:
+        return self.folder / digest[:2] / f"{digest}{_SUFFIX}"
+
+    def _lookup(self, key: CacheKey) -> tuple[CacheEntry | None, str]:
+        path = self._path(key.digest)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None, ""
+        except OSError as error:
+            return None, f"the entry cannot be read: {error.strerror or error}"
+        entry = _parse_entry(content, key)
+        if entry is None:
+            return None, "the entry was damaged or foreign, and is replaced"
+        with contextlib.suppress(OSError):
+            os.utime(path)  # the time of last use decides what is evicted
+        return entry, ""
+
+    def _entries(self) -> Iterator[Path]:
+        yield from self.folder.glob(f"[0-9a-f][0-9a-f]/*{_SUFFIX}")
+
+    def _sized_entries(self) -> list[tuple[float, int, Path]]:
+        found = []
+        for path in self._entries():
+            with contextlib.suppress(OSError):  # another process may have deleted it just now
+                status = path.stat()
+                found.append((status.st_mtime, status.st_size, path))
+        return found
+
+    def _evict(self, keep: Path) -> None:
+        """Delete the entries that were used longest ago until the rest fits; `keep` goes last."""
+        entries = self._sized_entries()
+        total = sum(size for _, size, _ in entries)
+        if total <= self.max_bytes:
+            return
+        import filelock  # a tenth of the time of importing adze, and needed only here
+
+        # One process at a time, so that two do not each delete a half of what should stay.
+        with contextlib.suppress(filelock.Timeout), filelock.FileLock(self.folder / _LOCK_NAME, timeout=5):
+            entries = sorted(self._sized_entries(), key=lambda entry: (entry[2] == keep, entry[0]))
+            total = sum(size for _, size, _ in entries)
+            for _, size, path in entries:
+                if total <= self.max_bytes * _KEEP_FRACTION:
+                    break
+                if path == keep and total <= self.max_bytes:
+                    break
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                    total -= size
+
+    def _remove_temporaries(self, every: bool = False) -> None:
+        """Delete what processes left behind that were killed while writing, or `every` temporary file."""
+        for path in self.folder.glob(f"[0-9a-f][0-9a-f]/.*{TEMPORARY_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                if every or is_left_behind(path):
+                    path.unlink()
+
+
+_KEY_FIELDS: Final = tuple(field.name for field in fields(CacheKey))
+_FIELD_WORDS: Final = {
+    "ir_sha256": "the program",
+    "target": "the target",
+    "machine": "the machine",
+    "flags": "the flags",
+    "versions": "the versions",
+}
+
+
+def _parse_entry(content: bytes, key: CacheKey) -> CacheEntry | None:
+    if len(content) < _HEAD.size + 32 or hashlib.sha256(content[:-32]).digest() != content[-32:]:
+        return None
+    magic, header_length = _HEAD.unpack_from(content)
+    if magic != _MAGIC:
+        return None
+    header = _parse_header(content[_HEAD.size : _HEAD.size + header_length])
+    if header is None or header["key"] != json.loads(key.to_json()):
+        return None
+    return CacheEntry(content[_HEAD.size + header_length : -32], header["metadata"])
+
+
+def _read_header(path: Path) -> dict[str, Any] | None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD.size)
+            if len(head) < _HEAD.size:
+                return None
+            magic, length = _HEAD.unpack(head)
+            return _parse_header(file.read(length)) if magic == _MAGIC else None
+    except OSError:
+        return None
+
+
+def _parse_header(text: bytes) -> dict[str, Any] | None:
+    try:
+        header = json.loads(text)
+        sound = isinstance(header["key"], dict) and isinstance(header["metadata"], dict)
+    except (ValueError, KeyError, TypeError):
+        return None
+    return header if sound else None
+
+
+def _describe(name: str, have: Any, want: Any) -> str:
+    word = _FIELD_WORDS[name]
+    if name == "ir_sha256":
+        return word
+    if name in ("flags", "versions") and isinstance(have, list):
+        gone = [str(item) for item in have if item not in want]
+        new = [str(item) for item in want if item not in have]
+        return f"{word} ({' '.join(gone) or 'none'} there, {' '.join(new) or 'none'} here)"
+    return f"{word} ({have} there, {want} here)"

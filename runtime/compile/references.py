@@ -1,0 +1,61 @@
+"""References that a branch hands over twice, which IREE 3.13 loses.
+
+In comes a program compiled as far as IREE's virtual machine, out goes the same program in which no branch
+names one reference twice. IREE packs what a loop carries into few buffers, so its branches hand over the
+same buffer, and the same fence, several times. Its register allocation then may leave one of them where it
+is and move another: the first is null from there on ("indirect buffer reference slot 0 is out range",
+"binding table slot requires a buffer"; https://github.com/iree-org/iree/pull/24781), and of a fence nobody
+waits for it. Each further mention becomes a reference of its own.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any, Final
+
+_BRANCHES: Final = frozenset({"vm.br", "vm.cond_br", "vm.br_table"})
+_HOLDERS: Final = frozenset({"builtin.module", "vm.module", "vm.func", "vm.initializer"})
+
+
+def may_branch(module: bytes) -> bool:
+    """Whether a module, MLIR bytecode or text, may have loops or branches: it names the dialect of them."""
+    return b"scf" in module
+
+
+def told_apart(program: bytes) -> bytes:
+    """`program`, bytecode of the virtual machine's phase, with no reference twice in one branch."""
+    from ...dialects.mlir import ir, new_context
+
+    with new_context(foreign_ops=False) as context, ir.Location.unknown():
+        module = ir.Module.parse(program, context)
+        for block in _blocks(module.operation):
+            _tell_apart(ir, block.operations[len(block.operations) - 1].operation)
+        buffer = io.BytesIO()
+        module.operation.write_bytecode(buffer)
+        return buffer.getvalue()
+
+
+def _blocks(operation: Any) -> Iterator[Any]:
+    """The blocks of functions and initializers that are not empty."""
+    for region in operation.regions:
+        for block in region.blocks:
+            if operation.name not in ("builtin.module", "vm.module"):
+                if len(block.operations):
+                    yield block
+                continue
+            for inner in block.operations:
+                if inner.operation.name in _HOLDERS:
+                    yield from _blocks(inner.operation)
+
+
+def _tell_apart(ir: Any, branch: Any) -> None:
+    if branch.name not in _BRANCHES:
+        return
+    seen = set()
+    for position, value in enumerate(list(branch.operands)):
+        if value not in seen:
+            seen.add(value)
+        elif str(value.type).startswith("!vm.ref"):
+            again = ir.Operation.create("vm.assign.ref", [value.type], [value], ip=ir.InsertionPoint(branch))
+            branch.operands[position] = again.result

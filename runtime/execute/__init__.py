@@ -1,0 +1,1 @@
+"""Devices, arrays on them, and programs that run."""

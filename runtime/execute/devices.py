@@ -1,0 +1,286 @@
+"""Devices: which there are, and one handle to each that lives as long as the process.
+
+In comes a name (`cpu`, `local-sync`, `local-task`, `vulkan`, `vulkan:1`, `cuda:0`), out comes a `Device`. A
+device must outlive every buffer made on it, also while the interpreter shuts down, so handles are kept where
+Python clears them last. Nothing of IREE is imported before the first device is asked for.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import os
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from ..errors import DeviceError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# Work (floating point operations of the largest kernel of a call) from which the thread pool pays: about
+# 0.1 ms of one core. Measured on two cores: below it a kernel does not gain what its barriers cost.
+PARALLEL_WORK: Final = 2e7
+
+_DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
+
+
+class DeviceKind(enum.Enum):
+    CPU = "cpu"
+    VULKAN = "vulkan"
+    CUDA = "cuda"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInfo:
+    """A device that can be had here: its name, and what its driver calls it."""
+
+    name: str
+    kind: DeviceKind
+    description: str
+
+
+class Device:
+    """A device in use. Get one with `get_device`; two of the same name are the same object."""
+
+    __slots__ = (
+        "_default_usage",
+        "_local",
+        "_process",
+        "allocator",
+        "description",
+        "hal",
+        "is_cpu",
+        "kind",
+        "memory",
+        "name",
+    )
+
+    def __init__(self, name: str, kind: DeviceKind, description: str, hal: Any) -> None:
+        self.name = name
+        self.kind = kind
+        self.description = description
+        self.hal = hal
+        self.allocator = hal.allocator
+        self.is_cpu = kind is DeviceKind.CPU
+        # Programs of devices with one memory take each other's buffers; both CPU drivers have the process's.
+        self.memory = "host" if self.is_cpu else name
+        self._process = os.getpid()
+        from iree import runtime as iree_runtime
+
+        self._local = int(iree_runtime.MemoryType.DEVICE_LOCAL)
+        self._default_usage = int(iree_runtime.BufferUsage.DEFAULT)
+
+    def copy_in(self, host: np.ndarray, element_type: int) -> Any:
+        """A view of a new buffer with the values of `host`, contiguous and of a dtype that Python knows."""
+        return self.allocator.allocate_buffer_copy(
+            self._local, self._default_usage, self.hal, host, element_type
+        )
+
+    @property
+    def is_usable(self) -> bool:
+        """False in a forked child for all but `local-sync`: the worker threads stayed with the parent."""
+        return self.name == "local-sync" or self._process == os.getpid()
+
+    @property
+    def dlpack_device(self) -> tuple[int, int]:
+        """Device type and number as DLPack has them."""
+        number = int(self.name.partition(":")[2] or 0)
+        return {DeviceKind.CPU: 1, DeviceKind.CUDA: 2, DeviceKind.VULKAN: 7}[self.kind], number
+
+    def __repr__(self) -> str:
+        return f"Device({self.name!r})"
+
+
+def list_devices() -> list[DeviceInfo]:
+    """Every device that this machine offers, CPU first."""
+    found: list[DeviceInfo] = []
+    for driver in _DRIVERS:
+        for position, entry in enumerate(_driver_devices(driver)):
+            is_local = driver.startswith("local-")
+            found.append(
+                DeviceInfo(
+                    driver if is_local else f"{driver}:{position}",
+                    DeviceKind.CPU if is_local else DeviceKind(driver),
+                    _LOCAL_DESCRIPTIONS[driver] if is_local else str(entry["name"]),
+                )
+            )
+    return found
+
+
+def get_device(name: str | Device | None = None, *, work: float | None = None) -> Device:
+    """The device called `name`, the same object each time.
+
+    `cpu` (and None) means whichever CPU driver is cheaper for a program of `work` floating point operations a
+    call: the caller's own thread for small ones, the thread pool for large ones.
+    """
+    if isinstance(name, Device):
+        return name
+    canonical = _canonical_name(name or "cpu", work)
+    with _lock:
+        device = _DEVICES.get(canonical)
+        if device is None:
+            device = _create_device(canonical)
+            _DEVICES[canonical] = device
+            _keep_until_the_end(device)
+        return device
+
+
+def cpu_driver_for(work: float | None) -> str:
+    """The CPU driver that is cheaper for `work`; without a hint, programs are taken to be small."""
+    if work is None or work < PARALLEL_WORK or (os.cpu_count() or 1) == 1:
+        return "local-sync"
+    return "local-task"
+
+
+def vulkan_architecture(position: int = 0) -> str | None:
+    """The name that `vulkan:<name>` targets have for this machine's Vulkan device, where adze knows it."""
+    devices = _driver_devices("vulkan")
+    if position >= len(devices):
+        return None
+    return vulkan_architecture_of(str(devices[position]["name"]))
+
+
+def vulkan_architecture_of(description: str) -> str | None:
+    """As `vulkan_architecture`, from what the driver calls the device."""
+    lavapipe = re.search(r"llvmpipe.*?(\d+) bits", description)
+    if lavapipe:
+        return {128: "lavapipe4", 256: "lavapipe", 512: "lavapipe16"}.get(int(lavapipe[1]))
+    for pattern, architecture in _VULKAN_DEVICE_NAMES:
+        if re.search(pattern, description, re.IGNORECASE):
+            return architecture
+    return None
+
+
+_LOCAL_DESCRIPTIONS: Final = {
+    "local-sync": "CPU, on the thread of the caller",
+    "local-task": "CPU, on a pool of threads",
+}
+# First match wins. Only for devices whose family follows from the marketing name beyond doubt.
+_VULKAN_DEVICE_NAMES: Final = (
+    (r"RTX 40\d\d|RTX \d+ Ada|\bL4\b|\bL40", "ada"),
+    (r"RTX 30\d\d|RTX A\d{4}|\bA100|\bA10\b|\bA40\b", "ampere"),
+    (r"RTX 20\d\d|GTX 16\d\d|Tesla T4|Quadro RTX", "turing"),
+    (r"RX 90\d\d|GFX12", "rdna4"),
+    (r"RX 7\d\d\d|GFX110|NAVI3", "rdna3"),
+    (r"RX 6\d\d\d|GFX103|NAVI2", "rdna2"),
+    (r"RX 5\d\d\d|GFX101|NAVI1", "rdna1"),
+    (r"Adreno", "adreno"),
+    (r"Mali-G(6[12]5|7[12][05]|310|510)", "valhall4"),
+    (r"Mali-G(57|68|77|78)", "valhall1"),
+)
+_lock = threading.Lock()
+_DEVICES: Final[dict[str, Device]] = {}
+_DRIVER_OBJECTS: Final[dict[str, Any]] = {}
+
+
+def _after_fork_in_child() -> None:
+    """Never free the parent's devices, since that waits for threads that are not here, and forget those that
+    work on such threads. (A child that shuts Python down is told by nanobind that they were not freed.)"""
+    global _lock
+    _lock = threading.Lock()  # some thread of the parent may have held it
+    for held in (*(device.hal for device in _DEVICES.values()), *_DRIVER_OBJECTS.values()):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
+    _DRIVER_OBJECTS.clear()
+    for device in [device for device in _DEVICES.values() if not device.is_usable]:
+        del _DEVICES[device.name]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork_in_child)
+
+
+def _canonical_name(name: str, work: float | None) -> str:
+    if name == "cpu":
+        return cpu_driver_for(work)
+    driver, _, position = name.partition(":")
+    is_local = driver in _LOCAL_DESCRIPTIONS
+    if driver not in _DRIVERS or (is_local and position) or (position and not position.isdigit()):
+        raise DeviceError(
+            f"unknown device {name!r}: expected cpu, local-sync, local-task, vulkan, vulkan:<number>, cuda "
+            "or cuda:<number>",
+            hint=f"here there are {_names_here()}",
+        )
+    return driver if is_local else f"{driver}:{int(position or 0)}"
+
+
+def _create_device(name: str) -> Device:
+    driver, _, position = name.partition(":")
+    entries = _driver_devices(driver)
+    if int(position or 0) >= len(entries):
+        raise DeviceError(
+            f"there is no device {name!r} on this machine", hint=f"here there are {_names_here()}"
+        )
+    entry = entries[int(position or 0)]
+    try:
+        # Without the caching allocator every large result on the CPU pays for fresh pages. With it, Vulkan
+        # fails at the first call ("allocator cannot allocate a Vulkan buffer") or crashes.
+        allocators = ["caching"] if driver in _LOCAL_DESCRIPTIONS else None
+        with _without_mpi():
+            hal = _driver(driver).create_device(entry["device_id"], allocators=allocators)
+    except Exception as error:
+        raise DeviceError(f"device {name!r} is here but cannot be used: {_last_line(error)}") from error
+    if driver in _LOCAL_DESCRIPTIONS:
+        return Device(name, DeviceKind.CPU, _LOCAL_DESCRIPTIONS[driver], hal)
+    return Device(name, DeviceKind(driver), str(entry["name"]), hal)
+
+
+# Set by `mpirun` and its kin. IREE takes either for an order to load libmpi, and opens no device without it.
+_MPI_SIZES: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+
+
+@contextmanager
+def _without_mpi() -> Iterator[None]:
+    """Hide from IREE that this process is one of several: a local device has no use for the others."""
+    hidden = {name: os.environ.pop(name) for name in _MPI_SIZES if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
+
+
+def _driver_devices(driver: str) -> list[dict[str, Any]]:
+    """What the driver lists; nothing, where its library is missing on this machine."""
+    try:
+        return list(_driver(driver).query_available_devices())
+    except Exception:
+        return []
+
+
+def _driver(name: str) -> Any:
+    """The driver called `name`, the same object each time.
+
+    Not the one that IREE keeps for the process: a driver owns worker threads, and a child that is forked
+    later would wait for them when IREE frees it.
+    """
+    from iree.runtime import _binding
+
+    if name not in _DRIVER_OBJECTS:
+        _DRIVER_OBJECTS[name] = _binding.create_hal_driver(name)
+    return _DRIVER_OBJECTS[name]
+
+
+def _names_here() -> str:
+    return ", ".join(["cpu", *(info.name for info in list_devices())])
+
+
+def _last_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+
+
+def _keep_until_the_end(device: Device) -> None:
+    """Keep `device` in the interpreter's own dict, which Python clears after all modules and their arrays.
+
+    Freed earlier, as a module's global would be, the device takes the memory of results with it that are
+    still alive, and the process ends with a segmentation fault (seen with local-task, 5 of 5 runs).
+    """
+    api = ctypes.pythonapi
+    current = api.PyInterpreterState_Get
+    current.restype = ctypes.c_void_p
+    get_dict = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(("PyInterpreterState_GetDict", api))
+    state: dict[str, list[Device]] = ctypes.cast(get_dict(current()), ctypes.py_object).value
+    state.setdefault("adze.runtime.execute.devices", []).append(device)

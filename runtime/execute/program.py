@@ -1,0 +1,302 @@
+"""Programs on a device: load `.vmfb` bytes, call their functions.
+
+In come bytes that IREE compiled and a `Device`; out comes an `Executable` whose functions take and give
+`DeviceArray`s. The path of a call is short: compare shapes and dtypes, push the buffers, invoke. Everything
+that can go wrong is explained off that path. Several threads may call one function at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ..artifact.signature import (
+    ArraySpec,
+    FunctionSignature,
+    check_arguments,
+    check_signature,
+    signature_from_declaration,
+)
+from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
+from .array import DeviceArray, buffer_element_type, from_host
+from .devices import Device, get_device
+
+if TYPE_CHECKING:
+    from iree import runtime as iree_runtime
+
+# From this size on, a NumPy argument whose memory can be shared is not copied for the call.
+_SHARE_FROM_BYTES: Final = 1 << 16
+
+
+class Executable:
+    """A loaded program. `executable.function(name)` is what to keep for repeated calls."""
+
+    def __init__(
+        self,
+        vmfb: bytes,
+        device: str | Device | None = None,
+        signatures: Iterable[FunctionSignature] = (),
+    ) -> None:
+        """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs."""
+        from iree import runtime as iree_runtime
+
+        self.device = get_device(device)
+        try:
+            self._module = iree_runtime.VmModule.copy_buffer(_vm_instance(), vmfb)
+            self._context = _new_context(self._module, self.device)
+        except Exception as error:
+            raise ArtifactError(_explain_load(error, self.device)) from error
+        self._signatures = {signature.name: signature for signature in signatures}
+        self._functions: dict[str, Function] = {}
+
+    @property
+    def function_names(self) -> list[str]:
+        """The functions that the program exports."""
+        return [name for name in self._module.function_names if not name.startswith("__")]
+
+    def function(self, name: str) -> Function:
+        """The exported function `name`, ready to call."""
+        function = self._functions.get(name)
+        if function is None:
+            function = self._functions[name] = self._make_function(name)
+        return function
+
+    def call(self, name: str, arguments: Sequence[Any]) -> list[DeviceArray]:
+        """Call function `name`; arguments may be DeviceArrays or anything NumPy reads."""
+        return self.function(name).call(arguments)
+
+    def reflection(self, name: str) -> dict[str, str]:
+        """The key-value texts that the program carries for function `name`."""
+        return dict(self._lookup(name).reflection)
+
+    def _lookup(self, name: str) -> Any:
+        found = self._module.lookup_function(name) if name in self.function_names else None
+        if found is None:
+            raise CallError(
+                f"the program has no function {name!r}: it has {', '.join(self.function_names) or 'none'}"
+            )
+        return found
+
+    def _make_function(self, name: str) -> Function:
+        vm_function = self._lookup(name)
+        signature = self._signatures.get(name)
+        declaration = vm_function.reflection.get("iree.abi.declaration", "")
+        if signature is None:
+            signature = signature_from_declaration(name, declaration)
+        elif declaration:
+            check_signature(signature, signature_from_declaration(name, declaration))
+        return Function(self._context, self._module, vm_function, signature, self.device)
+
+
+class Function:
+    """One function of an Executable. Calling it with DeviceArrays of its device is the fast way."""
+
+    def __init__(
+        self,
+        context: iree_runtime.VmContext,
+        module: iree_runtime.VmModule,
+        vm_function: iree_runtime.VmFunction,
+        signature: FunctionSignature,
+        device: Device,
+    ) -> None:
+        from iree import runtime as iree_runtime
+
+        self.signature = signature
+        self.device = device
+        self._context = context
+        self._module = module
+        self._vm_function = vm_function
+        self._invoke = context.invoke
+        self._new_list: Any = iree_runtime.VmVariantList  # its stub wants references where views will do
+        self._view_class = iree_runtime.HalBufferView
+        self._arity = len(signature.inputs)
+        # The shape of a static argument is compared as a whole; None sends a call through the full check.
+        self._inputs = tuple(
+            (spec.static_shape, spec.dtype, buffer_element_type(spec.dtype)) for spec in signature.inputs
+        )
+        self._outputs = tuple(
+            (position, spec.dtype, spec.static_shape) for position, spec in enumerate(signature.outputs)
+        )
+        self._process_bound = device.name != "local-sync"
+
+    def __call__(self, *arguments: DeviceArray) -> list[DeviceArray]:
+        """Call with one DeviceArray per input; the results are new arrays."""
+        if len(arguments) != self._arity:
+            return self._run(self._explained_inputs(arguments))
+        inputs = self._new_list(self._arity)
+        device = self.device
+        for argument, (shape, dtype, _) in zip(arguments, self._inputs, strict=True):
+            # identity first: it holds for nearly every call, and `==` of dtypes is slow
+            if (
+                not isinstance(argument, DeviceArray)
+                or argument.shape != shape
+                or (argument.dtype is not dtype and argument.dtype != dtype)
+                or (argument.device is not device and argument.device.memory != device.memory)
+            ):
+                return self._run(self._explained_inputs(arguments))
+            inputs.push_ref(argument.view)
+        return self._run(inputs)
+
+    def call(self, arguments: Sequence[Any]) -> list[DeviceArray]:
+        """Call with DeviceArrays, NumPy arrays, or anything NumPy reads, mixed as they come."""
+        if len(arguments) != self._arity:
+            return self._call_converted(arguments)
+        inputs = self._new_list(self._arity)
+        device = self.device
+        for argument, (shape, dtype, element_type) in zip(arguments, self._inputs, strict=True):
+            if type(argument) is np.ndarray:
+                if (
+                    argument.shape != shape
+                    or (argument.dtype is not dtype and argument.dtype != dtype)
+                    or element_type is None
+                    or argument.nbytes >= _SHARE_FROM_BYTES
+                    or not argument.flags.c_contiguous
+                ):
+                    return self._call_converted(arguments)
+                inputs.push_ref(device.copy_in(argument, element_type))
+            elif (
+                isinstance(argument, DeviceArray)
+                and argument.shape == shape
+                and (argument.dtype is dtype or argument.dtype == dtype)
+                and (argument.device is device or argument.device.memory == device.memory)
+            ):
+                inputs.push_ref(argument.view)
+            else:
+                return self._call_converted(arguments)
+        return self._run(inputs)
+
+    def _run(self, inputs: Any) -> list[DeviceArray]:
+        if self._process_bound and not self.device.is_usable:
+            self._open_again()
+        device = self.device
+        results = self._new_list(len(self._outputs))
+        try:
+            self._invoke(self._vm_function, inputs, results)
+        except Exception as error:
+            raise FailedCallError(_explain_call(error, self.signature)) from error
+        view_class = self._view_class
+        made = []
+        for position, dtype, shape in self._outputs:
+            view = results.get_as_object(position, view_class)
+            made.append(DeviceArray(view, tuple(view.shape) if shape is None else shape, dtype, device))
+        return made
+
+    def _open_again(self) -> None:
+        """In a forked child: load the program on a device of this process, whose threads are here."""
+        if not self.device.is_cpu:
+            raise DeviceError(
+                f"{self.device.name} was opened before this process forked and does not work in the child",
+                hint="open it in the child only, or use the spawn method of multiprocessing",
+            )
+        self.device = get_device(self.device.name)
+        self._context = _new_context(self._module, self.device)
+        self._invoke = self._context.invoke
+
+    def _call_converted(self, arguments: Sequence[Any]) -> list[DeviceArray]:
+        """The general way: every argument becomes a DeviceArray, large ones without a copy."""
+        converted = []
+        shared: list[np.ndarray] = []
+        for argument in arguments:
+            if isinstance(argument, DeviceArray):
+                converted.append(argument)
+                continue
+            may_share = isinstance(argument, np.ndarray) and argument.nbytes >= _SHARE_FROM_BYTES
+            if may_share and self.device.is_cpu:
+                shared.append(argument)
+            converted.append(from_host(argument, self.device, copy=None if may_share else True))
+        results = self(*converted)
+        if shared:
+            # A result that is (part of) an argument would change when the caller writes to his array.
+            results = [self._unshared(result, shared) for result in results]
+        return results
+
+    def _unshared(self, result: DeviceArray, shared: Sequence[np.ndarray]) -> DeviceArray:
+        host = result.numpy()
+        if any(np.may_share_memory(host, argument) for argument in shared):
+            return from_host(host, self.device, copy=True)
+        return result
+
+    def _explained_inputs(self, arguments: Sequence[DeviceArray]) -> Any:
+        """The input list for arguments that the quick comparison did not settle, or the error for them."""
+        for position, argument in enumerate(arguments):
+            if not isinstance(argument, DeviceArray):
+                raise CallTypeError(
+                    f"{self.signature.name}(): argument {position} is {type(argument).__name__}: "
+                    "expected DeviceArray",
+                    hint="Function.call() converts other arrays",
+                )
+        check_arguments(self.signature, [(argument.shape, argument.dtype) for argument in arguments])
+        inputs = self._new_list(self._arity)
+        for argument, spec in zip(arguments, self.signature.inputs, strict=True):
+            inputs.push_ref(self._on_this_device(argument, spec).view)
+        return inputs
+
+    def _on_this_device(self, argument: DeviceArray, spec: ArraySpec) -> DeviceArray:
+        if argument.device.memory == self.device.memory:
+            return argument
+        raise DeviceError(
+            f"{self.signature.name}(): argument {spec.name!r} is on {argument.device.name} and the program "
+            f"on {self.device.name}",
+            hint=f"move it: {spec.name}.to({self.device.name!r})",
+        )
+
+
+def _new_context(module: iree_runtime.VmModule, device: Device) -> iree_runtime.VmContext:
+    from iree import runtime as iree_runtime
+
+    instance = _vm_instance()
+    hal = iree_runtime.create_hal_module(instance, device.hal)
+    return iree_runtime.VmContext(instance, modules=[hal, module])
+
+
+@functools.cache
+def _vm_instance() -> iree_runtime.VmInstance:
+    from iree import runtime as iree_runtime
+
+    with _INSTANCE_LOCK:
+        return iree_runtime.VmInstance()
+
+
+_INSTANCE_LOCK: Final = threading.Lock()
+
+
+_STATUS: Final = re.compile(r"\b([A-Z_]{4,}); (?P<text>.*?)(?:; (?:while|\[ \d+\])|\n|$)", re.DOTALL)
+_MISSING_MODULE: Final = re.compile(r"required module '([\w_]+)'")
+
+
+def _explain_call(error: Exception, signature: FunctionSignature) -> str:
+    """The sentence inside an error of IREE: `...c:251: FAILED_PRECONDITION; dim 'n' ...; [ 1] byte...`."""
+    text = str(error)
+    match = _STATUS.search(text)
+    reason = (match["text"] if match else text).strip(" ;\n")
+    if match and match[1] == "RESOURCE_EXHAUSTED":
+        return f"{signature.name}(): the device has not enough memory: {reason}"
+    return f"{signature.name}(): {reason or 'the call failed and IREE gave no reason'}"
+
+
+def _explain_load(error: Exception, device: Device) -> str:
+    text = str(error)
+    missing = _MISSING_MODULE.search(text)
+    if (missing and "version mismatch" in text) or "signature mismatch" in text:
+        reason = _first_reason(text)
+        return f"the program was compiled by another version of IREE than the runtime here: {reason}"
+    if missing and missing[1] in ("hal_inline", "hal_loader"):
+        return (
+            "the program was compiled with the inline execution model, which IREE's Python runtime cannot "
+            "load: run it with iree-run-module, or compile it with the default model"
+        )
+    if missing:
+        return f"the program needs an IREE module {missing[1]!r} that this runtime does not offer"
+    if "INCOMPATIBLE" in text or "not found or unavailable" in text:
+        return f"the program was not compiled for {device.name} ({device.description})"
+    return f"not a program that IREE can load: {_first_reason(text)}"
+
+
+def _first_reason(text: str) -> str:
+    match = _STATUS.search(text)
+    return (match["text"] if match else text).strip(" ;\n").split("\n", 1)[0]

@@ -1,0 +1,76 @@
+"""Operators of arrays come from one table of the library, whichever module a process imports first."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import adze.numpy as anp
+from adze.frontend.library.operators import TABLE
+from adze.frontend.tracing import operators
+
+
+def test_the_table_has_the_functions_that_the_spine_calls_and_no_others() -> None:
+    assert {*TABLE, "array_namespace"} == operators.NAMES
+
+
+def test_the_namespace_of_an_array_is_the_public_one() -> None:
+    assert anp.ones(2).__array_namespace__() is anp
+
+
+FIRST = {
+    "an array": """
+        from adze.frontend.tracing.array import Array
+        assert (Array(np.ones(2)) + 1).sum() == 4
+    """,
+    "jit": """
+        import adze
+        assert float(adze.jit(lambda x: (x * x)[0])(np.float32([3.0]))) == 9
+    """,
+    "an engine": """
+        from adze.frontend.transforms.differentiation import grad
+        assert grad(lambda x: x * x)(3.0) == 6
+    """,
+    "a pickled array": """
+        import pickle
+        array = pickle.loads(PICKLE)
+        assert (-array)[0] == -1
+    """,
+    "several threads": """
+        import threading
+        from concurrent.futures import ThreadPoolExecutor
+        from adze.frontend.tracing.array import Array
+        barrier = threading.Barrier(4)
+
+        def work(number):
+            barrier.wait(timeout=60)
+            return (Array(np.ones(2)) * number).sum()
+
+        with ThreadPoolExecutor(4) as pool:
+            assert list(map(float, pool.map(work, range(4)))) == [0, 2, 4, 6]
+    """,
+    "a namespace": """
+        from adze.frontend.tracing.array import Array
+        assert Array(np.eye(2)).__array_namespace__().linalg.det(np.eye(2)) == 1
+    """,
+}
+
+
+@pytest.mark.parametrize("first", FIRST)
+def test_operators_work_in_a_process_that_begins_with(first: str) -> None:
+    begin = f"import numpy as np\nPICKLE = {pickle.dumps(anp.ones(2))!r}\n"
+    code = begin + textwrap.dedent(FIRST[first])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_importing_adze_imports_no_array() -> None:
+    code = (
+        "import adze, sys; print([m for m in sys.modules if m in ('numpy', 'adze.frontend.tracing.array')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "[]", done.stderr
