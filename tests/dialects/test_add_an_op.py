@@ -73,6 +73,7 @@ def run(tree: Path, *command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_the_worked_diff_adds_an_op_that_passes_its_checks(checkout: Path, tree: Path) -> None:
     page = (checkout / "docs" / "add_an_op.md").read_text(encoding="utf-8")
     changes = [match.group("path", "old", "how", "new") for match in BLOCK.finditer(page)]

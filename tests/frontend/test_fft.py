@@ -24,6 +24,7 @@ def close(actual: Any, expected: Any, eps: float = 2e-16) -> None:
     assert float(np.linalg.norm(found - expected)) <= 8 * eps * size
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("norm", [None, "ortho", "forward"])
 @pytest.mark.parametrize("n", LENGTHS)
 def test_transforms_of_any_length(n: int, norm: Any) -> None:
@@ -45,6 +46,7 @@ def test_dtypes_are_numpys(dtype: Any) -> None:
     close(found, expected, eps=float(np.finfo(expected.dtype).eps))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", ["fftn", "ifftn", "fft2", "ifft2", "rfftn", "irfftn", "rfft2", "irfft2"])
 @pytest.mark.parametrize("options", [{}, {"axes": (0, 2)}, {"s": (5, 4), "axes": (1, 2)}, {"norm": "ortho"}])
 def test_transforms_over_several_axes(name: str, options: dict[str, Any]) -> None:
@@ -71,6 +73,7 @@ def test_derivatives_and_batches(n: int) -> None:
     close(adze.vmap(xp.fft.fft)(z), np.fft.fft(z), eps=1e-15)
 
 
+@pytest.mark.thorough
 def test_compiled_is_numpys() -> None:
     def everything(x: Any, z: Any) -> Any:
         power = adze.grad(lambda y: xp.sum(xp.abs(xp.fft.rfft(y)) ** 2))(x)

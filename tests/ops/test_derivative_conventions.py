@@ -156,6 +156,7 @@ COMPLEX_TOO = {*UNARY} - {"cbrt", "digamma", "erf", "erf_inv", "erfc", "exp2", "
 """Not `sign`: of complex numbers it turns with its argument, JAX has zero."""
 
 
+@pytest.mark.thorough
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", UNARY)
 def test_elementwise_derivatives_are_those_of_jax(name: str) -> None:
@@ -172,6 +173,7 @@ def test_elementwise_derivatives_are_those_of_jax(name: str) -> None:
         np.testing.assert_allclose(np.asarray(found), np.asarray(want), rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ["atan2", "div", "max", "min", "mul", "pow", "rem", "sub"])
 def test_binary_derivatives_are_those_of_jax(name: str) -> None:

@@ -52,6 +52,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_consumer_builds_a_module_and_rebuilds_it_when_the_source_changes(
     project: Path, prefix: Path
 ) -> None:
@@ -75,6 +76,7 @@ def test_consumer_builds_a_module_and_rebuilds_it_when_the_source_changes(
     assert artifact.stat().st_mtime_ns != first_time
 
 
+@pytest.mark.thorough
 def test_failed_build_shows_the_error_of_adze(project: Path, prefix: Path) -> None:
     (project / "CMakeLists.txt").write_text(CONSUMER.replace("f32[2,3]", "f31[2,3]"))
     build = project / "build"
@@ -85,6 +87,7 @@ def test_failed_build_shows_the_error_of_adze(project: Path, prefix: Path) -> No
     assert not (build / "double.vmfb").exists()
 
 
+@pytest.mark.thorough
 def test_missing_argument_is_named_when_configuring(project: Path, prefix: Path) -> None:
     (project / "CMakeLists.txt").write_text(CONSUMER.replace("FUNCTION double_it", ""))
     configured = cmake("-S", project, "-B", project / "build", prefix=prefix)

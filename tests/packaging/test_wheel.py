@@ -29,6 +29,7 @@ def expected_modules(checkout: Path) -> set[str]:
     return expected
 
 
+@pytest.mark.thorough
 def test_wheel_is_for_every_interpreter_and_machine(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
 
@@ -38,10 +39,12 @@ def test_wheel_holds_every_module_at_its_import_path(names: set[str], checkout: 
     assert packaged == expected_modules(checkout)
 
 
+@pytest.mark.thorough
 def test_wheel_ships_the_irdl_text_and_the_typing_marker(names: set[str]) -> None:
     assert {"adze/dialects/generated/adze.irdl.mlir", "adze/py.typed"} <= names
 
 
+@pytest.mark.thorough
 def test_wheel_ships_the_cmake_package(names: set[str]) -> None:
     cmake_files = {name.rsplit("/", 1)[-1] for name in names if "/data/share/cmake/adze/" in name}
     if not cmake_files:
@@ -49,5 +52,6 @@ def test_wheel_ships_the_cmake_package(names: set[str]) -> None:
     assert cmake_files == {"adzeConfig.cmake", "adzeConfigVersion.cmake", "AdzeAddModule.cmake"}
 
 
+@pytest.mark.thorough
 def test_wheel_ships_the_licence(names: set[str]) -> None:
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)

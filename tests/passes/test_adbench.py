@@ -100,6 +100,7 @@ def test_the_gradient_is_the_one_by_hand(problem: Problem) -> None:
         close(found, want)
 
 
+@pytest.mark.thorough
 @pytest.mark.oracle
 @for_each_scalar
 def test_the_gradient_is_the_one_of_jax(problem: Problem) -> None:
@@ -113,6 +114,7 @@ def test_the_gradient_is_the_one_of_jax(problem: Problem) -> None:
             close(one, other)
 
 
+@pytest.mark.thorough
 @for_each_scalar
 def test_hessian_vector_products_are_differences_of_gradients(problem: Problem) -> None:
     f = adze.grad(problem.of(ADZE), argnums=problem.argnums)
@@ -187,6 +189,7 @@ def test_the_jacobian_is_the_one_column_by_column(problem: Problem) -> None:
             close(column, columns[..., position])
 
 
+@pytest.mark.thorough
 @pytest.mark.oracle
 @for_each_vector
 def test_the_jacobian_is_the_one_of_jax(problem: Problem) -> None:

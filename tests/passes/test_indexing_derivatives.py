@@ -22,6 +22,7 @@ from .indexing_numbers import check_derivatives, compare, pulled, random_numbers
 # -- against JAX ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.each_value(lambda seed: min(seed, 4))
 @pytest.mark.oracle
 @pytest.mark.parametrize("seed", range(40))
 def test_gather_has_the_derivatives_of_jax(seed: int) -> None:
@@ -31,6 +32,7 @@ def test_gather_has_the_derivatives_of_jax(seed: int) -> None:
         compare_all(adze, jax, ours, theirs, (n.x,), n.windows)
 
 
+@pytest.mark.each_value(lambda seed: min(seed, 4))
 @pytest.mark.oracle
 @pytest.mark.parametrize("seed", range(40))
 def test_scatter_add_has_the_derivatives_of_jax(seed: int) -> None:
@@ -84,6 +86,7 @@ def compare_all(
     compare(ours.jvp(f, primals, tangents)[1], theirs.jvp(g, primals, tangents)[1])
 
 
+@pytest.mark.each_value(lambda seed: min(seed, 4))
 @pytest.mark.oracle
 @pytest.mark.parametrize("seed", range(12))
 def test_batches_are_those_of_jax(seed: int) -> None:
@@ -137,6 +140,7 @@ def loop(f: Callable[..., Any], operands: tuple[np.ndarray, ...], axes: tuple[in
     )
 
 
+@pytest.mark.each_value(lambda kind, seed: (kind, min(seed, 6)))
 @pytest.mark.parametrize("seed", range(25))
 @pytest.mark.parametrize("kind", ["set", "mul", "min", "max"])
 def test_scatter_is_differentiated_where_updates_coincide(kind: str, seed: int) -> None:
@@ -145,6 +149,7 @@ def test_scatter_is_differentiated_where_updates_coincide(kind: str, seed: int) 
     check_derivatives(lambda x, u: f(x, n.indices, u), (n.x, n.windows), seed)
 
 
+@pytest.mark.each_value(lambda kind, seed: (kind, min(seed, 6)))
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("kind", ["set", "mul", "max"])
 def test_batched_scatter_is_a_loop(kind: str, seed: int) -> None:
@@ -154,6 +159,7 @@ def test_batched_scatter_is_a_loop(kind: str, seed: int) -> None:
         compare(adze.vmap(f, axes)(*operands), loop(f, operands, axes), axes)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", ["gather", "set", "add", "max"])
 def test_batches_and_pullbacks_commute(kind: str, seed: int) -> None:

@@ -129,6 +129,7 @@ SINGULAR = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", SINGULAR)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_gradient_of_a_determinant_of_zero_is_the_cofactors(name: str, dtype: Any) -> None:
@@ -157,6 +158,18 @@ def test_vmap_is_a_loop_and_so_is_that_of_the_gradient(name: str, thorough: bool
             np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-10, atol=1e-12)
 
 
+def test_compiled_factors_and_solutions_are_the_evaluated_ones() -> None:
+    """The smallest program with loops over columns and a gradient through them."""
+
+    def f(s: Any, b: Any) -> Any:
+        return xp.linalg.cholesky(s), adze.grad(lambda x: xp.sum(xp.linalg.solve(x, b)))(s)
+
+    s, b = positive(4, 4), normal(4, 2)
+    for found, expected in zip(adze.jit(f)(s, b), f(s, b), strict=True):
+        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.thorough
 def test_compiled_is_evaluated() -> None:
     """Values and gradients in one program, at the sizes of one block; both run the same algorithm."""
 
@@ -197,6 +210,7 @@ def test_compiled_in_single_precision_keeps_the_ratios() -> None:
     assert max(np.abs(q.T @ q - np.eye(40)).max() for q in (v, u, vh.T)) < limit
 
 
+@pytest.mark.thorough
 def test_gradients_of_complex_matrices_compile() -> None:
     """Constants of complex numbers are read in loops and outside: IREE may not make dispatches of them."""
 

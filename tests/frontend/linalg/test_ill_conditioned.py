@@ -32,6 +32,7 @@ DEFICIENT = {
 each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda d: d.__name__)
 
 
+@pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("name", REGULAR)
 def test_systems_of_regular_matrices(name: str, dtype: Any) -> None:
@@ -46,6 +47,7 @@ def test_systems_of_regular_matrices(name: str, dtype: Any) -> None:
         assert abs(float(ours) - theirs) < bound
 
 
+@pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("name", REGULAR)
 def test_singular_values_of_regular_matrices(name: str, dtype: Any) -> None:
@@ -56,6 +58,7 @@ def test_singular_values_of_regular_matrices(name: str, dtype: Any) -> None:
     assert ratio(float(xp.linalg.norm(a, "nuc")) - expected.sum(), expected.sum(), a, len(a)) < LIMIT
 
 
+@pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("name", DEFICIENT)
 def test_ranks_and_least_squares_of_deficient_matrices(name: str, dtype: Any) -> None:

@@ -45,6 +45,7 @@ def second_of_det(a: Any) -> np.ndarray:
     return np.moveaxis(np.asarray(columns), 0, -1).reshape((n,) * 4)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.float32, np.complex64])
 @pytest.mark.parametrize(("n", "rank"), [(2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 2), (4, 3), (4, 4)])
 def test_second_derivatives_of_det(n: int, rank: int, dtype: Any) -> None:

@@ -55,6 +55,7 @@ def test_what_is_numpys_too() -> None:
     np.testing.assert_allclose((u[:, :3] * s) @ vh, normal(5, 3), atol=1e-13)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4)])
 @pytest.mark.parametrize("mode", ["full", "economic", "r"])
 def test_qr(shape: tuple[int, int], mode: str) -> None:
@@ -84,6 +85,7 @@ def test_tridiagonal_eigenvalues() -> None:
     same(sp.eigh_tridiagonal(d[:1], e[:0], eigvals_only=True), d[:1])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
 def test_polar_factors(shape: tuple[int, int], side: str) -> None:

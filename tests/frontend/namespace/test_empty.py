@@ -157,6 +157,7 @@ def test_gradients_have_the_shape_of_the_array(name: str) -> None:
     assert gradient.shape == x.shape
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("count", [0, 2])
 @pytest.mark.parametrize("name", INDEXING)
 def test_a_batch_gives_what_each_gives(name: str, count: int) -> None:

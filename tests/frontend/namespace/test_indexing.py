@@ -307,6 +307,7 @@ def test_errors_of_indexing_are_errors_of_adze() -> None:
         anp.take(X, [9], axis=0)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("wrap", [False, True])
 @pytest.mark.parametrize("shape", [(3, 3), (7, 3), (3, 7), (4, 4, 4), (0, 3), (1, 1)])
 @pytest.mark.parametrize("value", [5, [1.5, -2.0], np.arange(24.0)])

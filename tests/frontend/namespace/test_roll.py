@@ -15,6 +15,7 @@ from .running import assert_same, traced_and_evaluated
 X = np.arange(12.0).reshape(3, 4)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 1), (1, 1)])
 @pytest.mark.parametrize("shift", [0, 1, -5, 7])
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint64"])

@@ -120,7 +120,9 @@ CHOSEN = {
 }
 
 
-@pytest.mark.parametrize("dtype", CHOSEN)
+@pytest.mark.parametrize(
+    "dtype", [np.float32, *(pytest.param(d, marks=pytest.mark.thorough) for d in CHOSEN if d != np.float32)]
+)
 def test_real_functions_agree_at_special_values(dtype: Any) -> None:
     x = points(dtype)
     pairs = tuple(np.ravel(v) for v in np.meshgrid(x, x))
@@ -130,7 +132,13 @@ def test_real_functions_agree_at_special_values(dtype: Any) -> None:
     check(functions, {n: pairs if n in BINARY else (x,) for n in functions})
 
 
-@pytest.mark.parametrize(("dtype", "names"), [(np.float32, COMPLEX), (np.float64, ("tanh", "log"))])
+@pytest.mark.parametrize(
+    ("dtype", "names"),
+    [
+        pytest.param(np.float32, COMPLEX, marks=pytest.mark.thorough),
+        (np.float64, ("tanh", "log")),
+    ],
+)
 def test_complex_functions_agree_at_special_values(dtype: Any, names: tuple[str, ...]) -> None:
     limits = np.finfo(dtype)
     parts = np.array([0, 1, 0.5, np.inf, limits.max, limits.max / 4, 30], dtype)

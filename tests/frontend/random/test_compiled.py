@@ -61,6 +61,29 @@ def rounded_ones(key: Any) -> dict[str, Any]:
     }
 
 
+def few(key: Any) -> dict[str, Any]:
+    """One of each way to make a sample: from bits, by a formula, by sorting, by a loop that asks again."""
+    k = random.split(key, 5)
+    return {
+        "randint": random.randint(k[0], (50,), -7, 1000),
+        "normal": random.normal(k[1], (50,)),
+        "permutation": random.permutation(k[2], 20),
+        "poisson": random.poisson(k[3], RATES[1:2], (4, 1)),
+        "split": k[4],
+    }
+
+
+def test_one_sample_of_each_kind_is_the_eager_one() -> None:
+    compiled, eager = adze.jit(few)(KEY), few(KEY)
+    for name, expected in eager.items():
+        assert compiled[name].dtype == expected.dtype, name
+        tolerance = 2e-5 if name == "normal" else 0
+        np.testing.assert_allclose(
+            np.asarray(compiled[name]), np.asarray(expected), rtol=tolerance, atol=tolerance, err_msg=name
+        )
+
+
+@pytest.mark.thorough
 def test_samples_without_rounding_are_equal() -> None:
     compiled, eager = adze.jit(exact_ones)(KEY), exact_ones(KEY)
     for name, expected in eager.items():
@@ -68,6 +91,7 @@ def test_samples_without_rounding_are_equal() -> None:
         assert np.array_equal(np.asarray(compiled[name]), np.asarray(expected)), name
 
 
+@pytest.mark.thorough
 def test_other_samples_are_equal_to_rounding() -> None:
     compiled, eager = adze.jit(rounded_ones)(KEY), rounded_ones(KEY)
     for name, expected in eager.items():

@@ -93,6 +93,7 @@ def test_traced_and_compiled_bits_are_the_eager_ones(device: str) -> None:
     same_bits(adze.jit(draws, device=chosen)(KEY), draws(KEY))
 
 
+@pytest.mark.thorough
 def test_batched_bits_are_those_of_a_loop_over_keys() -> None:
     keys = np.asarray(random.split(KEY, 6)).reshape(2, 3, 2)
     looped = [[draws(k) for k in row] for row in keys]

@@ -253,6 +253,7 @@ def test_higher_derivatives() -> None:
         same(f(np.float64(0.7)), expected(0.7))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "inner", ["grad", "jvp", "vjp", "jacfwd", "jacrev", "linearize", "jit(grad)", "grad(jit)"]
 )

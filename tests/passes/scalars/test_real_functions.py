@@ -36,7 +36,11 @@ def ulps(seen: np.ndarray, exact: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return np.where(agree | flushed, 0.0, np.where(np.isnan(error), np.inf, error)).astype(float)
 
 
-@pytest.fixture(scope="module", params=TARGETS, ids=lambda target: "-".join(target))
+@pytest.fixture(
+    scope="module",
+    params=[TARGETS[0], *(pytest.param(target, marks=pytest.mark.thorough) for target in TARGETS[1:])],
+    ids="-".join,
+)
 def target(request: pytest.FixtureRequest) -> tuple[str, str]:
     return request.param
 
