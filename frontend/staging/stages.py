@@ -26,7 +26,7 @@ from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
 from ...passes.lower.iree.chains import has_chains, keep_folds_apart
 from ...passes.lower.plan import hints_of
-from ...passes.lower.tuning.configuration import strip_configuration
+from ...passes.lower.tuning.conflicts import drop_tiles
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...runtime.artifact import artifact
 from ...runtime.artifact.files import write_atomically
@@ -313,7 +313,7 @@ class Lowered:
         return self._safer(lambda module: None)
 
     def _untuned(self) -> Any:
-        return self._safer(strip_configuration)
+        return self._safer(drop_tiles)
 
     def _safer(self, change: Callable[[Any], Any]) -> Any:
         """A copy of the module, changed, in which no fold is in a kernel with one that it depends on."""
