@@ -122,7 +122,7 @@ def test_loop_in_a_loop_stands_still_for_elements_that_are_done() -> None:
     gives(adze.vmap(outer), [2, 4, 0, 10], A)
 
 
-def test_functions_that_stop_nothing_take_no_flag() -> None:
+def test_functions_that_stop_nothing_take_no_predicate() -> None:
     text = adze.trace(adze.vmap(where_positive(adze.jit(xp.exp))), A).mlir("traced")
-    assert "guarded" not in text
-    assert "guarded" in adze.trace(adze.vmap(where_positive(adze.jit(root))), A).mlir("traced")
+    assert "predicated" not in text
+    assert "predicated" in adze.trace(adze.vmap(where_positive(adze.jit(root))), A).mlir("traced")
