@@ -28,7 +28,7 @@ from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext, lowers
 from ..tuning import configuration
-from .contraction import is_one, matrix_product
+from .contraction import Factor, is_one, matrix_product
 from .large_windows import permuted_copy, product_at_each_position
 from .tensor_ops import (
     collapse_axes,
@@ -177,10 +177,10 @@ def _ungrouped_convolution(
     if pointwise and set(window.window_strides) <= {1}:
         rows = collapse_axes(b, image, [list(range(spatial + 1)), [spatial + 1]])
         weights = collapse_axes(b, kernel, [list(range(spatial + 1)), [spatial + 1]])
-        product = matrix_product(ctx, rows, "mk", weights, "kn", source, carried)
+        product = matrix_product(ctx, Factor(rows, "mk"), Factor(weights, "kn"), source, carried)
         return _as_image(b, product, sizes)
     if spatial in _NAMED and source not in COMPLEX:
-        axis = _only_window_axis(b, sizes, b.shape(kernel)[:-2]) if spatial > 1 else None
+        axis = _only_window_axis(sizes, b.shape(kernel)[:-2]) if spatial > 1 else None
         if axis is not None:
             return _convolve_along(ctx, axis, image, kernel, sizes, window, source, carried)
         return _named_convolution(ctx, image, kernel, sizes, window, source, carried)
@@ -258,7 +258,7 @@ def _as_image(b: LinalgBuilder, product: Value, sizes: Sequence[Size]) -> Value:
     return expand_axes(b, product, [list(range(len(sizes) - 1)), [len(sizes) - 1]], sizes)
 
 
-def _only_window_axis(b: LinalgBuilder, sizes: Sequence[Size], window: Sequence[Size]) -> int | None:
+def _only_window_axis(sizes: Sequence[Size], window: Sequence[Size]) -> int | None:
     """The spatial axis along which a window of known size is wider than 1, if there is one only."""
     if not all(isinstance(n, int) for n in (*sizes, *window)):
         return None

@@ -31,7 +31,7 @@ from .tensor_ops import (
     pad_tensor,
     permute,
     size_product,
-    with_shape,
+    tensor_type_like,
 )
 
 
@@ -109,8 +109,8 @@ def _reshape_units(b: LinalgBuilder, x: Value, shape: Sequence[Size]) -> Value:
         return b.retype(x, shape)
     x = b.retype(x, [1] * len(b.shape(x)))
     if not shape:
-        return b.bind_shape(mlir.tensor.collapse_shape(with_shape(b, x, []), x, []), [])
-    expanded = mlir.tensor.expand_shape(with_shape(b, x, [1] * len(shape)), x, [], [], [1] * len(shape))
+        return b.bind_shape(mlir.tensor.collapse_shape(tensor_type_like(x, []), x, []), [])
+    expanded = mlir.tensor.expand_shape(tensor_type_like(x, [1] * len(shape)), x, [], [], [1] * len(shape))
     return b.retype(b.bind_shape(expanded, [1] * len(shape)), shape)
 
 

@@ -130,7 +130,7 @@ def _next_greatest(
         wanted = None if best is None else arith.cmpi(predicate.eq, here, others[-2])
         if last:
             later = arith.cmpi(predicate.sgt, at, others[1])
-            below = _before(b, [(here, others[0])], later)
+            below = _before([(here, others[0])], later)
             wanted = below if wanted is None else arith.andi(below, wanted)
         result = here if best is None else at
         if wanted is not None:
@@ -197,7 +197,7 @@ def _complement(b: LinalgBuilder, key: Value) -> Value:
     return b.materialise(flipped)
 
 
-def _before(b: LinalgBuilder, pairs: Sequence[tuple[Value, Value]], equal: Value) -> Value:
+def _before(pairs: Sequence[tuple[Value, Value]], equal: Value) -> Value:
     """Whether the left keys of the pairs come before the right ones, first pair first; ties: `equal`."""
     predicate = mlir.arith.CmpIPredicate
     result = equal
@@ -220,7 +220,7 @@ def _ranks(ctx: LoweringContext, keys: Sequence[Value], count: Size, size: Size)
         here, there, total = values[:n], values[n : 2 * n], values[-1]
         mine, other = (arith.index_cast(i32, mlir.linalg.IndexOp(a).result) for a in (1, 2))
         earlier = arith.cmpi(arith.CmpIPredicate.ult, other, mine)
-        before = _before(b, list(zip(there, here, strict=True)), earlier)
+        before = _before(list(zip(there, here, strict=True)), earlier)
         return arith.addi(total, arith.extui(i32, before))
 
     own, others = b.axes_map(3, (0, 1)), b.axes_map(3, (0, 2))
@@ -350,7 +350,7 @@ def _merged_places(b: LinalgBuilder, keys: Sequence[Value], pairs: Size, length:
             at = [row, arith.addi(base, probe)]
             pairs_of_keys = [(mlir.tensor.extract(k, at), m) for k, m in zip(keys, mine, strict=True)]
             # Of equal elements the left half's come first.
-            goes_before = _before(b, pairs_of_keys, is_right)
+            goes_before = _before(pairs_of_keys, is_right)
             open_ = arith.cmpi(arith.CmpIPredicate.ult, low, high)
             forward = arith.andi(open_, goes_before)
             low = arith.select(forward, arith.addi(middle, one), low)

@@ -176,7 +176,7 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
     positions = b.materialise(_index_vector(b, size, counted))
 
     def body(element: Value, best: Value, here: Value, _: Value) -> Value:
-        is_wanted = _is_extremum(b, dtype, element, best)
+        is_wanted = _is_extremum(dtype, element, best)
         return mlir.arith.select(is_wanted, here, b.scalars.constant(counted, none))
 
     candidates = b.generic(
@@ -219,7 +219,7 @@ def _replace_absent(b: LinalgBuilder, counted: np.dtype, none: int) -> ScalarRul
     return rule
 
 
-def _is_extremum(b: LinalgBuilder, dtype: np.dtype, element: Value, best: Value) -> Value:
+def _is_extremum(dtype: np.dtype, element: Value, best: Value) -> Value:
     if dtype not in FLOATS:
         return mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, element, best)
     equal = mlir.arith.cmpf(mlir.arith.CmpFPredicate.OEQ, element, best)

@@ -84,7 +84,7 @@ def collapse_axes(b: LinalgBuilder, x: Value, groups: Sequence[Sequence[int]]) -
         return x
     merged = [size_product(b, [shape[a] for a in g]) for g in groups if g]
     if any(len(g) > 1 for g in groups) or (not merged and shape):
-        type_ = with_shape(b, x, merged)
+        type_ = tensor_type_like(x, merged)
         rows = [list(g) for g in groups if g]
         x = b.bind_shape(mlir.tensor.collapse_shape(type_, x, rows), merged)
     if all(groups):
@@ -97,7 +97,7 @@ def drop_unit_axes(b: LinalgBuilder, x: Value, keep: Sequence[bool]) -> Value:
     """`x` without the axes, of size 1, that `keep` is False for."""
     kept = [n for n, here in zip(b.shape(x), keep, strict=True) if here]
     rows = units_beside(keep) if kept else []
-    return b.bind_shape(mlir.tensor.collapse_shape(with_shape(b, x, kept), x, rows), kept)
+    return b.bind_shape(mlir.tensor.collapse_shape(tensor_type_like(x, kept), x, rows), kept)
 
 
 def expand_axes(b: LinalgBuilder, x: Value, groups: Sequence[Sequence[int]], shape: Sequence[Size]) -> Value:
@@ -108,11 +108,12 @@ def expand_axes(b: LinalgBuilder, x: Value, groups: Sequence[Sequence[int]], sha
     static = [n if isinstance(n, int) else DYNAMIC for n in shape]
     dynamic = [n for n in shape if not isinstance(n, int)]
     rows = [list(g) for g in groups]
-    value = mlir.tensor.expand_shape(with_shape(b, x, shape), x, rows, dynamic, static)
+    value = mlir.tensor.expand_shape(tensor_type_like(x, shape), x, rows, dynamic, static)
     return b.bind_shape(value, shape)
 
 
-def with_shape(b: LinalgBuilder, x: Value, shape: Sequence[Size]) -> Type:
+def tensor_type_like(x: Value, shape: Sequence[Size]) -> Type:
+    """The type of tensors of this shape with the elements of `x`."""
     static = [n if isinstance(n, int) else DYNAMIC for n in shape]
     return mlir.ir.RankedTensorType.get(static, mlir.ir.RankedTensorType(x.type).element_type)
 
@@ -134,7 +135,7 @@ def pad_tensor(b: LinalgBuilder, x: Value, low: Sequence[Size], high: Sequence[S
         return insert_slice(b, x, b.bind_shape(whole, shape), low, [1] * len(shape))
     sizes = [[n if isinstance(n, int) else DYNAMIC for n in part] for part in (low, high)]
     values = [[n for n in part if not isinstance(n, int)] for part in (low, high)]
-    op = mlir.tensor.PadOp(with_shape(b, x, shape), x, *values, *sizes)
+    op = mlir.tensor.PadOp(tensor_type_like(x, shape), x, *values, *sizes)
     index = ir.IndexType.get(b.context)
     rank = len(shape)
     block = op.regions[0].blocks.append(*[index] * rank, arg_locs=[ir.Location.current] * rank)
@@ -150,7 +151,7 @@ def extract_slice(
     offsets, sizes = [b.size(n) for n in offsets], [b.size(n) for n in sizes]
     static = [[n if isinstance(n, int) else DYNAMIC for n in part] for part in (offsets, sizes)]
     values = [[n for n in part if not isinstance(n, int)] for part in (offsets, sizes)]
-    type_ = with_shape(b, x, sizes)
+    type_ = tensor_type_like(x, sizes)
     value = mlir.tensor.extract_slice(type_, x, values[0], values[1], [], *static, list(strides))
     return b.bind_shape(value, sizes)
 
