@@ -1,7 +1,7 @@
 """Faults of IREE that are fenced in: each test fails once IREE is right, and then its fence can go.
 
 What only some programs show is watched over elsewhere: the files of `passes/lower/iree/` and of
-`runtime/compile/faults/` say what their symptom is and which test says when they can go. Here that is checked.
+`runtime/compile/faults/` say what their symptom is and which test says when they can go: checked here.
 """
 
 from __future__ import annotations
