@@ -166,7 +166,7 @@ def mutations() -> list[Mutation]:
         with_attribute("scan", "lower", "reverse", lambda reverse: not reverse),
         negated("while", "batch"),
         does_nothing("adze.passes.pipeline.inline", *IR_TESTS),
-        does_nothing("adze.passes.pipeline.verify", *IR_TESTS),
+        does_nothing("adze.passes.registry.verify", *IR_TESTS),
         does_nothing("adze.cli.opt.check_print_after", "tests/cli/test_opt.py"),
     ]
 
