@@ -27,7 +27,8 @@ from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.plan import Plan, hints_of
-from .lower.tuning.configuration import ModuleHints, settle
+from .lower.tuning.conflicts import resolve_tiles
+from .lower.tuning.hints import ModuleHints
 from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
@@ -74,7 +75,7 @@ class ResolveTiles(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         if _has_tiles(module):
-            settle(module)
+            resolve_tiles(module)
 
 
 PIPELINE: Final[tuple[Pass, ...]] = (

@@ -17,7 +17,7 @@ from .analysis.check_nans import CheckNans
 from .analysis.verify import invalid, verify
 from .base import Pass
 from .lower.iree.recomputed_reductions import SeparateReductions
-from .lower.tuning.configuration import strip_configuration
+from .lower.tuning.conflicts import drop_tiles
 from .pipeline import LOWER, OPTIMIZE, PIPELINE
 from .transforms import TRANSFORMS
 
@@ -44,7 +44,7 @@ class StripTiles(Pass):
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:
-        strip_configuration(module)
+        drop_tiles(module)
 
 
 @dataclass(frozen=True)

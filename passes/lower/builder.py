@@ -1,92 +1,83 @@
-"""What every lowering form stands on: constants, sizes, shapes, empty tensors and `linalg.generic`.
+"""The builder of lowered IR: sizes, shapes, tensors, constants and `linalg.generic`. It knows no op of adze.
 
-Values here are MLIR values of signless types; a size is an `int` where it is known and an `index` value
-where not. `shape` remembers, for each lowered tensor, the size of each of its axes, so that two dynamic
-dimensions that are one and the same value need no check, and two that may differ get a `cf.assert`:
-IREE itself does not compare them and would read out of bounds.
+Input: MLIR values of signless types, and sizes: an `int` where a size is known, an `index` value where not.
+Output: the values of the ops that it emits at the ambient insertion point.
+Idea: `shape` remembers the size of each axis of each lowered tensor. Two dynamic dimensions that are one
+value need no check; two that may differ get a `cf.assert`, since IREE does not compare them and would read
+out of bounds.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.types import BFLOAT16, BOOL, COMPLEX, TensorType, ValueType, storage
+from ...dialects.types import BFLOAT16, COMPLEX, storage
 from ...runtime.targets import TargetKind
 from .barriers import compute_barrier, opaque
 from .scalars import Scalars
-from .tuning.configuration import ModuleHints
 
-Size = Any  # int | ir.Value of type index
-ScalarRule = Callable[..., Any]
-DYNAMIC = -(2**63)
+if TYPE_CHECKING:
+    from iree.compiler import ir
+
+Value: TypeAlias = "ir.Value"
+Type: TypeAlias = "ir.Type"
+Attribute: TypeAlias = "ir.Attribute"
+Operation: TypeAlias = "ir.Operation"
+Size: TypeAlias = "int | ir.Value"
+Body: TypeAlias = "Callable[..., ir.Value | Sequence[ir.Value]]"  # scalars of a generic -> what it yields
+ScalarRule: TypeAlias = "Callable[..., ir.Value]"  # (scalars, dtypes, *operands, **attributes) -> result
+SizeOperation = Literal["size_add", "size_sub", "size_mul", "size_div", "size_max", "size_min"]
+
+DYNAMIC: Final = -(2**63)
 
 
-class LoweringCore:
-    """State of lowering one module, and the primitives that the forms are written in.
+class LinalgBuilder:
+    """Emits lowered IR, and remembers the shapes of what it emitted.
 
-    `operand_types` and `result_types` are the adze types (signed) of the op being lowered.
+    `complex_numbers` holds the tensors of equal complex elements with their number; `is_configured` says
+    whether an op carries `compilation_info`.
     """
 
-    def __init__(self, context: mlir.ir.Context, target: Any) -> None:
+    def __init__(self, context: ir.Context, kind: TargetKind) -> None:
         self.context = context
-        self.target = target
-        self.scalars = Scalars(TargetKind(target.kind).value)
-        self.operand_types: tuple[ValueType, ...] = ()
-        self.result_types: tuple[ValueType, ...] = ()
-        self.operation: Any = None  # the op being lowered
-        self.hints = ModuleHints()
-        self.module: Any = None
-        self.readers: dict[mlir.ir.Value, int] = {}  # how many ops read what this value stands for
-        self._shapes: dict[mlir.ir.Value, tuple[Size, ...]] = {}
-        self.complex_numbers: dict[mlir.ir.Value, np.generic] = {}  # complex constants of equal elements
-        self._known: dict[mlir.ir.Value, int] = {}
-        self._equal: set[tuple[Any, Any]] = set()
-        self._identity_maps: dict[int, mlir.ir.Attribute] = {}
-        self._axes_maps: dict[tuple[int, ...], mlir.ir.Attribute] = {}
-        self._arrays: dict[tuple[Any, ...], mlir.ir.Attribute] = {}
-        self._segments: dict[tuple[int, int], mlir.ir.Attribute] = {}
-        self._tensors: dict[Any, mlir.ir.Type] = {}
-        self.copied: dict[Any, mlir.ir.Operation] = {}  # elementwise ops, to be made again
-        self.is_configured = False  # whether an op has `compilation_info`
+        self.scalars = Scalars(kind.value)
+        self.complex_numbers: dict[Value, np.generic] = {}
+        self.is_configured = False
+        self._shapes: dict[Value, tuple[Size, ...]] = {}
+        self._constants: dict[Value, int] = {}
+        self._equal: set[tuple[Size, Size]] = set()
+        self._identity_maps: dict[int, Attribute] = {}
+        self._axes_maps: dict[tuple[int, ...], Attribute] = {}
+        self._arrays: dict[tuple[Attribute, ...], Attribute] = {}
+        self._segments: dict[tuple[int, int], Attribute] = {}
+        self._tensor_types: dict[tuple[tuple[int, ...], np.dtype], Type] = {}
+        self._templates: dict[tuple[object, ...], Operation] = {}
         self._iterators = {
             kind: mlir.ir.Attribute.parse(f"#linalg.iterator_type<{kind}>", context)
             for kind in ("parallel", "reduction")
         }
 
-    @property
-    def result_type(self) -> TensorType:
-        """The type of the only result of the op being lowered."""
-        (type_,) = self.result_types
-        assert isinstance(type_, TensorType)
-        return type_
-
-    @property
-    def is_returned(self) -> bool:
-        """Whether nothing but the function's `return` reads what is being lowered: no one to fuse it with."""
-        uses = (use for result in self.operation.results for use in result.uses)
-        return all(use.owner.operation.name == "func.return" for use in uses)
-
     # -- sizes ---------------------------------------------------------------------------------
 
     def size(self, value: Size) -> Size:
         """`value` as an int if it is one or is known to be a constant."""
-        return value if isinstance(value, int) else self._known.get(value, value)
+        return value if isinstance(value, int) else self._constants.get(value, value)
 
-    def size_value(self, size: Size) -> mlir.ir.Value:
+    def size_value(self, size: Size) -> Value:
         """`size` as an `index` value."""
         if not isinstance(size, int):
             return size
         value = mlir.arith.constant(mlir.ir.IndexType.get(self.context), size)
-        self._known[value] = size
+        self._constants[value] = size
         return value
 
-    def size_arithmetic(self, name: str, m: Size, n: Size) -> Size:
-        """`size_add`, `size_sub`, `size_mul`, `size_div`, `size_max` or `size_min`, folded where known."""
+    def size_arithmetic(self, name: SizeOperation, m: Size, n: Size) -> Value:
+        """The size `name` of `m` and `n` as an `index` value, a constant where both are known."""
         m, n = self.size(m), self.size(n)
         if isinstance(m, int) and isinstance(n, int):
             return self.size_value(
@@ -109,15 +100,16 @@ class LoweringCore:
         }[name]
         return emit(self.size_value(m), self.size_value(n))
 
-    def size_scalar(self, n: Size) -> mlir.ir.Value:
+    def size_scalar(self, n: Size) -> Value:
         """A size as an i64."""
         i64 = mlir.ir.IntegerType.get_signless(64, self.context)
         return mlir.arith.index_cast(i64, self.size_value(n))
 
-    def size_to_array(self, n: Size, dtype: np.dtype) -> mlir.ir.Value:
-        """A size as a 0-d tensor."""
-        scalar = self.scalars.convert(np.dtype(np.int64), dtype, self.size_scalar(n))
-        return mlir.tensor.from_elements(self.tensor((), dtype), [scalar])
+    def calculate(self, name: SizeOperation, m: Size, n: Size) -> Size:
+        """`size_arithmetic`, as an int where it is known."""
+        if isinstance(n, int) and n == 0 and name in ("size_add", "size_sub"):
+            return m
+        return self.size(self.size_arithmetic(name, m, n))
 
     def require_equal(self, left: Size, right: Size, message: str) -> None:
         """Emit a run-time check that two sizes agree, unless they are known to."""
@@ -131,31 +123,40 @@ class LoweringCore:
         equal = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, self.size_value(left), self.size_value(right))
         mlir.cf.assert_(equal, message)
 
+    def require_at_most(self, low: Size, high: Size, message: str) -> None:
+        """Emit a run-time check that `low <= high`, unless both are known or they are the same value."""
+        low, high = self.size(low), self.size(high)
+        if (isinstance(low, int) and isinstance(high, int)) or low == high:
+            return  # inference has rejected static contradictions
+        predicate = mlir.arith.CmpIPredicate.sle
+        holds = mlir.arith.cmpi(predicate, self.size_value(low), self.size_value(high))
+        mlir.cf.assert_(holds, message)
+
     # -- tensors -------------------------------------------------------------------------------
 
-    def tensor(self, shape: Sequence[Size | None], dtype: np.dtype) -> mlir.ir.Type:
+    def tensor_type(self, shape: Sequence[Size | None], dtype: np.dtype) -> Type:
         """The signless tensor type of a shape (entries that are not integers are dynamic)."""
         static = tuple(n if isinstance(n, int) else DYNAMIC for n in shape)
-        found = self._tensors.get((static, dtype))
-        if found is None:
-            found = mlir.ir.RankedTensorType.get(static, self.scalars.element_type(dtype))
-            self._tensors[static, dtype] = found
-        return found
+        type_ = self._tensor_types.get((static, dtype))
+        if type_ is None:
+            type_ = mlir.ir.RankedTensorType.get(static, self.scalars.element_type(dtype))
+            self._tensor_types[static, dtype] = type_
+        return type_
 
-    def shape(self, value: mlir.ir.Value) -> tuple[Size, ...]:
+    def shape(self, value: Value) -> tuple[Size, ...]:
         """The sizes of a tensor's axes; emits `tensor.dim` the first time a dynamic one is asked for."""
-        found = self._shapes.get(value)
-        if found is None:
+        shape = self._shapes.get(value)
+        if shape is None:
             sizes = []
             for axis, n in enumerate(mlir.ir.RankedTensorType(value.type).shape):
                 if n == DYNAMIC:
                     sizes.append(mlir.tensor.dim(value, self.size_value(axis)))
                 else:
                     sizes.append(n)
-            found = self._shapes[value] = tuple(sizes)
-        return found
+            shape = self._shapes[value] = tuple(sizes)
+        return shape
 
-    def bind_shape(self, value: mlir.ir.Value, shape: Sequence[Size]) -> mlir.ir.Value:
+    def bind_shape(self, value: Value, shape: Sequence[Size]) -> Value:
         """Remember the sizes of `value`'s axes, so that equal ones are seen to be equal."""
         self._shapes[value] = self._sizes(shape)
         return value
@@ -163,7 +164,7 @@ class LoweringCore:
     def _sizes(self, shape: Sequence[Size]) -> tuple[Size, ...]:
         return tuple([n if type(n) is int else self.size(n) for n in shape])
 
-    def merged_shape(self, *values: mlir.ir.Value) -> tuple[Size, ...]:
+    def merged_shape(self, *values: Value) -> tuple[Size, ...]:
         """The common shape of tensors that must agree; static sizes win, the rest is checked at run time."""
         shapes = [self.shape(v) for v in values]
         if all(shape == shapes[0] for shape in shapes):
@@ -176,7 +177,7 @@ class LoweringCore:
                 merged[axis] = m if isinstance(m, int) else n if isinstance(n, int) else m
         return tuple(merged)
 
-    def retype(self, value: mlir.ir.Value, shape: Sequence[Size]) -> mlir.ir.Value:
+    def retype(self, value: Value, shape: Sequence[Size]) -> Value:
         """`value` cast to the static knowledge in `shape` (`tensor.cast`), shape remembered."""
         old = mlir.ir.RankedTensorType(value.type)
         static = [n if isinstance(n, int) else DYNAMIC for n in shape]
@@ -184,24 +185,33 @@ class LoweringCore:
             value = mlir.tensor.cast(mlir.ir.RankedTensorType.get(static, old.element_type), value)
         return self.bind_shape(value, shape)
 
-    def empty(self, shape: Sequence[Size], dtype: np.dtype) -> mlir.ir.Value:
+    def cast(self, value: Value, type_: Type) -> Value:
+        """`value` as a tensor of another static knowledge of its sizes (`tensor.cast`)."""
+        return value if value.type == type_ else mlir.tensor.cast(type_, value)
+
+    def empty(self, shape: Sequence[Size], dtype: np.dtype) -> Value:
         """An uninitialised tensor."""
         shape = self._sizes(shape)
         dynamic = [n for n in shape if not isinstance(n, int)]
-        type_ = self.tensor(shape, dtype)
+        type_ = self.tensor_type(shape, dtype)
         op = mlir.ir.Operation.create("tensor.empty", results=[type_], operands=dynamic)
         self._shapes[op.result] = shape
         return op.result
 
-    def fill(self, scalar: mlir.ir.Value, shape: Sequence[Size], dtype: np.dtype) -> mlir.ir.Value:
+    def empty_of_element(self, element: Type, shape: Sequence[Size]) -> Value:
+        """An uninitialised tensor of an MLIR element type."""
+        shape = [self.size(n) for n in shape]
+        return self.bind_shape(mlir.tensor.EmptyOp(shape, element).result, shape)
+
+    def fill(self, scalar: Value, shape: Sequence[Size], dtype: np.dtype) -> Value:
         """A tensor all of whose elements are the scalar value."""
         init = self.empty(shape, dtype)
         filled = mlir.linalg.fill(scalar, outs=[init])
         return self.bind_shape(filled, self.shape(init))
 
-    def constant(self, array: np.ndarray) -> mlir.ir.Value:
+    def constant(self, array: np.ndarray) -> Value:
         """A constant tensor, in a signless element type."""
-        type_ = self.tensor(array.shape, array.dtype)
+        type_ = self.tensor_type(array.shape, array.dtype)
         if array.dtype in COMPLEX:
             return self._complex_constant(array)
         if array.dtype == BFLOAT16:
@@ -211,78 +221,92 @@ class LoweringCore:
         attribute = mlir.ir.DenseElementsAttr.get(np.ascontiguousarray(array), type=type_)
         return self.bind_shape(mlir.arith.constant(type_, attribute), array.shape)
 
-    def _bfloat16_constant(self, array: np.ndarray, type_: mlir.ir.Type) -> mlir.ir.Value:
+    def _bfloat16_constant(self, array: np.ndarray, type_: Type) -> Value:
         attribute = mlir.ir.DenseElementsAttr.get(storage(array), type=type_)
         return self.bind_shape(mlir.arith.constant(type_, attribute), array.shape)
 
-    def _complex_constant(self, array: np.ndarray) -> mlir.ir.Value:
+    def _complex_constant(self, array: np.ndarray) -> Value:
         """Two real constants put together: a dense complex attribute crashes IREE."""
         real, imag = self.constant(array.real.copy()), self.constant(array.imag.copy())
-        made = self.elementwise_as(
+        value = self.map_elements(
             array.dtype, lambda s, dtypes, re, im: s.complex(dtypes[0], re, im), real, imag
         )
         if array.size and array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size:
-            self.complex_numbers[made] = array.reshape(-1)[0]
-        return made
+            self.complex_numbers[value] = array.reshape(-1)[0]
+        return value
 
-    def materialise(self, x: Any) -> Any:
+    def materialise(self, x: Value) -> Value:
         """`x`, written to memory before it is used: IREE does not fuse through this."""
         return self.bind_shape(compute_barrier(x), self.shape(x))
 
-    def hidden(self, x: Any) -> Any:
-        """`x`, written to memory before, with what IREE knows of its sizes forgotten."""
+    def materialise_opaque(self, x: Value) -> Value:
+        """`x`, written to memory before it is used, with what IREE knows of its sizes forgotten."""
         shape = self.shape(x)
         return self.bind_shape(opaque(x, [n for n in shape if not isinstance(n, int)]), shape)
 
     # -- linalg --------------------------------------------------------------------------------
 
-    def identity_map(self, rank: int) -> mlir.ir.Attribute:
+    def identity_map(self, rank: int) -> Attribute:
         """The affine map attribute `(d0, ..., dn) -> (d0, ..., dn)`."""
-        found = self._identity_maps.get(rank)
-        if found is None:
+        attribute = self._identity_maps.get(rank)
+        if attribute is None:
             map_ = mlir.ir.AffineMap.get_identity(rank, self.context)
-            found = self._identity_maps[rank] = mlir.ir.AffineMapAttr.get(map_)
-        return found
+            attribute = self._identity_maps[rank] = mlir.ir.AffineMapAttr.get(map_)
+        return attribute
 
-    def axes_map(self, rank: int, axes: Sequence[int]) -> mlir.ir.Attribute:
+    def axes_map(self, rank: int, axes: Sequence[int]) -> Attribute:
         """The affine map attribute `(d0, ..., d<rank-1>) -> (d<axes[0]>, ...)`."""
-        found = self._axes_maps.get((rank, *axes))
-        if found is None:
+        attribute = self._axes_maps.get((rank, *axes))
+        if attribute is None:
             dims = [mlir.ir.AffineExpr.get_dim(a, self.context) for a in axes]
-            found = mlir.ir.AffineMapAttr.get(mlir.ir.AffineMap.get(rank, 0, dims, self.context))
-            self._axes_maps[rank, *axes] = found
-        return found
+            attribute = mlir.ir.AffineMapAttr.get(mlir.ir.AffineMap.get(rank, 0, dims, self.context))
+            self._axes_maps[rank, *axes] = attribute
+        return attribute
 
-    def _array(self, entries: Sequence[mlir.ir.Attribute]) -> mlir.ir.Attribute:
+    def _array(self, entries: Sequence[Attribute]) -> Attribute:
         key = tuple(entries)
-        found = self._arrays.get(key)
-        if found is None:
-            found = self._arrays[key] = mlir.ir.ArrayAttr.get(list(key), self.context)
-        return found
+        array = self._arrays.get(key)
+        if array is None:
+            array = self._arrays[key] = mlir.ir.ArrayAttr.get(list(key), self.context)
+        return array
 
-    def _segment(self, inputs: int, inits: int) -> mlir.ir.Attribute:
-        found = self._segments.get((inputs, inits))
-        if found is None:
-            found = mlir.ir.DenseI32ArrayAttr.get([inputs, inits], self.context)
-            self._segments[inputs, inits] = found
-        return found
+    def _segment(self, inputs: int, inits: int) -> Attribute:
+        segment = self._segments.get((inputs, inits))
+        if segment is None:
+            segment = mlir.ir.DenseI32ArrayAttr.get([inputs, inits], self.context)
+            self._segments[inputs, inits] = segment
+        return segment
 
     def generic(
         self,
-        inputs: Sequence[mlir.ir.Value],
-        inits: Sequence[mlir.ir.Value],
-        maps: Sequence[mlir.ir.Attribute],
+        inputs: Sequence[Value],
+        inits: Sequence[Value],
+        maps: Sequence[Attribute],
         iterators: Sequence[str],
-        body: Callable[..., mlir.ir.Value | Sequence[mlir.ir.Value]],
-        configuration: mlir.ir.Attribute | None = None,
-    ) -> Any:
-        """A `linalg.generic`; `body` gets one scalar an input and an init, and gives the yielded scalars."""
+        body: Body,
+        configuration: Attribute | None = None,
+    ) -> Value:
+        """The result of a `linalg.generic` with one init; see `generics`."""
+        (result,) = self.generics(inputs, inits, maps, iterators, body, configuration)
+        return result
+
+    def generics(
+        self,
+        inputs: Sequence[Value],
+        inits: Sequence[Value],
+        maps: Sequence[Attribute],
+        iterators: Sequence[str],
+        body: Body,
+        configuration: Attribute | None = None,
+    ) -> tuple[Value, ...]:
+        """The results of a `linalg.generic`; `body` takes a scalar of each input and init and returns the
+        scalars that are yielded."""
         ir = mlir.ir
-        numbers = self._numbers(inputs, iterators)
+        numbers = self._repeated_numbers(inputs, iterators)
         is_read = [*(number is None for number in numbers), *(True for _ in inits)]
         maps = list(itertools.compress(maps, is_read))
         inputs = list(itertools.compress(inputs, is_read))
-        attributes: dict[str, mlir.ir.Attribute] = {
+        attributes: dict[str, Attribute] = {
             "indexing_maps": self._array(maps),
             "iterator_types": self._array([self._iterators[i] for i in iterators]),
             "operandSegmentSizes": self._segment(len(inputs), len(inits)),
@@ -297,47 +321,46 @@ class LoweringCore:
             attributes=attributes,
             regions=1,
         )
-        elements = [v.type.element_type for v in (*inputs, *inits)]
+        types = [v.type.element_type for v in (*inputs, *inits)]
         location = ir.Location.current
-        block = op.regions[0].blocks.append(*elements, arg_locs=[location] * len(elements))
+        block = op.regions[0].blocks.append(*types, arg_locs=[location] * len(types))
         with ir.InsertionPoint(block):
             scalars = iter(block.arguments)
-            given = [next(scalars) if n is None else self.scalars.constant(n.dtype, n) for n in numbers]
-            yielded = body(*given, *scalars)
+            elements = [next(scalars) if n is None else self.scalars.constant(n.dtype, n) for n in numbers]
+            yielded = body(*elements, *scalars)
             values = [yielded] if isinstance(yielded, ir.Value) else list(yielded)
             ir.Operation.create("linalg.yield", operands=values)
         for result, init in zip(op.results, inits, strict=True):
             self._shapes[result] = self.shape(init)
-        return op.results[0] if len(inits) == 1 else tuple(op.results)
+        return tuple(op.results)
 
-    def _numbers(self, inputs: Sequence[mlir.ir.Value], iterators: Sequence[str]) -> list[Any]:
+    def _repeated_numbers(self, inputs: Sequence[Value], iterators: Sequence[str]) -> list[np.generic | None]:
         """For each input the complex number that it repeats, where the body can have that in its place.
 
-        A dispatch that computes a constant, read both inside a loop and outside, IREE leaves where it may not
-        be ("streamable op expected to be in an execution region"). A body without any input would not do: of
-        it IREE makes a fill, and of complex128 it cannot.
+        A dispatch that computes a constant which is used both inside a loop and outside, IREE leaves where it
+        may not be ("streamable op expected to be in an execution region"). A body without any input would not
+        do: of it IREE makes a fill, and of complex128 it cannot.
         """
         is_parallel = all(iterator == "parallel" for iterator in iterators)
-        found = [self.complex_numbers.get(v) if is_parallel or not v.type.shape else None for v in inputs]
-        return found if any(number is None for number in found) else [None] * len(inputs)
+        numbers = [self.complex_numbers.get(v) if is_parallel or not v.type.shape else None for v in inputs]
+        return numbers if any(number is None for number in numbers) else [None] * len(inputs)
 
-    def elementwise(self, rule: ScalarRule, *operands: mlir.ir.Value, **attributes: Any) -> Any:
-        """Apply a scalar rule to each element of equally shaped tensors; the dtypes are the op's own."""
-        dtypes = tuple(t.dtype for t in self.operand_types if isinstance(t, TensorType))
-        return self._map(rule, dtypes, self.result_type.dtype, operands, attributes)
+    def map_elements(self, dtype: np.dtype, rule: ScalarRule, *operands: Value) -> Value:
+        """`rule` of each element of equally shaped tensors; `dtype` is that of operands and result."""
+        return self.elementwise(rule, (dtype,) * len(operands), dtype, operands, {})
 
-    def elementwise_as(self, dtype: np.dtype, rule: ScalarRule, *operands: mlir.ir.Value) -> Any:
-        """`elementwise` for tensors that are not the op's operands: `dtype` names result and operands."""
-        return self._map(rule, (dtype,) * len(operands), dtype, operands, {})
-
-    def _map(
+    def elementwise(
         self,
         rule: ScalarRule,
         dtypes: tuple[np.dtype, ...],
         result: np.dtype,
-        operands: Sequence[mlir.ir.Value],
-        attributes: dict[str, Any],
-    ) -> mlir.ir.Value:
+        operands: Sequence[Value],
+        attributes: Mapping[str, object],
+    ) -> Value:
+        """The tensor of dtype `result` of `rule(scalars, dtypes, *elements, **attributes)`.
+
+        An op equal to an earlier one but for its operands is a copy of it, which is four times as fast.
+        """
         shape = self.merged_shape(*operands)
         static = [n if isinstance(n, int) else DYNAMIC for n in shape]
         if any(v.type.shape != static for v in operands):
@@ -346,28 +369,28 @@ class LoweringCore:
         init = self.empty(shape, result)
         key = (rule, dtypes, init.type, *[v.type for v in operands], *attributes.items())
         has_numbers = any(v in self.complex_numbers for v in operands)
-        like = None if has_numbers else self.copied.get(key)
-        if like is not None:
-            return self._again(like, [*operands, init])
+        template = None if has_numbers else self._templates.get(key)
+        if template is not None:
+            return self._instantiate(template, [*operands, init])
 
-        def body(*scalars: mlir.ir.Value) -> mlir.ir.Value:
+        def body(*scalars: Value) -> Value:
             return rule(self.scalars, dtypes, *scalars[:-1], **attributes)
 
         maps = [self.identity_map(rank)] * (len(operands) + 1)
-        made = self.generic(operands, [init], maps, ["parallel"] * rank, body)
+        mapped = self.generic(operands, [init], maps, ["parallel"] * rank, body)
         if not has_numbers:
-            self.copied[key] = made.owner
-        return made
+            self._templates[key] = mapped.owner
+        return mapped
 
-    def _again(self, like: mlir.ir.Operation, operands: Sequence[mlir.ir.Value]) -> mlir.ir.Value:
-        """What `like` computes, of other operands of the same types: copied, which is four times as fast."""
-        clone = like.clone(ip=mlir.ir.InsertionPoint.current)
+    def _instantiate(self, template: Operation, operands: Sequence[Value]) -> Value:
+        """A copy of `template` on other operands of the same types."""
+        clone = template.clone(ip=mlir.ir.InsertionPoint.current)
         clone.location = mlir.ir.Location.current
-        places = clone.operands
+        clone_operands = clone.operands
         for position, operand in enumerate(operands):
-            places[position] = operand
+            clone_operands[position] = operand
         return self.bind_shape(clone.results[0], self.shape(operands[-1]))
 
-    def is_bool(self, type_: TensorType) -> bool:
-        """Whether arrays of this type hold i1."""
-        return type_.dtype == BOOL
+    def forget_templates(self) -> None:
+        """Copy no op emitted so far: ops may be erased from here on."""
+        self._templates.clear()

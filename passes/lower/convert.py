@@ -19,12 +19,13 @@ from ...dialects import mlir, views
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.dialect import OPS
-from ...dialects.errors import AdzeError, MissingRuleError
-from ...dialects.op import DIALECT, Op, Undefined
+from ...dialects.errors import AdzeError
+from ...dialects.op import DIALECT, Op
 from ...dialects.types import TensorType, ValueType
 from ..base import Pass
 from ..ir.functions import functions
 from ..ir.marks import BARRIER
+from . import forms as forms  # fills the table of lowerings
 from .lowering import Lowering
 from .plan import hints_of, target_of
 
@@ -48,15 +49,14 @@ class _Conversion:
         self.context = module.context
         self.codec = Codec(self.context)
         self.reader = Reader(self.codec)
-        self.lowering = Lowering(self.context, target_of(module))
-        self.lowering.hints = hints_of(module)
+        self.lowering = Lowering(module, target_of(module), hints_of(module))
+        self.builder = self.lowering.builder
         self.declared: dict[mlir.ir.Value, ValueType] = {}
         self.failure: AdzeError | None = None
 
     def run(self) -> None:
         with self.context, mlir.ir.Location.unknown():
-            self.lowering.module = self.module
-            self.lowering.scalars.share_in(self.module)
+            self.builder.scalars.share_in(self.module)
             functions(self.module)  # refuses a module that holds anything else
             self._erase_signedness()
             rewrite = mlir.rewrite
@@ -77,6 +77,7 @@ class _Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
+            self.builder.forget_templates()
 
     def _erase_signedness(self) -> None:
         """Give every unsigned value its signless type, remembering what it was declared to be."""
@@ -96,7 +97,7 @@ class _Conversion:
             value.set_type(self._erased(declared))
 
     def _erased(self, declared: TensorType) -> mlir.ir.Type:
-        return self.lowering.tensor(declared.shape, declared.dtype)
+        return self.builder.tensor_type(declared.shape, declared.dtype)
 
     def _erase_signature(self, function: Any) -> None:
         block = function.regions[0].blocks[0]
@@ -123,38 +124,33 @@ class _Conversion:
         return pattern
 
     def _convert(self, op: type[Op], operation: Any, adaptor: Any, rewriter: Any) -> None:
-        if isinstance(op.lower, Undefined):
-            raise MissingRuleError(f"op 'adze.{op.name}' cannot be lowered: {op.lower.reason}")
         originals = list(operation.operands)
         converted = dict(zip(originals, adaptor.operands, strict=True))
-        lowering = self.lowering
-        lowering.operation = operation
-        lowering.operand_types = tuple(self._type(v) for v in originals)
-        lowering.result_types = tuple(self._type(v) for v in operation.results)
-        application = self.reader.read(operation, lambda v: lowering.size(converted[v]))
+        operand_types = tuple(self._type(v) for v in originals)
+        result_types = tuple(self._type(v) for v in operation.results)
+        application = self.reader.read(operation, lambda v: self.builder.size(converted[v]))
         assert application is not None
         with rewriter.ip, operation.location:
-            lowered = op.lower(lowering, *application.operands, **application.attributes)
-            values = list(lowered) if isinstance(lowered, tuple) else [] if lowered is None else [lowered]
-            values = [self._as_declared(v, t) for v, t in zip(values, lowering.result_types, strict=True)]
+            lowered = self.lowering.lower(
+                op, operation, operand_types, result_types, application.operands, application.attributes
+            )
+            values = [self._as_declared(v, t) for v, t in zip(lowered, result_types, strict=True)]
             if BARRIER in operation.attributes:
-                values = [lowering.materialise(v) for v in values]
-        readers = lowering.readers
+                values = [self.builder.materialise(v) for v in values]
         for result, value in zip(operation.results, values, strict=True):
-            # A value that stands for two results, one no more than the other, has the readers of both.
-            readers[value] = max(readers.get(value, 0) - 1, 0) + sum(1 for _ in result.uses)
+            self.lowering.count_uses(value, result)
         rewriter.replace_op(operation, values)
 
     def _as_declared(self, value: Any, declared: ValueType) -> mlir.ir.Value:
         """A result in the exact type its users were built for; sizes as `index` values."""
         if not isinstance(declared, TensorType):
-            return self.lowering.size_value(value)
+            return self.builder.size_value(value)
         expected = self._erased(declared)
         if value.type == expected:
             return value
-        shape = self.lowering.shape(value)
+        shape = self.builder.shape(value)
         cast = mlir.tensor.cast(expected, value)
-        return self.lowering.bind_shape(cast, shape)
+        return self.builder.bind_shape(cast, shape)
 
 
 def _identity(type_: mlir.ir.Type) -> mlir.ir.Type:

@@ -1,4 +1,4 @@
-"""Reductions of large arrays, fused with what computes their operands and with each other: `forms/fusion.py`.
+"""Large reductions, fused with the ops of their operands and with each other (`forms/reduction_fusion.py`).
 
 Input: lowered functions, before the bodies of loops are inlined. Output: the same program with fewer passes
 over memory. What the conversion knew of complex constants is read from the IR again.
@@ -14,11 +14,12 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.types import COMPLEX64, COMPLEX128
+from ...runtime.targets import TargetKind
 from ..base import Pass
 from ..ir.functions import functions
-from .forms.fusion import fuse
-from .forms.generics import repeated_constant
-from .lowering import Lowering
+from .builder import LinalgBuilder
+from .forms.generics import splat_constant
+from .forms.reduction_fusion import fuse_reductions
 from .plan import target_of
 
 
@@ -30,11 +31,11 @@ class FuseReductions(Pass):
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:
-        lowering = Lowering(module.context, target_of(module))
+        target = target_of(module)
+        builder = LinalgBuilder(module.context, TargetKind(target.kind))
         with module.context, mlir.ir.Location.unknown():
-            lowering.module = module
-            lowering.complex_numbers.update(_complex_constants(module))
-            fuse(lowering, module)
+            builder.complex_numbers.update(_complex_constants(module))
+            fuse_reductions(builder, target, module)
 
 
 def _complex_constants(module: mlir.ir.Module) -> Iterator[tuple[Any, np.generic]]:
@@ -57,9 +58,8 @@ def _complex_number(operation: Any) -> np.generic | None:
     body = [child.operation for child in operation.regions[0].blocks[0].operations]
     if [step.name for step in body] != ["complex.create", "linalg.yield"] or len(operation.operands) != 3:
         return None
-    parts = [repeated_constant(value) for value in list(operation.operands)[:2]]
-    if any(part is None for part in parts):
+    real, imaginary = (splat_constant(value) for value in list(operation.operands)[:2])
+    if real is None or imaginary is None:
         return None
-    real, imaginary = parts
     dtype = COMPLEX128 if isinstance(real.type, mlir.ir.F64Type) else COMPLEX64
     return dtype.type(complex(real.value, imaginary.value))

@@ -1,27 +1,181 @@
-"""`Lowering`: all the forms an op's `lower` rule may use, put together."""
+"""How an op finds its lowering: the context that a lowering function takes, and the table of them.
+
+Input: an op of adze with lowered operands. Output: the lowered values of its results.
+Idea: a lowering is a function `(ctx, *operands, **attributes)`, registered by `@lowers` in a file of `forms/`
+for an op class or for a family of them; the table is closed once `forms` is imported. What belongs to the
+module is in `Lowering`, what belongs to one op in its `LoweringContext`: there is no other state.
+"""
 
 from __future__ import annotations
 
-from .forms.branches import BranchForms
-from .forms.convolution import ConvolutionForms
-from .forms.cumulative import CumulativeForms
-from .forms.effects import EffectForms
-from .forms.indexing import IndexingForms
-from .forms.ordering import OrderingForms
-from .forms.randomness import RandomnessForms
-from .forms.scans import ScanForms
-from .forms.while_loops import WhileForms
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import numpy as np
+
+from ...dialects import mlir
+from ...dialects.errors import MissingRuleError
+from ...dialects.op import Op
+from ...dialects.types import TensorType, ValueType
+from ...runtime.targets import Target, TargetKind
+from .builder import LinalgBuilder, Operation, Type, Value
+from .tuning.hints import ModuleHints
+
+if TYPE_CHECKING:
+    from iree.compiler import ir
+
+Lowered: TypeAlias = "Value | tuple[Value, ...] | None"
+LoweringFunction: TypeAlias = Callable[..., Lowered]
+Registered = TypeVar("Registered", bound=LoweringFunction)
+
+TABLE: dict[type[Op], LoweringFunction] = {}
 
 
-class Lowering(
-    IndexingForms,
-    RandomnessForms,
-    BranchForms,
-    WhileForms,
-    ScanForms,
-    EffectForms,
-    CumulativeForms,
-    ConvolutionForms,
-    OrderingForms,
-):
-    """The object that `lower` rules receive as `l`."""
+class ModuleFunctions:
+    """The functions of the module that is lowered, by symbol."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self._module = module
+
+    def signature(self, symbol: str) -> tuple[list[Type], list[Type]]:
+        """The argument and result types of a function."""
+        type_ = mlir.ir.FunctionType(self._function(symbol).attributes["function_type"].value)
+        return list(type_.inputs), list(type_.results)
+
+    def arguments(self, symbol: str) -> list[Value]:
+        """The arguments of a function."""
+        return list(self._block(symbol).arguments)
+
+    def operations(self, symbol: str) -> list[Operation]:
+        """The ops of a function."""
+        return [op.operation for op in self._block(symbol).operations]
+
+    @cached_property
+    def scan_count(self) -> int:
+        """How many scans the module has, when first asked: before one of them is lowered."""
+        blocks = [f.regions[0].blocks[0] for f in self._module.body.operations]
+        return sum(o.operation.name == "adze.scan" for block in blocks for o in block.operations)
+
+    def _block(self, symbol: str) -> ir.Block:
+        return self._function(symbol).regions[0].blocks[0]
+
+    def _function(self, symbol: str) -> Operation:
+        for operation in self._module.body.operations:
+            if operation.attributes["sym_name"].value == symbol:
+                return operation
+        raise AssertionError(f"no function @{symbol}")
+
+
+@dataclass(frozen=True, slots=True)
+class LoweringContext:
+    """What a lowering function knows beside operands and attributes.
+
+    `operation` is the op that is lowered, of class `op`; `operand_types` and `result_types` are its declared
+    types, unsigned ones included. `uses` counts the uses of the values that lowered values stand for.
+    """
+
+    target: Target
+    hints: ModuleHints
+    builder: LinalgBuilder
+    functions: ModuleFunctions
+    uses: Mapping[Value, int]
+    op: type[Op]
+    operation: Operation
+    operand_types: tuple[ValueType, ...]
+    result_types: tuple[ValueType, ...]
+
+    @property
+    def operand_tensors(self) -> list[TensorType]:
+        """The types of the operands that are tensors."""
+        return [t for t in self.operand_types if isinstance(t, TensorType)]
+
+    @property
+    def result_tensors(self) -> list[TensorType]:
+        """The types of the results that are tensors."""
+        return [t for t in self.result_types if isinstance(t, TensorType)]
+
+    @property
+    def operand_dtype(self) -> np.dtype:
+        """The dtype of the first operand."""
+        first = self.operand_types[0]
+        assert isinstance(first, TensorType)
+        return first.dtype
+
+    @property
+    def result_type(self) -> TensorType:
+        """The type of the only result."""
+        (type_,) = self.result_types
+        assert isinstance(type_, TensorType)
+        return type_
+
+    @property
+    def is_returned(self) -> bool:
+        """Whether the function's `return` is the only user: there is no op to fuse with."""
+        uses = (use for result in self.operation.results for use in result.uses)
+        return all(use.owner.operation.name == "func.return" for use in uses)
+
+
+class Lowering:
+    """The state of lowering one module for one target."""
+
+    def __init__(self, module: ir.Module, target: Target, hints: ModuleHints | None = None) -> None:
+        self.target = target
+        self.hints = hints or ModuleHints()
+        self.builder = LinalgBuilder(module.context, TargetKind(target.kind))
+        self.functions = ModuleFunctions(module)
+        self.uses: dict[Value, int] = {}
+
+    def lower(
+        self,
+        op: type[Op],
+        operation: Operation,
+        operand_types: tuple[ValueType, ...],
+        result_types: tuple[ValueType, ...],
+        operands: Sequence[Value],
+        attributes: Mapping[str, object],
+    ) -> tuple[Value, ...]:
+        """The lowered results of one op, emitted at the ambient insertion point."""
+        function = lowering_of(op)
+        ctx = LoweringContext(
+            self.target,
+            self.hints,
+            self.builder,
+            self.functions,
+            self.uses,
+            op,
+            operation,
+            operand_types,
+            result_types,
+        )
+        lowered = function(ctx, *operands, **attributes)
+        if lowered is None:
+            return ()
+        return lowered if isinstance(lowered, tuple) else (lowered,)
+
+    def count_uses(self, value: Value, result: Value) -> None:
+        """Let `value` stand for `result`: a value that stands for two results, one an operand of the other's
+        op, has the uses of both."""
+        self.uses[value] = max(self.uses.get(value, 0) - 1, 0) + sum(1 for _ in result.uses)
+
+
+def lowers(*classes: type[Op]) -> Callable[[Registered], Registered]:
+    """Register a function as the lowering of op classes, or of all members of families."""
+
+    def register(function: Registered) -> Registered:
+        for op in classes:
+            if op in TABLE:
+                raise TypeError(f"{op.__name__} has a lowering already: {TABLE[op].__name__}")
+            TABLE[op] = function
+        return function
+
+    return register
+
+
+def lowering_of(op: type[Op]) -> LoweringFunction:
+    """The lowering of an op: its own, or that of its nearest family."""
+    for base in op.__mro__:
+        if base in TABLE:
+            return TABLE[base]
+    raise MissingRuleError(f"op 'adze.{op.name}' cannot be lowered: passes/lower/forms has nothing for it")

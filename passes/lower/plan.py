@@ -18,7 +18,7 @@ from ...runtime.targets import Target, parse_target
 from ..base import Pass
 from ..ir.functions import functions
 from ..ir.marks import HINTS, TARGET
-from .tuning.configuration import ModuleHints, Survey, plan, survey
+from .tuning.hints import ModuleHints, OpWork, estimate_work, module_hints
 
 _MOST: Final = 2**63 - 1  # what an attribute of i64 holds; a program with more operations never ends
 
@@ -39,7 +39,7 @@ class Plan(Pass):
 
     def run(self, module: mlir.ir.Module) -> bool:
         target = parse_target(self.target)
-        hints = plan(target, _surveyed(module))
+        hints = module_hints(target, _estimated(module))
         with module.context:
             attributes = module.operation.attributes
             attributes[TARGET] = mlir.ir.StringAttr.get(target.name)
@@ -78,11 +78,11 @@ def _written(value: bool | int) -> mlir.ir.Attribute:
     return mlir.ir.IntegerAttr.get(mlir.ir.IntegerType.get_signless(64), min(value, _MOST))
 
 
-def _surveyed(module: mlir.ir.Module) -> Iterator[Survey]:
-    """What is known of each op of `module`."""
+def _estimated(module: mlir.ir.Module) -> Iterator[OpWork]:
+    """The work of each op of `module`."""
     codec = Codec(module.context)
     reader = Reader(codec)
-    known: dict[Any, Survey] = {}  # of ops whose attributes do not matter
+    known: dict[Any, OpWork] = {}  # of ops whose attributes do not matter
     for function in functions(module).values():
         for operation in (o for block in function.regions[0].blocks for o in block.operations):
             op = reader.declaration(operation.operation.name)
@@ -93,8 +93,8 @@ def _surveyed(module: mlir.ir.Module) -> Iterator[Survey]:
             if op.is_contraction:
                 application = reader.read(operation)
                 assert application is not None
-                yield survey(op, types, results, application.attributes)
+                yield estimate_work(op, types, results, application.attributes)
             else:
                 if (op, types, results) not in known:
-                    known[op, types, results] = survey(op, types, results, {})
+                    known[op, types, results] = estimate_work(op, types, results, {})
                 yield known[op, types, results]

@@ -10,7 +10,7 @@ from adze.dialects import mlir
 from adze.dialects.errors import AdzeError
 from adze.passes.base import Pass
 from adze.passes.lower.plan import PlanError, hints_of, target_of
-from adze.passes.lower.tuning.configuration import ModuleHints
+from adze.passes.lower.tuning.hints import ModuleHints
 from adze.passes.pipeline import LOWER, OPTIMIZE, PIPELINE, between, for_target, run_pipeline
 from adze.passes.registry import GROUPS, PASSES, PipelineError, parse_pipeline
 from adze.runtime.targets import parse_target

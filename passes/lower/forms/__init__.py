@@ -1,1 +1,41 @@
-"""The linalg forms that ops are lowered to, one file a family."""
+"""The lowerings of ops to linalg, one file a family; importing them fills the table of `lowering.py`."""
+
+from . import (
+    branches,
+    calls,
+    collectives,
+    constants,
+    contraction,
+    convolution,
+    cumulative,
+    effects,
+    elementwise,
+    identities,
+    indexing,
+    movement,
+    ordering,
+    randomness,
+    reductions,
+    scans,
+    while_loops,
+)
+
+__all__ = [
+    "branches",
+    "calls",
+    "collectives",
+    "constants",
+    "contraction",
+    "convolution",
+    "cumulative",
+    "effects",
+    "elementwise",
+    "identities",
+    "indexing",
+    "movement",
+    "ordering",
+    "randomness",
+    "reductions",
+    "scans",
+    "while_loops",
+]

@@ -1,88 +1,64 @@
-"""What branches and loops have in common: bodies as calls that are inlined, and what is handed over.
+"""What calls, branches and loops share: calls of functions, and the values that loops carry.
 
-What a loop carries it may write into, and IREE takes an argument of the program for its own: carried values
-that may be a caller's array or a constant are copied first.
+Input: lowered operands and the symbol of a body. Output: `func.call`s, which are inlined later; the initial
+values of loops in buffers of their own; carried values with the sizes that IREE cannot infer.
+Idea: a loop may write into what it carries, and IREE takes an argument of the program for its own. So carried
+values that may be a caller's array or a constant are copied first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ....dialects import mlir
 from ....dialects.types import TensorType
-from ..builder import DYNAMIC, Size
+from ..builder import DYNAMIC, LinalgBuilder, Size, Type, Value
 from ..iree.copied_loop_state import resident
-from ..iree.overwritten_arguments import OwnershipForms
-from .calls import ControlForms
-from .movement import MovementForms
+from ..iree.overwritten_arguments import owned
+from ..lowering import LoweringContext
 
 
-class BodyForms(MovementForms, OwnershipForms, ControlForms):
-    """Calls of bodies, their state and its shapes."""
+def result_tensor_types(ctx: LoweringContext) -> list[Type]:
+    """The lowered types of the results."""
+    return [ctx.builder.tensor_type(t.shape, t.dtype) for t in ctx.result_tensors]
 
-    def _result_tensors(self) -> list[Any]:
-        types = []
-        for declared in self.result_types:
-            assert isinstance(declared, TensorType)
-            types.append(self.tensor(declared.shape, declared.dtype))
-        return types
 
-    def _called(self, symbol: str, operands: Sequence[Any], types: Sequence[Any]) -> tuple[Any, ...]:
-        """A call of a body; operands are cast to the types that its signature has."""
-        signature = self._signature(symbol)
-        given = [
-            v if v.type == t else mlir.tensor.cast(t, v) for v, t in zip(operands, signature[0], strict=True)
-        ]
-        reference = mlir.ir.FlatSymbolRefAttr.get(symbol, self.context)
-        results = mlir.func.CallOp(signature[1], reference, given).results
-        return tuple(
-            r if r.type == t else mlir.tensor.cast(t, r) for r, t in zip(results, types, strict=True)
-        )
+def call_body(
+    ctx: LoweringContext, symbol: str, operands: Sequence[Value], types: Sequence[Type]
+) -> tuple[Value, ...]:
+    """A call of a function of the module: operands are cast to its argument types, results to `types`."""
+    b = ctx.builder
+    argument_types, result_types = ctx.functions.signature(symbol)
+    arguments = [b.cast(v, t) for v, t in zip(operands, argument_types, strict=True)]
+    callee = mlir.ir.FlatSymbolRefAttr.get(symbol, b.context)
+    results = mlir.func.CallOp(result_types, callee, arguments).results
+    return tuple(b.cast(v, t) for v, t in zip(results, types, strict=True))
 
-    def _signature(self, symbol: str) -> tuple[list[Any], list[Any]]:
-        """The argument and result types of a function of the module."""
-        for operation in self.module.body.operations:
-            if operation.attributes["sym_name"].value == symbol:
-                type_ = mlir.ir.FunctionType(operation.attributes["function_type"].value)
-                return list(type_.inputs), list(type_.results)
-        raise AssertionError(f"no function @{symbol}")
 
-    def _body(self, symbol: str) -> list[Any]:
-        """The ops of a function of the module."""
-        return list(self._block(symbol).operations)
+def initial_value(ctx: LoweringContext, value: Value, declared: TensorType) -> Value:
+    """The initial value of what a loop carries, in its declared type and in a buffer of its own."""
+    b = ctx.builder
+    return b.cast(owned(ctx, value, declared.dtype), b.tensor_type(declared.shape, declared.dtype))
 
-    def _arguments(self, symbol: str) -> list[Any]:
-        """The arguments of a function of the module."""
-        return list(self._block(symbol).arguments)
 
-    def _block(self, symbol: str) -> Any:
-        for operation in self.module.body.operations:
-            if operation.attributes["sym_name"].value == symbol:
-                return operation.regions[0].blocks[0]
-        raise AssertionError(f"no function @{symbol}")
+def tie_shapes(b: LinalgBuilder, values: Sequence[Value], like: Sequence[Value]) -> tuple[Value, ...]:
+    """`values` with the shapes of `like`, as carried values keep those of the initial ones."""
+    return tuple(tie_shape(b, v, b.shape(other)) for v, other in zip(values, like, strict=True))
 
-    def _state(self, value: Any, declared: Any) -> Any:
-        """An initial value of a loop, in its declared type and in a buffer of its own."""
-        wanted = self.tensor(declared.shape, declared.dtype)
-        value = self.owned(value, declared.dtype)
-        return value if value.type == wanted else mlir.tensor.cast(wanted, value)
 
-    def _of_shapes(self, results: Sequence[Any], starts: Sequence[Any]) -> tuple[Any, ...]:
-        """What a loop carries, of the shapes that it started with: IREE cannot find them out by itself."""
-        return tuple(self._shaped(r, self.shape(v)) for r, v in zip(results, starts, strict=True))
+def resident_arguments(b: LinalgBuilder, arguments: Sequence[Value], like: Sequence[Value]) -> list[Value]:
+    """The arguments of the block of a loop with the shapes of `like`, not to be copied."""
+    tied = tie_shapes(b, arguments, like)
+    return [b.bind_shape(resident(v, dynamic_sizes(b, v, b.shape(v))), b.shape(v)) for v in tied]
 
-    def _resident(self, arguments: Sequence[Any], starts: Sequence[Any]) -> list[Any]:
-        """The arguments of the block of a loop, of the shapes that it started with, not to be copied."""
-        shaped = self._of_shapes(arguments, starts)
-        return [self.bind_shape(resident(v, self._dynamic(v, self.shape(v))), self.shape(v)) for v in shaped]
 
-    def _shaped(self, value: Any, shape: Sequence[Size]) -> Any:
-        """`value` of this shape."""
-        dynamic = self._dynamic(value, shape)
-        return self.bind_shape(mlir.flow.TensorTieShapeOp(value, dynamic).result if dynamic else value, shape)
+def tie_shape(b: LinalgBuilder, value: Value, shape: Sequence[Size]) -> Value:
+    """`value` with sizes that IREE is told where they are dynamic."""
+    dynamic = dynamic_sizes(b, value, shape)
+    return b.bind_shape(mlir.flow.TensorTieShapeOp(value, dynamic).result if dynamic else value, shape)
 
-    def _dynamic(self, value: Any, shape: Sequence[Size]) -> list[Any]:
-        """Those entries of `shape` that the type of `value` leaves open."""
-        sizes = zip(value.type.shape, shape, strict=True)
-        return [self.size_value(n) for known, n in sizes if known == DYNAMIC]
+
+def dynamic_sizes(b: LinalgBuilder, value: Value, shape: Sequence[Size]) -> list[Value]:
+    """Those entries of `shape` that the type of `value` leaves open."""
+    sizes = zip(value.type.shape, shape, strict=True)
+    return [b.size_value(n) for static, n in sizes if static == DYNAMIC]

@@ -1,35 +1,25 @@
-"""The form of a call: `func.call`; IREE inlines it or keeps it.
+"""Lowering of calls: `func.call`, which is inlined or kept by IREE.
 
 The callee is a function of the same module, lowered beside its caller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from ....dialects import mlir
-from ....dialects.types import TensorType
-from ..builder import LoweringCore
+from ....dialects.ops.control.call import Call, CallLike
+from ..builder import Value
+from ..lowering import LoweringContext, lowers
+from .bodies import result_tensor_types
 
 
-class ControlForms(LoweringCore):
-    """Calls of functions by symbol."""
-
-    def call(self, callee: str, operands: Sequence[Any]) -> tuple[Any, ...]:
-        """`func.call` with the declared result types, signedness erased."""
-        types = []
-        for type_ in self.result_types:
-            assert isinstance(type_, TensorType)
-            types.append(self.tensor(type_.shape, type_.dtype))
-        values = []
-        for value, declared in zip(operands, self.operand_types, strict=True):
-            assert isinstance(declared, TensorType)
-            values.append(self._as_argument(value, declared))
-        symbol = mlir.ir.FlatSymbolRefAttr.get(callee, self.context)
-        return tuple(mlir.func.CallOp(types, symbol, values).results)
-
-    def _as_argument(self, value: Any, declared: TensorType) -> Any:
-        """`value` in the type that the callee's signature has."""
-        expected = self.tensor(declared.shape, declared.dtype)
-        return value if value.type == expected else mlir.tensor.cast(expected, value)
+@lowers(Call, CallLike)
+def lower_call(
+    ctx: LoweringContext, *operands: Value, callee: str, **attributes: object
+) -> tuple[Value, ...]:
+    """`func.call` with the declared types of operands and results, signedness erased."""
+    b = ctx.builder
+    arguments = [
+        b.cast(v, b.tensor_type(t.shape, t.dtype)) for v, t in zip(operands, ctx.operand_tensors, strict=True)
+    ]
+    symbol = mlir.ir.FlatSymbolRefAttr.get(callee, b.context)
+    return tuple(mlir.func.CallOp(result_tensor_types(ctx), symbol, arguments).results)

@@ -1,23 +1,26 @@
-"""What a `linalg.generic` over large arrays says of itself, and the writing of others from its body.
+"""What a `linalg.generic` over large arrays says of itself, and how others are written from its body.
 
-In: lowered IR. Out: `Generic`s, which state the loops of an elementwise op or a fold (a reduction over axes)
-without affine maps; copies of bodies; folds made of folds. Here nothing is decided: `fusion.py` and
-`merging.py` decide.
+Input: lowered IR. Output: `Generic`s, which state the loops of an elementwise op or a reduction without
+affine maps; copies of bodies; reductions made of reductions. Nothing is decided here: `reduction_fusion.py`
+and `horizontal_fusion.py` decide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ....dialects import mlir
-from ..builder import DYNAMIC
+from ..builder import DYNAMIC, Attribute, Body, LinalgBuilder, Operation, Value
 from ..tuning import configuration
-from .rearrangement import RearrangementForms
 
-Map = tuple[int, ...]  # for each axis of an array the loop that walks it, FIXED where it is always at 0
+if TYPE_CHECKING:
+    from iree.compiler import ir
+
+Map = tuple[int, ...]  # for each axis of an array the loop that indexes it, FIXED where the index is always 0
+Access: TypeAlias = "tuple[Value, Map]"  # an array, and the loops that index it
 FIXED: Final = -1
 
 CHEAP: Final = frozenset(
@@ -33,44 +36,44 @@ CHEAP: Final = frozenset(
 
 @dataclass(slots=True)
 class Generic:
-    """An elementwise op or a fold with large static loops. Its first result stands for it."""
+    """An elementwise op or a reduction with large static loops. Its first result stands for it."""
 
-    operation: Any
+    operation: Operation
     maps: list[Map]  # of the inputs
-    kept: Map  # the loops that walk the results, in the order of their axes
+    kept: Map  # the loops that index the results, in the order of their axes
     loops: int
-    is_fold: bool
+    is_reduction: bool
     is_cheap: bool = False  # an elementwise op that may be computed again
 
     @property
-    def key(self) -> Any:
+    def key(self) -> Value:
         return self.operation.results[0]
 
     @property
-    def body(self) -> Any:
+    def body(self) -> ir.Block:
         return self.operation.regions[0].blocks[0]
 
     @property
-    def inputs(self) -> list[Any]:
+    def inputs(self) -> list[Value]:
         return list(self.operation.operands)[: len(self.maps)]
 
     @property
-    def inits(self) -> list[Any]:
+    def inits(self) -> list[Value]:
         return list(self.operation.operands)[len(self.maps) :]
 
     @property
-    def reads(self) -> list[tuple[Any, Map]]:
-        """The arrays that are read, and how."""
+    def accesses(self) -> list[Access]:
+        """The inputs and their maps."""
         return list(zip(self.inputs, self.maps, strict=True))
 
     @property
-    def tiles(self) -> Any:
-        """The tiles it was given, None for none."""
+    def tiles(self) -> Attribute | None:
+        """Its `compilation_info`, None for none."""
         return self.operation.attributes.get("compilation_info")
 
 
-def read(operation: Any) -> Generic | None:
-    """What is known of `operation`, if it is a large elementwise op or fold."""
+def recognise(operation: Operation) -> Generic | None:
+    """What is known of `operation`, if it is a large elementwise op or reduction."""
     if operation.name != "linalg.generic" or len(operation.results) != 1:
         return None
     *inputs, init = operation.operands
@@ -79,24 +82,25 @@ def read(operation: Any) -> Generic | None:
     attributes = operation.attributes
     maps = [_loops_of(mlir.ir.AffineMapAttr(a).value) for a in mlir.ir.ArrayAttr(attributes["indexing_maps"])]
     kinds = [str(kind) for kind in mlir.ir.ArrayAttr(attributes["iterator_types"])]
-    *sources, kept = maps
+    *input_maps, kept = maps
     loops = list(range(len(kinds)))
     if any("reduction" in kind for kind in kinds):
-        if len(inputs) != 1 or sorted(sources[0]) != loops or FIXED in kept:
+        if len(inputs) != 1 or sorted(input_maps[0]) != loops or FIXED in kept:
             return None
-        return Generic(operation, sources, kept, len(loops), True)
-    if list(kept) != loops or any(not m and _rank(v) for v, m in zip(inputs, sources, strict=True)):
+        return Generic(operation, input_maps, kept, len(loops), is_reduction=True)
+    if list(kept) != loops or any(not m and _rank(v) for v, m in zip(inputs, input_maps, strict=True)):
         return None
-    return Generic(operation, sources, kept, len(loops), False, _is_cheap(operation))
+    is_cheap = _is_cheap(operation)
+    return Generic(operation, input_maps, kept, len(loops), is_reduction=False, is_cheap=is_cheap)
 
 
-def owner(value: Any) -> Any:
-    """The op that makes `value`, None for an argument."""
+def defining_op(value: Value) -> Operation | None:
+    """The op that `value` is a result of, None for an argument."""
     return None if isinstance(value.owner, mlir.ir.Block) else value.owner.operation
 
 
-def _loops_of(map_: Any) -> Map:
-    """The loops that walk the axes of an array, each another; nothing for any other map."""
+def _loops_of(map_: ir.AffineMap) -> Map:
+    """The loops that index the axes of an array, each another; nothing for any other map."""
     loops = []
     for expression in map_.results:
         if isinstance(expression, mlir.ir.AffineDimExpr):
@@ -105,16 +109,16 @@ def _loops_of(map_: Any) -> Map:
             loops.append(FIXED)
         else:
             return ()
-    walking = [loop for loop in loops if loop != FIXED]
-    return tuple(loops) if len(set(walking)) == len(walking) else ()
+    moving = [loop for loop in loops if loop != FIXED]
+    return tuple(loops) if len(set(moving)) == len(moving) else ()
 
 
-def through(map_: Map, walk: Map) -> Map:
-    """How an operand of an elementwise op is walked where its result is walked by `walk`."""
-    return tuple(FIXED if axis == FIXED else walk[axis] for axis in map_)
+def compose(map_: Map, loops: Map) -> Map:
+    """The map of an operand of an elementwise op whose result is indexed by `loops`."""
+    return tuple(FIXED if axis == FIXED else loops[axis] for axis in map_)
 
 
-def repeated_constant(value: Any) -> Any:
+def splat_constant(value: Value) -> Attribute | None:
     """The scalar that a constant of real or integer elements repeats: as an operand it costs the tiles."""
     if isinstance(value.owner, mlir.ir.Block) or value.owner.name != "arith.constant":
         return None
@@ -126,11 +130,12 @@ def repeated_constant(value: Any) -> Any:
     return attribute.get_splat_value()
 
 
-def _rank(value: Any) -> int:
+def _rank(value: Value) -> int:
     return len(mlir.ir.RankedTensorType(value.type).shape)
 
 
-def is_large(value: Any) -> bool:
+def is_large(value: Value) -> bool:
+    """Whether this is an array that is rather computed again than written and read."""
     type_ = value.type
     if not isinstance(type_, mlir.ir.RankedTensorType):
         return False
@@ -138,7 +143,7 @@ def is_large(value: Any) -> bool:
     return DYNAMIC not in shape and prod(shape) >= configuration.LARGE
 
 
-def _is_cheap(operation: Any) -> bool:
+def _is_cheap(operation: Operation) -> bool:
     *steps, _ = operation.regions[0].blocks[0].operations
     return all(step.operation.name in CHEAP for step in steps)
 
@@ -146,8 +151,8 @@ def _is_cheap(operation: Any) -> bool:
 # -- writing -----------------------------------------------------------------------------------
 
 
-def copied(body: Any, arguments: Sequence[Any], walk: Sequence[int]) -> list[Any]:
-    """What a body yields, computed again here from `arguments`; loop `i` of it is loop `walk[i]` here."""
+def inline_body(body: ir.Block, arguments: Sequence[Value | None], loops: Sequence[int]) -> list[Value]:
+    """What a body yields for `arguments`, computed again here; its loop `i` is loop `loops[i]` here."""
     values = dict(zip(body.arguments, arguments, strict=True))
     for step in body.operations:
         operation = step.operation
@@ -157,38 +162,34 @@ def copied(body: Any, arguments: Sequence[Any], walk: Sequence[int]) -> list[Any
         for number, operand in enumerate(operation.operands):
             copy.operands[number] = values.get(operand, operand)
         if operation.name == "linalg.index":
-            loop = walk[mlir.ir.IntegerAttr(operation.attributes["dim"]).value]
+            loop = loops[mlir.ir.IntegerAttr(operation.attributes["dim"]).value]
             copy.attributes["dim"] = mlir.ir.IntegerAttr.get(mlir.ir.IntegerType.get_signless(64), loop)
         values.update(zip(operation.results, copy.results, strict=True))
     raise AssertionError("a body without a yield")
 
 
-def emit_fold(
-    lowering: RearrangementForms,
-    folds: Sequence[Generic],
-    reads: Sequence[tuple[Any, Map]],
-    body: Callable[..., Any],
+def emit_reduction(
+    b: LinalgBuilder, reductions: Sequence[Generic], accesses: Sequence[Access], body: Body
 ) -> Generic:
-    """One fold in the place of the first of `folds`, with the results of all; they are erased."""
-    kept, loops = folds[0].kept, folds[0].loops
-    inits = [init for fold in folds for init in fold.inits]
-    maps = [m for _, m in reads]
+    """One reduction in the place of the first of `reductions`, with the results of all; they are erased."""
+    kept, loops = reductions[0].kept, reductions[0].loops
+    inits = [init for reduction in reductions for init in reduction.inits]
+    maps = [m for _, m in accesses]
     attributes = [_map_attribute(loops, m) for m in (*maps, *[kept] * len(inits))]
     iterators = ["parallel" if loop in kept else "reduction" for loop in range(loops)]
-    tiles = next((fold.tiles for fold in folds if fold.tiles is not None), None)
-    place = folds[0].operation
-    with mlir.ir.InsertionPoint(place), place.location:
-        made = lowering.generic([v for v, _ in reads], inits, attributes, iterators, body, tiles)
-    results = list(made) if isinstance(made, tuple) else [made]
-    replaced = [result for fold in folds for result in fold.operation.results]
+    tiles = next((r.tiles for r in reductions if r.tiles is not None), None)
+    anchor = reductions[0].operation
+    with mlir.ir.InsertionPoint(anchor), anchor.location:
+        results = b.generics([v for v, _ in accesses], inits, attributes, iterators, body, tiles)
+    replaced = [result for reduction in reductions for result in reduction.operation.results]
     for before, after in zip(replaced, results, strict=True):
         before.replace_all_uses_with(after)
-    for fold in folds:
-        fold.operation.erase()
-    return Generic(results[0].owner.operation, maps, kept, loops, True)
+    for reduction in reductions:
+        reduction.operation.erase()
+    return Generic(results[0].owner.operation, maps, kept, loops, is_reduction=True)
 
 
-def _map_attribute(loops: int, map_: Map) -> Any:
+def _map_attribute(loops: int, map_: Map) -> Attribute:
     expression = mlir.ir.AffineExpr
     entries = [expression.get_constant(0) if a == FIXED else expression.get_dim(a) for a in map_]
     return mlir.ir.AffineMapAttr.get(mlir.ir.AffineMap.get(loops, 0, entries))

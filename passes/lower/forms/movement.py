@@ -1,324 +1,370 @@
-"""Forms that move elements: broadcast, iota, reshape, transpose, slice, pad, concatenate, reverse.
+"""Lowering of ops that move elements: broadcast, iota, reshape, transpose, slice, pad, concatenate, reverse.
 
-Each comes in as a lowered tensor with static and dynamic sizes and goes out as views where a view will do
-(`collapse_shape`, `expand_shape`, `extract_slice`), else as one `linalg.generic` that fuses. What inference
-could not decide (element counts, bounds) becomes a `cf.assert`: IREE reads out of bounds without one.
+Input: tensors with static and dynamic sizes. Output: views where a view will do (`collapse_shape`,
+`expand_shape`, `extract_slice`), else one `linalg.generic` that fuses.
+Idea: what inference could not decide (element counts, bounds) becomes a `cf.assert`: IREE reads out of bounds
+without one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.ops.constants import Iota
+from ....dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
+from ....dialects.ops.shape.slicing import Pad, Slice
 from ....dialects.types import INT64
-from ..builder import Size
-from ..iree.overwritten_arguments import OwnershipForms
+from ..builder import LinalgBuilder, Size, Value
+from ..iree.overwritten_arguments import owned
+from ..lowering import LoweringContext, lowers
 from ..tuning import configuration
-from .rearrangement import RearrangementForms
 from .reassociation import matching_groups
+from .tensor_ops import (
+    collapse_axes,
+    expand_axes,
+    extract_slice,
+    extractable,
+    insert_slice,
+    pad_tensor,
+    permute,
+    size_product,
+    with_shape,
+)
 
 
-class MovementForms(RearrangementForms, OwnershipForms):
-    """Broadcasting, counting, reshaping, reordering, cutting, joining."""
+@lowers(BroadcastInDim)
+def lower_broadcast_in_dim(
+    ctx: LoweringContext, x: Value, *, shape: Sequence[Size], dimensions: Sequence[int]
+) -> Value:
+    """`broadcast`."""
+    return broadcast(ctx.builder, x, shape, dimensions)
 
-    def broadcast(self, x: mlir.ir.Value, shape: Sequence[Size], dimensions: Sequence[int]) -> Any:
-        """`linalg.generic` that reads axis `k` of `x` at axis `dimensions[k]`, at 0 where its size is 1."""
-        ir = mlir.ir
-        shape = [self.size(n) for n in shape]
-        rank = len(shape)
-        reads = []
-        for axis, (dimension, n) in enumerate(zip(dimensions, self.shape(x), strict=True)):
-            if n == 1 and shape[dimension] != 1:
-                reads.append(ir.AffineExpr.get_constant(0, self.context))
-                continue
-            self.require_equal(n, shape[dimension], f"adze: broadcast of axis {axis} to an unequal size")
-            reads.append(ir.AffineExpr.get_dim(dimension, self.context))
-        read = ir.AffineMapAttr.get(ir.AffineMap.get(rank, 0, reads, self.context))
-        init = self.empty(shape, self.result_type.dtype)
-        maps = [read, self.identity_map(rank)]
-        made = self.generic([x], [init], maps, ["parallel"] * rank, lambda value, _: value)
-        if x in self.complex_numbers:
-            self.complex_numbers[made] = self.complex_numbers[x]
-        return made
 
-    def iota(self, shape: Sequence[Size], axis: int, dtype: np.dtype) -> Any:
-        """Counts by `linalg.index`."""
-        rank = len(shape)
-        i64 = mlir.ir.IntegerType.get_signless(64, self.context)
+def broadcast(b: LinalgBuilder, x: Value, shape: Sequence[Size], dimensions: Sequence[int]) -> Value:
+    """`linalg.generic` that reads axis `k` of `x` at axis `dimensions[k]`, at 0 where its size is 1."""
+    ir = mlir.ir
+    shape = [b.size(n) for n in shape]
+    rank = len(shape)
+    indices = []
+    for axis, (dimension, n) in enumerate(zip(dimensions, b.shape(x), strict=True)):
+        if n == 1 and shape[dimension] != 1:
+            indices.append(ir.AffineExpr.get_constant(0, b.context))
+            continue
+        b.require_equal(n, shape[dimension], f"adze: broadcast of axis {axis} to an unequal size")
+        indices.append(ir.AffineExpr.get_dim(dimension, b.context))
+    source = ir.AffineMapAttr.get(ir.AffineMap.get(rank, 0, indices, b.context))
+    init = empty_like(b, x, shape)
+    maps = [source, b.identity_map(rank)]
+    result = b.generic([x], [init], maps, ["parallel"] * rank, lambda value, _: value)
+    if x in b.complex_numbers:
+        b.complex_numbers[result] = b.complex_numbers[x]
+    return result
 
-        def body(_: mlir.ir.Value) -> mlir.ir.Value:
-            count = mlir.arith.index_cast(i64, mlir.linalg.IndexOp(axis).result)
-            return self.scalars.convert(np.dtype(np.int64), dtype, count)
 
-        return self.generic(
-            [], [self.empty(shape, dtype)], [self.identity_map(rank)], ["parallel"] * rank, body
-        )
+@lowers(Iota)
+def lower_iota(ctx: LoweringContext, *, shape: Sequence[Size], axis: int, dtype: np.dtype) -> Value:
+    """A generic without inputs that yields `linalg.index`."""
+    b = ctx.builder
+    rank = len(shape)
+    i64 = mlir.ir.IntegerType.get_signless(64, b.context)
 
-    # -- reshape and transpose -----------------------------------------------------------------
+    def body(_: Value) -> Value:
+        count = mlir.arith.index_cast(i64, mlir.linalg.IndexOp(axis).result)
+        return b.scalars.convert(np.dtype(np.int64), dtype, count)
 
-    def reshape(self, x: Any, shape: Sequence[Size]) -> Any:
-        """`collapse_shape` to the axes that both shapes share, then `expand_shape`; never a copy."""
-        shape = [self.size(n) for n in shape]
-        source = self.shape(x)
-        if 0 in shape or 0 in source:
-            self._require_count(source, shape)
-            return self._empty_like(x, shape)
-        groups, is_exact = matching_groups(source, shape)
-        if not is_exact:
-            self._require_count(source, shape)
-        if not groups:  # no axes on one side: the other has units only
-            return self._reshape_scalar(x, shape)
-        collapsed = self.collapse(self.retype(x, source), [before for before, _ in groups])
-        middle = [self._static_product([shape[a] for a in after]) for _, after in groups]
-        sizes = [m if m is not None else n for m, n in zip(middle, self.shape(collapsed), strict=True)]
-        needed = [self._expandable(n, after, shape) for n, (_, after) in zip(sizes, groups, strict=True)]
-        expanded = self.expand(self.retype(collapsed, needed), [after for _, after in groups], shape)
-        return self.retype(expanded, shape)
+    return b.generic([], [b.empty(shape, dtype)], [b.identity_map(rank)], ["parallel"] * rank, body)
 
-    def _reshape_scalar(self, x: Any, shape: Sequence[Size]) -> Any:
-        if len(shape) == len(self.shape(x)):
-            return self.retype(x, shape)
-        x = self.retype(x, [1] * len(self.shape(x)))
-        if not shape:
-            return self.bind_shape(mlir.tensor.collapse_shape(self._typed(x, []), x, []), [])
-        expanded = mlir.tensor.expand_shape(self._typed(x, [1] * len(shape)), x, [], [], [1] * len(shape))
-        return self.retype(self.bind_shape(expanded, [1] * len(shape)), shape)
 
-    def _expandable(self, n: Size, after: Sequence[int], shape: Sequence[Size]) -> Size:
-        """`n` as MLIR wants it for `expand_shape`: dynamic exactly when one of the new axes is."""
-        if len(after) == 1:
-            return shape[after[0]]
-        if isinstance(n, int) and any(not isinstance(shape[a], int) for a in after):
-            constant = mlir.arith.constant(mlir.ir.IndexType.get(self.context), n)
-            return constant  # not remembered as known, so that `retype` casts to `?`
+@lowers(Reshape)
+def lower_reshape(ctx: LoweringContext, x: Value, *, shape: Sequence[Size]) -> Value:
+    """`reshape`."""
+    return reshape(ctx.builder, x, shape)
+
+
+def reshape(b: LinalgBuilder, x: Value, shape: Sequence[Size]) -> Value:
+    """`collapse_shape` to the axes that both shapes share, then `expand_shape`; never a copy."""
+    shape = [b.size(n) for n in shape]
+    source = b.shape(x)
+    if 0 in shape or 0 in source:
+        _require_count(b, source, shape)
+        return empty_like(b, x, shape)
+    groups, is_exact = matching_groups(source, shape)
+    if not is_exact:
+        _require_count(b, source, shape)
+    if not groups:  # no axes on one side: the other has units only
+        return _reshape_units(b, x, shape)
+    collapsed = collapse_axes(b, b.retype(x, source), [before for before, _ in groups])
+    middle = [_static_product([shape[a] for a in after]) for _, after in groups]
+    sizes = [m if m is not None else n for m, n in zip(middle, b.shape(collapsed), strict=True)]
+    needed = [_expandable(b, n, after, shape) for n, (_, after) in zip(sizes, groups, strict=True)]
+    expanded = expand_axes(b, b.retype(collapsed, needed), [after for _, after in groups], shape)
+    return b.retype(expanded, shape)
+
+
+def _reshape_units(b: LinalgBuilder, x: Value, shape: Sequence[Size]) -> Value:
+    if len(shape) == len(b.shape(x)):
+        return b.retype(x, shape)
+    x = b.retype(x, [1] * len(b.shape(x)))
+    if not shape:
+        return b.bind_shape(mlir.tensor.collapse_shape(with_shape(b, x, []), x, []), [])
+    expanded = mlir.tensor.expand_shape(with_shape(b, x, [1] * len(shape)), x, [], [], [1] * len(shape))
+    return b.retype(b.bind_shape(expanded, [1] * len(shape)), shape)
+
+
+def _expandable(b: LinalgBuilder, n: Size, after: Sequence[int], shape: Sequence[Size]) -> Size:
+    """`n` as MLIR wants it for `expand_shape`: dynamic exactly when one of the new axes is."""
+    if len(after) == 1:
+        return shape[after[0]]
+    if isinstance(n, int) and any(not isinstance(shape[a], int) for a in after):
+        constant = mlir.arith.constant(mlir.ir.IndexType.get(b.context), n)
+        return constant  # not remembered as known, so that `retype` casts to `?`
+    return n
+
+
+def _static_product(sizes: Sequence[Size]) -> int | None:
+    total = 1
+    for n in sizes:
+        if not isinstance(n, int):
+            return None
+        total *= n
+    return total
+
+
+def _require_count(b: LinalgBuilder, source: Sequence[Size], target: Sequence[Size]) -> None:
+    message = "adze: reshape to a shape with another number of elements"
+    b.require_equal(size_product(b, source), size_product(b, target), message)
+
+
+def empty_like(b: LinalgBuilder, x: Value, shape: Sequence[Size]) -> Value:
+    return b.empty_of_element(mlir.ir.RankedTensorType(x.type).element_type, shape)
+
+
+@lowers(Transpose)
+def lower_transpose(ctx: LoweringContext, x: Value, *, permutation: Sequence[int]) -> Value:
+    """One `linalg.generic`; a reshape where only axes of size 1 move."""
+    b = ctx.builder
+    shape = b.shape(x)
+    moving = [a for a in permutation if shape[a] != 1]
+    if moving == sorted(moving):
+        return reshape(b, x, [shape[a] for a in permutation])
+    last = len(shape) - 1
+    keeps_rows = permutation[last] == last and configuration.moves_rows(
+        ctx.target, shape[last], ctx.result_type.dtype
+    )
+    if keeps_rows and ctx.is_returned:  # other users read through the map of a generic
+        return _move_rows(b, x, permutation[:last], lambda at: at)
+    return permute(b, x, permutation)
+
+
+def _move_rows(
+    b: LinalgBuilder, x: Value, order: Sequence[int], source: Callable[[list[Value]], list[Value]]
+) -> Value:
+    """Whole rows put elsewhere: axis `i` of the result is axis `order[i]`, read where `source` says.
+
+    As a gather of rows each is copied at once; element by element IREE does not vectorise the moves.
+    """
+    x = extractable(b, x)
+    shape = b.shape(x)
+    rank = len(order)
+    leading = [shape[a] for a in order]
+    i64 = b.scalars.element_type(INT64)
+    sizes = [b.size_value(n) for n in shape[:rank]]
+
+    def body(_: Value) -> Value:
+        at = [mlir.linalg.IndexOp(order.index(a)).result for a in range(rank)]
+        linear = None
+        for position, n in zip(source(at), sizes, strict=True):
+            linear = position if linear is None else mlir.arith.addi(mlir.arith.muli(linear, n), position)
+        return mlir.arith.index_cast(i64, linear)
+
+    where = b.generic([], [b.empty(leading, INT64)], [b.identity_map(rank)], ["parallel"] * rank, body)
+    rows = collapse_axes(b, x, [list(range(rank)), [rank]])
+    where = collapse_axes(b, where, [list(range(rank))])
+    init = empty_like(b, x, [size_product(b, leading), shape[rank]])
+    gathered = mlir.ir.Operation.create(
+        "iree_linalg_ext.gather",
+        results=[init.type],
+        operands=[rows, where, init],
+        attributes={"dimension_map": mlir.ir.DenseI64ArrayAttr.get([0], b.context)},
+    ).result
+    gathered = b.materialise(b.bind_shape(gathered, b.shape(init)))
+    return expand_axes(b, gathered, [list(range(rank)), [rank]], [*leading, shape[rank]])
+
+
+@lowers(Slice)
+def lower_slice(
+    ctx: LoweringContext, x: Value, *, start: Sequence[Size], limit: Sequence[Size], strides: Sequence[int]
+) -> Value:
+    """`tensor.extract_slice`, with a run-time check of bounds that inference could not see."""
+    b = ctx.builder
+    start, limit = [b.size(n) for n in start], [b.size(n) for n in limit]
+    sizes = []
+    for axis, (n, first, last) in enumerate(zip(b.shape(x), start, limit, strict=True)):
+        b.require_at_most(first, last, f"adze: slice of axis {axis} starts after its limit")
+        b.require_at_most(last, n, f"adze: slice of axis {axis} ends beyond the array")
+        if not isinstance(first, int):
+            b.require_at_most(0, first, f"adze: slice of axis {axis} starts before the array")
+        sizes.append(_count_positions(b, first, last, strides[axis]))
+    if 0 in sizes:
+        return empty_like(b, x, sizes)
+    # Observed: IREE refuses to fuse a strided slice of one element ("expected rank to be smaller ...").
+    strides = [1 if n == 1 else stride for n, stride in zip(sizes, strides, strict=True)]
+    return extract_slice(b, x, start, sizes, strides)
+
+
+def _count_positions(b: LinalgBuilder, first: Size, last: Size, stride: int) -> Size:
+    """How many positions `first, first + stride, ...` lie before `last`."""
+    distance = b.calculate("size_sub", last, first)
+    if stride == 1:
+        return distance
+    return b.calculate("size_div", b.calculate("size_add", distance, stride - 1), stride)
+
+
+@lowers(Pad)
+def lower_pad(
+    ctx: LoweringContext,
+    x: Value,
+    value: Value,
+    *,
+    low: Sequence[Size],
+    high: Sequence[Size],
+    interior: Sequence[int],
+) -> Value:
+    """Interior padding first, then cutting, then `tensor.pad`.
+
+    Elements of 64 bits and more go by `insert_slice`. Observed: IREE cannot fill with 128 bits ("splat
+    ... but got i128"), and a fill with 64 bits that are no constant breaks some chains of padding and
+    slicing ("stream.yield op used resource not listed in explicit captures").
+    """
+    b = ctx.builder
+    low, high = [b.size(n) for n in low], [b.size(n) for n in high]
+    shape = b.shape(x)
+    dilated = [_dilated_size(b, n, k) for n, k in zip(shape, interior, strict=True)]
+    total = [
+        b.calculate("size_add", b.calculate("size_add", n, before), after)
+        for n, before, after in zip(dilated, low, high, strict=True)
+    ]
+    for axis, n in enumerate(total):
+        b.require_at_most(0, n, f"adze: pad leaves a negative size of axis {axis}")
+    if 0 in total:
+        return empty_like(b, x, total)
+    if 0 in shape:
+        return broadcast(b, value, total, ())
+    x = _insert_interior(ctx, x, interior, dilated, value)
+    first = [_clamp_size(b, _negate_size(b, n), m) for n, m in zip(low, dilated, strict=True)]
+    last = [
+        b.calculate("size_max", b.calculate("size_min", m, b.calculate("size_add", m, n)), f)
+        for n, m, f in zip(high, dilated, first, strict=True)
+    ]
+    kept = [b.calculate("size_sub", e, f) for e, f in zip(last, first, strict=True)]
+    if 0 in kept:
+        return broadcast(b, value, total, ())
+    if any(not (isinstance(k, int) and k == m) for k, m in zip(kept, dilated, strict=True)):
+        x = extract_slice(b, x, first, kept, [1] * len(kept))
+    before = [_clamp_size(b, n, t) for n, t in zip(low, total, strict=True)]
+    if ctx.result_type.dtype.itemsize >= 8:
+        whole = owned(ctx, broadcast(b, value, total, ()), ctx.result_type.dtype)
+        return insert_slice(b, x, whole, before, [1] * len(total))
+    after = [
+        b.calculate("size_sub", b.calculate("size_sub", n, m), k)
+        for n, m, k in zip(total, kept, before, strict=True)
+    ]
+    scalar = mlir.tensor.extract(value, [])
+    return b.retype(pad_tensor(b, x, before, after, scalar), total)
+
+
+def _dilated_size(b: LinalgBuilder, n: Size, interior: int) -> Size:
+    """``n + interior * max(n - 1, 0)``"""
+    if interior == 0:
         return n
+    gaps = b.calculate("size_max", b.calculate("size_sub", n, 1), 0)
+    return b.calculate("size_add", n, b.calculate("size_mul", gaps, interior))
 
-    @staticmethod
-    def _static_product(sizes: Sequence[Size]) -> int | None:
-        total = 1
-        for n in sizes:
-            if not isinstance(n, int):
-                return None
-            total *= n
-        return total
 
-    def _require_count(self, source: Sequence[Size], target: Sequence[Size]) -> None:
-        message = "adze: reshape to a shape with another number of elements"
-        self.require_equal(self.product(source), self.product(target), message)
+def _insert_interior(
+    ctx: LoweringContext, x: Value, interior: Sequence[int], shape: Sequence[Size], value: Value
+) -> Value:
+    """`x` with `interior` paddings between neighbours: a strided `insert_slice` into a filled tensor.
 
-    def _empty_like(self, x: Any, shape: Sequence[Size]) -> Any:
-        return self.empty_like_element(mlir.ir.RankedTensorType(x.type).element_type, shape)
+    Observed: half the time of padding new inner axes and merging them, or of `tensor.extract`.
+    """
+    b = ctx.builder
+    if not any(interior):
+        return x
+    whole = owned(ctx, broadcast(b, value, shape, ()), ctx.result_type.dtype)
+    return insert_slice(b, x, whole, [0] * len(shape), [k + 1 for k in interior])
 
-    def transpose(self, x: Any, permutation: Sequence[int]) -> Any:
-        """One `linalg.generic`; a reshape where only axes of size 1 move."""
-        shape = self.shape(x)
-        moving = [a for a in permutation if shape[a] != 1]
-        if moving == sorted(moving):
-            return self.reshape(x, [shape[a] for a in permutation])
-        last = len(shape) - 1
-        keeps_rows = permutation[last] == last and configuration.moves_rows(
-            self.target, shape[last], self.result_type.dtype
-        )
-        if keeps_rows and self.is_returned:  # other readers read through the map of a generic
-            return self._rows_moved(x, permutation[:last], lambda at: at)
-        return self.permute(x, permutation)
 
-    def _rows_moved(self, x: Any, order: Sequence[int], turn: Callable[[list[Any]], list[Any]]) -> Any:
-        """Whole rows put elsewhere: axis `i` of the result is axis `order[i]`, read where `turn` says.
+def _negate_size(b: LinalgBuilder, n: Size) -> Size:
+    return -n if isinstance(n, int) else b.calculate("size_sub", 0, n)
 
-        As a gather of rows each is copied at once; element by element IREE does not vectorise the moves.
-        """
-        x = self.readable(x)
-        shape = self.shape(x)
-        rank = len(order)
-        leading = [shape[a] for a in order]
-        i64 = self.scalars.element_type(INT64)
-        sizes = [self.size_value(n) for n in shape[:rank]]
 
-        def body(_: Any) -> Any:
-            at = [mlir.linalg.IndexOp(order.index(a)).result for a in range(rank)]
-            linear = None
-            for position, n in zip(turn(at), sizes, strict=True):
-                linear = position if linear is None else mlir.arith.addi(mlir.arith.muli(linear, n), position)
-            return mlir.arith.index_cast(i64, linear)
+def _clamp_size(b: LinalgBuilder, n: Size, most: Size) -> Size:
+    """`n` moved into ``0 .. most``."""
+    if isinstance(n, int) and n <= 0:
+        return 0
+    return b.calculate("size_min", b.calculate("size_max", n, 0), most)
 
-        where = self.generic(
-            [], [self.empty(leading, INT64)], [self.identity_map(rank)], ["parallel"] * rank, body
-        )
-        rows = self.collapse(x, [list(range(rank)), [rank]])
-        where = self.collapse(where, [list(range(rank))])
-        init = self._empty_like(x, [self.product(leading), shape[rank]])
-        gathered = mlir.ir.Operation.create(
-            "iree_linalg_ext.gather",
-            results=[init.type],
-            operands=[rows, where, init],
-            attributes={"dimension_map": mlir.ir.DenseI64ArrayAttr.get([0], self.context)},
-        ).result
-        gathered = self.materialise(self.bind_shape(gathered, self.shape(init)))
-        return self.expand(gathered, [list(range(rank)), [rank]], [*leading, shape[rank]])
 
-    # -- slices, padding, joining --------------------------------------------------------------
+@lowers(Concatenate)
+def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
+    """`tensor.insert_slice` of each operand into one new tensor.
 
-    def slice(self, x: Any, start: Sequence[Size], limit: Sequence[Size], strides: Sequence[int]) -> Any:
-        """`tensor.extract_slice`, with a run-time check of bounds that inference could not see."""
-        start, limit = [self.size(n) for n in start], [self.size(n) for n in limit]
-        sizes = []
-        for axis, (n, first, last) in enumerate(zip(self.shape(x), start, limit, strict=True)):
-            self.require_order(first, last, f"adze: slice of axis {axis} starts after its limit")
-            self.require_order(last, n, f"adze: slice of axis {axis} ends beyond the array")
-            if not isinstance(first, int):
-                self.require_order(0, first, f"adze: slice of axis {axis} starts before the array")
-            sizes.append(self._steps(first, last, strides[axis]))
-        if 0 in sizes:
-            return self._empty_like(x, sizes)
-        # Observed: IREE refuses to fuse a strided slice of one element ("expected rank to be smaller ...").
-        strides = [1 if n == 1 else stride for n, stride in zip(sizes, strides, strict=True)]
-        return self.window(x, start, sizes, strides)
-
-    def _steps(self, first: Size, last: Size, stride: int) -> Size:
-        """How many positions `first, first + stride, ...` lie before `last`."""
-        distance = self._calculated("size_sub", last, first)
-        if stride == 1:
-            return distance
-        return self._calculated("size_div", self._plus(distance, stride - 1), stride)
-
-    def _calculated(self, name: str, m: Size, n: Size) -> Size:
-        if isinstance(n, int) and n == 0 and name in ("size_add", "size_sub"):
-            return m
-        return self.size(self.size_arithmetic(name, m, n))
-
-    def require_order(self, low: Size, high: Size, message: str) -> None:
-        """Emit a run-time check that `low <= high`, unless both are known or they are the same value."""
-        low, high = self.size(low), self.size(high)
-        if (isinstance(low, int) and isinstance(high, int)) or low == high:
-            return  # inference has rejected static contradictions
-        predicate = mlir.arith.CmpIPredicate.sle
-        holds = mlir.arith.cmpi(predicate, self.size_value(low), self.size_value(high))
-        mlir.cf.assert_(holds, message)
-
-    def pad(
-        self, x: Any, value: Any, low: Sequence[Size], high: Sequence[Size], interior: Sequence[int]
-    ) -> Any:
-        """Interior padding first, then cutting, then `tensor.pad`.
-
-        Elements of 64 bits and more go by `insert_slice`. Observed: IREE cannot fill with 128 bits ("splat
-        ... but got i128"), and a fill with 64 bits that are no constant breaks some chains of padding and
-        slicing ("stream.yield op used resource not listed in explicit captures").
-        """
-        low, high = [self.size(n) for n in low], [self.size(n) for n in high]
-        shape = self.shape(x)
-        spread = [self._spread_size(n, k) for n, k in zip(shape, interior, strict=True)]
-        total = [
-            self._plus(self._plus(n, before), after)
-            for n, before, after in zip(spread, low, high, strict=True)
-        ]
-        for axis, n in enumerate(total):
-            self.require_order(0, n, f"adze: pad leaves a negative size of axis {axis}")
-        if 0 in total:
-            return self._empty_like(x, total)
-        if 0 in shape:
-            return self.broadcast(value, total, ())
-        x = self._spread_out(x, interior, spread, value)
-        first = [self._clamped_size(self._negated(n), m) for n, m in zip(low, spread, strict=True)]
-        last = [
-            self._calculated("size_max", self._calculated("size_min", m, self._plus(m, n)), f)
-            for n, m, f in zip(high, spread, first, strict=True)
-        ]
-        kept = [self._calculated("size_sub", e, f) for e, f in zip(last, first, strict=True)]
-        if 0 in kept:
-            return self.broadcast(value, total, ())
-        if any(not (isinstance(k, int) and k == m) for k, m in zip(kept, spread, strict=True)):
-            x = self.window(x, first, kept, [1] * len(kept))
-        before = [self._clamped_size(n, t) for n, t in zip(low, total, strict=True)]
-        if self.result_type.dtype.itemsize >= 8:
-            whole = self.owned(self.broadcast(value, total, ()), self.result_type.dtype)
-            return self.insert(x, whole, before, [1] * len(total))
-        after = [
-            self._calculated("size_sub", self._calculated("size_sub", t, k), b)
-            for t, k, b in zip(total, kept, before, strict=True)
-        ]
-        scalar = mlir.tensor.extract(value, [])
-        return self.retype(self.pad_with(x, before, after, scalar), total)
-
-    def _spread_size(self, n: Size, interior: int) -> Size:
-        """``n + interior * max(n - 1, 0)``"""
-        if interior == 0:
-            return n
-        gaps = self._calculated("size_max", self._calculated("size_sub", n, 1), 0)
-        return self._plus(n, self._times(gaps, interior))
-
-    def _spread_out(self, x: Any, interior: Sequence[int], spread: Sequence[Size], value: Any) -> Any:
-        """`x` with `interior` paddings between neighbours: a strided `insert_slice` into a filled tensor.
-
-        Observed: half the time of padding new inner axes and merging them, or of `tensor.extract`.
-        """
-        if not any(interior):
-            return x
-        whole = self.owned(self.broadcast(value, spread, ()), self.result_type.dtype)
-        return self.insert(x, whole, [0] * len(spread), [k + 1 for k in interior])
-
-    def _negated(self, n: Size) -> Size:
-        return -n if isinstance(n, int) else self._calculated("size_sub", 0, n)
-
-    def _clamped_size(self, n: Size, most: Size) -> Size:
-        """`n` moved into ``0 .. most``."""
-        if isinstance(n, int) and n <= 0:
-            return 0
-        return self._calculated("size_min", self._calculated("size_max", n, 0), most)
-
-    def concatenate(self, xs: Sequence[Any], axis: int) -> Any:
-        """`tensor.insert_slice` of each operand into one new tensor.
-
-        Observed: `tensor.concat` along an inner axis is twenty times slower on CPU.
-        """
-        shapes = [self.shape(x) for x in xs]
-        merged: list[Size] = list(shapes[0])
-        for shape in shapes[1:]:
-            for a in range(len(merged)):
-                if a != axis:
-                    self.require_equal(merged[a], shape[a], f"adze: sizes of axis {a} differ in concatenate")
-                    merged[a] = merged[a] if isinstance(merged[a], int) else shape[a]
-        offsets: list[Size] = [0]
-        for shape in shapes:
-            offsets.append(self._plus(offsets[-1], shape[axis]) if offsets[-1] != 0 else shape[axis])
-        merged[axis] = offsets[-1]
-        whole = self._empty_like(xs[0], merged)
-        if 0 in merged:
-            return whole
-        for x, shape, offset in zip(xs, shapes, offsets, strict=False):
-            if shape[axis] == 0:
-                continue
-            part = [*merged[:axis], shape[axis], *merged[axis + 1 :]]
-            place = [0] * len(merged)
-            place[axis] = offset
-            whole = self.insert(self.retype(x, part), whole, place, [1] * len(merged))
+    Observed: `tensor.concat` along an inner axis is twenty times slower on CPU.
+    """
+    b = ctx.builder
+    shapes = [b.shape(x) for x in xs]
+    merged: list[Size] = list(shapes[0])
+    for shape in shapes[1:]:
+        for a in range(len(merged)):
+            if a != axis:
+                b.require_equal(merged[a], shape[a], f"adze: sizes of axis {a} differ in concatenate")
+                merged[a] = merged[a] if isinstance(merged[a], int) else shape[a]
+    offsets: list[Size] = [0]
+    for shape in shapes:
+        offsets.append(b.calculate("size_add", offsets[-1], shape[axis]) if offsets[-1] != 0 else shape[axis])
+    merged[axis] = offsets[-1]
+    whole = empty_like(b, xs[0], merged)
+    if 0 in merged:
         return whole
+    for x, shape, offset in zip(xs, shapes, offsets, strict=False):
+        if shape[axis] == 0:
+            continue
+        part = [*merged[:axis], shape[axis], *merged[axis + 1 :]]
+        place = [0] * len(merged)
+        place[axis] = offset
+        whole = insert_slice(b, b.retype(x, part), whole, place, [1] * len(merged))
+    return whole
 
-    def reverse(self, x: Any, axes: Sequence[int]) -> Any:
-        """`linalg.generic` that reads from the far end (an affine map with a negative stride is refused)."""
-        shape = self.shape(x)
-        turned = {a for a in axes if shape[a] != 1}
-        if not turned or 0 in shape:
-            return x
-        x = self.readable(x)
-        ends = {a: self.size_value(self._calculated("size_sub", shape[a], 1)) for a in turned}
-        last = len(shape) - 1
-        if configuration.moves_rows(self.target, shape[last], self.result_type.dtype) and last not in turned:
-            order = list(range(last))
-            return self._rows_moved(
-                x,
-                order,
-                lambda at: [mlir.arith.subi(ends[a], i) if a in turned else i for a, i in enumerate(at)],
-            )
 
-        def body(_: Any) -> Any:
-            position = [mlir.linalg.IndexOp(a).result for a in range(len(shape))]
-            for a in turned:
-                position[a] = mlir.arith.subi(ends[a], position[a])
-            return mlir.tensor.extract(x, position)
+@lowers(Reverse)
+def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
+    """`linalg.generic` that reads from the far end (an affine map with a negative stride is refused)."""
+    b = ctx.builder
+    shape = b.shape(x)
+    reversed_axes = {a for a in axes if shape[a] != 1}
+    if not reversed_axes or 0 in shape:
+        return x
+    x = extractable(b, x)
+    ends = {a: b.size_value(b.calculate("size_sub", shape[a], 1)) for a in reversed_axes}
+    last = len(shape) - 1
+    if configuration.moves_rows(ctx.target, shape[last], ctx.result_type.dtype) and last not in reversed_axes:
+        order = list(range(last))
+        return _move_rows(
+            b,
+            x,
+            order,
+            lambda at: [mlir.arith.subi(ends[a], i) if a in reversed_axes else i for a, i in enumerate(at)],
+        )
 
-        init = self._empty_like(x, shape)
-        return self.generic([], [init], [self.identity_map(len(shape))], ["parallel"] * len(shape), body)
+    def body(_: Value) -> Value:
+        position = [mlir.linalg.IndexOp(a).result for a in range(len(shape))]
+        for a in reversed_axes:
+            position[a] = mlir.arith.subi(ends[a], position[a])
+        return mlir.tensor.extract(x, position)
+
+    init = empty_like(b, x, shape)
+    return b.generic([], [init], [b.identity_map(len(shape))], ["parallel"] * len(shape), body)

@@ -1,4 +1,4 @@
-"""Forms of sorting: every element is told its place, then put there.
+"""Lowering of `sort` and `top_k`: the place of every element is computed, then it is put there.
 
 Keys become signed integers whose order is the order wanted (NaN last, -0 equal to +0), so that comparing is
 one instruction. Rows of up to `configuration.RANKED` elements are ranked: the place of an element is the
@@ -10,341 +10,364 @@ elements keep their order throughout. `iree_linalg_ext.sort` is not used: on CPU
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, FLOATS, INT32, INT64, TensorType
-from ..builder import Size
+from ....dialects.ops.ordering import Sort, TopK
+from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, FLOATS, INT32, INT64
+from ..builder import LinalgBuilder, Size, Value
+from ..lowering import LoweringContext, lowers
 from ..tuning import configuration
-from .rearrangement import RearrangementForms
+from .tensor_ops import (
+    collapse_axes,
+    drop_unit_axes,
+    expand_axes,
+    extract_slice,
+    extractable,
+    insert_slice,
+    pad_tensor,
+    parse_attribute,
+    permute,
+    size_product,
+)
 
 
-class OrderingForms(RearrangementForms):
-    """`sort` and `top_k`."""
-
-    def sort(self, operands: Sequence[Any], axis: int, num_keys: int) -> tuple[Any, ...]:
-        """Sort the operands together, always stably."""
-        shape = self.merged_shape(*operands)
-        if not shape or shape[axis] == 1 or 0 in shape:
-            return tuple(operands)
-        last = len(shape) - 1
-        order = [*(a for a in range(len(shape)) if a != axis), axis]
-        lengths = [shape[a] for a in order]
-        groups = [list(range(last)), [last]]
-        rows = [self.collapse(self.permute(self.retype(v, shape), order), groups) for v in operands]
-        dtypes = [t.dtype for t in self.operand_types if isinstance(t, TensorType)]
-        keys = [
-            k for row, dtype in zip(rows[:num_keys], dtypes, strict=False) for k in self._keys(row, dtype)
+@lowers(Sort)
+def lower_sort(
+    ctx: LoweringContext, *operands: Value, axis: int, num_keys: int, is_stable: bool
+) -> tuple[Value, ...]:
+    """Sort the operands together, always stably."""
+    b = ctx.builder
+    shape = b.merged_shape(*operands)
+    if not shape or shape[axis] == 1 or 0 in shape:
+        return tuple(operands)
+    last = len(shape) - 1
+    order = [*(a for a in range(len(shape)) if a != axis), axis]
+    lengths = [shape[a] for a in order]
+    groups = [list(range(last)), [last]]
+    rows = [collapse_axes(b, permute(b, b.retype(v, shape), order), groups) for v in operands]
+    dtypes = [t.dtype for t in ctx.operand_tensors]
+    keys = [k for row, dtype in zip(rows[:num_keys], dtypes, strict=False) for k in _keys(b, row, dtype)]
+    count, size = b.shape(rows[0])
+    pieces = configuration.sort_blocks(size)
+    if pieces == 1:
+        place = _flat_places(b, _ranks(ctx, keys, count, size), size)
+        sorted_rows = [_scatter_rows(b, row, place, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
+    else:
+        permutation = _merge_sort(ctx, keys, count, size, pieces)
+        sorted_rows = [
+            _gather_columns(b, row, permutation, dtype) for row, dtype in zip(rows, dtypes, strict=True)
         ]
-        count, size = self.shape(rows[0])
-        pieces = configuration.sort_blocks(size)
-        if pieces == 1:
-            place = self._flat(self._ranks(keys, count, size), size)
-            sorted_rows = [self._put(row, place, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
-        else:
-            permutation = self._merge_sorted(keys, count, size, pieces)
-            sorted_rows = [
-                self._take(row, permutation, dtype) for row, dtype in zip(rows, dtypes, strict=True)
-            ]
-        back = [order.index(a) for a in range(len(shape))]
-        results = []
-        for row in sorted_rows:
-            whole = self.expand(row, groups, lengths) if last else self.drop_units(row, [False, True])
-            results.append(self.permute(whole, back))
-        return tuple(results)
+    back = [order.index(a) for a in range(len(shape))]
+    results = []
+    for row in sorted_rows:
+        whole = expand_axes(b, row, groups, lengths) if last else drop_unit_axes(b, row, [False, True])
+        results.append(permute(b, whole, back))
+    return tuple(results)
 
-    def top_k(self, x: Any, k: int) -> tuple[Any, Any]:
-        """The positions whose rank in falling order is below `k`, and the elements there."""
-        dtype = self.operand_types[0].dtype  # type: ignore[union-attr]
-        shape = self.shape(x)
-        last = len(shape) - 1
-        self._require_at_least(shape[last], k)
-        if k == 0 or 0 in shape:
-            return self.empty((*shape[:last], k), dtype), self.empty((*shape[:last], k), INT32)
-        if shape[last] == 1:
-            return x, self.fill(self.scalar_constant(INT32, 0), shape, INT32)
-        rows = self.collapse(x, [list(range(last)), [last]])
-        count, size = self.shape(rows)
-        (key,) = self._keys(rows, dtype)
-        pieces = configuration.sort_blocks(size)
-        if configuration.selects(size, k):
-            order = self._selected(key, count, k)
-        elif pieces == 1:
-            places = self._flat(self._ranks([self._falling(key)], count, size), size)
-            order = self._put(self._positions(count, size), places, INT32)
-        else:
-            order = self._merge_sorted([self._falling(key)], count, size, pieces)
-        order = self.window(order, [0, 0], [count, k], [1, 1])
-        values = self._take(rows, order, dtype)
-        kept = (*shape[:last], k)
-        groups = [list(range(last)), [last]]
-        expanded = [
-            self.expand(v, groups, kept) if last else self.drop_units(v, [False, True])
-            for v in (values, order)
-        ]
-        return expanded[0], expanded[1]
 
-    def _selected(self, key: Any, count: Size, k: int) -> Any:
-        """Positions of the `k` greatest keys of each row: one search after the other, each below the last."""
-        wide = _width(key)
-        order = self.empty([k, count], INT32)
-        last: tuple[Any, ...] = ()
-        for step in range(k):
-            best = self._search(key, last, None, count, wide)
-            position = self._search(key, last, best, count, wide)
-            # Without the barriers IREE fuses all searches into one kernel, which takes minutes to compile.
-            last = (self.materialise(best), self.materialise(position))
-            order = self.insert(self.expand(position, [[0, 1]], [1, count]), order, [step, 0], [1, 1])
-        return self.permute(order, (1, 0))
+@lowers(TopK)
+def lower_top_k(ctx: LoweringContext, x: Value, *, k: int) -> tuple[Value, Value]:
+    """The positions whose rank in falling order is below `k`, and the elements there."""
+    b = ctx.builder
+    dtype = ctx.operand_dtype
+    shape = b.shape(x)
+    last = len(shape) - 1
+    _require_at_least(b, shape[last], k)
+    if k == 0 or 0 in shape:
+        return b.empty((*shape[:last], k), dtype), b.empty((*shape[:last], k), INT32)
+    if shape[last] == 1:
+        return x, b.fill(b.scalars.constant(INT32, 0), shape, INT32)
+    rows = collapse_axes(b, x, [list(range(last)), [last]])
+    count, size = b.shape(rows)
+    (key,) = _keys(b, rows, dtype)
+    pieces = configuration.sort_blocks(size)
+    if configuration.selects(size, k):
+        order = _select_greatest(b, key, count, k)
+    elif pieces == 1:
+        places = _flat_places(b, _ranks(ctx, [_complement(b, key)], count, size), size)
+        order = _scatter_rows(b, _column_numbers(b, count, size), places, INT32)
+    else:
+        order = _merge_sort(ctx, [_complement(b, key)], count, size, pieces)
+    order = extract_slice(b, order, [0, 0], [count, k], [1, 1])
+    values = _gather_columns(b, rows, order, dtype)
+    kept = (*shape[:last], k)
+    groups = [list(range(last)), [last]]
+    expanded = [
+        expand_axes(b, v, groups, kept) if last else drop_unit_axes(b, v, [False, True])
+        for v in (values, order)
+    ]
+    return expanded[0], expanded[1]
 
-    def _search(self, key: Any, last: Sequence[Any], best: Any, count: Size, wide: np.dtype) -> Any:
-        """The greatest key below `last` (a key and its position); where it is first, once `best` is known."""
-        arith, predicate = mlir.arith, mlir.arith.CmpIPredicate
-        i32 = self.scalars.element_type(INT32)
-        found = wide if best is None else INT32
-        none = np.iinfo(found).min if best is None else np.iinfo(found).max
-        init = self.fill(self.scalar_constant(found, none), [count], found)
 
-        def body(here: Any, *others: Any) -> Any:
-            at = arith.index_cast(i32, mlir.linalg.IndexOp(1).result)
-            wanted = None if best is None else arith.cmpi(predicate.eq, here, others[-2])
-            if last:
-                later = arith.cmpi(predicate.sgt, at, others[1])
-                below = self._before([(here, others[0])], later)
-                wanted = below if wanted is None else arith.andi(below, wanted)
-            result = here if best is None else at
-            if wanted is not None:
-                result = arith.select(wanted, result, self.scalar_constant(found, none))
-            return (arith.maxsi if best is None else arith.minsi)(others[-1], result)
+def _select_greatest(b: LinalgBuilder, key: Value, count: Size, k: int) -> Value:
+    """Positions of the `k` greatest keys of each row: one search after the other, each below the last."""
+    wide = _width(key)
+    order = b.empty([k, count], INT32)
+    last: tuple[Value, ...] = ()
+    for step in range(k):
+        best = _next_greatest(b, key, last, None, count, wide)
+        position = _next_greatest(b, key, last, best, count, wide)
+        # Without the barriers IREE fuses all searches into one kernel, which takes minutes to compile.
+        last = (b.materialise(best), b.materialise(position))
+        order = insert_slice(b, expand_axes(b, position, [[0, 1]], [1, count]), order, [step, 0], [1, 1])
+    return permute(b, order, (1, 0))
 
-        vectors = [*last, *([] if best is None else [best])]
-        maps = [self.identity_map(2), *[self.axes_map(2, (0,))] * (len(vectors) + 1)]
-        return self.generic([key, *vectors], [init], maps, ["parallel", "reduction"], body)
 
-    def _require_at_least(self, size: Size, k: int) -> None:
-        if not isinstance(size, int):
-            enough = mlir.arith.cmpi(mlir.arith.CmpIPredicate.sge, size, self.size_value(k))
-            mlir.cf.assert_(enough, f"adze: top_k of {k} elements from an axis that has fewer")
+def _next_greatest(
+    b: LinalgBuilder, key: Value, last: Sequence[Value], best: Value, count: Size, wide: np.dtype
+) -> Value:
+    """The greatest key below `last` (a key and its position); where it is first, once `best` is known."""
+    arith, predicate = mlir.arith, mlir.arith.CmpIPredicate
+    i32 = b.scalars.element_type(INT32)
+    dtype = wide if best is None else INT32
+    none = np.iinfo(dtype).min if best is None else np.iinfo(dtype).max
+    init = b.fill(b.scalars.constant(dtype, none), [count], dtype)
 
-    # -- keys ----------------------------------------------------------------------------------
+    def body(here: Value, *others: Value) -> Value:
+        at = arith.index_cast(i32, mlir.linalg.IndexOp(1).result)
+        wanted = None if best is None else arith.cmpi(predicate.eq, here, others[-2])
+        if last:
+            later = arith.cmpi(predicate.sgt, at, others[1])
+            below = _before(b, [(here, others[0])], later)
+            wanted = below if wanted is None else arith.andi(below, wanted)
+        result = here if best is None else at
+        if wanted is not None:
+            result = arith.select(wanted, result, b.scalars.constant(dtype, none))
+        return (arith.maxsi if best is None else arith.minsi)(others[-1], result)
 
-    def _keys(self, x: Any, dtype: np.dtype) -> list[Any]:
-        """Tensors of i32 or i64 that are ordered as `x` is, the most significant first."""
-        if dtype in COMPLEX:
-            part = FLOAT32 if dtype == COMPLEX64 else FLOAT64
-            parts = (
-                self._mapped(x, part, lambda v, get=get: get(dtype, v))
-                for get in (self.scalars.real, self.scalars.imag)
-            )
-            return [key for p in parts for key in self._keys(p, part)]
-        wide = INT64 if dtype.itemsize == 8 else INT32
-        key = self._mapped(x, wide, lambda v: self._key(v, dtype, wide))
-        return [self.materialise(key)]
+    vectors = [*last, *([] if best is None else [best])]
+    maps = [b.identity_map(2), *[b.axes_map(2, (0,))] * (len(vectors) + 1)]
+    return b.generic([key, *vectors], [init], maps, ["parallel", "reduction"], body)
 
-    def _mapped(self, x: Any, target: np.dtype, rule: Any) -> Any:
-        shape = self.shape(x)
-        maps = [self.identity_map(len(shape))] * 2
-        return self.generic(
-            [x], [self.empty(shape, target)], maps, ["parallel"] * len(shape), lambda v, _: rule(v)
+
+def _require_at_least(b: LinalgBuilder, size: Size, k: int) -> None:
+    if not isinstance(size, int):
+        enough = mlir.arith.cmpi(mlir.arith.CmpIPredicate.sge, size, b.size_value(k))
+        mlir.cf.assert_(enough, f"adze: top_k of {k} elements from an axis that has fewer")
+
+
+def _keys(b: LinalgBuilder, x: Value, dtype: np.dtype) -> list[Value]:
+    """Tensors of i32 or i64 that are ordered as `x` is, the most significant first."""
+    if dtype in COMPLEX:
+        part = FLOAT32 if dtype == COMPLEX64 else FLOAT64
+        parts = (
+            _map(b, x, part, lambda v, get=get: get(dtype, v)) for get in (b.scalars.real, b.scalars.imag)
         )
-
-    def _key(self, value: Any, dtype: np.dtype, wide: np.dtype) -> Any:
-        arith = mlir.arith
-        type_ = self.scalars.element_type(wide)
-        if dtype not in FLOATS:
-            if dtype.kind == "i":
-                return value if dtype == wide else arith.extsi(type_, value)
-            if dtype.itemsize < wide.itemsize:
-                return arith.extui(type_, value)
-            return arith.xori(value, self.scalar_constant(wide, 1 << (8 * wide.itemsize - 1)))
-        real = FLOAT64 if dtype == FLOAT64 else FLOAT32
-        value = self.scalars.convert(dtype, real, value)
-        bits = arith.bitcast(type_, value)
-        zero, most = self.scalar_constant(wide, 0), self.scalar_constant(wide, np.iinfo(wide).max)
-        negative = arith.cmpi(arith.CmpIPredicate.slt, bits, zero)
-        key = arith.select(negative, arith.xori(bits, most), bits)
-        # The bit patterns of zeros and NaNs, not the comparisons of floats, which may be told to be fast.
-        minus_zero = arith.cmpi(arith.CmpIPredicate.eq, bits, self.scalar_constant(wide, np.iinfo(wide).min))
-        magnitude = arith.andi(bits, most)
-        infinity = 0x7F800000 if wide == INT32 else 0x7FF0000000000000
-        nan = arith.cmpi(arith.CmpIPredicate.sgt, magnitude, self.scalar_constant(wide, infinity))
-        return arith.select(nan, most, arith.select(minus_zero, zero, key))
-
-    def _falling(self, key: Any) -> Any:
-        """Keys in the opposite order: the complement, which unlike the negative never overflows."""
-        wide = _width(key)
-        flipped = self._mapped(key, wide, lambda v: mlir.arith.xori(v, self.scalar_constant(wide, -1)))
-        return self.materialise(flipped)
-
-    def _before(self, pairs: Sequence[tuple[Any, Any]], equal: Any) -> Any:
-        """Whether the left keys of the pairs come before the right ones, first pair first; ties: `equal`."""
-        predicate = mlir.arith.CmpIPredicate
-        result = equal
-        for left, right in reversed(pairs):
-            less = mlir.arith.cmpi(predicate.slt, left, right)
-            same = mlir.arith.cmpi(predicate.eq, left, right)
-            result = mlir.arith.ori(less, mlir.arith.andi(same, result))
-        return result
-
-    # -- ranks ---------------------------------------------------------------------------------
-
-    def _ranks(self, keys: Sequence[Any], count: Size, size: Size) -> Any:
-        """For each element of each row, how many elements of the row come before it (i32)."""
-        arith = mlir.arith
-        i32 = self.scalars.element_type(INT32)
-        init = self.fill(self.scalar_constant(INT32, 0), [count, size], INT32)
-        n = len(keys)
-
-        def body(*values: Any) -> Any:
-            here, there, total = values[:n], values[n : 2 * n], values[-1]
-            mine, other = (arith.index_cast(i32, mlir.linalg.IndexOp(a).result) for a in (1, 2))
-            earlier = arith.cmpi(arith.CmpIPredicate.ult, other, mine)
-            before = self._before(list(zip(there, here, strict=True)), earlier)
-            return arith.addi(total, arith.extui(i32, before))
-
-        own, others = self.axes_map(3, (0, 1)), self.axes_map(3, (0, 2))
-        return self.generic(
-            [*keys, *keys],
-            [init],
-            [*[own] * n, *[others] * n, own],
-            ["parallel", "parallel", "reduction"],
-            body,
-            self.attribute(configuration.ranking(self.target, count, size)),
-        )
-
-    def _flat(self, ranks: Any, size: Size) -> Any:
-        """Places in rows as places in the whole, one row after the other."""
-        i32 = self.scalars.element_type(INT32)
-        shape = self.shape(ranks)
-        length = mlir.arith.index_cast(i32, self.size_value(size))
-
-        def body(rank: Any, _: Any) -> Any:
-            row = mlir.arith.index_cast(i32, mlir.linalg.IndexOp(0).result)
-            return mlir.arith.addi(rank, mlir.arith.muli(row, length))
-
-        return self.generic(
-            [ranks], [self.empty(shape, INT32)], [self.identity_map(2)] * 2, ["parallel"] * 2, body
-        )
-
-    def _positions(self, count: Size, size: Size) -> Any:
-        element = self.scalars.element_type(INT32)
-        return self.generic(
-            [],
-            [self.empty([count, size], INT32)],
-            [self.identity_map(2)],
-            ["parallel"] * 2,
-            lambda _: mlir.arith.index_cast(element, mlir.linalg.IndexOp(1).result),
-        )
-
-    def _put(self, rows: Any, places: Any, dtype: np.dtype) -> Any:
-        """Each element at its place."""
-        ir = mlir.ir
-        shape = self.shape(rows)
-        total = self.product(shape)
-        updates = self.materialise(self.collapse(rows, [[0, 1]]))
-        indices = self.materialise(self.expand(self.collapse(places, [[0, 1]]), [[0, 1]], [total, 1]))
-        target = self.empty([total], dtype)
-        op = ir.Operation.create(
-            "iree_linalg_ext.scatter",
-            results=[target.type],
-            operands=[updates, indices, target],
-            attributes={
-                "dimension_map": ir.DenseI64ArrayAttr.get([0], self.context),
-                "unique_indices": ir.BoolAttr.get(True, self.context),
-            },
-            regions=1,
-        )
-        element = ir.RankedTensorType(target.type).element_type
-        block = op.regions[0].blocks.append(element, element, arg_locs=[ir.Location.current] * 2)
-        with ir.InsertionPoint(block):
-            ir.Operation.create("iree_linalg_ext.yield", operands=[block.arguments[0]])
-        return self.expand(self.bind_shape(op.result, [total]), [[0, 1]], shape)
-
-    def _take(self, rows: Any, order: Any, dtype: np.dtype) -> Any:
-        """`rows[r, order[r, i]]`; the order holds positions that exist."""
-
-        def body(position: Any, _: Any) -> Any:
-            at = mlir.arith.index_cast(mlir.ir.IndexType.get(self.context), position)
-            return mlir.tensor.extract(rows, [mlir.linalg.IndexOp(0).result, at])
-
-        rows = self.readable(rows)
-        init = self.empty(self.shape(order), dtype)
-        return self.generic([order], [init], [self.identity_map(2)] * 2, ["parallel"] * 2, body)
-
-    # -- long rows -----------------------------------------------------------------------------
-
-    def _merge_sorted(self, keys: Sequence[Any], count: Size, size: int, pieces: int) -> Any:
-        """The order of each row's elements: `pieces` (a power of two) blocks ranked, then merged in pairs."""
-        length = -(-size // pieces)
-        whole = length * pieces
-        wides = [_width(key) for key in keys]
-        # What fills up the last block comes after everything, even after NaNs, which it is equal to.
-        filled = [
-            self.pad_with(k, [0, 0], [0, whole - size], self.scalar_constant(w, np.iinfo(w).max))
-            for k, w in zip(keys, wides, strict=True)
-        ]
-        state = [*filled, self._positions(count, whole)]
-        dtypes = [*wides, INT32]
-        blocks = self._times(count, pieces)
-        cut = [self.materialise(self._recut(k, [blocks, length])) for k in filled]
-        places = self._flat(self._ranks(cut, blocks, length), length)
-        state = [
-            self._put(self._recut(v, [blocks, length]), places, d) for v, d in zip(state, dtypes, strict=True)
-        ]
-        while pieces > 1:
-            pieces //= 2
-            pairs = self._times(count, pieces)
-            state = [self.materialise(self._recut(v, [pairs, 2 * length])) for v in state]
-            places = self._flat(self._merged_places(state[:-1], pairs, length), 2 * length)
-            state = [self._put(v, places, d) for v, d in zip(state, dtypes, strict=True)]
-            length *= 2
-        order = self._recut(state[-1], [count, whole])
-        return self.window(order, [0, 0], [count, size], [1, 1])
-
-    def _recut(self, x: Any, shape: Sequence[Size]) -> Any:
-        return self.expand(self.collapse(x, [[0, 1]]), [[0, 1]], shape)
-
-    def _merged_places(self, keys: Sequence[Any], pairs: Size, length: int) -> Any:
-        """Places of the elements of two sorted halves of each row in the merged row, by binary search."""
-        arith = mlir.arith
-        i32 = self.scalars.element_type(INT32)
-
-        def body(*values: Any) -> Any:
-            mine = values[:-1]
-            row, column = mlir.linalg.IndexOp(0).result, mlir.linalg.IndexOp(1).result
-            half = self.size_value(length)
-            zero, one = self.size_value(0), self.size_value(1)
-            is_right = arith.cmpi(arith.CmpIPredicate.uge, column, half)
-            base = arith.select(is_right, zero, half)
-            low, high = zero, half
-            for _ in range(length.bit_length()):
-                middle = arith.shrui(arith.addi(low, high), one)
-                # Once low = high = length the element looked at does not exist; any will do.
-                probe = arith.minui(middle, self.size_value(length - 1))
-                at = [row, arith.addi(base, probe)]
-                pairs_of_keys = [(mlir.tensor.extract(k, at), m) for k, m in zip(keys, mine, strict=True)]
-                # Of equal elements the left half's come first.
-                goes_before = self._before(pairs_of_keys, is_right)
-                open_ = arith.cmpi(arith.CmpIPredicate.ult, low, high)
-                forward = arith.andi(open_, goes_before)
-                low = arith.select(forward, arith.addi(middle, one), low)
-                high = arith.select(
-                    arith.andi(open_, arith.xori(goes_before, self._true_bit())), middle, high
-                )
-            own = arith.select(is_right, arith.subi(column, half), column)
-            return arith.index_cast(i32, arith.addi(own, low))
-
-        maps = [self.identity_map(2)] * (len(keys) + 1)
-        init = self.empty([pairs, 2 * length], INT32)
-        return self.generic(list(keys), [init], maps, ["parallel"] * 2, body)
-
-    def _true_bit(self) -> Any:
-        return self.scalars.constant(np.dtype(bool), True)
+        return [key for p in parts for key in _keys(b, p, part)]
+    wide = INT64 if dtype.itemsize == 8 else INT32
+    key = _map(b, x, wide, lambda v: _key(b, v, dtype, wide))
+    return [b.materialise(key)]
 
 
-def _width(key: Any) -> np.dtype:
+def _map(b: LinalgBuilder, x: Value, target: np.dtype, rule: Value) -> Value:
+    shape = b.shape(x)
+    maps = [b.identity_map(len(shape))] * 2
+    return b.generic([x], [b.empty(shape, target)], maps, ["parallel"] * len(shape), lambda v, _: rule(v))
+
+
+def _key(b: LinalgBuilder, value: Value, dtype: np.dtype, wide: np.dtype) -> Value:
+    arith = mlir.arith
+    type_ = b.scalars.element_type(wide)
+    if dtype not in FLOATS:
+        if dtype.kind == "i":
+            return value if dtype == wide else arith.extsi(type_, value)
+        if dtype.itemsize < wide.itemsize:
+            return arith.extui(type_, value)
+        return arith.xori(value, b.scalars.constant(wide, 1 << (8 * wide.itemsize - 1)))
+    real = FLOAT64 if dtype == FLOAT64 else FLOAT32
+    value = b.scalars.convert(dtype, real, value)
+    bits = arith.bitcast(type_, value)
+    zero, most = b.scalars.constant(wide, 0), b.scalars.constant(wide, np.iinfo(wide).max)
+    negative = arith.cmpi(arith.CmpIPredicate.slt, bits, zero)
+    key = arith.select(negative, arith.xori(bits, most), bits)
+    # The bit patterns of zeros and NaNs, not the comparisons of floats, which may be told to be fast.
+    minus_zero = arith.cmpi(arith.CmpIPredicate.eq, bits, b.scalars.constant(wide, np.iinfo(wide).min))
+    magnitude = arith.andi(bits, most)
+    infinity = 0x7F800000 if wide == INT32 else 0x7FF0000000000000
+    nan = arith.cmpi(arith.CmpIPredicate.sgt, magnitude, b.scalars.constant(wide, infinity))
+    return arith.select(nan, most, arith.select(minus_zero, zero, key))
+
+
+def _complement(b: LinalgBuilder, key: Value) -> Value:
+    """Keys in the opposite order: the complement, which unlike the negative never overflows."""
+    wide = _width(key)
+    flipped = _map(b, key, wide, lambda v: mlir.arith.xori(v, b.scalars.constant(wide, -1)))
+    return b.materialise(flipped)
+
+
+def _before(b: LinalgBuilder, pairs: Sequence[tuple[Value, Value]], equal: Value) -> Value:
+    """Whether the left keys of the pairs come before the right ones, first pair first; ties: `equal`."""
+    predicate = mlir.arith.CmpIPredicate
+    result = equal
+    for left, right in reversed(pairs):
+        less = mlir.arith.cmpi(predicate.slt, left, right)
+        same = mlir.arith.cmpi(predicate.eq, left, right)
+        result = mlir.arith.ori(less, mlir.arith.andi(same, result))
+    return result
+
+
+def _ranks(ctx: LoweringContext, keys: Sequence[Value], count: Size, size: Size) -> Value:
+    """For each element of each row, how many elements of the row come before it (i32)."""
+    b = ctx.builder
+    arith = mlir.arith
+    i32 = b.scalars.element_type(INT32)
+    init = b.fill(b.scalars.constant(INT32, 0), [count, size], INT32)
+    n = len(keys)
+
+    def body(*values: Value) -> Value:
+        here, there, total = values[:n], values[n : 2 * n], values[-1]
+        mine, other = (arith.index_cast(i32, mlir.linalg.IndexOp(a).result) for a in (1, 2))
+        earlier = arith.cmpi(arith.CmpIPredicate.ult, other, mine)
+        before = _before(b, list(zip(there, here, strict=True)), earlier)
+        return arith.addi(total, arith.extui(i32, before))
+
+    own, others = b.axes_map(3, (0, 1)), b.axes_map(3, (0, 2))
+    return b.generic(
+        [*keys, *keys],
+        [init],
+        [*[own] * n, *[others] * n, own],
+        ["parallel", "parallel", "reduction"],
+        body,
+        parse_attribute(b, configuration.ranking(ctx.target, count, size)),
+    )
+
+
+def _flat_places(b: LinalgBuilder, ranks: Value, size: Size) -> Value:
+    """Places in rows as places in the whole, one row after the other."""
+    i32 = b.scalars.element_type(INT32)
+    shape = b.shape(ranks)
+    length = mlir.arith.index_cast(i32, b.size_value(size))
+
+    def body(rank: Value, _: Value) -> Value:
+        row = mlir.arith.index_cast(i32, mlir.linalg.IndexOp(0).result)
+        return mlir.arith.addi(rank, mlir.arith.muli(row, length))
+
+    return b.generic([ranks], [b.empty(shape, INT32)], [b.identity_map(2)] * 2, ["parallel"] * 2, body)
+
+
+def _column_numbers(b: LinalgBuilder, count: Size, size: Size) -> Value:
+    element = b.scalars.element_type(INT32)
+    return b.generic(
+        [],
+        [b.empty([count, size], INT32)],
+        [b.identity_map(2)],
+        ["parallel"] * 2,
+        lambda _: mlir.arith.index_cast(element, mlir.linalg.IndexOp(1).result),
+    )
+
+
+def _scatter_rows(b: LinalgBuilder, rows: Value, places: Value, dtype: np.dtype) -> Value:
+    """Each element at its place."""
+    ir = mlir.ir
+    shape = b.shape(rows)
+    total = size_product(b, shape)
+    updates = b.materialise(collapse_axes(b, rows, [[0, 1]]))
+    indices = b.materialise(expand_axes(b, collapse_axes(b, places, [[0, 1]]), [[0, 1]], [total, 1]))
+    target = b.empty([total], dtype)
+    op = ir.Operation.create(
+        "iree_linalg_ext.scatter",
+        results=[target.type],
+        operands=[updates, indices, target],
+        attributes={
+            "dimension_map": ir.DenseI64ArrayAttr.get([0], b.context),
+            "unique_indices": ir.BoolAttr.get(True, b.context),
+        },
+        regions=1,
+    )
+    element = ir.RankedTensorType(target.type).element_type
+    block = op.regions[0].blocks.append(element, element, arg_locs=[ir.Location.current] * 2)
+    with ir.InsertionPoint(block):
+        ir.Operation.create("iree_linalg_ext.yield", operands=[block.arguments[0]])
+    return expand_axes(b, b.bind_shape(op.result, [total]), [[0, 1]], shape)
+
+
+def _gather_columns(b: LinalgBuilder, rows: Value, order: Value, dtype: np.dtype) -> Value:
+    """`rows[r, order[r, i]]`; the order holds positions that exist."""
+
+    def body(position: Value, _: Value) -> Value:
+        at = mlir.arith.index_cast(mlir.ir.IndexType.get(b.context), position)
+        return mlir.tensor.extract(rows, [mlir.linalg.IndexOp(0).result, at])
+
+    rows = extractable(b, rows)
+    init = b.empty(b.shape(order), dtype)
+    return b.generic([order], [init], [b.identity_map(2)] * 2, ["parallel"] * 2, body)
+
+
+def _merge_sort(ctx: LoweringContext, keys: Sequence[Value], count: Size, size: int, pieces: int) -> Value:
+    """The order of each row's elements: `pieces` (a power of two) blocks ranked, then merged in pairs."""
+    b = ctx.builder
+    length = -(-size // pieces)
+    whole = length * pieces
+    wides = [_width(key) for key in keys]
+    # What fills up the last block comes after everything, even after NaNs, which it is equal to.
+    filled = [
+        pad_tensor(b, k, [0, 0], [0, whole - size], b.scalars.constant(w, np.iinfo(w).max))
+        for k, w in zip(keys, wides, strict=True)
+    ]
+    state = [*filled, _column_numbers(b, count, whole)]
+    dtypes = [*wides, INT32]
+    blocks = b.calculate("size_mul", count, pieces)
+    cut = [b.materialise(_reshape_rows(b, k, [blocks, length])) for k in filled]
+    places = _flat_places(b, _ranks(ctx, cut, blocks, length), length)
+    state = [
+        _scatter_rows(b, _reshape_rows(b, v, [blocks, length]), places, d)
+        for v, d in zip(state, dtypes, strict=True)
+    ]
+    while pieces > 1:
+        pieces //= 2
+        pairs = b.calculate("size_mul", count, pieces)
+        state = [b.materialise(_reshape_rows(b, v, [pairs, 2 * length])) for v in state]
+        places = _flat_places(b, _merged_places(b, state[:-1], pairs, length), 2 * length)
+        state = [_scatter_rows(b, v, places, d) for v, d in zip(state, dtypes, strict=True)]
+        length *= 2
+    order = _reshape_rows(b, state[-1], [count, whole])
+    return extract_slice(b, order, [0, 0], [count, size], [1, 1])
+
+
+def _reshape_rows(b: LinalgBuilder, x: Value, shape: Sequence[Size]) -> Value:
+    return expand_axes(b, collapse_axes(b, x, [[0, 1]]), [[0, 1]], shape)
+
+
+def _merged_places(b: LinalgBuilder, keys: Sequence[Value], pairs: Size, length: int) -> Value:
+    """Places of the elements of two sorted halves of each row in the merged row, by binary search."""
+    arith = mlir.arith
+    i32 = b.scalars.element_type(INT32)
+
+    def body(*values: Value) -> Value:
+        mine = values[:-1]
+        row, column = mlir.linalg.IndexOp(0).result, mlir.linalg.IndexOp(1).result
+        half = b.size_value(length)
+        zero, one = b.size_value(0), b.size_value(1)
+        is_right = arith.cmpi(arith.CmpIPredicate.uge, column, half)
+        base = arith.select(is_right, zero, half)
+        low, high = zero, half
+        for _ in range(length.bit_length()):
+            middle = arith.shrui(arith.addi(low, high), one)
+            # Once low = high = length the element looked at does not exist; any will do.
+            probe = arith.minui(middle, b.size_value(length - 1))
+            at = [row, arith.addi(base, probe)]
+            pairs_of_keys = [(mlir.tensor.extract(k, at), m) for k, m in zip(keys, mine, strict=True)]
+            # Of equal elements the left half's come first.
+            goes_before = _before(b, pairs_of_keys, is_right)
+            open_ = arith.cmpi(arith.CmpIPredicate.ult, low, high)
+            forward = arith.andi(open_, goes_before)
+            low = arith.select(forward, arith.addi(middle, one), low)
+            high = arith.select(arith.andi(open_, arith.xori(goes_before, _true(b))), middle, high)
+        own = arith.select(is_right, arith.subi(column, half), column)
+        return arith.index_cast(i32, arith.addi(own, low))
+
+    maps = [b.identity_map(2)] * (len(keys) + 1)
+    init = b.empty([pairs, 2 * length], INT32)
+    return b.generic(list(keys), [init], maps, ["parallel"] * 2, body)
+
+
+def _true(b: LinalgBuilder) -> Value:
+    return b.scalars.constant(np.dtype(bool), True)
+
+
+def _width(key: Value) -> np.dtype:
     """The dtype of a tensor of keys."""
     width = mlir.ir.IntegerType(mlir.ir.RankedTensorType(key.type).element_type).width
     return INT64 if width == 64 else INT32

@@ -1,6 +1,6 @@
 """Which axes of two shapes with the same elements correspond: pure arithmetic on sizes, no IR.
 
-In come two shapes whose entries are integers or opaque values; out go groups of neighbouring axes whose
+Input: two shapes, whose entries are integers or opaque values. Output: groups of neighbouring axes whose
 products are equal, as `collapse_shape` and `expand_shape` want them.
 """
 
@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal, TypeAlias
+
+from ..builder import Size, Value
 
 Groups = list[tuple[list[int], list[int]]]
+Shorter: TypeAlias = Literal["source", "target", "equal", "unknown"]
 
 
-def matching_groups(source: Sequence[Any], target: Sequence[Any]) -> tuple[Groups, bool]:
+def matching_groups(source: Sequence[Size], target: Sequence[Size]) -> tuple[Groups, bool]:
     """Groups of axes ``(of source, of target)`` with equal products, and whether equality is certain.
 
     Where sizes are opaque and no grouping is evident, all axes that remain form one group, which is then
@@ -51,7 +54,7 @@ def matching_groups(source: Sequence[Any], target: Sequence[Any]) -> tuple[Group
     return groups, all(isinstance(n, int) and n == 1 for n in rest)
 
 
-def _shorter(source: Sequence[Any], target: Sequence[Any]) -> str:
+def _shorter(source: Sequence[Size], target: Sequence[Size]) -> Shorter:
     """Which product must grow to make both equal: `source`, `target`, `equal`, or `unknown`."""
     left, left_values = _product(source)
     right, right_values = _product(target)
@@ -66,10 +69,10 @@ def _shorter(source: Sequence[Any], target: Sequence[Any]) -> str:
     return "unknown"
 
 
-def _product(sizes: Sequence[Any]) -> tuple[int, Counter[Any]]:
+def _product(sizes: Sequence[Size]) -> tuple[int, Counter[Value]]:
     """The static factor and the multiset of opaque factors of a product."""
     factor = 1
-    values: Counter[Any] = Counter()
+    values: Counter[Value] = Counter()
     for n in sizes:
         if isinstance(n, int):
             factor *= n

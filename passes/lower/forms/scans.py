@@ -1,199 +1,206 @@
-"""Loops of known length: `scf.for` that carries the state, and the results, written a slice a step."""
+"""Lowering of `scan`: `scf.for` that carries the state and the stacked results, a row a step.
+
+Input: the scan's constants, carry and arrays, and the symbol of its body. Output: the final carry and the
+stacks.
+Idea: IREE copies what a loop carries once an iteration. So an iteration of a long loop with a small body does
+several steps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 from ....dialects import mlir
+from ....dialects.ops.control.scan import Scan
 from ....dialects.types import TensorType
-from ..builder import DYNAMIC, Size
-from .bodies import BodyForms
+from ..builder import DYNAMIC, LinalgBuilder, Size, Type, Value
+from ..lowering import LoweringContext, lowers
+from .bodies import call_body, initial_value, resident_arguments, result_tensor_types, tie_shapes
+from .movement import reshape
+from .tensor_ops import extract_slice, insert_slice
 
 UNROLLED_STEPS: Final = 8
-SMALL_BODY: Final = 30
-MOST_REPEATED: Final = 6  # loops of a module whose bodies are repeated: more take minutes to compile
-AHEAD: Final = 1 << 20  # bytes that inner loops give in a turn: with more, the host waits for each turn
-NOT_REPEATED: Final = frozenset({"adze.cond", "adze.while", "adze.scan", "scf.if", "scf.while", "scf.for"})
+SMALL_BODY: Final = 30  # ops
+MOST_UNROLLED: Final = 6  # scans of a module that are unrolled: more take minutes to compile
+AHEAD: Final = 1 << 20  # bytes that inner loops yield in an iteration: with more, the host waits for each
+LOOPS_AND_BRANCHES: Final = frozenset(
+    {"adze.cond", "adze.while", "adze.scan", "scf.if", "scf.while", "scf.for"}
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Steps:
     """What every step of a scan is made of."""
 
     body: str
-    constants: tuple[Any, ...]
-    arrays: tuple[Any, ...]
+    constants: tuple[Value, ...]
+    arrays: tuple[Value, ...]
+    types: list[Type]  # of the results of the scan: its carry and its stacks
     carry_count: int
-    steps: Size
+    length: Size
     reverse: bool
 
-
-class ScanForms(BodyForms):
-    """Loops of known length."""
-
-    def scan(
-        self,
-        body: str,
-        constants: Sequence[Any],
-        carry: Sequence[Any],
-        arrays: Sequence[Any],
-        length: Size,
-        reverse: bool,
-    ) -> tuple[Any, ...]:
-        """`scf.for` that carries the state and the results, which are written a slice a step."""
-        types = self._result_tensors()
-        n = len(carry)
-        steps = self.size(length)
-        for x in arrays:
-            self.require_equal(self.shape(x)[0], steps, "adze: scan walks over arrays of unequal length")
-        if steps == 0:
-            # A loop that is never taken would slice rows of arrays without rows, which MLIR refuses.
-            return self._never(body, constants, carry, arrays, types)
-        state = [self._state(v, t) for v, t in zip(carry, self.result_types[:n], strict=True)]
-        call = _Steps(body, tuple(constants), tuple(arrays), n, steps, reverse)
-        columns = list(self.result_types[n:])
-        known = [t.shape[1:] for t in columns if isinstance(t, TensorType)]
-        if any(None in shape for shape in known):
-            known = self._row_shapes(call, state, types)
-        stacks = [self._stack_for(t, steps, shape) for t, shape in zip(columns, known, strict=True)]
-        carried = [*state, *stacks]
-        whole: Size = 0
-        if isinstance(steps, int) and steps >= 2 * UNROLLED_STEPS and self._is_repeated(body):
-            # IREE copies what a loop carries once a turn, so a turn does several steps.
-            whole = steps - steps % UNROLLED_STEPS
-            carried = self._repeat(call, carried, types, 0, whole, UNROLLED_STEPS)
-        if whole != steps:
-            carried = self._repeat(call, carried, types, whole, steps, 1)
-        return tuple(carried)
-
-    def _never(
-        self,
-        body: str,
-        constants: Sequence[Any],
-        carry: Sequence[Any],
-        arrays: Sequence[Any],
-        types: Sequence[Any],
-    ) -> tuple[Any, ...]:
-        """A scan of no steps: the carry as it is, and results without rows."""
-        n = len(carry)
-        kept = [v if v.type == t else mlir.tensor.cast(t, v) for v, t in zip(carry, types[:n], strict=True)]
-        columns = list(self.result_types[n:])
-        shapes = [t.shape[1:] for t in columns if isinstance(t, TensorType)]
-        if any(None in shape for shape in shapes):
-            walked = [t for t in self.operand_types[len(self.operand_types) - len(arrays) :]]
-            slices = [
-                self.empty(self.shape(x)[1:], t.dtype)
-                for x, t in zip(arrays, walked, strict=True)
-                if isinstance(t, TensorType)
-            ]
-            rows = [self._row_type(t) for t in types[n:]]
-            found = self._called(body, [*constants, *kept, *slices], [*types[:n], *rows])
-            shapes = [self.shape(row) for row in found[n:]]
-        return (*kept, *(self._stack_for(t, 0, shape) for t, shape in zip(columns, shapes, strict=True)))
-
-    def _repeat(
-        self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], first: Size, last: Size, width: int
-    ) -> list[Any]:
-        """The loop from step `first` to `last`, `width` of them in one turn."""
-        start, stop, step = (self.size_value(v) for v in (first, last, width))
-        loop = mlir.scf.ForOp(start, stop, step, list(carried))
-        with mlir.ir.InsertionPoint(loop.body):
-            inner = self._resident(loop.inner_iter_args, carried)
-            if self._bytes_inside(call.body) >= AHEAD:
-                self._wait_for(inner[: call.carry_count])
-            for offset in range(width):
-                time = self.size_arithmetic("size_add", loop.induction_variable, offset)
-                inner = self._one_step(call, inner, types, time)
-            mlir.scf.YieldOp(inner)
-        return list(self._of_shapes(loop.results, carried))
-
-    def _wait_for(self, carry: Sequence[Any]) -> None:
-        """Let the host read a number of the carry: then it starts no turn before the one before is done."""
-        for value in carry:
-            shape, element = self.shape(value), mlir.ir.RankedTensorType(value.type).element_type
-            if all(isinstance(n, int) and n for n in shape) and str(element) in ("f32", "f64", "i32", "i64"):
-                number = mlir.tensor.extract(value, [self.size_value(0)] * len(shape))
-                mlir.util.OptimizationBarrierOp([element], [number])
-                return
-
-    def _bytes_inside(self, symbol: str) -> int:
-        """What the loops and branches in a body give, in bytes."""
-        results = [r for o in self._body(symbol) if o.operation.name in NOT_REPEATED for r in o.results]
-        types = [
-            mlir.ir.RankedTensorType(r.type) for r in results if isinstance(r.type, mlir.ir.RankedTensorType)
-        ]
-        return sum(prod(t.shape) * _width(t.element_type) for t in types if DYNAMIC not in t.shape)
-
-    def _one_step(self, call: _Steps, carried: Sequence[Any], types: Sequence[Any], step: Size) -> list[Any]:
-        n = call.carry_count
-        time = step
-        if call.reverse:
-            last = self.size_arithmetic("size_sub", call.steps, 1)
-            time = self.size_arithmetic("size_sub", last, step)
-        slices = [self._row(x, time) for x in call.arrays]
-        rows = [self._row_type(t) for t in types[n:]]
-        found = self._called(call.body, [*call.constants, *carried[:n], *slices], [*types[:n], *rows])
-        written = [self._write(y, whole, time) for y, whole in zip(found[n:], carried[n:], strict=True)]
-        return [*found[:n], *written]
-
-    def _is_repeated(self, symbol: str) -> bool:
-        """Whether a body is worth repeating: few ops, no loops or branches inside, few loops in all."""
-        if self._scan_count > MOST_REPEATED:
-            return False
-        inside = self._body(symbol)
-        names = {str(o.operation.name) for o in inside}
-        return len(inside) <= SMALL_BODY and names.isdisjoint(NOT_REPEATED)
-
-    @cached_property
-    def _scan_count(self) -> int:
-        """How many loops of known length the module has."""
-        blocks = [f.regions[0].blocks[0] for f in self.module.body.operations]
-        return sum(o.operation.name == "adze.scan" for block in blocks for o in block.operations)
-
-    def _row_shapes(self, call: _Steps, state: Sequence[Any], types: Sequence[Any]) -> list[Any]:
-        """The shapes of what a step gives, from a step before the loop: only its shapes are computed."""
-        n = call.carry_count
-        slices = [self._row(x, self.size_value(0)) for x in call.arrays]
-        rows = [self._row_type(t) for t in types[n:]]
-        found = self._called(call.body, [*call.constants, *state, *slices], [*types[:n], *rows])
-        return [self.shape(row) for row in found[n:]]
-
-    def _stack_for(self, declared: Any, steps: Size, row: Sequence[Size]) -> Any:
-        """Where the rows of a result are written: an array of its own, where equal empty ones become one."""
-        shape = (steps, *row)
-        type_ = self.tensor(shape, declared.dtype)
-        dynamic = [n for n in shape if not isinstance(n, int)]
-        whole = mlir.ir.Operation.create("flow.tensor.alloca", results=[type_], operands=dynamic).result
-        self.bind_shape(whole, shape)
-        wanted = self.tensor(declared.shape, declared.dtype)
-        return whole if whole.type == wanted else mlir.tensor.cast(wanted, whole)
-
-    def _row_type(self, type_: Any) -> Any:
-        ranked = mlir.ir.RankedTensorType(type_)
-        return mlir.ir.RankedTensorType.get(ranked.shape[1:], ranked.element_type)
-
-    def _row(self, x: Any, time: Any) -> Any:
-        """`x[time]`."""
-        shape = self.shape(x)
-        if 0 in shape[1:]:  # MLIR refuses to slice what has no elements
-            return self.empty_like_element(mlir.ir.RankedTensorType(x.type).element_type, shape[1:])
-        part = self.window(x, [time, *[0] * (len(shape) - 1)], [1, *shape[1:]], [1] * len(shape))
-        return self.reshape(part, shape[1:])
-
-    def _write(self, row: Any, whole: Any, time: Any) -> Any:
-        """`whole` with `whole[time] = row`."""
-        shape = self.shape(row)
-        if 0 in shape:
-            return whole
-        part = self.reshape(row, (1, *shape))
-        return self.insert(part, whole, [time, *[0] * len(shape)], [1] * (len(shape) + 1))
+    @property
+    def result_types(self) -> list[Type]:
+        """The types of the results of the body: the carry and a row of each stack."""
+        return [*self.types[: self.carry_count], *map(_row_type, self.types[self.carry_count :])]
 
 
-def _width(element: Any) -> int:
+@lowers(Scan)
+def lower_scan(
+    ctx: LoweringContext,
+    *operands: Value,
+    body: str,
+    constant_count: int,
+    carry_count: int,
+    length: Sequence[Size],
+    reverse: bool,
+    **others: object,
+) -> tuple[Value, ...]:
+    """`scf.for` that carries the state and the stacks."""
+    b = ctx.builder
+    constants, scanned = operands[:constant_count], operands[constant_count:]
+    carry, arrays = scanned[:carry_count], scanned[carry_count:]
+    steps = _Steps(body, constants, arrays, result_tensor_types(ctx), carry_count, b.size(length[0]), reverse)
+    for x in arrays:
+        b.require_equal(b.shape(x)[0], steps.length, "adze: scan walks over arrays of unequal length")
+    if steps.length == 0:
+        # A loop that is never taken would slice rows of arrays without rows, which MLIR refuses.
+        return _empty_scan(ctx, steps, carry)
+    state = [initial_value(ctx, v, t) for v, t in zip(carry, ctx.result_tensors, strict=False)]
+    stacked = ctx.result_tensors[carry_count:]
+    shapes: list[Sequence[Size | None]] = [t.shape[1:] for t in stacked]
+    if any(None in shape for shape in shapes):
+        shapes = _row_shapes(ctx, steps, state, [_read_row(b, x, b.size_value(0)) for x in arrays])
+    stacks = [_empty_stack(b, t, steps.length, shape) for t, shape in zip(stacked, shapes, strict=True)]
+    carried = [*state, *stacks]
+    unrolled: Size = 0
+    if isinstance(steps.length, int) and steps.length >= 2 * UNROLLED_STEPS and _is_unrolled(ctx, body):
+        unrolled = steps.length - steps.length % UNROLLED_STEPS
+        carried = _emit_loop(ctx, steps, carried, 0, unrolled, UNROLLED_STEPS)
+    if unrolled != steps.length:
+        carried = _emit_loop(ctx, steps, carried, unrolled, steps.length, 1)
+    return tuple(carried)
+
+
+def _empty_scan(ctx: LoweringContext, steps: _Steps, carry: Sequence[Value]) -> tuple[Value, ...]:
+    """A scan of no steps: the carry as it is, and stacks without rows."""
+    b = ctx.builder
+    final = [b.cast(v, t) for v, t in zip(carry, steps.types, strict=False)]
+    stacked = ctx.result_tensors[steps.carry_count :]
+    shapes: list[Sequence[Size | None]] = [t.shape[1:] for t in stacked]
+    if any(None in shape for shape in shapes):
+        types = ctx.operand_tensors[len(ctx.operand_tensors) - len(steps.arrays) :]
+        rows = [b.empty(b.shape(x)[1:], t.dtype) for x, t in zip(steps.arrays, types, strict=True)]
+        shapes = _row_shapes(ctx, steps, final, rows)
+    return (*final, *(_empty_stack(b, t, 0, shape) for t, shape in zip(stacked, shapes, strict=True)))
+
+
+def _row_shapes(
+    ctx: LoweringContext, steps: _Steps, state: Sequence[Value], rows: Sequence[Value]
+) -> list[Sequence[Size | None]]:
+    """The shapes of the rows of the stacks, from a step before the loop: only its shapes are computed."""
+    results = call_body(ctx, steps.body, [*steps.constants, *state, *rows], steps.result_types)
+    return [ctx.builder.shape(row) for row in results[steps.carry_count :]]
+
+
+def _emit_loop(
+    ctx: LoweringContext, steps: _Steps, carried: Sequence[Value], first: Size, last: Size, width: int
+) -> list[Value]:
+    """The loop from step `first` to `last`, `width` of them in an iteration."""
+    b = ctx.builder
+    start, stop, step = (b.size_value(v) for v in (first, last, width))
+    loop = mlir.scf.ForOp(start, stop, step, list(carried))
+    with mlir.ir.InsertionPoint(loop.body):
+        inner = resident_arguments(b, loop.inner_iter_args, carried)
+        if _bytes_inside(ctx, steps.body) >= AHEAD:
+            _wait_for(b, inner[: steps.carry_count])
+        for offset in range(width):
+            inner = _emit_step(
+                ctx, steps, inner, b.size_arithmetic("size_add", loop.induction_variable, offset)
+            )
+        mlir.scf.YieldOp(inner)
+    return list(tie_shapes(b, loop.results, carried))
+
+
+def _emit_step(ctx: LoweringContext, steps: _Steps, carried: Sequence[Value], step: Value) -> list[Value]:
+    """The call of the body in one step, and the rows of the stacks that it computes."""
+    b, n, position = ctx.builder, steps.carry_count, step
+    if steps.reverse:
+        last = b.size_arithmetic("size_sub", steps.length, 1)
+        position = b.size_arithmetic("size_sub", last, step)
+    rows = [_read_row(b, x, position) for x in steps.arrays]
+    results = call_body(ctx, steps.body, [*steps.constants, *carried[:n], *rows], steps.result_types)
+    stacks = [_write_row(b, y, stack, position) for y, stack in zip(results[n:], carried[n:], strict=True)]
+    return [*results[:n], *stacks]
+
+
+def _wait_for(b: LinalgBuilder, carry: Sequence[Value]) -> None:
+    """Let the host read a number of the carry, so that it starts no iteration before the last one is done."""
+    for value in carry:
+        shape, element = b.shape(value), mlir.ir.RankedTensorType(value.type).element_type
+        if all(isinstance(n, int) and n for n in shape) and str(element) in ("f32", "f64", "i32", "i64"):
+            number = mlir.tensor.extract(value, [b.size_value(0)] * len(shape))
+            mlir.util.OptimizationBarrierOp([element], [number])
+            return
+
+
+def _bytes_inside(ctx: LoweringContext, symbol: str) -> int:
+    """How many bytes the loops and branches in a body yield."""
+    inside = [op for op in ctx.functions.operations(symbol) if op.name in LOOPS_AND_BRANCHES]
+    types = [mlir.ir.RankedTensorType(r.type) for op in inside for r in op.results if _is_tensor(r)]
+    return sum(prod(t.shape) * _width(t.element_type) for t in types if DYNAMIC not in t.shape)
+
+
+def _is_unrolled(ctx: LoweringContext, symbol: str) -> bool:
+    """Whether an iteration does several steps: few ops, no loops or branches inside, few scans in all."""
+    if ctx.functions.scan_count > MOST_UNROLLED:
+        return False
+    inside = ctx.functions.operations(symbol)
+    return len(inside) <= SMALL_BODY and LOOPS_AND_BRANCHES.isdisjoint(op.name for op in inside)
+
+
+def _empty_stack(b: LinalgBuilder, declared: TensorType, length: Size, row: Sequence[Size | None]) -> Value:
+    """Where the rows of a result are written: an array of its own, where equal empty ones become one."""
+    shape = (length, *row)
+    type_ = b.tensor_type(shape, declared.dtype)
+    dynamic = [n for n in shape if not isinstance(n, int)]
+    stack = mlir.ir.Operation.create("flow.tensor.alloca", results=[type_], operands=dynamic).result
+    b.bind_shape(stack, shape)
+    return b.cast(stack, b.tensor_type(declared.shape, declared.dtype))
+
+
+def _row_type(type_: Type) -> Type:
+    ranked = mlir.ir.RankedTensorType(type_)
+    return mlir.ir.RankedTensorType.get(ranked.shape[1:], ranked.element_type)
+
+
+def _read_row(b: LinalgBuilder, x: Value, position: Size) -> Value:
+    """`x[position]`."""
+    shape = b.shape(x)
+    if 0 in shape[1:]:  # MLIR refuses to slice what has no elements
+        return b.empty_of_element(mlir.ir.RankedTensorType(x.type).element_type, shape[1:])
+    row = extract_slice(b, x, [position, *[0] * (len(shape) - 1)], [1, *shape[1:]], [1] * len(shape))
+    return reshape(b, row, shape[1:])
+
+
+def _write_row(b: LinalgBuilder, row: Value, stack: Value, position: Size) -> Value:
+    """`stack` with `stack[position] = row`."""
+    shape = b.shape(row)
+    if 0 in shape:
+        return stack
+    part = reshape(b, row, (1, *shape))
+    return insert_slice(b, part, stack, [position, *[0] * len(shape)], [1] * (len(shape) + 1))
+
+
+def _is_tensor(value: Value) -> bool:
+    return isinstance(value.type, mlir.ir.RankedTensorType)
+
+
+def _width(element: Type) -> int:
     """The bytes of an element."""
     if isinstance(element, mlir.ir.ComplexType):
         return 2 * _width(element.element_type)

@@ -16,14 +16,15 @@ Goes when: `tests/passes/lowering/test_iree_faults.py::test_arguments_are_still_
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
 from ....dialects.types import BOOL, INT32
 from ..barriers import BARRIER
-from ..builder import LoweringCore
+from ..builder import Operation, Value
+from ..lowering import LoweringContext
 from .copied_loop_state import RESIDENT
 
 VIEWS: Final = frozenset(
@@ -39,43 +40,42 @@ VIEWS: Final = frozenset(
 )
 
 
-class OwnershipForms(LoweringCore):
-    """Copies before writing."""
+def owned(ctx: LoweringContext, x: Value, dtype: np.dtype) -> Value:
+    """`x`, or a copy of it where it may be a caller's array or has other readers: safe to write into."""
+    b = ctx.builder
+    if not (_may_be_shared(ctx, x) or _is_known(x)):
+        return x
+    shape = b.shape(x)
+    rank = len(shape)
+    always = _opaque_scalar(b.scalars.constant(BOOL, True))
+    # An i32, converted inside: outside of dispatches IREE has no scalars of bf16 or complex.
+    other = _opaque_scalar(b.scalars.constant(INT32, 0))
 
-    def owned(self, x: Any, dtype: np.dtype) -> Any:
-        """`x`, or a copy of it where it may be a caller's array or has other readers: safe to write into."""
-        if not (self._may_be_shared(x) or _is_known(x)):
-            return x
-        shape = self.shape(x)
-        rank = len(shape)
-        always = self._unknown(self.scalars.constant(BOOL, True))
-        # An i32, converted inside: outside of dispatches IREE has no scalars of bf16 or complex.
-        other = self._unknown(self.scalars.constant(INT32, 0))
+    def body(element: Value, _: Value) -> Value:
+        return mlir.arith.select(always, element, b.scalars.convert(INT32, dtype, other))
 
-        def body(element: Any, _: Any) -> Any:
-            return mlir.arith.select(always, element, self.scalars.convert(INT32, dtype, other))
-
-        maps = [self.identity_map(rank)] * 2
-        return self.generic([x], [self.empty(shape, dtype)], maps, ["parallel"] * rank, body)
-
-    @staticmethod
-    def _unknown(scalar: Any) -> Any:
-        """A scalar that the optimiser knows nothing of: with a known one a copied splat folds away."""
-        return mlir.util.OptimizationBarrierOp([scalar.type], [scalar]).results[0]
-
-    def _may_be_shared(self, value: Any) -> bool:
-        """Whether `value` is (a view of) an argument, a result of control flow, a constant, or read twice."""
-        while not isinstance(value.owner, mlir.ir.Block):
-            if self.readers.get(value, 0) > 1 or _reads(value) > 1:
-                return True
-            owner = value.owner.operation
-            if owner.name not in VIEWS and not _only_moves(owner):
-                return bool(owner.name.startswith(("func.", "scf.", "arith.constant", "linalg.fill")))
-            value = owner.operands[0]
-        return bool(value.owner.owner.operation.name == "func.func")
+    maps = [b.identity_map(rank)] * 2
+    return b.generic([x], [b.empty(shape, dtype)], maps, ["parallel"] * rank, body)
 
 
-def _is_known(value: Any) -> bool:
+def _opaque_scalar(scalar: Value) -> Value:
+    """A scalar that the optimiser knows nothing of: with a known one a copied splat folds away."""
+    return mlir.util.OptimizationBarrierOp([scalar.type], [scalar]).results[0]
+
+
+def _may_be_shared(ctx: LoweringContext, value: Value) -> bool:
+    """Whether `value` is (a view of) an argument, a result of control flow, a constant, or read twice."""
+    while not isinstance(value.owner, mlir.ir.Block):
+        if ctx.uses.get(value, 0) > 1 or _reads(value) > 1:
+            return True
+        owner = value.owner.operation
+        if owner.name not in VIEWS and not _only_moves(owner):
+            return bool(owner.name.startswith(("func.", "scf.", "arith.constant", "linalg.fill")))
+        value = owner.operands[0]
+    return bool(value.owner.owner.operation.name == "func.func")
+
+
+def _is_known(value: Value) -> bool:
     """Whether `value` follows from constants alone: IREE 3.13 computes it once into a global, and a loop that
     carries it frees that global (a call fails: "binding capacity of the command buffer")."""
     pending, seen = [value], set()
@@ -89,12 +89,12 @@ def _is_known(value: Any) -> bool:
     return True
 
 
-def _reads(value: Any) -> int:
+def _reads(value: Value) -> int:
     """How many lowered ops read the elements of `value`."""
     return sum(1 for use in value.uses if use.owner.operation.name != "tensor.dim")
 
 
-def _only_moves(operation: Any) -> bool:
+def _only_moves(operation: Operation) -> bool:
     """Whether this is a `linalg.generic` that yields what it reads: it may be folded to a view."""
     if operation.name != "linalg.generic":
         return False

@@ -12,7 +12,8 @@ from adze.dialects.ops.contraction.dot_general import DotGeneral
 from adze.dialects.ops.elementwise.transcendental import Exp
 from adze.dialects.ops.shape.rearrange import Transpose
 from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
-from adze.passes.lower.tuning import configuration
+from adze.passes.lower.tuning import configuration, conflicts
+from adze.passes.lower.tuning import hints as tuning_hints
 from adze.passes.pipeline import lower
 from adze.runtime.execute.devices import cpu_driver_for
 from adze.runtime.targets import parse_target
@@ -109,8 +110,8 @@ def test_data_tiling_is_for_unknown_sizes_and_bf16(
 
 def test_a_large_move_is_work_for_threads() -> None:
     def moved(n: int) -> float:
-        seen = configuration.survey(Transpose, (f32(n, n),), (f32(n, n),), {"permutation": (1, 0)})
-        return configuration.plan(AVX512, [seen]).largest_work
+        seen = tuning_hints.estimate_work(Transpose, (f32(n, n),), (f32(n, n),), {"permutation": (1, 0)})
+        return tuning_hints.module_hints(AVX512, [seen]).largest_work
 
     assert cpu_driver_for(moved(512)) == "local-sync"
     if (os.cpu_count() or 1) > 1:
@@ -119,12 +120,12 @@ def test_a_large_move_is_work_for_threads() -> None:
 
 def test_functions_of_elements_are_work_that_adds_up_between_products() -> None:
     """They are one kernel: none of them is worth a thread pool here, a chain of them is."""
-    exp = configuration.survey(Exp, (f32(256, 256),), (f32(256, 256),), {})
+    exp = tuning_hints.estimate_work(Exp, (f32(256, 256),), (f32(256, 256),), {})
     product = {"contracting": ((1,), (0,)), "batch": ((), ())}
-    dot = configuration.survey(DotGeneral, (f32(64, 64), f32(64, 64)), (f32(64, 64),), product)
+    dot = tuning_hints.estimate_work(DotGeneral, (f32(64, 64), f32(64, 64)), (f32(64, 64),), product)
 
-    def driver(*ops: configuration.Survey) -> str:
-        return cpu_driver_for(configuration.plan(AVX512, ops).largest_work)
+    def driver(*ops: tuning_hints.OpWork) -> str:
+        return cpu_driver_for(tuning_hints.module_hints(AVX512, ops).largest_work)
 
     assert driver(exp) == "local-sync"
     if (os.cpu_count() or 1) > 1:
@@ -134,16 +135,16 @@ def test_functions_of_elements_are_work_that_adds_up_between_products() -> None:
 
 def test_hints_count_the_work_of_a_product() -> None:
     attributes = {"contracting": ((1,), (0,)), "batch": ((), ())}
-    seen = configuration.survey(DotGeneral, (f32(4, 5), f32(5, 6)), (f32(4, 6),), attributes)
-    hints = configuration.plan(AVX512, [seen, seen])
+    seen = tuning_hints.estimate_work(DotGeneral, (f32(4, 5), f32(5, 6)), (f32(4, 6),), attributes)
+    hints = tuning_hints.module_hints(AVX512, [seen, seen])
     assert (hints.flops, hints.largest_work) == (480, 2 * 4 * (20 + 30 + 24))  # it waits for memory
-    hints = configuration.plan(AVX512, [seen])
+    hints = tuning_hints.module_hints(AVX512, [seen])
     assert (hints.flops, hints.bytes_moved, hints.is_static) == (240, 4 * (20 + 30 + 24), True)
 
 
 def test_a_product_with_a_vector_counts_as_little_as_a_sum() -> None:
     attributes = {"contracting": ((1,), (0,)), "batch": ((), ())}
-    seen = configuration.survey(DotGeneral, (f32(40, 50), f32(50)), (f32(40),), attributes)
+    seen = tuning_hints.estimate_work(DotGeneral, (f32(40, 50), f32(50)), (f32(40),), attributes)
     assert seen.flops == 2000
 
 
@@ -168,9 +169,9 @@ def test_configuration_can_be_stripped() -> None:
     module, _ = build({"main": (matmul, (f32(64, 64), f32(64, 64)))})
     lower(module, AVX512)
     assert "compilation_info" in str(module)
-    assert configuration.strip_configuration(module)
+    assert conflicts.drop_tiles(module)
     assert "compilation_info" not in str(module)
-    assert not configuration.strip_configuration(module)
+    assert not conflicts.drop_tiles(module)
 
 
 def test_tiles_are_attributes_that_iree_can_read() -> None:

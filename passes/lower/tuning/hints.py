@@ -1,0 +1,109 @@
+"""What is decided once for a module: an estimate of its work, and IREE's options that follow from it.
+
+Input: the class, the types and the attributes of each op. Output: `ModuleHints`, for the lowering and for the
+compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ....dialects.op import Op
+from ....dialects.ops.contraction.convolution import ConvGeneral
+from ....dialects.ops.contraction.dot_general import DotGeneral
+from ....dialects.types import BFLOAT16, FLOAT32, TensorType, ValueType
+from ....runtime.targets import Target, TargetKind
+
+FLOPS_A_BYTE: Final = 2  # operations that one core does in the time in which it moves a byte
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleHints:
+    """What the lowering knows of a module that its compile wants to know.
+
+    `data_tiling`: pack the operands of matrix products (IREE's option of that name). `flops` and
+    `bytes_moved` estimate the work of one call, dynamic sizes counted as 1; `is_static` says whether there
+    were none. `largest_work` is that of its largest kernel in operations, as far as it can be told before
+    there are kernels: of its largest op, a byte that it moves counted as `FLOPS_A_BYTE`, or of a chain of
+    elementwise functions between two products. Threads pay by the kernel, which ends with all of them waiting
+    for the last.
+    """
+
+    data_tiling: bool = False
+    flops: int = 0
+    bytes_moved: int = 0
+    is_static: bool = True
+    largest_work: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpWork:
+    """What one application of an op costs, as far as it can be told before there are kernels."""
+
+    flops: int
+    bytes_moved: int
+    is_static: bool
+    is_matrix_product: bool
+    dtype: np.dtype
+    element_work: int = 0  # of a function of single elements that is more than a multiplication
+
+
+def estimate_work(
+    op: type[Op],
+    operands: Sequence[ValueType],
+    results: Sequence[ValueType],
+    attributes: Mapping[str, Any],
+) -> OpWork:
+    """Estimate one application: products of matrices exactly, other ops as one operation an element touched.
+
+    So a product with a vector, which waits for memory, counts as little as a sum of the same matrix.
+    """
+    arrays = [t for t in (*operands, *results) if isinstance(t, TensorType)]
+    counts = [prod(1 if n is None else n for n in t.shape) for t in arrays]
+    flops = max(counts, default=0)
+    is_matrix_product = False
+    if op is DotGeneral:
+        contracting, batch = attributes["contracting"], attributes["batch"]
+        depth = prod(arrays[0].shape[a] or 1 for a in contracting[0])
+        is_matrix_product = all(
+            any(n != 1 for a, n in enumerate(t.shape) if a not in contracting[side] + batch[side])
+            for side, t in enumerate(arrays[:2])
+        )
+        if is_matrix_product:
+            flops = 2 * depth * counts[-1]
+    elif op is ConvGeneral:
+        out_features = arrays[1].shape[attributes["rhs_spec"][0]] or 1
+        flops = 2 * counts[-1] * max(counts[1] // out_features, 1)
+    return OpWork(
+        flops,
+        sum(n * t.dtype.itemsize for n, t in zip(counts, arrays, strict=True)),
+        all(t.is_static for t in arrays),
+        is_matrix_product,
+        arrays[0].dtype if arrays else FLOAT32,
+        op.element_cost * max(counts, default=0) if op.element_cost > 1 else 0,
+    )
+
+
+def module_hints(target: Target, ops: Iterable[OpWork]) -> ModuleHints:
+    """The hints for a module that consists of ops of this work.
+
+    Data tiling packs both operands of every product of the module: right where sizes are not known, and for
+    bf16. Beside it products carry no tiles of their own, since IREE refuses some mixtures.
+    """
+    flops = moved = largest = products = chained = 0
+    is_static, data_tiling = True, False
+    for each in ops:
+        flops += each.flops
+        largest = max(largest, each.flops, FLOPS_A_BYTE * each.bytes_moved)
+        products += each.is_matrix_product
+        chained += each.element_work
+        moved += each.bytes_moved
+        is_static &= each.is_static
+        data_tiling |= each.is_matrix_product and (not each.is_static or each.dtype == BFLOAT16)
+    largest = max(largest, chained // (1 + products))
+    return ModuleHints(data_tiling and target.kind is TargetKind.CPU, flops, moved, is_static, largest)
