@@ -114,7 +114,7 @@ class CompiledModule:
 class Variant:
     """A form of a module: `produce` makes its bytes when its turn comes; `options` replace the common.
 
-    With `is_checked`, a fault of its kernels is found before IREE makes them (`kernels.py`).
+    With `is_checked`, a fault of its kernels is found before IREE makes them (`faults/`).
     """
 
     name: str

@@ -60,7 +60,7 @@ class _Expression:
     def pays(self, loops: int) -> bool:
         """Whether few large arrays are read and little is done, over loops that the arrays determine.
 
-        No array is read by two maps: IREE computes wrongly what it fuses so (`hazards.py`).
+        No array is read by two maps: IREE computes wrongly what it fuses so (`iree/two_index_maps.py`).
         """
         large = sum(is_large(v) for v, _ in self.inputs)
         indexed = {loop for _, map_ in self.inputs for loop in map_}

@@ -88,7 +88,7 @@ def _emit_carrying_condition(
         old = _replaced(state, current, is_carried)
         new = call_body(ctx, body, [*body_constants, *old], types)
         (goes_on,) = call_body(ctx, condition, [*condition_constants, *new], [flag])
-        # IREE wants the body to use all that is carried (`whiles.py`): the flag is true in it.
+        # The body has to use all that is carried (`iree/dropped_loop_state.py`): the flag is true in it.
         goes_on = b.map_elements(BOOL, lambda s, _, x, y: s.and_(BOOL, x, y), goes_on, went_on)
         mlir.scf.YieldOp([*itertools.compress(new, is_carried), goes_on])
     (*final, _) = tie_shapes(b, loop.results, carried)

@@ -1,7 +1,7 @@
 """Faults of IREE that are fenced in: each test fails once IREE is right, and then its fence can go.
 
-What only some programs show is watched over elsewhere: the files of `passes/lower/iree/` and of
-`runtime/compile/faults/` say what their symptom is and which test says when they can go: checked here.
+What only some programs show is watched over elsewhere. The files of `passes/lower/iree/` and of
+`runtime/compile/faults/` say what their symptom is and which test says when they can go: this is checked.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import pytest
 
 import adze
 from adze import lax
-from adze.passes.lower.forms import bodies
-from adze.passes.lower.iree.overwritten_arguments import OwnershipForms
+from adze.passes.lower.forms import bodies, indexing, movement
 from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.execute.program import Executable
 
@@ -83,7 +82,8 @@ def aligned(shape: tuple[int, ...]) -> Any:
 
 
 def test_arguments_are_still_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OwnershipForms, "owned", lambda self, x, dtype: x)
+    for form in (indexing, movement):
+        monkeypatch.setattr(form, "owned", lambda ctx, x, dtype: x)
 
     def updated(x: Any, part: Any) -> Any:
         return lax.dynamic_update_slice(x, part, (1, 0)), x
