@@ -1,4 +1,4 @@
-"""Dead-result elimination: loops and branches without the results that nothing uses return the same values."""
+"""Dead-result elimination: loops and branches without unused results return the same values."""
 
 from __future__ import annotations
 
