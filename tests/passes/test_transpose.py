@@ -109,7 +109,7 @@ func.func @f(%x: f64[?]) -> f64[] {
 
 
 def test_sizes_of_a_linear_value_are_not_linear_in_it() -> None:
-    """A value repeated to the size of a tangent is a constant factor; the size comes from its donor."""
+    """A value repeated to the size of a tangent is a constant factor; its shape operand has the size."""
     parsed = module("""
 func.func @f(%x: f64[?], %c: f64[?]) -> f64[?] attributes {adze.shape_operands = array<i64: 1, -1>} {
   %n = dim(%x) {axis = 0 : i64} : (f64[?]) -> index

@@ -1,4 +1,4 @@
-"""Loops and branches are narrowed to what is read of them, and give the same."""
+"""Dead-result elimination: loops and branches without unused results return the same values."""
 
 from __future__ import annotations
 
