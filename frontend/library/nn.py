@@ -16,7 +16,7 @@ from ..errors import ArgumentError, ShapeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from . import numpy as xp
-from .lax.computations import conv_general_dilated
+from .lax.contractions import conv_general_dilated
 from .lax.padding import window_padding
 from .lax.scalar_operands import axes_of, axis_of
 from .numpy.promotion import stays_weak

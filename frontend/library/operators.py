@@ -7,10 +7,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from . import numpy as xp
-from .numpy import ufunc_methods
 from .numpy.at_property import Indexer
 from .numpy.indexing import get_index
 from .numpy_protocol import call_function, call_ufunc
+
+
+def _ufunc_method(name: str) -> Callable[..., Any]:
+    def call(*args: Any) -> Any:
+        from .numpy import ufunc_methods  # loops load the engines, which arithmetic does not need
+
+        return getattr(ufunc_methods, name)(*args)
+
+    return call
+
 
 TABLE: Final[Mapping[str, Callable[..., Any]]] = {
     "abs": xp.abs,
@@ -81,11 +90,11 @@ TABLE: Final[Mapping[str, Callable[..., Any]]] = {
     "to_device": xp.to_device,
     "trace": xp.trace,
     "transpose": xp.transpose,
-    "ufunc_accumulate": ufunc_methods.accumulate,
-    "ufunc_at": ufunc_methods.at,
-    "ufunc_outer": ufunc_methods.outer,
-    "ufunc_reduce": ufunc_methods.reduce,
-    "ufunc_reduceat": ufunc_methods.reduceat,
+    "ufunc_accumulate": _ufunc_method("accumulate"),
+    "ufunc_at": _ufunc_method("at"),
+    "ufunc_outer": _ufunc_method("outer"),
+    "ufunc_reduce": _ufunc_method("reduce"),
+    "ufunc_reduceat": _ufunc_method("reduceat"),
     "var": xp.var,
     "view": xp.view,
 }

@@ -288,11 +288,13 @@ def test_every_name_is_called() -> None:
         for n, v in vars(adze.lax).items()
         if getattr(v, "__module__", "").startswith("adze.frontend.library.lax")
     }
-    beside = Path(__file__).with_name("test_lax_windows.py").read_text()
+    folder = Path(__file__).parent
+    others = (folder / "test_lax_windows.py", folder / "transforms" / "test_collectives.py")
+    beside = "".join(path.read_text() for path in others)
     called = recorder.asked | {
         "GatherScatterMode",
         "ConvDimensionNumbers",
-        *re.findall(r"\blax\.(\w+)", beside),
+        *re.findall(r"\b(?:lax|p)\.(\w+)", beside),
     }
     assert names - called == {"random_bits"}, "whose tests are in tests/frontend/random"
 

@@ -20,7 +20,7 @@ from ...transforms.custom_derivatives import custom_jvp
 from ...transforms.vmap import vmap
 from .. import numpy as xp
 from . import elementwise
-from .computations import conv_general_dilated
+from .contractions import conv_general_dilated
 from .padding import dilated, window_padding
 from .scalar_operands import axes_of
 

@@ -237,3 +237,8 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
         )
     ends = np.cumsum([0, *sizes]).tolist()
     return [slice_in_dim(value, start, end, axis=place) for start, end in pairwise(ends)]
+
+
+def random_bits(key: Any, bit_width: int, shape: Sequence[Any]) -> Any:
+    """Random bits by Threefry-2x32 from a key of two uint32: unsigned integers of `bit_width`."""
+    return ops.random_bits(as_value(key, np.uint32), shape=tuple(shape), width=bit_width)

@@ -1,7 +1,7 @@
-"""Matrices as the algorithms take them: checks of arguments, and the rows and columns that loops select.
+"""Matrices as the algorithms take them: checks of arguments, and the rows and columns that loops pick.
 
-Input: what users pass. Output: inexact values of rank two or more whose last two sizes are static. An error
-names the function, the type seen and what was expected.
+Input: what users pass. Output: inexact values of rank two or more whose last two sizes are static. Errors
+name the function, the type seen and what was expected.
 """
 
 from __future__ import annotations

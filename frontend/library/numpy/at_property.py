@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import INT32
-from ...control.while_loops import fori_loop
 from ...tracing.array import Array
 from .arguments import scalar
 from .arithmetic import divide, power
@@ -155,6 +154,8 @@ def _most_times(x: Any, items: Sequence[Item], outside: OutOfBounds) -> int | No
 
 def _repeated(function: Any, once: Any, times: Any, most: int | None) -> Any:
     """`function` applied `times` times in all, elementwise, to what it was applied to once."""
+    from ...control.while_loops import fori_loop  # loads the engines, which indexing does not need
+
     if most is None:
         return fori_loop(
             1, max_of(times, initial=1), lambda k, v: where(times > k, function(v), v), once, saved_states=16

@@ -1,4 +1,4 @@
-"""Primitives that combine elements: reductions, running values, contraction, convolution, ordering."""
+"""Products of arrays and convolutions."""
 
 from __future__ import annotations
 
@@ -6,66 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ....dialects.types import as_dtype
-from ...control.associative_scan import associative_scan
 from ...errors import ArgumentError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
-from .. import numpy as xp
 from .padding import dilated, window_padding
-from .scalar_operands import axes_of, axis_of
-
-
-def _reduction(name: str) -> Any:
-    def reduce(operand: Any, axes: Sequence[int]) -> Any:
-        value = as_value(operand)
-        return getattr(ops, name)(value, axes=tuple(sorted(axes_of(axes, value.ndim))))
-
-    reduce.__name__ = name
-    reduce.__doc__ = f"The primitive `{name}` over `axes`, which are removed."
-    return reduce
-
-
-def _running(name: str) -> Any:
-    def running(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-        value = as_value(operand)
-        return getattr(ops, name)(value, axis=axis_of(axis, value.ndim), reverse=reverse)
-
-    running.__name__ = name
-    running.__doc__ = f"The primitive `{name}`: running values along `axis`, from its end with `reverse`."
-    return running
-
-
-reduce_sum = _reduction("reduce_sum")
-reduce_prod = _reduction("reduce_prod")
-reduce_max = _reduction("reduce_max")
-reduce_min = _reduction("reduce_min")
-reduce_and = _reduction("reduce_and")
-reduce_or = _reduction("reduce_or")
-cumsum = _running("cumsum")
-cumprod = _running("cumprod")
-cummax = _running("cummax")
-cummin = _running("cummin")
-
-
-def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """`log(exp(x[0]) + ... + exp(x[i]))` along `axis`, from its end with `reverse`, without overflow."""
-    value = as_value(operand)
-    return associative_scan(xp.logaddexp, value, reverse, axis_of(axis, value.ndim))
-
-
-def argmax(operand: Any, axis: int, index_dtype: Any = np.int32) -> Any:
-    """The position of the first largest element along `axis`; NaN counts as largest."""
-    value = as_value(operand)
-    return ops.argmax(value, axis=axis_of(axis, value.ndim), index_dtype=as_dtype(index_dtype))
-
-
-def argmin(operand: Any, axis: int, index_dtype: Any = np.int32) -> Any:
-    """The position of the first smallest element along `axis`; NaN counts as smallest."""
-    value = as_value(operand)
-    return ops.argmin(value, axis=axis_of(axis, value.ndim), index_dtype=as_dtype(index_dtype))
 
 
 def dot_general(
@@ -233,28 +178,6 @@ def conv_with_general_padding(
     )
 
 
-def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
-    """Sorted along an axis, ascending, NaN last; of several arrays the first `num_keys` are compared."""
-    several = isinstance(operand, (tuple, list))
-    values = [as_value(x) for x in (operand if several else (operand,))]
-    axis = axis_of(dimension, values[0].ndim, "dimension")
-    results = ops.sort(*values, axis=axis, num_keys=num_keys, is_stable=is_stable)
-    return results if several else results[0]
-
-
-def top_k(operand: Any, k: int, *, axis: int = -1) -> tuple[Any, Any]:
-    """The `k` largest along an axis, largest first, and their positions (int32)."""
-    value = as_value(operand)
-    place, last = axis_of(axis, value.ndim), value.ndim - 1
-    values, indices = ops.top_k(xp.swapaxes(value, place, last), k=k)
-    return xp.swapaxes(values, place, last), xp.swapaxes(indices, place, last)
-
-
-def random_bits(key: Any, bit_width: int, shape: Sequence[Any]) -> Any:
-    """Random bits by Threefry-2x32 from a key of two uint32: unsigned integers of `bit_width`."""
-    return ops.random_bits(as_value(key, np.uint32), shape=tuple(shape), width=bit_width)
-
-
 def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
     """Products of matrices in the last two axes, all axes before them equal."""
     left, right = as_value(lhs), as_value(rhs)
@@ -266,9 +189,3 @@ def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
         )
     batch = tuple(range(left.ndim - 2))
     return dot_general(left, right, (((left.ndim - 1,), (right.ndim - 2,)), (batch, batch)), precision)
-
-
-def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
-    """`keys` sorted along an axis, and `values` in the same order."""
-    results = sort((keys, values), dimension, is_stable, num_keys=1)
-    return results[0], results[1]
