@@ -1,9 +1,10 @@
 """How an op of adze is declared: operands, attributes, results and the rules that every engine reads.
 
 An op is one class in one room. Its class body states its name, its operands and attributes, how result
-types follow from them (`infer`), what it computes (`evaluate`, in NumPy), how it is differentiated and
-batched, and what it lowers to. The engines in `passes/` know only this file's interface, never an op;
-a rule is a function or is `undefined("why")`, and a class that leaves one out cannot be created.
+types follow from them (`infer`), what it computes (`evaluate`, in NumPy), and how it is differentiated and
+batched; how it is lowered is said in `passes/lower/forms/`. The engines in `passes/` know only this file's
+interface, never an op; a rule is a function or is `undefined("why")`, and a class that leaves one out cannot
+be created.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from .types import (
 T = TypeVar("T")
 
 DIALECT: Final = "adze"
-RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch", "lower")
+RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch")
 OPTIONAL_RULES: Final = ("simplify", "permuted", "linearize", "predicated")
 
 
@@ -127,7 +128,7 @@ class Operand:
 class Op:
     """Base of all op declarations; see the module docstring. Subclass a family where one fits.
 
-    Rules (all static: the class is never instantiated; `b` is a typed `Builder`, `l` the lowering):
+    Rules (all static: the class is never instantiated; the types are those of `protocols.py`):
 
     - `infer(*operand_types, **attributes)` -> result type or tuple of them; raises `TypeCheckError`.
       A `sizes` attribute arrives with None for dynamic entries.
@@ -138,7 +139,6 @@ class Op:
       arrives as its type, a constant one as its value.
     - `batch(b, size, operands, batched, **attributes)` -> (results, which of them are batched): batched
       operands and results have the batch, of `size`, as axis 0; the others must not be copied along it.
-    - `lower(l, *operands, **attributes)` -> lowered result(s).
     - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
     - `permuted(b, permutation, *operands, **attributes)` -> the transposed result, made at once where that
       costs no more than the result itself, or None; optional.
@@ -212,7 +212,6 @@ class Op:
     jvp: ClassVar[Any]
     transpose: ClassVar[Any]
     batch: ClassVar[Any]
-    lower: ClassVar[Any]
 
     # Not hooks: they follow from the declaration.
 
@@ -266,10 +265,10 @@ class Op:
 
     @classmethod
     def _take_records(cls, record: type[Record]) -> None:
-        """Let the rules of this class body, but for `lower`, have their attributes as one record."""
+        """Let the rules of this class body have their attributes as one record."""
         for name in (*RULES, *OPTIONAL_RULES):
             rule = vars(cls).get(name)
-            if name != "lower" and isinstance(rule, (staticmethod, classmethod)):
+            if isinstance(rule, (staticmethod, classmethod)):
                 setattr(cls, name, type(rule)(taking_record(rule.__func__, record)))
 
     @classmethod

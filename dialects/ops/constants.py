@@ -52,10 +52,6 @@ class Constant(Op):
     def evaluate(*, value: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return from_storage(value, dtype)
 
-    @staticmethod
-    def lower(l: Any, *, value: np.ndarray, dtype: np.dtype) -> Any:
-        return l.constant(from_storage(value, dtype))
-
     jvp = NO_TANGENT
     transpose = undefined("a constant has no operands")
     batch = NO_BATCH
@@ -90,10 +86,6 @@ class Iota(Op):
         count = count.reshape([-1 if i == axis else 1 for i in range(len(shape))])
         return np.broadcast_to(count, shape).copy()
 
-    @staticmethod
-    def lower(l: Any, *, shape: tuple[Any, ...], axis: int, dtype: np.dtype) -> Any:
-        return l.iota(shape, axis, dtype)
-
     jvp = NO_TANGENT
     transpose = undefined("iota has no operands")
     batch = NO_BATCH
@@ -116,10 +108,6 @@ class Dim(Op):
     @staticmethod
     def evaluate(x: np.ndarray, *, axis: int) -> int:
         return x.shape[axis]
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, axis: int) -> Any:
-        return l.size_value(l.shape(x)[axis])
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, axis: int) -> Value | None:
@@ -150,10 +138,6 @@ class SizeConstant(Op):
     def evaluate(*, value: int) -> int:
         return value
 
-    @staticmethod
-    def lower(l: Any, *, value: int) -> Any:
-        return l.size_value(value)
-
     jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")
     batch = NO_BATCH
@@ -173,10 +157,6 @@ class SizeArithmetic(Op, adds=("function",)):
     @classmethod
     def evaluate(cls, m: int, n: int) -> int:
         return int(cls.function(m, n))
-
-    @classmethod
-    def lower(cls, l: Any, m: Any, n: Any) -> Any:
-        return l.size_arithmetic(cls.name, m, n)
 
     jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")
@@ -245,10 +225,6 @@ class SizeToArray(Op):
     def evaluate(n: int, *, dtype: np.dtype) -> np.ndarray:
         return np.asarray(n).astype(dtype)
 
-    @staticmethod
-    def lower(l: Any, n: Any, *, dtype: np.dtype) -> Any:
-        return l.size_to_array(n, dtype)
-
     jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")
     batch = NO_BATCH
@@ -271,10 +247,6 @@ class SizeCheck(Op):
         if m != n:
             raise RunTimeCheckError(f"{message} (sizes {m} and {n})")
         return ()
-
-    @staticmethod
-    def lower(l: Any, m: Any, n: Any, *, message: str) -> None:
-        l.require_equal(m, n, message)
 
     jvp = NO_TANGENT
     transpose = undefined("a check has no result")

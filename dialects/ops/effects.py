@@ -8,7 +8,6 @@ shows all of it at once and `check` holds if it holds for every element that rea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class Effect(Op):
         primals: Values,
         tangents: Sequence[Tangent],
         results: Values,
-        **attributes: Any,
+        **attributes: object,
     ) -> tuple[()]:
         return ()
 
@@ -65,10 +64,6 @@ class Print(Effect):
         return ()
 
     @staticmethod
-    def lower(l: Any, *xs: Any, format: str) -> Any:
-        return l.trace(format, xs)
-
-    @staticmethod
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, format: str) -> Batched:
         """One line for the whole batch: batched operands show with their batch axis first."""
         b.print(*operands, format=format)
@@ -94,10 +89,6 @@ class Check(Effect):
         if not predicate:
             raise CheckFailedError(message)
         return ()
-
-    @staticmethod
-    def lower(l: Any, predicate: Any, *, message: str) -> Any:
-        return l.check(predicate, message)
 
     @staticmethod
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, message: str) -> Batched:

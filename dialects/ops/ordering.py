@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -90,10 +89,6 @@ class Sort(Op):
         found = b.sort(*spread, **replace(attributes, axis=attributes.axis + 1).keywords)
         return found, [True] * len(found)
 
-    @staticmethod
-    def lower(l: Any, *operands: Any, axis: int, num_keys: int, is_stable: bool) -> Any:
-        return l.sort(operands, axis, num_keys)
-
 
 class TopK(Op):
     """The `k` greatest elements of each row (last axis) in falling order, and where they are (int32).
@@ -131,10 +126,6 @@ class TopK(Op):
     @staticmethod
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, k: int) -> Batched:
         return b.top_k(operands[0], k=k), [True, True]
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, k: int) -> Any:
-        return l.top_k(x, k)
 
 
 def _comparable(key: np.ndarray) -> tuple[np.ndarray, ...]:

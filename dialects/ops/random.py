@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -59,10 +59,6 @@ class RandomBits(Op):
         else:
             bits = (high ^ low).astype(f"uint{width}")
         return bits.reshape(shape)
-
-    @staticmethod
-    def lower(l: Any, key: Any, *, shape: tuple[Any, ...], width: int) -> Any:
-        return l.random_bits(key, shape, width)
 
     jvp = undefined("random bits are integers: they have no tangent")
     transpose = undefined("random bits are not linear in the key")

@@ -7,8 +7,8 @@ known to be empty is an error; of one that turns out to be empty, the least or g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,14 +48,14 @@ def accumulation_dtype(dtype: np.dtype) -> np.dtype:
     return FLOAT32 if dtype in (FLOAT16, BFLOAT16) else dtype
 
 
-def least(dtype: np.dtype) -> Any:
+def least(dtype: np.dtype) -> float:
     """The least value of a real dtype, the identity of `max`."""
     if dtype in FLOATS:
         return -np.inf
     return False if dtype == BOOL else int(np.iinfo(dtype).min)
 
 
-def greatest(dtype: np.dtype) -> Any:
+def greatest(dtype: np.dtype) -> float:
     """The greatest value of a real dtype, the identity of `min`."""
     if dtype in FLOATS:
         return np.inf
@@ -70,7 +70,7 @@ class Reduction(Op, adds=("function", "identity", "empty_allowed")):
 
     attributes = {"axes": ints("the axes to reduce")}
     function: ClassVar[np.ufunc]
-    identity: ClassVar[Any]  # of a dtype
+    identity: ClassVar[staticmethod[[np.dtype], float]]
     empty_allowed: ClassVar[bool] = True
 
     @classmethod
@@ -92,10 +92,6 @@ class Reduction(Op, adds=("function", "identity", "empty_allowed")):
         return np.asarray(folded).astype(x.dtype)
 
     transpose = undefined("this reduction is not linear")
-
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
-        return l.reduce(cls.name, x, axes, cls.identity(l.result_type.dtype))
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, axes: tuple[int, ...]) -> Value | None:
@@ -229,7 +225,7 @@ class ArgumentExtremum(Op, adds=("function",)):
         "axis": integer("the axis to search"),
         "index_dtype": dtype_attribute("the dtype of the position"),
     }
-    function: ClassVar[Any]
+    function: ClassVar[Callable[..., np.ndarray]]
 
     @classmethod
     def infer(cls, x: TensorType, *, axis: int, index_dtype: np.dtype) -> TensorType:
@@ -251,10 +247,6 @@ class ArgumentExtremum(Op, adds=("function",)):
 
     jvp = undefined("a position has no tangent")
     transpose = undefined("a position is not a linear function")
-
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, axis: int, index_dtype: np.dtype) -> Any:
-        return l.argument_extremum(cls.name, x, axis, index_dtype)
 
     @classmethod
     def batch(
@@ -289,7 +281,7 @@ class Cumulative(Op, adds=("function", "identity")):
 
     attributes = {"axis": integer("the axis to run along"), "reverse": boolean("run from the end")}
     function: ClassVar[np.ufunc]
-    identity: ClassVar[Any]  # of a dtype
+    identity: ClassVar[staticmethod[[np.dtype], float]]
 
     @classmethod
     def infer(cls, x: TensorType, *, axis: int, reverse: bool) -> TensorType:
@@ -305,10 +297,6 @@ class Cumulative(Op, adds=("function", "identity")):
         return (np.flip(running, axis) if reverse else running).astype(x.dtype)
 
     transpose = undefined("this running value is not linear")
-
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, axis: int, reverse: bool) -> Any:
-        return l.cumulative(cls.name, x, axis, reverse, cls.identity(l.result_type.dtype))
 
     @classmethod
     def batch(

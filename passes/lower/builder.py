@@ -39,15 +39,13 @@ DYNAMIC: Final = -(2**63)
 class LinalgBuilder:
     """Emits lowered IR, and remembers the shapes of what it emitted.
 
-    `complex_numbers` holds the tensors of equal complex elements with their number; `is_configured` says
-    whether an op carries `compilation_info`.
+    `complex_numbers` holds the tensors of equal complex elements with their number.
     """
 
     def __init__(self, context: ir.Context, kind: TargetKind) -> None:
         self.context = context
         self.scalars = Scalars(kind.value)
         self.complex_numbers: dict[Value, np.generic] = {}
-        self.is_configured = False
         self._shapes: dict[Value, tuple[Size, ...]] = {}
         self._constants: dict[Value, int] = {}
         self._equal: set[tuple[Size, Size]] = set()
@@ -312,7 +310,6 @@ class LinalgBuilder:
             "operandSegmentSizes": self._segment(len(inputs), len(inits)),
         }
         if configuration is not None:
-            self.is_configured = True
             attributes["compilation_info"] = configuration
         op = ir.Operation.create(
             "linalg.generic",
@@ -390,7 +387,3 @@ class LinalgBuilder:
         for position, operand in enumerate(operands):
             clone_operands[position] = operand
         return self.bind_shape(clone.results[0], self.shape(operands[-1]))
-
-    def forget_templates(self) -> None:
-        """Copy no op emitted so far: ops may be erased from here on."""
-        self._templates.clear()

@@ -2,10 +2,10 @@
 
 Input: adze IR with a plan. Output: its lowered ops; loops and branches call their bodies, and the code of
 long scalar functions is shared. MLIR's dialect conversion applies one pattern an op: decode it, call its
-`lower` rule, replace it. An op without a pattern, or one that a rule leaves behind, fails the conversion by
-name.
+lowering (`lowering.py`), replace it. An op without a pattern, or one that a lowering leaves behind, fails the
+conversion by name.
 
-Unsigned element types are erased to signless ones here and in no pass of their own: rules ask for the
+Unsigned element types are erased to signless ones here and in no pass of their own: lowerings ask for the
 declared types of operands and results, and adze IR in which `ui8` is written `i8` would say something else.
 """
 
@@ -32,7 +32,7 @@ from .plan import hints_of, target_of
 
 @dataclass(frozen=True)
 class Convert(Pass):
-    """Rewrite every op of adze to linalg on tensors by its `lower` rule; adze is illegal afterwards."""
+    """Rewrite every op of adze to linalg on tensors by its lowering; adze is illegal afterwards."""
 
     name = "convert"
     leaves_adze = False
@@ -77,7 +77,6 @@ class _Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
-            self.builder.forget_templates()
 
     def _erase_signedness(self) -> None:
         """Give every unsigned value its signless type, remembering what it was declared to be."""

@@ -1,7 +1,7 @@
-"""Large reductions, fused with the ops of their operands and with each other (`forms/reduction_fusion.py`).
+"""Reductions of large arrays, fused with what computes their operands and with each other.
 
 Input: lowered functions, before the bodies of loops are inlined. Output: the same program with fewer passes
-over memory. What the conversion knew of complex constants is read from the IR again.
+over memory (`forms/reduction_fusion.py`). What the conversion knew of complex constants is read from the IR.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.types import COMPLEX64, COMPLEX128
-from ...runtime.targets import TargetKind
 from ..base import Pass
 from ..ir.functions import functions
 from .builder import LinalgBuilder
@@ -32,7 +31,7 @@ class FuseReductions(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         target = target_of(module)
-        builder = LinalgBuilder(module.context, TargetKind(target.kind))
+        builder = LinalgBuilder(module.context, target.kind)
         with module.context, mlir.ir.Location.unknown():
             builder.complex_numbers.update(_complex_constants(module))
             fuse_reductions(builder, target, module)

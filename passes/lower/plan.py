@@ -39,7 +39,7 @@ class Plan(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         target = parse_target(self.target)
-        hints = module_hints(target, _estimated(module))
+        hints = module_hints(target, _work(module))
         with module.context:
             attributes = module.operation.attributes
             attributes[TARGET] = mlir.ir.StringAttr.get(target.name)
@@ -77,8 +77,8 @@ def _written(value: bool | int) -> mlir.ir.Attribute:
     return mlir.ir.IntegerAttr.get(mlir.ir.IntegerType.get_signless(64), min(value, _MOST))
 
 
-def _estimated(module: mlir.ir.Module) -> Iterator[OpWork]:
-    """The work of each op of `module`."""
+def _work(module: mlir.ir.Module) -> Iterator[OpWork]:
+    """What each op of `module` costs."""
     codec = Codec(module.context)
     reader = Reader(codec)
     known: dict[Any, OpWork] = {}  # of ops whose attributes do not matter

@@ -11,7 +11,16 @@ from pathlib import Path
 import pytest
 
 FOLDERS = ("dialects", "passes", "runtime", "frontend", "tests/ops")
-FILES = ("tests/op_cases.py", "tests/support.py", "tests/conftest.py", "tests/__init__.py", "pyproject.toml")
+FILES = (
+    *(
+        "tests/op_cases.py",
+        "tests/support.py",
+        "tests/selection.py",
+        "tests/conftest.py",
+        "tests/__init__.py",
+    ),
+    "pyproject.toml",
+)
 BLOCK = re.compile(
     r"```diff\n--- (?P<path>\S+)\n(?P<old>.*?)\n\+\+\+ (?P<how>before|instead)\n(?P<new>.*?)```", re.S
 )

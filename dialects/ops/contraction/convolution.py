@@ -121,10 +121,6 @@ class ConvGeneral(Op):
     ) -> Batched:
         return [batched_convolution(b, size, operands, batched, attributes)], [True]
 
-    @staticmethod
-    def lower(l: Any, lhs: Any, rhs: Any, **attributes: Any) -> Any:
-        return l.convolve(lhs, rhs, **attributes)
-
 
 def _along(window: Window, axis: int) -> tuple[int, tuple[int, int], tuple[int, int]]:
     """Stride, padding and dilations of one spatial axis, as `output_size` takes them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -221,10 +221,6 @@ class DotGeneral(Op):
             rank = b.tensor_type(found).rank
             found = b.transpose(found, permutation=(place, *(a for a in range(rank) if a != place)))
         return [found], [True]
-
-    @staticmethod
-    def lower(l: Any, x: Any, y: Any, *, contracting: Pairs, batch: Pairs, dtype: np.dtype) -> Any:
-        return l.contract(x, y, contracting, batch)
 
 
 def _moved(rows: Pairs, batched: Sequence[bool]) -> Pairs:

@@ -57,10 +57,6 @@ class CallLike(Op):
         return callee(*xs)
 
     @classmethod
-    def lower(cls, l: Any, *xs: Any, callee: str, **attributes: Any) -> Any:
-        return l.call(callee, xs)
-
-    @classmethod
     def transpose(
         cls,
         b: Builder,

@@ -249,10 +249,6 @@ class Cond(Op):
             chosen = [choose(b, is_before, x, y) for x, y in zip(outcomes[position], chosen, strict=True)]
         return chosen, [True] * len(results)
 
-    @staticmethod
-    def lower(l: Any, index: Any, *xs: Any, branches: Any, results: Any) -> Any:
-        return l.cond(index, xs, branches)
-
     @classmethod
     def predicated(
         cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any

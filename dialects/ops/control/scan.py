@@ -286,11 +286,6 @@ class Scan(Op):
         ys = [_swapped(b, y) if has else y for y, has in zip(stacked, after[n:], strict=True)]
         return [*carried, *ys], [*flags, *after[n:]]
 
-    @staticmethod
-    def lower(l: Any, *xs: Any, body: str, constant_count: int, carry_count: int, **attributes: Any) -> Any:
-        constants, carry, arrays = _parts(xs, constant_count, carry_count)
-        return l.scan(body, constants, carry, arrays, attributes["length"][0], attributes["reverse"])
-
     @classmethod
     def predicated(
         cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any

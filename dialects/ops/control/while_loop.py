@@ -235,18 +235,6 @@ class While(Op):
         )
         return results, flags
 
-    @staticmethod
-    def lower(
-        l: Any,
-        *xs: Any,
-        condition: str,
-        body: str,
-        condition_constants: int,
-        body_constants: int,
-        saved_states: int,
-    ) -> Any:
-        return l.while_loop(xs, condition, body, condition_constants, body_constants)
-
     @classmethod
     def predicated(
         cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any

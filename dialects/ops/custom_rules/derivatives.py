@@ -53,10 +53,6 @@ class StopGradient(Unary):
     def evaluate(x: np.ndarray) -> np.ndarray:
         return x
 
-    @staticmethod
-    def lower(l: Any, x: Any) -> Any:
-        return x
-
 
 class CheckpointName(Unary):
     """``y = x``, under a name that checkpoint policies can refer to;  ``dy = dx``."""
@@ -76,10 +72,6 @@ class CheckpointName(Unary):
     @staticmethod
     def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Any, *, label: str) -> Tangents:
         return tangents[0]
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, label: str) -> Any:
-        return x
 
 
 class OptimizationBarrier(Op):
@@ -109,10 +101,6 @@ class OptimizationBarrier(Op):
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool]) -> Batched:
         return list(b.optimization_barrier(*operands)), list(batched)
 
-    @staticmethod
-    def lower(l: Any, *xs: Any) -> Any:
-        return tuple(l.materialise(x) for x in xs)
-
 
 class UndefinedValue(Op):
     """Values that no rule can compute; evaluating or lowering them is the error `message`."""
@@ -129,10 +117,6 @@ class UndefinedValue(Op):
 
     @staticmethod
     def evaluate(*, message: str, results: Any) -> Any:
-        raise MissingRuleError(message)
-
-    @staticmethod
-    def lower(l: Any, *, message: str, results: Any) -> Any:
         raise MissingRuleError(message)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -63,14 +63,6 @@ class Compare(Binary):
         with np.errstate(all="ignore"):
             return np.asarray(DIRECTIONS[direction](x, y), BOOL)
 
-    @classmethod
-    def lower(cls, l: Any, x: Any, y: Any, *, direction: str) -> Any:
-        return l.elementwise(cls.scalar, x, y, direction=direction)
-
-    @classmethod
-    def scalar(cls, s: Any, dtypes: tuple[np.dtype, ...], *operands: Any, direction: str = "EQ") -> Any:
-        return s.compare(dtypes[0], direction, *operands)
-
     jvp = INTEGERS_ARE_DISCRETE
     transpose = INTEGERS_ARE_DISCRETE
 
@@ -90,10 +82,6 @@ class Select(Elementwise):
     @classmethod
     def evaluate(cls, *arrays: np.ndarray) -> np.ndarray:
         return np.where(*arrays)
-
-    @classmethod
-    def scalar(cls, s: Any, dtypes: tuple[np.dtype, ...], *operands: Any) -> Any:
-        return s.select(dtypes[1], *operands)
 
     @staticmethod
     def simplify(b: Builder, predicate: Value, on_true: Value, on_false: Value) -> Value | None:

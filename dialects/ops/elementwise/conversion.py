@@ -7,7 +7,6 @@ becomes 0), integers wrap around, a complex number loses its imaginary part, and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -39,14 +38,6 @@ class Conversion(LinearUnary):
     @classmethod
     def infer(cls, x: TensorType, *, dtype: np.dtype) -> TensorType:
         return x.with_dtype(dtype)
-
-    @classmethod
-    def lower(cls, l: Any, x: Any, *, dtype: np.dtype) -> Any:
-        return l.elementwise(cls.scalar, x, dtype=dtype)
-
-    @classmethod
-    def scalar(cls, s: Any, dtypes: tuple[np.dtype, ...], *operands: Any, dtype: Any = None) -> Any:
-        return getattr(s, cls.name)(dtypes[0], dtype, *operands)
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, dtype: np.dtype) -> Value | None:

@@ -8,7 +8,6 @@ are the frontend's business.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -51,10 +50,6 @@ class DynamicSlice(Op):
     @staticmethod
     def evaluate(x: np.ndarray, *start_indices: np.ndarray, slice_sizes: tuple[int, ...]) -> np.ndarray:
         return np.array(x[_window(x.shape, start_indices, slice_sizes)], x.dtype)
-
-    @staticmethod
-    def lower(l: Any, x: Any, *start_indices: Any, slice_sizes: tuple[Any, ...]) -> Any:
-        return l.dynamic_slice(x, start_indices, slice_sizes)
 
     @staticmethod
     def simplify(b: Builder, x: Value, *start_indices: Value, slice_sizes: Shape) -> Value | None:
@@ -120,10 +115,6 @@ class DynamicUpdateSlice(Op):
         result = x.copy()
         result[_window(x.shape, start_indices, update.shape)] = update
         return result
-
-    @staticmethod
-    def lower(l: Any, x: Any, update: Any, *start_indices: Any) -> Any:
-        return l.dynamic_update_slice(x, update, start_indices)
 
     @staticmethod
     def simplify(b: Builder, x: Value, update: Value, *start_indices: Value) -> Value | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Generic
+from typing import Generic
 
 import numpy as np
 
@@ -117,13 +117,6 @@ class Gather(Op):
         if fill:
             result = np.where(inside, result, from_storage(attributes.fill_value, x.dtype))
         return np.array(np.broadcast_to(result, shape), dtype=x.dtype)
-
-    @staticmethod
-    def lower(l: Any, x: Any, start_indices: Any, **attributes: Any) -> Any:
-        found: Windows[Any] = Windows.of(attributes)
-        numbers = found.map(len(l.shape(x)), len(l.shape(start_indices)))
-        fill = from_storage(found.fill_value, l.result_type.dtype) if found.mode == "fill" else None
-        return l.gather(x, start_indices, numbers, found.slice_sizes, fill)
 
     @staticmethod
     def jvp(

@@ -130,13 +130,6 @@ class Scatter(Op, adds=("functions",)):
         return target.reshape(x.shape)
 
     @staticmethod
-    def lower(l: Any, x: Any, indices: Any, updates: Any, **attributes: Any) -> Any:
-        own = Updates.of(attributes)
-        numbers = own.map(len(l.shape(x)), len(l.shape(indices)))
-        drop, unique = own.mode == "drop", own.unique_indices
-        return l.scatter(x, indices, updates, numbers, kind=own.kind, drop=drop, unique=unique)
-
-    @staticmethod
     def simplify(
         b: Builder, x: Value, indices: Value, updates: Value, *, attributes: Updates
     ) -> Value | None:

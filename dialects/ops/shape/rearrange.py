@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,7 +51,9 @@ class Movement(Op):
     operands: ClassVar[tuple[Operand, ...]] = (Operand("x", ANY),)
 
     @classmethod
-    def jvp(cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: Any) -> Tangents:
+    def jvp(
+        cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
+    ) -> Tangents:
         """The tangent moves as the operand does."""
         return b.apply(cls, tangents, attributes)[0]
 
@@ -90,10 +92,6 @@ class BroadcastInDim(Movement):
             expanded[dimension] = x.shape[axis]
         order = np.argsort(dimensions)
         return np.broadcast_to(np.transpose(x, order).reshape(expanded), shape).copy()
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, shape: tuple[Any, ...], dimensions: tuple[int, ...]) -> Any:
-        return l.broadcast(x, shape, dimensions)
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, shape: Shape, dimensions: tuple[int, ...]) -> Value | None:
@@ -167,10 +165,6 @@ class Reshape(Movement):
         return x.reshape(shape).copy()
 
     @staticmethod
-    def lower(l: Any, x: Any, *, shape: tuple[Any, ...]) -> Any:
-        return l.reshape(x, shape)
-
-    @staticmethod
     def simplify(b: Builder, x: Value, *, shape: Shape) -> Value | None:
         """Of two reshapes the second suffices; one to the same shape is its operand."""
         if states_own_shape(b, x, shape):
@@ -207,10 +201,6 @@ class Transpose(Movement):
     @staticmethod
     def evaluate(x: np.ndarray, *, permutation: tuple[int, ...]) -> np.ndarray:
         return np.ascontiguousarray(np.transpose(x, permutation)).reshape([x.shape[a] for a in permutation])
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, permutation: tuple[int, ...]) -> Any:
-        return l.transpose(x, permutation)
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, permutation: tuple[int, ...]) -> Value | None:
@@ -274,10 +264,6 @@ class Concatenate(Movement):
         return np.concatenate(xs, axis=axis)
 
     @staticmethod
-    def lower(l: Any, *xs: Any, axis: int) -> Any:
-        return l.concatenate(xs, axis)
-
-    @staticmethod
     def simplify(b: Builder, *xs: Value, axis: int) -> Value | None:
         """One array concatenated is itself."""
         return xs[0] if len(xs) == 1 else None
@@ -326,10 +312,6 @@ class Reverse(Movement):
     @staticmethod
     def evaluate(x: np.ndarray, *, axes: tuple[int, ...]) -> np.ndarray:
         return np.array(np.flip(x, axes), x.dtype)  # NumPy makes a bf16 scalar of a 0-d array
-
-    @staticmethod
-    def lower(l: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
-        return l.reverse(x, axes)
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, axes: tuple[int, ...]) -> Value | None:

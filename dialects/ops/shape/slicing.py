@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Generic
+from typing import Generic
 
 import numpy as np
 
@@ -89,12 +89,6 @@ class Slice(Movement):
                 raise AdzeError(f"adze: slice [{first}:{last}] of axis {axis} is out of bounds for size {n}")
         window = tuple(slice(*bounds) for bounds in zip(start, limit, strides, strict=True))
         return np.array(x[window], x.dtype)  # x[()] is a scalar, not an array
-
-    @staticmethod
-    def lower(
-        l: Any, x: Any, *, start: tuple[Any, ...], limit: tuple[Any, ...], strides: tuple[int, ...]
-    ) -> Any:
-        return l.slice(x, start, limit, strides)
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, attributes: Bounds[Size]) -> Value | None:
@@ -188,18 +182,6 @@ class Pad(Movement):
         )
         result[place] = cut
         return result
-
-    @staticmethod
-    def lower(
-        l: Any,
-        x: Any,
-        padding_value: Any,
-        *,
-        low: tuple[Any, ...],
-        high: tuple[Any, ...],
-        interior: tuple[int, ...],
-    ) -> Any:
-        return l.pad(x, padding_value, low, high, interior)
 
     @staticmethod
     def simplify(b: Builder, x: Value, padding_value: Value, *, attributes: Padding[Size]) -> Value | None:

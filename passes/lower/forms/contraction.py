@@ -9,6 +9,7 @@ in any layout: vecdot, matvec, matmul with either operand transposed, or a batch
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,6 +33,14 @@ from .tensor_ops import (
 )
 
 LEFT, RIGHT, OUT = "bmk", "bnk", "bmn"
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """An operand of a matrix product, and a letter for each axis: b batch, m left, n right, k summed over."""
+
+    value: Value
+    axes: str
 
 
 @lowers(DotGeneral)
@@ -74,17 +83,16 @@ def grouped_product(
     b = ctx.builder
     left = operand_axes(len(b.shape(x)), 0, contracting, batch)
     right = operand_axes(len(b.shape(y)), 1, contracting, batch)
-    x, x_order = _merge_groups(ctx, x, left, LEFT)
-    y, y_order = _merge_groups(ctx, y, right, RIGHT)
-    return matrix_product(ctx, x, x_order, y, y_order, source, carried)
+    factors = _merge_groups(ctx, x, left, LEFT), _merge_groups(ctx, y, right, RIGHT)
+    return matrix_product(ctx, *factors, source, carried)
 
 
 def _static_size(m: Size, n: Size) -> Size:
     return n if isinstance(n, int) else m
 
 
-def _merge_groups(ctx: LoweringContext, x: Value, axes: Axes, letters: str) -> tuple[Value, str]:
-    """`x` with its groups merged, one axis for each that is not empty, and their letters in order."""
+def _merge_groups(ctx: LoweringContext, x: Value, axes: Axes, letters: str) -> Factor:
+    """`x` with its groups merged, one axis for each that is not empty."""
     b = ctx.builder
     groups = dict(zip(letters, axes, strict=True))
     order = [g for g, _ in sorted((g, letter) for letter, g in groups.items() if g)]
@@ -99,7 +107,8 @@ def _merge_groups(ctx: LoweringContext, x: Value, axes: Axes, letters: str) -> t
             groups[letter] = tuple(range(position, position + len(group)))
             position += len(group)
     present = sorted((g, letter) for letter, g in groups.items() if g)
-    return collapse_axes(b, x, [g for g, _ in present]), "".join(letter for _, letter in present)
+    merged = collapse_axes(b, x, [g for g, _ in present])
+    return Factor(merged, "".join(letter for _, letter in present))
 
 
 def _split_groups(
@@ -115,35 +124,36 @@ def _split_groups(
 
 
 def matrix_product(
-    ctx: LoweringContext, x: Value, x_order: str, y: Value, y_order: str, source: np.dtype, carried: np.dtype
+    ctx: LoweringContext, left: Factor, right: Factor, source: np.dtype, carried: np.dtype
 ) -> Value:
-    """`out[b, m, n] = sum_k x[...] y[...]`; the orders name the axes of the operands as they lie."""
+    """`out[b, m, n] = sum_k left[...] right[...]` of factors of dtype `source`, in dtype `carried`."""
     b = ctx.builder
     sizes: dict[str, Size] = {}
-    for order, value in ((x_order, x), (y_order, y)):
-        for letter, n in zip(order, b.shape(value), strict=True):
+    for factor in (left, right):
+        for letter, n in zip(factor.axes, b.shape(factor.value), strict=True):
             sizes[letter] = _static_size(sizes.get(letter, n), n)
     for letter in "bmnk":
         sizes.setdefault(letter, 1)
     if 0 in sizes.values():  # IREE's data tiling fails on a product that is statically empty
         return splat(b, np.zeros((), carried), [sizes[letter] for letter in OUT])
-    x = b.retype(x, [sizes[letter] for letter in x_order])
-    y = b.retype(y, [sizes[letter] for letter in y_order])
+    left, right = (
+        Factor(b.retype(factor.value, [sizes[letter] for letter in factor.axes]), factor.axes)
+        for factor in (left, right)
+    )
     # A loop of one iteration is left out.
     loops = [letter for letter in "bmnk" if not is_one(sizes[letter])]
-    x, x_order = _without_units(b, x, x_order, loops)
-    y, y_order = _without_units(b, y, y_order, loops)
+    left, right = _without_units(b, left, loops), _without_units(b, right, loops)
     if not all(isinstance(sizes[letter], int) for letter in loops):
         # Observed: a sum of dynamic size, fused with operands that are used elsewhere too, keeps them
         # on the stack ("exceeded stack allocation limit").
-        x, y = b.materialise(x), b.materialise(y)
+        left, right = (Factor(b.materialise(f.value), f.axes) for f in (left, right))
     if loops == ["k"]:
-        product = _inner_product(ctx, x, y, source, carried)
+        product = _inner_product(ctx, left.value, right.value, source, carried)
     elif {"m", "n", "k"} <= set(loops):
-        product = _tiled_product(ctx, x, x_order, y, y_order, sizes, loops, source, carried)
+        product = _tiled_product(ctx, left, right, sizes, loops, source, carried)
     else:
-        tiles = configuration.vector_product(ctx.target, sizes, (x_order, y_order), loops, source)
-        product = _emit_product(b, x, x_order, y, y_order, sizes, loops, source, carried, tiles)
+        tiles = configuration.vector_product(ctx.target, sizes, (left.axes, right.axes), loops, source)
+        product = _emit_product(b, left, right, sizes, loops, source, carried, tiles)
     kept = [letter in loops for letter in OUT]
     return expand_axes(b, product, units_beside(kept) if any(kept) else [], [sizes[c] for c in OUT])
 
@@ -164,67 +174,74 @@ def _inner_product(ctx: LoweringContext, x: Value, y: Value, source: np.dtype, c
 
 def _tiled_product(
     ctx: LoweringContext,
-    x: Value,
-    x_order: str,
-    y: Value,
-    y_order: str,
+    left: Factor,
+    right: Factor,
     sizes: dict[str, Size],
     loops: Sequence[str],
     source: np.dtype,
     carried: np.dtype,
 ) -> Value:
+    """A product of matrices with register tiles, where the target has some for these sizes."""
     b = ctx.builder
     form = None
     if not ctx.hints.data_tiling:
-        form = configuration.matrix_product(ctx.target, sizes, y_order, loops, carried)
+        form = configuration.matrix_product(ctx.target, sizes, right.axes, loops, carried)
         larger = configuration.rounded_product(ctx.target, sizes, loops, carried)
         if form is None and larger is not None:
-            x, y = _pad_to_sizes(b, x, x_order, larger, source), _pad_to_sizes(b, y, y_order, larger, source)
-            product = _tiled_product(ctx, x, x_order, y, y_order, larger, loops, source, carried)
+            left, right = (_pad_to_sizes(b, factor, larger, source) for factor in (left, right))
+            product = _tiled_product(ctx, left, right, larger, loops, source, carried)
             out = [letter for letter in loops if letter != "k"]
             if larger["m"] != sizes["m"]:  # IREE would take the slice of the operand instead
                 product = b.materialise(product)
             return extract_slice(b, product, [0] * len(out), [sizes[c] for c in out], [1] * len(out))
     if form is not None and source != carried:
         # Tiles of f32 on f32 operands are faster than tiles that widen each element they load.
-        x, y = (b.materialise(convert_elements(b, source, carried, v)) for v in (x, y))
+        left, right = (
+            Factor(b.materialise(convert_elements(b, source, carried, f.value)), f.axes)
+            for f in (left, right)
+        )
         source = carried
     if form is None:
-        return _emit_product(b, x, x_order, y, y_order, sizes, loops, source, carried, None)
+        return _emit_product(b, left, right, sizes, loops, source, carried, None)
     if form.panel is None:
         if form.transpose:
-            y, y_order = _copy_reordered(b, y, y_order, y_order[:-2] + "kn")
-        return _emit_product(b, x, x_order, y, y_order, sizes, loops, source, carried, form.tiles)
+            right = _copy_reordered(b, right, right.axes[:-2] + "kn")
+        return _emit_product(b, left, right, sizes, loops, source, carried, form.tiles)
     # n becomes p panels of t columns
-    at = y_order.index("n")
-    groups = [[a + (a > at)] if a != at else [a, a + 1] for a in range(len(y_order))]
-    apart = {**sizes, "p": sizes["n"] // form.panel, "t": form.panel}
-    order = y_order.replace("n", "pt")
-    y = expand_axes(b, y, groups, [apart[letter] for letter in order])
-    y, y_order = _copy_reordered(b, y, order, y_order[:-2] + "pkt")
-    panels = [c for letter in loops for c in ("pt" if letter == "n" else letter)]
-    product = _emit_product(b, x, x_order, y, y_order, apart, panels, source, carried, form.tiles)
+    panel_sizes = {**sizes, "p": sizes["n"] // form.panel, "t": form.panel}
+    right = _copy_reordered(b, _split_columns(b, right, panel_sizes), right.axes[:-2] + "pkt")
+    panel_loops = [c for letter in loops for c in ("pt" if letter == "n" else letter)]
+    product = _emit_product(b, left, right, panel_sizes, panel_loops, source, carried, form.tiles)
     last = len(loops) - 2
     return collapse_axes(b, product, [*([a] for a in range(last)), [last, last + 1]])
 
 
-def _pad_to_sizes(b: LinalgBuilder, x: Value, order: str, sizes: dict[str, Size], dtype: np.dtype) -> Value:
-    """`x` with zeros behind it until its axes have these sizes."""
-    more = [sizes[letter] - n for letter, n in zip(order, b.shape(x), strict=True)]
-    return pad_tensor(b, x, [0] * len(more), more, b.scalars.constant(dtype, 0))
+def _pad_to_sizes(b: LinalgBuilder, factor: Factor, sizes: dict[str, Size], dtype: np.dtype) -> Factor:
+    """`factor` with zeros behind it until its axes have these sizes."""
+    more = [sizes[letter] - n for letter, n in zip(factor.axes, b.shape(factor.value), strict=True)]
+    zero = b.scalars.constant(dtype, 0)
+    return Factor(pad_tensor(b, factor.value, [0] * len(more), more, zero), factor.axes)
 
 
-def _copy_reordered(b: LinalgBuilder, y: Value, order: str, wanted: str) -> tuple[Value, str]:
-    """`y` copied to another order of its axes; IREE would undo the copy if it could see through it."""
-    return b.materialise(permute(b, y, [order.index(letter) for letter in wanted])), wanted
+def _split_columns(b: LinalgBuilder, factor: Factor, sizes: dict[str, Size]) -> Factor:
+    """`factor` with its axis `n` split into `p` and `t`."""
+    at = factor.axes.index("n")
+    groups = [[a + (a > at)] if a != at else [a, a + 1] for a in range(len(factor.axes))]
+    axes = factor.axes.replace("n", "pt")
+    return Factor(expand_axes(b, factor.value, groups, [sizes[letter] for letter in axes]), axes)
+
+
+def _copy_reordered(b: LinalgBuilder, factor: Factor, axes: str) -> Factor:
+    """`factor` copied to another order of its axes; IREE would undo the copy if it could see through it."""
+    return Factor(
+        b.materialise(permute(b, factor.value, [factor.axes.index(letter) for letter in axes])), axes
+    )
 
 
 def _emit_product(
     b: LinalgBuilder,
-    x: Value,
-    x_order: str,
-    y: Value,
-    y_order: str,
+    left: Factor,
+    right: Factor,
     sizes: dict[str, Size],
     loops: Sequence[str],
     source: np.dtype,
@@ -232,30 +249,33 @@ def _emit_product(
     tiles: str | None,
 ) -> Value:
     """The `linalg.generic` over `loops`, of which k, if there, is summed over."""
-    out = [letter for letter in loops if letter != "k"]
+    out = "".join(letter for letter in loops if letter != "k")
     shape = [sizes[letter] for letter in out]
     zero = b.scalars.constant(carried, 0)
     init = b.fill(zero, shape, carried) if "k" in loops else b.empty(shape, carried)
 
-    def body(left: Value, right: Value, total: Value) -> Value:
-        left = b.scalars.convert(source, carried, left)
-        right = b.scalars.convert(source, carried, right)
-        product = b.scalars.mul(carried, left, right)
+    def body(x: Value, y: Value, total: Value) -> Value:
+        x = b.scalars.convert(source, carried, x)
+        y = b.scalars.convert(source, carried, y)
+        product = b.scalars.mul(carried, x, y)
         return b.scalars.add(carried, total, product) if "k" in loops else product
 
     maps = [
-        b.axes_map(len(loops), [loops.index(letter) for letter in order]) for order in (x_order, y_order, out)
+        b.axes_map(len(loops), [loops.index(letter) for letter in axes])
+        for axes in (left.axes, right.axes, out)
     ]
     iterators = ["reduction" if letter == "k" else "parallel" for letter in loops]
-    return b.generic([x, y], [init], maps, iterators, body, parse_attribute(b, tiles))
+    return b.generic([left.value, right.value], [init], maps, iterators, body, parse_attribute(b, tiles))
 
 
 def is_one(n: Size) -> bool:
+    """Whether a size is known to be 1."""
     return isinstance(n, int) and n == 1
 
 
-def _without_units(b: LinalgBuilder, x: Value, order: str, loops: Sequence[str]) -> tuple[Value, str]:
-    keep = [letter in loops for letter in order]
+def _without_units(b: LinalgBuilder, factor: Factor, loops: Sequence[str]) -> Factor:
+    """`factor` without the axes that have no loop."""
+    keep = [letter in loops for letter in factor.axes]
     if all(keep):
-        return x, order
-    return drop_unit_axes(b, x, keep), "".join(c for c in order if c in loops)
+        return factor
+    return Factor(drop_unit_axes(b, factor.value, keep), "".join(c for c in factor.axes if c in loops))

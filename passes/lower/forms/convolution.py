@@ -28,7 +28,7 @@ from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext, lowers
 from ..tuning import configuration
-from .contraction import is_one, matrix_product
+from .contraction import Factor, is_one, matrix_product
 from .large_windows import permuted_copy, product_at_each_position
 from .tensor_ops import (
     collapse_axes,
@@ -177,7 +177,7 @@ def _ungrouped_convolution(
     if pointwise and set(window.window_strides) <= {1}:
         rows = collapse_axes(b, image, [list(range(spatial + 1)), [spatial + 1]])
         weights = collapse_axes(b, kernel, [list(range(spatial + 1)), [spatial + 1]])
-        product = matrix_product(ctx, rows, "mk", weights, "kn", source, carried)
+        product = matrix_product(ctx, Factor(rows, "mk"), Factor(weights, "kn"), source, carried)
         return _as_image(b, product, sizes)
     if spatial in _NAMED and source not in COMPLEX:
         axis = _only_window_axis(b, sizes, b.shape(kernel)[:-2]) if spatial > 1 else None
@@ -331,7 +331,6 @@ def _named_convolution(
         dilations=list(window.rhs_dilation),
     )
     if tiles is not None:
-        b.is_configured = True
         result.owner.attributes["compilation_info"] = parse_attribute(b, tiles)
     return b.bind_shape(result, b.shape(init))
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
-from ....dialects.ops.indexing.gather import Gather
-from ....dialects.ops.indexing.scatter import Scatter
+from ....dialects.ops.indexing.gather import Gather, Windows
+from ....dialects.ops.indexing.scatter import Scatter, Updates
 from ....dialects.ops.indexing.windows import WindowMap, scatter_window
 from ....dialects.types import BOOL, INT64, TensorType, from_storage
 from ..builder import LinalgBuilder, Size, Type, Value
@@ -102,7 +102,8 @@ def lower_gather(
 ) -> Value:
     """Rows by `iree_linalg_ext.gather` (a copy of each), windows of any other kind element by element."""
     b = ctx.builder
-    numbers = Gather.map(len(b.shape(x)), len(b.shape(indices)), dimensions)
+    own: Windows[Size] = Windows.of(dimensions)
+    numbers = own.map(len(b.shape(x)), len(b.shape(indices)))
     fill = from_storage(fill_value, ctx.result_type.dtype) if mode == "fill" else None
     window = [b.size(n) for n in slice_sizes]
     shape = b.shape(x)
@@ -331,7 +332,7 @@ def lower_scatter(
 ) -> Value:
     """`iree_linalg_ext.scatter` of rows or of elements to linear positions, in the updates' order."""
     b = ctx.builder
-    numbers = Scatter.map(len(b.shape(x)), len(b.shape(indices)), dimensions)
+    numbers = Updates.of(dimensions).map(len(b.shape(x)), len(b.shape(indices)))
     shape, update_shape = b.shape(x), b.shape(updates)
     window = scatter_window(numbers, update_shape)
     _require_windows_fit(b, shape, window, numbers, update_shape)

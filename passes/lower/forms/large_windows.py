@@ -17,7 +17,7 @@ from ....dialects.ops.contraction.convolution_window import Layout, Window
 from ..builder import LinalgBuilder, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
-from .contraction import grouped_product, matrix_product
+from .contraction import Factor, grouped_product, matrix_product
 from .reductions import reduce_axes
 from .tensor_ops import (
     collapse_axes,
@@ -147,7 +147,7 @@ def _product_of_shifts(
     for number, place in enumerate(places):
         start = sum(at * stride for at, stride in zip(place, strides, strict=True))
         shifted = extract_slice(b, image, [0, start, 0], [summed, length, beside * batch], [1, 1, 1])
-        product = matrix_product(ctx, shifted, "bkm", kernel, "bkn", carried, carried)
+        product = matrix_product(ctx, Factor(shifted, "bkm"), Factor(kernel, "bkn"), carried, carried)
         product = expand_axes(b, product, [[0, 1], [2], [3]], [1, *b.shape(product)])
         partial = insert_slice(b, product, partial, [number, 0, 0, 0], [1, 1, 1, 1])
     total = reduce_axes(ctx, "reduce_sum", partial, (1,), 0, carried, carried)

@@ -66,7 +66,7 @@ def lower_scan(
     carry, arrays = scanned[:carry_count], scanned[carry_count:]
     steps = _Steps(body, constants, arrays, result_tensor_types(ctx), carry_count, b.size(length[0]), reverse)
     for x in arrays:
-        b.require_equal(b.shape(x)[0], steps.length, "adze: scan walks over arrays of unequal length")
+        b.require_equal(b.shape(x)[0], steps.length, "adze: scan over arrays of unequal length")
     if steps.length == 0:
         # A loop that is never taken would slice rows of arrays without rows, which MLIR refuses.
         return _empty_scan(ctx, steps, carry)

@@ -1,9 +1,9 @@
 """The meaning of every elementwise op on one element, and the choice of its code by dtype and target.
 
-In come MLIR values of signless element types and the dtype that adze sees; out goes the value of the result.
-Code is emitted at the ambient insertion point. NumPy's semantics hold; the docstrings say what NumPy leaves
-open. f16 and bf16 are computed in f32 and rounded once. IREE's own f32 approximations are used where they
-are faster and within 4 ulp everywhere (`NATIVE`), our own code elsewhere and for all of f64.
+Input: MLIR values of signless element types and the dtype that adze sees. Output: the value of the result,
+whose code is emitted at the ambient insertion point. NumPy's semantics hold; the docstrings say what NumPy
+leaves open. f16 and bf16 are computed in f32 and rounded once. IREE's own f32 approximations are used where
+they are faster and within 4 ulp everywhere (`NATIVE`), our own code elsewhere and for all of f64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from . import complexes, conversions, integers, reals
 from .complexes import Complex
 from .real_functions import NATIVE, REAL, SHORT, native_call
-from .terms import Term, constant, guarded
+from .terms import Term, constant, reassociation_safe
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -341,7 +341,7 @@ class Scalars:
         return mlir.arith.select(pred, x, y)
 
     def clamp(self, dtype: np.dtype, low: ir.Value, x: ir.Value, high: ir.Value) -> ir.Value:
-        """min(max(x, low), high); any NaN gives NaN."""
+        """min(max(x, low), high); of a NaN it is NaN."""
         return self.min(dtype, self.max(dtype, x, low), high)
 
     # -- conversions ---------------------------------------------------------------------------
@@ -378,7 +378,7 @@ class Scalars:
     def _called(
         self, module: ir.Module, name: str, dtype: np.dtype, operands: tuple[ir.Value, ...]
     ) -> ir.Value:
-        """A call of the function that holds the code, made when it is first needed."""
+        """A call of the function that holds the code, which is emitted when it is first needed."""
         symbol = f"scalar.{name}.{dtype.name}"
         types = [x.type for x in operands]
         if symbol not in self._functions:
@@ -394,19 +394,19 @@ class Scalars:
                 )
             self._functions[symbol] = result.type
         reference = mlir.ir.FlatSymbolRefAttr.get(symbol)
-        found: ir.Value = mlir.func.CallOp([self._functions[symbol]], reference, list(operands)).results[0]
-        return found
+        call = mlir.func.CallOp([self._functions[symbol]], reference, list(operands))
+        return call.results[0]
 
     def _float_code(self, name: str, dtype: np.dtype, *operands: ir.Value) -> ir.Value:
         if dtype.kind == "c":
-            with guarded(self.target_kind == "vulkan"):
+            with reassociation_safe(self.target_kind == "vulkan"):
                 return complexes.FUNCTIONS[name](*(Complex.of(x) for x in operands)).value
         if dtype in (FLOAT16, BFLOAT16):
             wide = [conversions.widen(Term(x)).value for x in operands]
             return conversions.narrow(Term(self._float(name, FLOAT32, *wide)), dtype).value
         if dtype == FLOAT32 and name in self._native:
             return native_call(name, Term(*operands)).value
-        with guarded(self.target_kind == "vulkan"):
+        with reassociation_safe(self.target_kind == "vulkan"):
             return REAL[name](*(Term(x) for x in operands)).value
 
     def _arithmetic(

@@ -2,11 +2,13 @@
 
 A `Term` wraps one `ir.Value` of a signless integer, i1, f32 or f64 type; its operators emit `arith` at the
 ambient insertion point, and Python numbers beside it become constants of its type. The other files of this
-package are written with it and contain no builder calls. Three facts shape them: a multiply and an add may be
-contracted to one fused operation and may also not be (generic x86-64), so nothing here depends on either;
-IREE's CPU drivers flush denormals, so no intermediate result may need one; and Vulkan drivers may simplify
-(x + c) - c to x (Mesa does), so under `guarded` rounding errors are computed from values that no algebra on
-floats sees through.
+package are written with it and contain no builder calls. Three facts shape them:
+
+- a multiply and an add may be contracted to one fused operation and may also not be (generic x86-64), so
+  nothing here depends on either;
+- IREE's CPU drivers flush denormals, so no intermediate result may need one;
+- Vulkan drivers may simplify (x + c) - c to x (Mesa does), so under `reassociation_safe` rounding errors are
+  computed from values that no algebra on floats sees through.
 """
 
 from __future__ import annotations
@@ -29,21 +31,21 @@ Number = int | float
 Operand = "Term | Number"
 
 
-_guarded: ContextVar[bool] = ContextVar("guarded", default=False)
+_reassociation_safe: ContextVar[bool] = ContextVar("reassociation_safe", default=False)
 
 
 @contextmanager
-def guarded(active: bool) -> Iterator[None]:
+def reassociation_safe(active: bool) -> Iterator[None]:
     """Within it, code is emitted for a compiler that reassociates floating-point sums."""
-    token = _guarded.set(active)
+    token = _reassociation_safe.set(active)
     try:
         yield
     finally:
-        _guarded.reset(token)
+        _reassociation_safe.reset(token)
 
 
-def is_guarded() -> bool:
-    return _guarded.get()
+def is_reassociation_safe() -> bool:
+    return _reassociation_safe.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,7 @@ class Term:
 
     def rounded(self) -> Term:
         """The nearest integer, half to even, by adding 2**mantissa; keeps -0."""
-        if is_guarded():
+        if is_reassociation_safe():
             return Term(mlir.math.roundeven(self.value))
         power = 2.0**self.format.mantissa
         magnitude = self.absolute()
@@ -287,7 +289,7 @@ def scale(x: Term, exponent: Term) -> Term:
 def nearest_integer(x: Term) -> tuple[Term, Term]:
     """`x` rounded to an integer, as (integer, float); needs |x| < 2**(mantissa - 2)."""
     form = x.format
-    if is_guarded():
+    if is_reassociation_safe():
         nearest = x.rounded()
         kind = mlir.ir.IntegerType.get_signless(x.width)
         return Term(mlir.arith.fptosi(kind, nearest.value)), nearest
