@@ -134,7 +134,7 @@ class Record:
 
     @classmethod
     def of(cls, attributes: Mapping[str, object]) -> Self:
-        """The record of the attributes of an application, which name each field."""
+        """The record of the attributes of an application; it has the fields that they name."""
         record = object.__new__(cls)
         record.__dict__.update(attributes)
         return record

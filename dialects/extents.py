@@ -1,6 +1,6 @@
-"""Which sizes an op hands on from its operands to its results, asked of its own `infer` rule.
+"""Which sizes of its operands an op carries over to its results, asked of its own `infer` rule.
 
-A number stands in for each size; where the rule gives a result the same number again, there is the same size.
+A number stands for each size; where the rule returns the same number for a result, there is the same size.
 It is asked twice, with large numbers in opposite orders, so that neither a sum of sizes nor the smaller of
 two is taken for one of them.
 """
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from .errors import TypeCheckError
 from .op import Op
+from .protocols import Application, Builder, Value
 from .types import TensorType, ValueType
 
 _STANDING: Final = tuple(
@@ -21,7 +22,7 @@ _LARGE: Final = 10**6  # a size from here on that is none of those is a sum, a p
 Extent = Any  # a static size, what stands for a dynamic one, or None for one not followed
 
 
-def handed_on(
+def carried_extents(
     op: type[Op],
     types: Sequence[ValueType],
     shapes: Sequence[Sequence[Extent]],
@@ -59,30 +60,31 @@ def _agreed(first: Extent, second: Extent) -> Extent:
     return first if first == second and not is_computed else None
 
 
-def size_handed_on(b: Any, made: Any, axis: int) -> Any:
-    """The size of an axis of what the application `made` gives, in terms of its operands; None if new."""
-    if made.op.refers_to_functions:
+def carried_size(b: Builder, application: Application, axis: int) -> Value | None:
+    """The size of an axis of the result of `application`, in terms of its operands; None if new."""
+    if application.op.refers_to_functions:
         return None
-    stated = made.op.attributes.get("shape")
+    stated = application.op.attributes.get("shape")
     if stated is not None and stated.kind == "sizes":
-        return _size(b, made.attributes["shape"][axis])
-    types = [b.type_of(v) for v in made.operands]
+        return _size(b, application.attributes["shape"][axis])
+    types = [b.type_of(v) for v in application.operands]
     first: dict[int, int] = {}  # of aligned operands: which of them has an axis dynamic
     shapes: list[tuple[Extent, ...]] = []
     for k, t in enumerate(types):
         shape = t.shape if isinstance(t, TensorType) else ()
         owner = [
-            first.setdefault(a, k) if n is None and made.op.is_aligned else k for a, n in enumerate(shape)
+            first.setdefault(a, k) if n is None and application.op.is_aligned else k
+            for a, n in enumerate(shape)
         ]
         shapes.append(tuple((owner[a], a) if n is None else n for a, n in enumerate(shape)))
-    found = handed_on(made.op, types, shapes, made.attributes)
-    if not found:
+    extents = carried_extents(application.op, types, shapes, application.attributes)
+    if not extents:
         return None
-    extent = found[0][axis]
+    extent = extents[0][axis]
     if isinstance(extent, tuple):
-        return b.dim(made.operands[extent[0]], axis=extent[1])
+        return b.dim(application.operands[extent[0]], axis=extent[1])
     return _size(b, extent)
 
 
-def _size(b: Any, extent: Any) -> Any:
+def _size(b: Builder, extent: Extent) -> Value | None:
     return b.size_constant(value=extent) if isinstance(extent, int) else extent

@@ -128,7 +128,7 @@ class Operand:
 class Op:
     """Base of all op declarations; see the module docstring. Subclass a family where one fits.
 
-    Rules (all static: the class is never instantiated; `b` is a typed `Builder`):
+    Rules (all static: the class is never instantiated; the types are those of `protocols.py`):
 
     - `infer(*operand_types, **attributes)` -> result type or tuple of them; raises `TypeCheckError`.
       A `sizes` attribute arrives with None for dynamic entries.

@@ -9,13 +9,12 @@ the axis is the same, and so it is evaluated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..op import Linear, Op, Operand, require, sizes, text
 from ..protocols import Batched, Builder, Cotangents, Shape, Size, Tangent, Tangents, Value, Values
-from ..types import ANY, INT32, NUMBERS, TensorType
+from ..types import ANY, INT32, NUMBERS, Dimension, TensorType
 from .elementwise.family import repeated
 
 
@@ -49,7 +48,9 @@ class AxisSum(Collective):
     operands = (Operand("x", NUMBERS), Operand("index", frozenset({INT32})))
 
     @staticmethod
-    def infer(x: TensorType, index: TensorType, *, axis_name: str, length: Any) -> TensorType:
+    def infer(
+        x: TensorType, index: TensorType, *, axis_name: str, length: tuple[Dimension, ...]
+    ) -> TensorType:
         _check("axis_sum", index, length)
         return x
 
@@ -59,13 +60,25 @@ class AxisSum(Collective):
 
     @staticmethod
     def jvp(
-        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, **attributes: Any
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        result: Value,
+        *,
+        axis_name: str,
+        length: Shape,
     ) -> Tangents:
-        return None if tangents[0] is None else b.axis_sum(tangents[0], primals[1], **attributes)
+        return (
+            None
+            if tangents[0] is None
+            else b.axis_sum(tangents[0], primals[1], axis_name=axis_name, length=length)
+        )
 
     @staticmethod
-    def transpose(b: Builder, cotangent: Value, operands: Values, **attributes: Any) -> Cotangents:
-        return [b.axis_sum(cotangent, operands[1], **attributes), None]
+    def transpose(
+        b: Builder, cotangent: Value, operands: Values, *, axis_name: str, length: Shape
+    ) -> Cotangents:
+        return [b.axis_sum(cotangent, operands[1], axis_name=axis_name, length=length), None]
 
     @staticmethod
     def batch(
@@ -93,7 +106,9 @@ class AxisGather(Collective):
     operands = (Operand("x", ANY), Operand("index", frozenset({INT32})))
 
     @staticmethod
-    def infer(x: TensorType, index: TensorType, *, axis_name: str, length: Any) -> TensorType:
+    def infer(
+        x: TensorType, index: TensorType, *, axis_name: str, length: tuple[Dimension, ...]
+    ) -> TensorType:
         _check("axis_gather", index, length)
         return x.with_shape((length[0], *x.shape))
 
@@ -103,15 +118,27 @@ class AxisGather(Collective):
 
     @staticmethod
     def jvp(
-        b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value, **attributes: Any
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        result: Value,
+        *,
+        axis_name: str,
+        length: Shape,
     ) -> Tangents:
-        return None if tangents[0] is None else b.axis_gather(tangents[0], primals[1], **attributes)
+        return (
+            None
+            if tangents[0] is None
+            else b.axis_gather(tangents[0], primals[1], axis_name=axis_name, length=length)
+        )
 
     @staticmethod
-    def transpose(b: Builder, cotangent: Value, operands: Values, **attributes: Any) -> Cotangents:
+    def transpose(
+        b: Builder, cotangent: Value, operands: Values, *, axis_name: str, length: Shape
+    ) -> Cotangents:
         x, index = operands
         assert isinstance(x, Linear)
-        total = b.axis_sum(cotangent, index, **attributes)
+        total = b.axis_sum(cotangent, index, axis_name=axis_name, length=length)
         zero = b.scalar(0, INT32)
         row = b.dynamic_slice(total, index, *[zero] * x.rank, slice_sizes=(1, *x.sizes))
         return [b.reshape(row, shape=x.sizes), None]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic
 import numpy as np
 
 from ..errors import RunTimeCheckError
-from ..extents import size_handed_on
+from ..extents import carried_size
 from ..op import (
     NO_BATCH,
     NO_TANGENT,
@@ -112,8 +112,8 @@ class Dim(Op):
     @staticmethod
     def simplify(b: Builder, x: Value, *, axis: int) -> Value | None:
         """The size that the op of `x` took from an operand or was told."""
-        made = b.defining(x)
-        return None if made is None else size_handed_on(b, made, axis)
+        application = b.defining(x)
+        return None if application is None else carried_size(b, application, axis)
 
     jvp = NO_TANGENT
     transpose = undefined("a size carries no cotangent")

@@ -8,7 +8,6 @@ shows all of it at once and `check` holds if it holds for every element that rea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -34,7 +33,7 @@ class Effect(Op):
         primals: Values,
         tangents: Sequence[Tangent],
         results: Values,
-        **attributes: Any,
+        **attributes: object,
     ) -> tuple[()]:
         return ()
 

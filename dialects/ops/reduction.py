@@ -7,8 +7,8 @@ known to be empty is an error; of one that turns out to be empty, the least or g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,14 +48,14 @@ def accumulation_dtype(dtype: np.dtype) -> np.dtype:
     return FLOAT32 if dtype in (FLOAT16, BFLOAT16) else dtype
 
 
-def least(dtype: np.dtype) -> Any:
+def least(dtype: np.dtype) -> float:
     """The least value of a real dtype, the identity of `max`."""
     if dtype in FLOATS:
         return -np.inf
     return False if dtype == BOOL else int(np.iinfo(dtype).min)
 
 
-def greatest(dtype: np.dtype) -> Any:
+def greatest(dtype: np.dtype) -> float:
     """The greatest value of a real dtype, the identity of `min`."""
     if dtype in FLOATS:
         return np.inf
@@ -70,7 +70,7 @@ class Reduction(Op, adds=("function", "identity", "empty_allowed")):
 
     attributes = {"axes": ints("the axes to reduce")}
     function: ClassVar[np.ufunc]
-    identity: ClassVar[Any]  # of a dtype
+    identity: ClassVar[staticmethod[[np.dtype], float]]
     empty_allowed: ClassVar[bool] = True
 
     @classmethod
@@ -225,7 +225,7 @@ class ArgumentExtremum(Op, adds=("function",)):
         "axis": integer("the axis to search"),
         "index_dtype": dtype_attribute("the dtype of the position"),
     }
-    function: ClassVar[Any]
+    function: ClassVar[Callable[..., np.ndarray]]
 
     @classmethod
     def infer(cls, x: TensorType, *, axis: int, index_dtype: np.dtype) -> TensorType:
@@ -281,7 +281,7 @@ class Cumulative(Op, adds=("function", "identity")):
 
     attributes = {"axis": integer("the axis to run along"), "reverse": boolean("run from the end")}
     function: ClassVar[np.ufunc]
-    identity: ClassVar[Any]  # of a dtype
+    identity: ClassVar[staticmethod[[np.dtype], float]]
 
     @classmethod
     def infer(cls, x: TensorType, *, axis: int, reverse: bool) -> TensorType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...dialects.extents import Extent, handed_on
+from ...dialects.extents import Extent, carried_extents
 from ...dialects.op import Op
 from ...dialects.types import SIZE, TensorType
 from .frames import Tracer
@@ -33,7 +33,7 @@ def result_shapes(
     }
     if not known:
         return nothing
-    named_shapes = handed_on(op, types, shapes, named_attributes)
+    named_shapes = carried_extents(op, types, shapes, named_attributes)
     result_dimensions = [
         tuple(known.get(n, n) if isinstance(n, str) else n for n in shape) for shape in named_shapes
     ]

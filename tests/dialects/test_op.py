@@ -30,7 +30,6 @@ RULES: dict[str, Any] = {
     "jvp": NO_TANGENT,
     "transpose": undefined("it is a test"),
     "batch": NO_BATCH,
-    "lower": undefined("it is a test"),
 }
 
 

@@ -8,13 +8,13 @@ once, in `evaluate` as in compiled code.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 import numpy as np
 
 from ...op import Op, Operand, require_same_dtype, require_same_shape, undefined
-from ...protocols import Batched, Builder, Size, Tangent, Tangents, Value, Values
+from ...protocols import Batched, Builder, Partial, Size, Tangent, Tangents, Value, Values
 from ...types import ANY, BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TensorType
 
 HALVES = frozenset({FLOAT16, BFLOAT16})
@@ -27,10 +27,10 @@ class Elementwise(Op, adds=("function", "partials", "result_dtype")):
 
     is_aligned = True
     is_elementwise = True
-    function: ClassVar[Any]
+    function: ClassVar[Callable[..., np.ndarray]]
     result_rule = "an array of the operands' common shape and dtype"
 
-    partials: ClassVar[tuple[Any, ...]] = (None, None, None)
+    partials: ClassVar[tuple[Partial | None, ...]] = (None, None, None)
     """For each operand the function `(b, result, *operands) -> partial derivative`; None where it is zero."""
 
     @classmethod
@@ -57,7 +57,7 @@ class Elementwise(Op, adds=("function", "partials", "result_dtype")):
         primals: Values,
         tangents: Sequence[Tangent],
         result: Value,
-        **attributes: Any,
+        **attributes: object,
     ) -> Tangents:
         """The sum of `partial * tangent` over the operands that have both."""
         tangent: Tangent = None
@@ -70,7 +70,7 @@ class Elementwise(Op, adds=("function", "partials", "result_dtype")):
 
     @classmethod
     def batch(
-        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], **attributes: Any
+        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], **attributes: object
     ) -> Batched:
         """An operand that is not batched is repeated: a broadcast fuses with what reads it."""
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
@@ -93,7 +93,9 @@ class LinearUnary(Unary):
     """Family of functions that are linear (complex ones over the reals): the tangent goes through the op."""
 
     @classmethod
-    def jvp(cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: Any) -> Tangents:
+    def jvp(
+        cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
+    ) -> Tangents:
         return b.apply(cls, tangents, attributes)[0]
 
 
@@ -160,7 +162,7 @@ def inverse_of(b: Builder, op: str, x: Value) -> Value | None:
     return application.operands[0] if application is not None and application.op.name == op else None
 
 
-def _sign(array: np.ndarray) -> Any:
+def _sign(array: np.ndarray) -> np.ndarray | bool:
     """The sign bits of the floats in `array`, False for other dtypes."""
     if array.dtype.kind == "c":
         return np.signbit(array.real) | np.signbit(array.imag)

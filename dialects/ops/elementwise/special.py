@@ -7,7 +7,7 @@ the tails, the others with SciPy's: the only rules of adze that need it.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,10 +21,10 @@ from .transcendental import OfFloat
 class FromC(OfFloat, adds=("function_of_element",)):
     """Family of functions that `evaluate` takes from the C library, one element at a time."""
 
-    function_of_element: ClassVar[Any]
+    function_of_element: ClassVar[np.ufunc]
 
     @classmethod
-    def function(cls, x: np.ndarray) -> Any:
+    def function(cls, x: np.ndarray) -> np.ndarray:
         return np.asarray(cls.function_of_element(x.astype(FLOAT64))).astype(FLOAT64)
 
 
@@ -34,11 +34,11 @@ class FromSciPy(OfFloat, adds=("scipy_name", "from_scipy")):
     scipy_name: ClassVar[str]
 
     @classmethod
-    def function(cls, x: np.ndarray) -> Any:
+    def function(cls, x: np.ndarray) -> np.ndarray:
         return cls.from_scipy(x.astype(FLOAT64))
 
     @classmethod
-    def from_scipy(cls, x: np.ndarray) -> Any:
+    def from_scipy(cls, x: np.ndarray) -> np.ndarray:
         """SciPy's values."""
         try:
             from scipy import special
@@ -47,7 +47,8 @@ class FromSciPy(OfFloat, adds=("scipy_name", "from_scipy")):
                 f"op 'adze.{cls.name}' cannot be evaluated eagerly: SciPy is not installed",
                 hint="install scipy, or call the function under adze.jit",
             ) from None
-        return getattr(special, cls.scipy_name)(x)
+        values: np.ndarray = getattr(special, cls.scipy_name)(x)
+        return values
 
 
 class Erf(FromC):
@@ -73,7 +74,7 @@ class ErfInv(FromSciPy):
     scipy_name = "erfinv"
 
     @classmethod
-    def function(cls, x: np.ndarray) -> Any:
+    def function(cls, x: np.ndarray) -> np.ndarray:
         return np.where(x == 0, x, super().function(x))  # SciPy loses the sign of zero
 
     partials = (lambda b, y, x: scaled(b, b.exp(b.mul(y, y)), math.sqrt(math.pi) / 2),)
@@ -86,7 +87,7 @@ class Lgamma(FromSciPy):
     scipy_name = "gammaln"
 
     @classmethod
-    def function(cls, x: np.ndarray) -> Any:
+    def function(cls, x: np.ndarray) -> np.ndarray:
         return np.where(x == -np.inf, np.inf, super().function(x))  # as C99; SciPy says -inf
 
     partials = (lambda b, y, x: b.digamma(x),)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,7 +51,9 @@ class Movement(Op):
     operands: ClassVar[tuple[Operand, ...]] = (Operand("x", ANY),)
 
     @classmethod
-    def jvp(cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: Any) -> Tangents:
+    def jvp(
+        cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
+    ) -> Tangents:
         """The tangent moves as the operand does."""
         return b.apply(cls, tangents, attributes)[0]
 
