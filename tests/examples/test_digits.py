@@ -84,6 +84,7 @@ def test_loss_curves_are_a_picture(train: ModuleType, tmp_path: Path) -> None:
 def test_building_before_training_says_how_to_train(
     train: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.delitem(sys.modules, "model", raising=False)  # the documentation has a module of that name
     import model
 
     monkeypatch.setattr(train, "OUTPUT", tmp_path)
