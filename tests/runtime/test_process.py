@@ -32,8 +32,8 @@ def test_importing_the_folder_loads_nothing_of_iree() -> None:
     script = (
         "import importlib, pkgutil, sys\n"
         "import adze.runtime\n"
-        "for module in pkgutil.iter_modules(adze.runtime.__path__):\n"
-        "    importlib.import_module(f'adze.runtime.{module.name}')\n"
+        "for module in pkgutil.walk_packages(adze.runtime.__path__, 'adze.runtime.'):\n"
+        "    importlib.import_module(module.name)\n"
         "print([name for name in sys.modules if name.startswith(('iree', 'jax', 'scipy'))])\n"
     )
     done = run(script)
@@ -44,7 +44,7 @@ def test_running_a_program_never_loads_the_compiler(saved: Path) -> None:
     script = (
         "import sys\n"
         "import numpy as np\n"
-        "from adze.runtime import artifact\n"
+        "from adze.runtime.artifact import artifact\n"
         "program = artifact.load(sys.argv[1])\n"
         "ones = np.ones(4, np.float32)\n"
         "print(program.executable.call('add', [ones, ones])[0].tolist())\n"
@@ -57,7 +57,7 @@ def test_running_a_program_never_loads_the_compiler(saved: Path) -> None:
 def test_inspecting_a_program_loads_nothing_of_iree(saved: Path) -> None:
     script = (
         "import sys\n"
-        "from adze.runtime import artifact\n"
+        "from adze.runtime.artifact import artifact\n"
         "print(artifact.inspect(sys.argv[1]).manifest.target)\n"
         "print([name for name in sys.modules if name.startswith('iree')])\n"
     )
@@ -72,7 +72,8 @@ def test_a_process_ends_well_with_results_still_in_use(saved: Path, device: str)
         "import builtins, sys\n"
         "import jax\n"
         "import numpy as np\n"
-        "from adze.runtime import array, artifact\n"
+        "from adze.runtime.artifact import artifact\n"
+        "from adze.runtime.execute import array\n"
         "program = artifact.load(sys.argv[1], sys.argv[2])\n"
         "ones = np.ones(4, np.float32)\n"
         "[result] = program.executable.call('add', [ones, ones])\n"
@@ -94,7 +95,7 @@ def test_programs_of_the_parent_run_in_a_forked_child(saved: Path) -> None:
     script = (
         "import os, sys\n"
         "import numpy as np\n"
-        "from adze.runtime import artifact\n"
+        "from adze.runtime.artifact import artifact\n"
         "ones = np.ones(4, np.float32)\n"
         "pooled = artifact.load(sys.argv[1], 'local-task').executable\n"
         "single = artifact.load(sys.argv[1], 'local-sync').executable\n"
