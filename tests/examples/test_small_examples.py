@@ -41,7 +41,7 @@ def test_newton_by_conjugate_gradients_finds_the_minimum() -> None:
     assert all(products <= 200 for _, products in history)
 
 
-@pytest.mark.parametrize("name", ["char_rnn", "transformer"])
+@pytest.mark.parametrize("name", ["char_rnn", pytest.param("transformer", marks=pytest.mark.thorough)])
 def test_character_models_take_steps(name: str) -> None:
     module = example(name)
     params, losses, alphabet = module.train(2, width=8)

@@ -160,6 +160,7 @@ def test_complex_arguments_are_refused() -> None:
         special.gammainc(1j, 2.0)
 
 
+@pytest.mark.thorough
 def test_compiled_and_mapped_values_are_the_eager_ones() -> None:
     def everything(a: Any, x: Any, u: Any) -> Any:
         slope = adze.grad(lambda x: lax.igamma(a, x))(x)

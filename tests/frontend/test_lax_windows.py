@@ -126,6 +126,7 @@ def test_products_sorts_and_pieces() -> None:
     same(lax.index_in_dim(X, 2, 1, keepdims=False), X[:, 2])
 
 
+@pytest.mark.thorough
 def test_compiled_with_gradients() -> None:
     def loss(module: Any, numpy: Any, x: Any, image: Any, kernel: Any) -> Any:
         pooled = module.reduce_window(x, np.float32(0), lambda a, b: a + b, *WINDOWS["same"])

@@ -73,6 +73,7 @@ def test_dtypes_are_kept_and_integers_become_float64() -> None:
     assert special.gammaln(np.arange(1, 4)).dtype == np.float64
 
 
+@pytest.mark.thorough
 def test_compiled_functions_equal_scipy() -> None:
     def everything(inputs: dict[str, Any]) -> dict[str, Any]:
         return {name: getattr(special, name)(x) for name, x in inputs.items()}

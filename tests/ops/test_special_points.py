@@ -115,7 +115,13 @@ def test_derivatives_in_the_second_argument(name: str, exact: Any, points: Any) 
         assert_derivatives(two_orders(function, arrays(row)), row, name, 1e-9)
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-5), (np.float16, 4e-3), (BFLOAT16, 2e-2)])
+HALVES = ((np.float16, 4e-3), (BFLOAT16, 2e-2))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [(np.float32, 1e-5), *(pytest.param(*row, marks=pytest.mark.thorough) for row in HALVES)],
+)
 def test_derivatives_at_special_points_in_narrow_floats(dtype: Any, tolerance: float) -> None:
     """Of the functions whose rules treat these points, where no number leaves the range of the dtype."""
     for row in COMPOSED:

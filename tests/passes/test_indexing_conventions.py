@@ -258,7 +258,10 @@ def everything(x: Any, u: Any, i: Any, s: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("shapes", [((4, 3), (5, 3)), ((None, 3), ("m", 3))])
+STATIC = pytest.param(((4, 3), (5, 3)), marks=pytest.mark.thorough)
+
+
+@pytest.mark.parametrize("shapes", [STATIC, ((None, 3), ("m", 3))])
 def test_compiled_derivatives_are_the_evaluated_ones(shapes: Any) -> None:
     rng = np.random.default_rng(3)
     x, u = (rng.standard_normal(s).astype(np.float32) for s in ((4, 3), (5, 3)))

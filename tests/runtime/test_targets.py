@@ -140,6 +140,7 @@ def test_cuda_programs_carry_ptx_for_their_architecture(architecture: str) -> No
     assert re.search(rb"mul(\.rn)?\.f16", contents)
 
 
+@pytest.mark.thorough
 def test_every_named_cpu_is_known_to_iree() -> None:
     """A name that LLVM does not know ends the process: so this is tried in another one."""
     script = (

@@ -61,6 +61,7 @@ def same_trees(actual: Any, expected: Any) -> None:
         same(ours, theirs)
 
 
+@pytest.mark.thorough
 def test_batches_of_a_size_that_is_known_when_the_program_runs() -> None:
     def everything(a: Any) -> Any:
         s = xp.matmul(a, a.mT)

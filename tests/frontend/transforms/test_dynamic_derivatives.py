@@ -124,6 +124,7 @@ def compiled() -> Any:
     return everything.trace(adze.ShapeDtype(("rows", 3), np.float64)).lower().compile()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [2, 5])
 def test_compiled_derivatives_of_any_size_are_the_evaluated_ones(compiled: Any, rows: int) -> None:
     x = np.random.default_rng(rows).standard_normal((rows, 3))

@@ -54,6 +54,7 @@ def same(got: np.ndarray, want: np.ndarray) -> bool:
     return bool(np.array_equal(got, want, equal_nan=True) and (np.signbit(got) == np.signbit(want)).all())
 
 
+@pytest.mark.thorough
 def test_long_rows_are_sorted_stably_by_merging() -> None:
     keys, carried = with_ties(LONG), np.arange(LONG, dtype=np.int32)
     got, positions = run("long", keys, carried)

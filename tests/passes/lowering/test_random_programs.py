@@ -31,7 +31,8 @@ def test_compiled_is_evaluated(first: int, thorough: bool) -> None:
     check([random_program(n, *(("rounded",) if n % 2 else ())) for n in numbers], simplified=first % 2 == 1)
 
 
-@pytest.mark.parametrize("simplified", [False, pytest.param(True, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("simplified", [False, True])
 def test_programs_that_were_once_wrong(simplified: bool) -> None:
     check([random_program(seed) for seed in (*ONCE_WRONG, *ONCE_REFUSED)], simplified)
 

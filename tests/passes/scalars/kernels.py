@@ -6,17 +6,23 @@ is a `linalg.generic` over vectors of dynamic length whose body is the code unde
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import iree.compiler.version
 import iree.runtime
 import numpy as np
+from filelock import FileLock
 from iree.compiler.api import Output, Session, Source
 
 from adze.dialects import mlir
 from adze.dialects.types import BFLOAT16
 from adze.passes.lower.scalars import Scalars
+from adze.runtime.artifact.files import write_atomically
+
+from ...support import CHECKOUT
 
 Body = Callable[..., Any]
 # Any Vulkan device of the tests has 64-bit types: it is Mesa's lavapipe.
@@ -98,6 +104,17 @@ def compile_kernels_for_vulkan(
 
 
 def _compile(text: str, flags: tuple[str, ...]) -> bytes:
+    """The module for `text`, compiled by one of the processes that run the tests and read by the others."""
+    digest = hashlib.sha256("\n".join((iree.compiler.version.VERSION, *flags, text)).encode()).hexdigest()
+    path = CHECKOUT / ".cache" / "tests" / "scalars" / digest
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{path}.lock"):
+        if not path.exists():
+            write_atomically(path, _compiled(text, flags))
+        return path.read_bytes()
+
+
+def _compiled(text: str, flags: tuple[str, ...]) -> bytes:
     session = Session()
     session.set_flags(*flags)
     invocation = session.invocation()

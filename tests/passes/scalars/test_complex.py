@@ -65,7 +65,10 @@ NUMPY = {
 LIMIT = 3.0
 
 
-@pytest.fixture(scope="module", params=[np.dtype("complex64"), np.dtype("complex128")], ids=str)
+DOUBLE = pytest.param(np.dtype("complex128"), marks=pytest.mark.thorough)
+
+
+@pytest.fixture(scope="module", params=[np.dtype("complex64"), DOUBLE], ids=str)
 def dtype(request: pytest.FixtureRequest) -> np.dtype:
     return request.param
 

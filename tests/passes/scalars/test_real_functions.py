@@ -151,7 +151,10 @@ def _same_sign(op: str, seen: np.ndarray, expected: np.ndarray) -> None:
 HALF = {"erf": scipy.special.erf, "erfc": scipy.special.erfc, "erf_inv": scipy.special.erfinv}
 
 
-@pytest.mark.parametrize("half", [np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)], ids=str)
+HALF_FLOATS = [pytest.param(np.dtype("float16"), marks=pytest.mark.thorough), np.dtype(ml_dtypes.bfloat16)]
+
+
+@pytest.mark.parametrize("half", HALF_FLOATS, ids=str)
 def test_half_floats_are_rounded_once_from_f32(half: np.dtype) -> None:
     scalars = Scalars("cpu")
     unary = [op for op in UNARY if op not in ("lgamma", "digamma")]
