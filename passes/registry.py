@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import Final
 
 from ..dialects import mlir
 from ..dialects.errors import AdzeError
@@ -154,9 +154,9 @@ def _legal_names() -> str:
     return f"passes: {', '.join(known.name for known in PASSES)}; groups of passes: {groups}"
 
 
-def _options(known: type[Pass] | Group, text: str) -> dict[str, Any]:
+def _options(known: type[Pass] | Group, text: str) -> dict[str, str]:
     legal = options_of(known)
-    options: dict[str, Any] = {}
+    options: dict[str, str] = {}
     for item in text.split():
         key, equals, value = item.partition("=")
         if key not in legal or not equals:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..dialects import mlir
 from ..dialects.codec import Codec
@@ -17,6 +16,7 @@ from ..dialects.types import FLOATS, TensorType
 from .analysis.verify import verify
 from .base import Pass
 from .engines import Engines
+from .ir.aliases import Value
 from .ir.construction import Activity, NewFunction, call_function, derived_location, unique_symbol
 from .ir.functions import body, function, split_body
 from .pipeline import OPTIMIZE, run_pipeline
@@ -26,7 +26,7 @@ class TransformError(AdzeError, ValueError):
     """A transform was asked of a function that it does not fit."""
 
 
-def _chosen(argnums: str, arguments: Sequence[Any], what: str) -> Activity:
+def _chosen(argnums: str, arguments: Sequence[Value], what: str) -> Activity:
     """The flags for `argnums` text such as `0,2`; empty text means all arrays."""
     is_array = [not isinstance(argument.type, mlir.ir.IndexType) for argument in arguments]
     if not argnums:
@@ -45,7 +45,7 @@ def _chosen(argnums: str, arguments: Sequence[Any], what: str) -> Activity:
     return tuple(i in numbers for i in range(count))
 
 
-def _arguments(module: mlir.ir.Module, symbol: str) -> list[Any]:
+def _arguments(module: mlir.ir.Module, symbol: str) -> list[Value]:
     """The arguments of a function of a module that is checked here: the engines take valid adze IR only."""
     verify(module)
     return list(body(function(module, symbol)).arguments)

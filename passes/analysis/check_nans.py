@@ -12,9 +12,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
@@ -24,6 +25,7 @@ from ...dialects.errors import AdzeError
 from ...dialects.op import Op
 from ...dialects.types import COMPLEX, INEXACT, INT32, TensorType
 from ..base import Pass
+from ..ir.aliases import Location, Operation, Value
 from ..ir.functions import body, functions, is_private
 from .verify import location_text
 
@@ -80,7 +82,13 @@ class NanWatch:
     def __init__(self) -> None:
         self._infinity: str | None = None
 
-    def __call__(self, op: type[Op], operands: Sequence[Any], results: Sequence[Any], location: Any) -> None:
+    def __call__(
+        self,
+        op: type[Op],
+        operands: Sequence[ArrayLike],
+        results: Sequence[ArrayLike],
+        location: Location | str,
+    ) -> None:
         """`location` is an MLIR location, or the user's `file:line`."""
         if not computes(op):
             return
@@ -93,7 +101,7 @@ class NanWatch:
             origin = _origin(location)
             self._infinity = f"{_application(op, operands)} in the {origin.phase} of {origin.where}"
 
-    def _report(self, op: type[Op], operands: Sequence[Any], origin: Origin) -> None:
+    def _report(self, op: type[Op], operands: Sequence[ArrayLike], origin: Origin) -> None:
         hints = []
         if self._infinity is not None and any(map(_has_infinity, operands)):
             hints.append(f"the infinity comes from {self._infinity}")
@@ -106,7 +114,7 @@ class NanWatch:
         )
 
 
-def _origin(location: Any) -> Origin:
+def _origin(location: Location | str) -> Origin:
     return Origin(location) if isinstance(location, str) else origin_of(location)
 
 
@@ -115,23 +123,23 @@ def computes(op: type[Op]) -> bool:
     return bool(op.operands) and not op.is_movement and not op.refers_to_functions
 
 
-def _is_inexact(value: Any) -> bool:
+def _is_inexact(value: ArrayLike) -> bool:
     return hasattr(value, "dtype") and value.dtype in INEXACT
 
 
-def _has_infinity(value: Any) -> bool:
+def _has_infinity(value: ArrayLike) -> bool:
     return _is_inexact(value) and bool(np.isinf(value).any())
 
 
-def _has_zero(value: Any) -> bool:
+def _has_zero(value: ArrayLike) -> bool:
     return _is_inexact(value) and bool((np.asarray(value) == 0).any())
 
 
-def _application(op: type[Op], operands: Sequence[Any]) -> str:
+def _application(op: type[Op], operands: Sequence[ArrayLike]) -> str:
     return f"{op.name}({', '.join(map(_summary, operands))})"
 
 
-def _summary(value: Any) -> str:
+def _summary(value: ArrayLike) -> str:
     """An operand as messages show it: its type and the range of its elements."""
     if not hasattr(value, "dtype"):
         return str(value)
@@ -173,7 +181,7 @@ class CheckNans(Pass):
 class _Flag:
     """A 0-d bool, true where there are NaN; and the message about the op that computed them, if it is one."""
 
-    value: Any
+    value: Value
     location: mlir.ir.Location
     message: str | None
 
@@ -181,7 +189,7 @@ class _Flag:
 class _Flags:
     """The flags of one function, in the order of its ops."""
 
-    def __init__(self, operation: Any, reader: Reader) -> None:
+    def __init__(self, operation: Operation, reader: Reader) -> None:
         self.operation = operation
         self.reader = reader
         self.flags: list[_Flag] = []
@@ -197,7 +205,7 @@ class _Flags:
         if any(flag.message is not None for flag in self.flags):
             self._check(operations[-1])
 
-    def _after(self, operation: Any, following: Any) -> None:
+    def _after(self, operation: Operation, following: Operation) -> None:
         application = self.reader.read(operation)
         if application is None or not (computes(application.op) or application.op.refers_to_functions):
             return
@@ -215,7 +223,9 @@ class _Flags:
         origin = origin_of(location)
         return f"NaN in the {origin.phase} of {origin.where}: {application.op.name}({', '.join(operands)})"
 
-    def _watch(self, value: Any, before: Any, location: mlir.ir.Location, message: str | None) -> None:
+    def _watch(
+        self, value: Value, before: Operation, location: mlir.ir.Location, message: str | None
+    ) -> None:
         type_ = self.reader.codec.read_type(value.type)
         if isinstance(type_, TensorType) and type_.dtype in INEXACT:
             b = Emitter(self.reader.codec, mlir.ir.InsertionPoint(before), location)
@@ -223,7 +233,7 @@ class _Flags:
             has_nan = b.reduce_or(b.compare(value, value, direction="NE"), axes=tuple(range(type_.rank)))
             self.flags.append(_Flag(has_nan, location, message))
 
-    def _check(self, terminator: Any) -> None:
+    def _check(self, terminator: Operation) -> None:
         b = Emitter(self.reader.codec, mlir.ir.InsertionPoint(terminator), self.operation.location)
         count = len(self.flags)
         raised = b.concatenate(*(b.reshape(flag.value, shape=(1,)) for flag in self.flags), axis=0)

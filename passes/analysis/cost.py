@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
@@ -19,6 +18,7 @@ from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import element_count
 from ...dialects.types import TensorType
+from ..ir.aliases import Operation, Value
 from ..ir.functions import body, functions, is_private, split_body
 
 
@@ -52,7 +52,7 @@ def cost(module: mlir.ir.Module) -> Cost:
 class _Counter:
     """Counts functions, each once."""
 
-    def __init__(self, module: mlir.ir.Module, by_symbol: Mapping[str, Any]) -> None:
+    def __init__(self, module: mlir.ir.Module, by_symbol: Mapping[str, Operation]) -> None:
         self.reader = Reader(Codec(module.context))
         self.functions = by_symbol
         self.counted: dict[str, Cost] = {}
@@ -63,7 +63,7 @@ class _Counter:
             self.counted[symbol] = self._count(self.functions[symbol])
         return self.counted[symbol]
 
-    def _count(self, operation: Any) -> Cost:
+    def _count(self, operation: Operation) -> Cost:
         operations, terminator = split_body(operation)
         last_use = {v: i for i, o in enumerate([*operations, terminator]) for v in o.operands}
         alive = sum(self._bytes(a) for a in body(operation).arguments)
@@ -103,19 +103,19 @@ class _Counter:
                 called.append(max(map(self.function, attributes[name]), key=lambda c: c.flops))
         return called
 
-    def _type(self, value: Any) -> TensorType | None:
+    def _type(self, value: Value) -> TensorType | None:
         type_ = self.reader.codec.read_type(value.type)
         return type_ if isinstance(type_, TensorType) else None
 
-    def _is_static(self, value: Any) -> bool:
+    def _is_static(self, value: Value) -> bool:
         type_ = self._type(value)
         return type_ is not None and type_.is_static
 
-    def _bytes(self, value: Any) -> int:
+    def _bytes(self, value: Value) -> int:
         type_ = self._type(value)
         return 0 if type_ is None else element_count(type_) * type_.dtype.itemsize
 
-    def _flops(self, application: Application, operation: Any) -> int:
+    def _flops(self, application: Application, operation: Operation) -> int:
         operands = [t for t in map(self._type, operation.operands) if t is not None]
         results = [t for t in map(self._type, operation.results) if t is not None]
         return application.op.flops(operands, results, application.attributes)

@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
@@ -19,10 +20,11 @@ from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError, MissingRuleError, VerificationError
 from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import TensorType, same_dimension
+from ..ir.aliases import Value
 from ..ir.functions import body, function, split_body
 from .verify import location_text
 
-Watch = Callable[[type[Op], Sequence[Any], Sequence[Any], Any], None]
+Watch = Callable[[type[Op], Sequence[ArrayLike], Sequence[ArrayLike], object], None]
 """Called with op, operands, results and location (MLIR's, or the user's `file:line`) after each op."""
 
 WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
@@ -52,7 +54,7 @@ class Evaluation:
         parameters = list(body(operation).arguments)
         if len(parameters) != len(arguments):
             raise VerificationError(f"@{symbol} takes {len(parameters)} arguments, got {len(arguments)}")
-        environment: dict[Any, Any] = {}
+        environment: dict[Value, Any] = {}
         for position, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
             environment[parameter] = self._argument(symbol, position, parameter, argument)
         operations, terminator = split_body(operation)
@@ -60,7 +62,7 @@ class Evaluation:
             self.step(child.operation, environment)
         return [environment[v] for v in terminator.operands]
 
-    def _argument(self, symbol: str, position: int, parameter: Any, argument: Any) -> Any:
+    def _argument(self, symbol: str, position: int, parameter: Value, argument: Any) -> Any:
         declared = self.reader.codec.read_type(parameter.type)
         if not isinstance(declared, TensorType):
             return int(argument)
@@ -71,7 +73,7 @@ class Evaluation:
             raise VerificationError(f"argument {position} of @{symbol} is {seen}, expected {declared}")
         return array
 
-    def step(self, operation: mlir.ir.Operation, environment: dict[Any, Any]) -> None:
+    def step(self, operation: mlir.ir.Operation, environment: dict[Value, Any]) -> None:
         """Add the results of one op to `environment`, which has its operands."""
         if not self.effects and len(operation.results) == 0:
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
@@ -22,7 +22,7 @@ from ..ir.marks import MARKS
 _STRUCTURE = frozenset({"func.return"})
 
 
-Verified = set[tuple[Any, ...]]
+Verified = set[tuple[object, ...]]
 """What was verified of ops: name, operand types, attributes and result types."""
 
 
@@ -57,7 +57,7 @@ def verify(module: mlir.ir.Module, verified: Verified | None = None) -> None:
                 verified.add(signature)
 
 
-def _signature(operation: mlir.ir.Operation) -> tuple[Any, ...]:
+def _signature(operation: mlir.ir.Operation) -> tuple[object, ...]:
     """All that decides whether an op is valid that refers to no function."""
     attributes = operation.attributes
     return (

@@ -7,7 +7,7 @@ reaches the engines of other modes. Which engines a module has is stated in `pas
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter, Reader
@@ -15,11 +15,17 @@ from ...dialects.codec import Codec
 from ...dialects.ops.control.values import Flags
 from ...dialects.protocols import CountedLoop
 from ...dialects.types import TensorType, ValueType
+from ..ir.aliases import Tangent, Tangents, Value, Values
 from ..ir.construction import NewFunction, call_function
 from ..ir.functions import body, function, split_body
 from ..ir.shape_operands import set_shape_operands
 from ..optimize.effect_free import effect_free
 from . import while_backward
+
+if TYPE_CHECKING:
+    from .jvp import ForwardMode
+    from .linearize import Linearizer
+    from .transpose import Transposer
 
 
 class Siblings(Protocol):
@@ -30,15 +36,15 @@ class Siblings(Protocol):
     reader: Reader
 
     @property
-    def forward(self) -> Any:
+    def forward(self) -> ForwardMode:
         """Forward mode."""
 
     @property
-    def linearizer(self) -> Any:
+    def linearizer(self) -> Linearizer:
         """Linearization."""
 
     @property
-    def transposer(self) -> Any:
+    def transposer(self) -> Transposer:
         """Transposition."""
 
 
@@ -52,29 +58,29 @@ class Engine:
         self.reader = siblings.reader
 
     @property
-    def forward(self) -> Any:
+    def forward(self) -> ForwardMode:
         """The engine of forward mode of the same module."""
         return self.siblings.forward
 
     @property
-    def linearizer(self) -> Any:
+    def linearizer(self) -> Linearizer:
         """The engine that linearizes functions of the same module."""
         return self.siblings.linearizer
 
     @property
-    def transposer(self) -> Any:
+    def transposer(self) -> Transposer:
         """The engine that transposes functions of the same module."""
         return self.siblings.transposer
 
     def function(
-        self, name: str, types: Sequence[ValueType], build: Callable[[Emitter, list[Any]], Sequence[Any]]
+        self, name: str, types: Sequence[ValueType], build: Callable[[Emitter, list[Value]], Values]
     ) -> str:
         """The symbol of a new private function of `types`: `build(b, arguments)` returns its results."""
         location = mlir.ir.Location.unknown(self.module.context)
         new = NewFunction(self.module, self.codec, name, types, location)
         return new.finish(build(new.emitter, new.arguments))
 
-    def called(self, b: Emitter, symbol: str, operands: Sequence[Any]) -> list[Any]:
+    def called(self, b: Emitter, symbol: str, operands: Values) -> list[Value]:
         """The results of a call of a function as it is."""
         return call_function(b, self.module, symbol, operands)
 
@@ -101,14 +107,14 @@ class Engine:
         return while_backward.active_state(self, body, constants, state)
 
     def tangent_loop(
-        self, b: Emitter, loop: CountedLoop, dconstants: Sequence[Any], dstate: Sequence[Any]
+        self, b: Emitter, loop: CountedLoop, dconstants: Tangents, dstate: Tangents
     ) -> tuple[CountedLoop, Flags]:
         """The loop with tangents beside its state, and which entries of the state have one."""
         return while_backward.tangent_loop(b, self, loop, dconstants, dstate)
 
     def push_through(
-        self, b: Emitter, loop: CountedLoop, dconstants: Sequence[Any], dstate: Sequence[Any]
-    ) -> list[Any]:
+        self, b: Emitter, loop: CountedLoop, dconstants: Tangents, dstate: Tangents
+    ) -> list[Tangent]:
         """Tangents of the final state of a loop; None where there is none."""
         return while_backward.push_through(b, self, loop, dconstants, dstate)
 
@@ -116,9 +122,9 @@ class Engine:
         self,
         b: Emitter,
         loop: CountedLoop,
-        cotangents: Sequence[Any],
+        cotangents: Tangents,
         wanted_constants: Sequence[bool],
         wanted_state: Sequence[bool],
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[list[Tangent], list[Tangent]]:
         """Cotangents of constants and initial state of a loop for those of its final state; None is zero."""
         return while_backward.pull_back(b, self, loop, cotangents, wanted_constants, wanted_state)

@@ -10,7 +10,6 @@ Linearization splits the function that the same traversal makes, so its engine i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import INEXACT, SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
+from ..ir.aliases import Operation, Tangent, Tangents, Value, ValueMap, Values
 from ..ir.construction import (
     Activity,
     NewFunction,
@@ -79,8 +79,8 @@ class ForwardMode(Engine):
             self.module, self.codec, f"{symbol}_{self.transform}", [*types, *tangent_types], location
         )
         new.emitter.functions = self
-        primals: dict[Any, Any] = dict(zip(parameters, new.arguments, strict=False))
-        tangents: dict[Any, Any] = {}
+        primals: ValueMap = dict(zip(parameters, new.arguments, strict=False))
+        tangents: ValueMap = {}
         incoming = iter(new.arguments[len(parameters) :])
         for parameter, is_active in zip(parameters, active, strict=True):
             if is_active:
@@ -98,7 +98,7 @@ class ForwardMode(Engine):
         new.finish([*results, *(t for t in out if t is not None)])
         return Differentiated(new.symbol, tuple(t is not None for t in out))
 
-    def _step(self, operation: Any, b: Emitter, primals: dict[Any, Any], tangents: dict[Any, Any]) -> None:
+    def _step(self, operation: Operation, b: Emitter, primals: ValueMap, tangents: ValueMap) -> None:
         application = self.reader.read(operation, primals.__getitem__)
         assert application is not None, f"{operation.name} is not an op of adze"
         # The primal op keeps its location; the location of a derived op names the transform.
@@ -121,12 +121,12 @@ class ForwardMode(Engine):
 
     def _tangents(
         self,
-        operation: Any,
+        operation: Operation,
         application: Application,
-        incoming: Sequence[Any],
-        results: Sequence[Any],
+        incoming: Tangents,
+        results: Values,
         b: Emitter,
-    ) -> list[Any]:
+    ) -> list[Tangent]:
         rule = application.op.jvp
         if isinstance(rule, Undefined):
             raise MissingRuleError(
@@ -139,8 +139,8 @@ class ForwardMode(Engine):
         return list(as_tuple(out))
 
     def _through_functions(
-        self, application: Application, incoming: Sequence[Any], b: Emitter
-    ) -> tuple[list[Any], list[Any]]:
+        self, application: Application, incoming: Tangents, b: Emitter
+    ) -> tuple[list[Value], list[Tangent]]:
         """Results and tangents of an op with bodies, whose rule puts its differentiated bodies together."""
         rule = self._rule_of(application.op)
         if isinstance(rule, Undefined):
@@ -152,10 +152,10 @@ class ForwardMode(Engine):
         self,
         b: Emitter,
         symbol: str,
-        primals: Sequence[Any],
-        tangents: Sequence[Any],
+        primals: Values,
+        tangents: Tangents,
         policy: Policy = SAVE_EVERYTHING,
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[list[Value], list[Tangent]]:
         """For rules of ops with bodies: results and result tangents of a function of the module."""
         callee = self.differentiate(symbol, tuple(t is not None for t in tangents))
         values = call_function(
@@ -169,7 +169,7 @@ class ForwardMode(Engine):
         """The rule by which an op with bodies is differentiated in this mode."""
         return op.jvp
 
-    def inlined(self, b: Emitter, symbol: str, operands: Sequence[Any], count: int) -> list[Any]:
+    def inlined(self, b: Emitter, symbol: str, operands: Values, count: int) -> list[Value]:
         """For rules of ops with bodies: the results of a function whose ops are copied in, not called.
 
         Its last `count` arguments are tangents.
@@ -184,8 +184,8 @@ class ForwardMode(Engine):
         return [values[v] for v in terminator.operands]
 
     def custom_pullback(
-        self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
-    ) -> tuple[list[Any], list[Any]]:
+        self, b: Emitter, fwd: str, bwd: str, primals: Values, tangents: Values, count: int
+    ) -> tuple[list[Value], list[Value]]:
         """Results and their tangents of a function with a user's pullback: its transpose pushes forward."""
         require(self.module, bwd)
         results, residuals = self.custom_residuals(b, fwd, primals, count)
@@ -195,8 +195,8 @@ class ForwardMode(Engine):
         return results, call_function(b, self.module, push, operands)
 
     def custom_residuals(
-        self, b: Emitter, fwd: str, primals: Sequence[Any], count: int
-    ) -> tuple[list[Any], list[Any]]:
+        self, b: Emitter, fwd: str, primals: Values, count: int
+    ) -> tuple[list[Value], list[Value]]:
         """Results of a user's `fwd`, and what its pullback takes first: the sizes of a batch, residuals."""
         require(self.module, fwd)
         outputs = call_function(b, self.module, fwd, primals)
@@ -204,7 +204,7 @@ class ForwardMode(Engine):
         return outputs[:count], [*sizes, *outputs[count:]]
 
 
-def shape_operands_of(b: Emitter, results: Sequence[Any]) -> list[Any]:
+def shape_operands_of(b: Emitter, results: Values) -> list[Value]:
     """The shape operands that a function of tangents of `results` takes: none where all shapes are static."""
     return [] if all(b.tensor_type(r).is_static for r in results) else list(results)
 

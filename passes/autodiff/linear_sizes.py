@@ -10,11 +10,11 @@ Zeros of an argument come from its type, or from its shape operand.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.errors import MissingRuleError
 from ...dialects.types import SIZE, TensorType
+from ..ir.aliases import Operation, Value, ValueMap
 from ..ir.construction import clone_operation
 from ..ir.functions import body
 from ..ir.shape_operands import shape_operands
@@ -27,7 +27,7 @@ class LinearSizes:
     """
 
     def __init__(
-        self, source: Any, reader: Reader, emitter: Emitter, values: dict[Any, Any], linear: Collection[Any]
+        self, source: Operation, reader: Reader, emitter: Emitter, values: ValueMap, linear: Collection[Value]
     ) -> None:
         self.source = source
         self.reader = reader
@@ -35,23 +35,23 @@ class LinearSizes:
         self.values = values
         self.linear = linear
         self._arguments = list(body(source).arguments)
-        self._zeros: dict[Any, Any] = {}
+        self._zeros: ValueMap = {}
 
-    def of(self, value: Any) -> tuple[Any, ...]:
+    def of(self, value: Value) -> tuple[int | Value, ...]:
         """The sizes of a linear value."""
         return self.emitter.sizes(self._zeros_like(value))
 
-    def is_measured(self, operation: Any) -> bool:
+    def is_measured(self, operation: Operation) -> bool:
         """Whether all results of an op are sizes: the sizes of a linear value are not linear in it."""
         return all(self.reader.codec.read_type(r.type) == SIZE for r in operation.results)
 
-    def measure(self, operation: Any) -> None:
+    def measure(self, operation: Operation) -> None:
         """Emit an op whose results are sizes of linear values."""
         operands = self._operands_on_zeros(operation)
         clone_operation(operation, operands, self.emitter.point)
         self.values.update((r, operands[r]) for r in operation.results)
 
-    def _zeros_like(self, value: Any) -> Any:
+    def _zeros_like(self, value: Value) -> Value:
         if value not in self._zeros:
             if value in self._arguments:
                 self._zeros[value] = self._zero_argument(value)
@@ -59,7 +59,7 @@ class LinearSizes:
                 self._zeros.update(self._zero_results(value.owner))
         return self._zeros[value]
 
-    def _zero_results(self, operation: Any) -> Mapping[Any, Any]:
+    def _zero_results(self, operation: Operation) -> Mapping[Value, Value]:
         """Zeros like each result: like the operand that has its shape, or else the op applied to zeros."""
         application = self.reader.read(operation)
         assert application is not None
@@ -73,10 +73,10 @@ class LinearSizes:
         clone_operation(operation, mapped, self.emitter.point)
         return {result: mapped[result] for result in operation.results}
 
-    def _operands_on_zeros(self, operation: Any) -> dict[Any, Any]:
+    def _operands_on_zeros(self, operation: Operation) -> ValueMap:
         return {v: self._zeros_like(v) if v in self.linear else self.values[v] for v in operation.operands}
 
-    def _zero_argument(self, argument: Any) -> Any:
+    def _zero_argument(self, argument: Value) -> Value:
         kind = self.reader.codec.read_type(argument.type)
         if isinstance(kind, TensorType) and kind.is_static:
             return self.emitter.full(0, tuple(n for n in kind.shape if n is not None), kind.dtype)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter
@@ -20,6 +20,7 @@ from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op
 from ...dialects.types import SIZE
 from ..analysis.verify import location_text
+from ..ir.aliases import Operation, Tangent, Tangents, Value, ValueMap, Values
 from ..ir.construction import (
     Activity,
     NewFunction,
@@ -34,6 +35,8 @@ from ..optimize.simplify import drop_unused, simplify_function
 from .deferred import require
 from .engine import Siblings
 from .jvp import SAVE_EVERYTHING, ForwardMode, Policy, shape_operands_of
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class Linearized:
     residuals: tuple[Residual, ...]
     active_results: Activity
 
-    def residual_values(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
+    def residual_values(self, inputs: Sequence[T], outputs: Sequence[T]) -> list[T]:
         """The residuals, picked from the primal function's inputs and outputs (results, then saved)."""
         count = len(self.active_results)
         sources = {"input": list(inputs), "result": list(outputs[:count]), "saved": list(outputs[count:])}
@@ -87,8 +90,8 @@ class Linearizer(ForwardMode):
         return op.linearize or op.jvp
 
     def custom_pullback(
-        self, b: Emitter, fwd: str, bwd: str, primals: Sequence[Any], tangents: Sequence[Any], count: int
-    ) -> tuple[list[Any], list[Any]]:
+        self, b: Emitter, fwd: str, bwd: str, primals: Values, tangents: Values, count: int
+    ) -> tuple[list[Value], list[Value]]:
         """As in forward mode, but by an op whose transpose is the user's pullback itself."""
         require(self.module, bwd)
         results, residuals = self.custom_residuals(b, fwd, primals, count)
@@ -110,10 +113,10 @@ class Linearizer(ForwardMode):
         self,
         b: Emitter,
         symbol: str,
-        primals: Sequence[Any],
-        tangents: Sequence[Any],
+        primals: Values,
+        tangents: Tangents,
         policy: Policy = SAVE_EVERYTHING,
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> tuple[list[Value], list[Tangent]]:
         """Results and result tangents of a function, by two calls, so that the caller can be split."""
         callee = self.linearize(symbol, tuple(t is not None for t in tangents), policy)
         outputs = call_function(b, self.module, callee.primal, primals)
@@ -141,8 +144,8 @@ class _Split:
             self._prefer_named_values()
         operations, self.terminator = split_body(self.source)
         self.operations = [o.operation for o in operations]
-        self.is_linear: set[Any] = set(self.tangents)
-        self.linear_operations: set[Any] = set()
+        self.is_linear: set[Value] = set(self.tangents)
+        self.linear_operations: set[Operation] = set()
         for operation in self.operations:
             if any(v in self.is_linear for v in operation.operands):
                 self.is_linear.update(operation.results)
@@ -165,7 +168,7 @@ class _Split:
             operation.move_after(value.owner)
             value.replace_all_uses_except(operation.results[0], operation)
 
-    def _has_allowed_label(self, operation: Any) -> bool:
+    def _has_allowed_label(self, operation: Operation) -> bool:
         application = self.engine.reader.read(operation)
         if application is None or application.op.label_attribute is None:
             return False
@@ -194,7 +197,7 @@ class _Split:
         self.source.operation.erase()
         return Linearized(primal, linear, tuple(residuals), active_results)
 
-    def _check_results(self, results: Sequence[Any]) -> None:
+    def _check_results(self, results: Values) -> None:
         """Refuse a result that a forward rule of the user's computes from a tangent."""
         for result in results:
             if result in self.is_linear:
@@ -205,7 +208,7 @@ class _Split:
                     hint="let the rule return the result of the function, computed from the primals alone",
                 )
 
-    def _shape_operands(self) -> dict[Any, Any]:
+    def _shape_operands(self) -> ValueMap:
         """For each tangent of dynamic shape the primal input, which has that shape."""
         active = [v for v, is_active in zip(self.inputs, self.active, strict=True) if is_active]
         return {
@@ -214,17 +217,17 @@ class _Split:
             if not tangent.type.has_static_shape
         }
 
-    def _is_linear(self, operation: Any) -> bool:
+    def _is_linear(self, operation: Operation) -> bool:
         return operation in self.linear_operations
 
-    def _residuals(self, tangents: Sequence[Any]) -> tuple[set[Any], list[Any]]:
+    def _residuals(self, tangents: Values) -> tuple[set[Operation], list[Value]]:
         """Ops to compute again in the linear part, and the values to pass to it."""
         owner = {r: o for o in self.operations for r in o.results}
-        recomputed: set[Any] = set()
-        sources: dict[Any, None] = {}
+        recomputed: set[Operation] = set()
+        sources: dict[Value, None] = {}
         pending = [v for o in self.operations if self._is_linear(o) for v in o.operands]
         pending += tangents
-        seen: set[Any] = set()
+        seen: set[Value] = set()
         while pending:
             value = pending.pop()
             if value in self.is_linear or value in seen:
@@ -239,7 +242,7 @@ class _Split:
         order = {v: i for i, v in enumerate([*self.inputs, *owner])}
         return recomputed, sorted(sources, key=order.__getitem__)
 
-    def _may_save(self, operation: Any) -> bool:
+    def _may_save(self, operation: Operation) -> bool:
         """Whether a result of `operation` is worth saving, and the policy allows it."""
         application = self.engine.reader.read(operation)
         assert application is not None
@@ -252,9 +255,9 @@ class _Split:
             return self._has_allowed_label(operation)
         return policy == "everything"
 
-    def _places(self, sources: Sequence[Any], results: Sequence[Any]) -> tuple[list[Residual], list[Any]]:
+    def _places(self, sources: Values, results: Values) -> tuple[list[Residual], list[Value]]:
         residuals: list[Residual] = []
-        saved: list[Any] = []
+        saved: list[Value] = []
         for value in sources:
             if value in self.inputs:
                 residuals.append(Residual("input", self.inputs.index(value)))
@@ -268,13 +271,13 @@ class _Split:
     def _recomputes(self) -> bool:
         return self.policy[0] != "everything"
 
-    def _hide(self, arguments: Sequence[Any], values: dict[Any, Any], b: Emitter) -> None:
+    def _hide(self, arguments: Values, values: ValueMap, b: Emitter) -> None:
         """Put residuals behind a barrier: a recomputation from them must not be merged with the primal op."""
         hidden = [a for a in arguments if a not in self.is_linear and a.type != b.codec.write_type(SIZE)]
         barrier = b.optimization_barrier(*(values[a] for a in hidden))
         values.update(zip(hidden, barrier, strict=True))
 
-    def _drop_effects(self, operation: Any) -> None:
+    def _drop_effects(self, operation: Operation) -> None:
         """Let an op that is computed again refer to effect-free clones: the primal op has the effects."""
         application = self.engine.reader.read(operation)
         assert application is not None
@@ -282,7 +285,7 @@ class _Split:
         rename_references(operation, self.engine.reader, renamed)
 
     def _function(
-        self, part: str, arguments: Sequence[Any], operations: Sequence[Any], results: Sequence[Any]
+        self, part: str, arguments: Values, operations: Sequence[Operation], results: Values
     ) -> str:
         engine = self.engine
         types = [engine.codec.read_type(a.type) for a in arguments]

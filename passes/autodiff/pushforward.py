@@ -10,11 +10,11 @@ gives a function that says so when it runs: reverse mode never runs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.errors import MissingRuleError
+from ...dialects.protocols import Transposed
 from ...dialects.types import TensorType, ValueType
 from ..ir.construction import Activity, NewFunction, call_function, clone_operation, derived_location
 from ..ir.functions import body, drop_unfinished, function, functions, split_body
@@ -25,7 +25,7 @@ from ..optimize.inline import inline_rule
 def pushforward(
     module: mlir.ir.Module,
     reader: Reader,
-    transpose: Callable[[str, Activity], Any],
+    transpose: Callable[[str, Activity], Transposed],
     bwd: str,
     constant_count: int,
     linear: Sequence[ValueType],
@@ -42,7 +42,7 @@ def pushforward(
     before = functions(module).keys()
     flags = (False,) * (constant_count + len(shaped)) + (True,) * len(linear)
     try:
-        transposed: Any = transpose(callee, flags)
+        transposed: Transposed | None = transpose(callee, flags)
         missing = ""
     except MissingRuleError as error:
         transposed, missing = None, error.message

@@ -11,22 +11,22 @@ the number of steps may be known only when the program runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from ...dialects.builder.emitter import Emitter
 from ...dialects.types import INT32
+from ..ir.aliases import Value, Values
 
 LONGEST_CHUNK: Final = 32
 DEEPEST_STACK: Final = 64
 REPETITIONS: Final = 64
 FEWEST_STATES: Final = 2
 _LARGEST: Final = 2**30
-
-Values = Sequence[Any]
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Reversible:
 
     name: str
     function: Callable[..., str]
-    step: Callable[[Any, Values, Values], Values]
-    pull: Callable[[Any, Values, Values, Values, Values], tuple[Values, Values]]
+    step: Callable[[Emitter, Values, Values], Values]
+    pull: Callable[[Emitter, Values, Values, Values, Values], tuple[Values, Values]]
     saved_states: int
 
     @property
@@ -55,8 +55,14 @@ class Reversible:
 
 
 def pulled_back(
-    b: Any, loop: Reversible, constants: Values, state: Values, steps: Any, cotangents: Values, sums: Values
-) -> tuple[list[Any], list[Any]]:
+    b: Emitter,
+    loop: Reversible,
+    constants: Values,
+    state: Values,
+    steps: Value,
+    cotangents: Values,
+    sums: Values,
+) -> tuple[list[Value], list[Value]]:
     """Cotangents of the initial `state`, and `sums` with the contributions of `steps` steps to the constants.
 
     The 0-d int32 `steps` is the number of steps of the forward pass.
@@ -66,10 +72,10 @@ def pulled_back(
     places = b.full(0, (loop.stack,), INT32)
     n, m = len(state), len(cotangents)
 
-    def keep_going(c: Any, fixed: Values, now: Values) -> Any:
+    def keep_going(c: Emitter, fixed: Values, now: Values) -> Value:
         return c.compare(now[0], _int(c, 0), direction="GT")
 
-    def last_chunk(c: Any, fixed: Values, now: Values) -> list[Any]:
+    def last_chunk(c: Emitter, fixed: Values, now: Values) -> list[Value]:
         """The backward pass of the last chunk that is left; its start is dropped from the stack."""
         total, constants = fixed[0], fixed[1:]
         end, top, starts = now[:3]
@@ -90,15 +96,15 @@ def pulled_back(
 
 
 def _reach(
-    b: Any, loop: Reversible, constants: Values, chunk: Any, top: Any, starts: Any, stacks: Values
-) -> list[Any]:
+    b: Emitter, loop: Reversible, constants: Values, chunk: Value, top: Value, starts: Value, stacks: Values
+) -> list[Value]:
     """Top, starts and stacks, then the state at the start of `chunk`; pushes states on the way there."""
     n = len(stacks)
 
-    def is_before(c: Any, fixed: Values, now: Values) -> Any:
+    def is_before(c: Emitter, fixed: Values, now: Values) -> Value:
         return c.compare(now[0], fixed[0], direction="LT")
 
-    def push(c: Any, fixed: Values, now: Values) -> list[Any]:
+    def push(c: Emitter, fixed: Values, now: Values) -> list[Value]:
         here, top, starts, kept, state = now[0], now[1], now[2], now[3 : 3 + n], now[3 + n :]
         free = c.sub(_int(c, loop.stack - 1), top)
         has_room = c.compare(free, _int(c, 0), direction="GT")
@@ -119,7 +125,7 @@ def _reach(
     return repeated_while(b, loop, "reach", [chunk, *constants], start, is_before, push)[1:]
 
 
-def _distance(b: Any, slots: int, chunks: Any, free: Any) -> Any:
+def _distance(b: Emitter, slots: int, chunks: Value, free: Value) -> Value:
     """How far to advance before the next push, of `chunks` that are left, with `free` slots beside the base.
 
     s slots and r repetitions suffice for C(s + r, s) chunks. r is the least number that suffices; the chunks
@@ -141,21 +147,27 @@ def _chunks(slots: int, repetitions: int) -> int:
     return min(comb(slots + repetitions, slots), _LARGEST)
 
 
-def _advanced(b: Any, loop: Reversible, constants: Values, state: Values, count: Any) -> list[Any]:
+def _advanced(b: Emitter, loop: Reversible, constants: Values, state: Values, count: Value) -> list[Value]:
     """The state after `count` more steps."""
 
-    def is_before(c: Any, fixed: Values, now: Values) -> Any:
+    def is_before(c: Emitter, fixed: Values, now: Values) -> Value:
         return c.compare(now[0], fixed[0], direction="LT")
 
-    def step(c: Any, fixed: Values, now: Values) -> list[Any]:
+    def step(c: Emitter, fixed: Values, now: Values) -> list[Value]:
         return [c.add(now[0], _int(c, 1)), *loop.step(c, fixed[1:], now[1:])]
 
     return repeated_while(b, loop, "advance", [count, *constants], [_int(b, 0), *state], is_before, step)[1:]
 
 
 def _pull_chunk(
-    b: Any, loop: Reversible, constants: Values, state: Values, count: Any, cotangents: Values, sums: Values
-) -> list[Any]:
+    b: Emitter,
+    loop: Reversible,
+    constants: Values,
+    state: Values,
+    count: Value,
+    cotangents: Values,
+    sums: Values,
+) -> list[Value]:
     """Cotangents and sums after the backward pass of `count` steps from `state`."""
     if loop.chunk == 1:
         pulled, summed = loop.pull(b, constants, state, cotangents, sums)
@@ -163,10 +175,10 @@ def _pull_chunk(
     n, m = len(state), len(cotangents)
     last = b.sub(count, _int(b, 1))
 
-    def is_before(c: Any, fixed: Values, now: Values) -> Any:
+    def is_before(c: Emitter, fixed: Values, now: Values) -> Value:
         return c.compare(now[0], fixed[0], direction="LT")
 
-    def record(c: Any, fixed: Values, now: Values) -> list[Any]:
+    def record(c: Emitter, fixed: Values, now: Values) -> list[Value]:
         place = c.add(now[0], _int(c, 1))
         after = loop.step(c, fixed[1:], now[1 : 1 + n])
         rows = [_put(c, whole, x, place) for whole, x in zip(now[1 + n :], after, strict=True)]
@@ -176,10 +188,10 @@ def _pull_chunk(
     start = [_int(b, 0), *state, *rows]
     rows = repeated_while(b, loop, "record", [last, *constants], start, is_before, record)[1 + n :]
 
-    def is_left(c: Any, fixed: Values, now: Values) -> Any:
+    def is_left(c: Emitter, fixed: Values, now: Values) -> Value:
         return c.compare(now[0], _int(c, 0), direction="GE")
 
-    def pull(c: Any, fixed: Values, now: Values) -> list[Any]:
+    def pull(c: Emitter, fixed: Values, now: Values) -> list[Value]:
         own, rows = fixed[: len(constants)], fixed[len(constants) :]
         here = [_row(c, whole, now[0]) for whole in rows]
         pulled, summed = loop.pull(c, own, here, now[1 : 1 + m], now[1 + m :])
@@ -190,14 +202,14 @@ def _pull_chunk(
 
 
 def repeated_while(
-    b: Any,
+    b: Emitter,
     loop: Reversible,
     name: str,
     constants: Values,
     state: Values,
-    condition: Callable[[Any, Values, Values], Any],
-    step: Callable[[Any, Values, Values], Values],
-) -> list[Any]:
+    condition: Callable[[Emitter, Values, Values], Value],
+    step: Callable[[Emitter, Values, Values], Values],
+) -> list[Value]:
     """A `while` op whose functions are built here; both take the constants before the state.
 
     It lies within an op that has derivative rules of its own, so it needs no backward pass.
@@ -222,21 +234,21 @@ def repeated_while(
 # -- arithmetic on counters and rows -------------------------------------------------------------------
 
 
-def _int(b: Any, value: int) -> Any:
+def _int(b: Emitter, value: int) -> Value:
     return b.scalar(value, INT32)
 
 
-def _divide_up(b: Any, count: Any, width: int) -> Any:
+def _divide_up(b: Emitter, count: Value, width: int) -> Value:
     """`ceil(count / width)` of counts."""
     return b.div(b.add(count, _int(b, width - 1)), _int(b, width))
 
 
-def _stack(b: Any, x: Any, depth: int) -> Any:
+def _stack(b: Emitter, x: Value, depth: int) -> Value:
     """Room for `depth` values like `x`."""
     return b.full(0, (depth, *b.sizes(x)), b.tensor_type(x).dtype)
 
 
-def _row(b: Any, whole: Any, place: Any) -> Any:
+def _row(b: Emitter, whole: Value, place: Value) -> Value:
     """`whole[place]`."""
     shape = b.sizes(whole)
     zeros = [_int(b, 0)] * (len(shape) - 1)
@@ -244,14 +256,14 @@ def _row(b: Any, whole: Any, place: Any) -> Any:
     return b.reshape(part, shape=shape[1:])
 
 
-def _put(b: Any, whole: Any, x: Any, place: Any) -> Any:
+def _put(b: Emitter, whole: Value, x: Value, place: Value) -> Value:
     """`whole` with `whole[place] = x`."""
     shape = b.sizes(whole)
     zeros = [_int(b, 0)] * (len(shape) - 1)
     return b.dynamic_update_slice(whole, b.reshape(x, shape=(1, *shape[1:])), place, *zeros)
 
 
-def _everywhere(b: Any, flag: Any, x: Any) -> Any:
+def _everywhere(b: Emitter, flag: Value, x: Value) -> Value:
     """A 0-d flag in the shape of `x`."""
     shape = b.sizes(x)
     return b.broadcast_in_dim(flag, shape=shape, dimensions=()) if shape else flag

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from ...dialects.builder.emitter import Emitter
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Linear, Op, Undefined, as_tuple
 from ...dialects.types import ValueType
 from ..analysis.verify import location_text
+from ..ir.aliases import Operation, Tangent, Tangents, Value, ValueMap, Values
 from ..ir.construction import (
     Activity,
     AppendingEmitter,
@@ -71,7 +71,7 @@ class Transposer(Engine):
             self._pushforwards[key] = pushforward(self.module, self.reader, self.transpose, *key)
         return self._pushforwards[key]
 
-    def call(self, b: Emitter, symbol: str, operands: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+    def call(self, b: Emitter, symbol: str, operands: Values, cotangents: Tangents) -> list[Tangent]:
         """For rules of ops with bodies: cotangents of the linear operands of a called function."""
         linear = tuple(isinstance(v, Linear) for v in operands)
         transposed = self.transpose(symbol, linear, tuple(c is not None for c in cotangents))
@@ -101,10 +101,10 @@ class _BackwardPass:
         self.new = NewFunction(engine.module, engine.codec, name, types, location, _LinearEmitter)
         self.emitter = self.new.emitter
         self.seeds = self.new.arguments[len(other) :]
-        self.values: dict[Any, Any] = dict(zip(other, self.new.arguments, strict=False))
-        self.linear: set[Any] = set(self.linear_arguments)
+        self.values: ValueMap = dict(zip(other, self.new.arguments, strict=False))
+        self.linear: set[Value] = set(self.linear_arguments)
         self.sizes = LinearSizes(self.source, engine.reader, self.emitter, self.values, self.linear)
-        self.cotangents: dict[Any, Any] = {}
+        self.cotangents: ValueMap = {}
 
     def run(self) -> Transposed:
         """Emit the backward pass."""
@@ -122,7 +122,7 @@ class _BackwardPass:
         simplify_function(self.engine.module, self.new.symbol, self.engine.reader)
         return Transposed(self.new.symbol, tuple(g is not None for g in gradients))
 
-    def _emit_the_rest(self) -> list[Any]:
+    def _emit_the_rest(self) -> list[Value]:
         """Emit the ops that no linear argument reaches, and sizes; the linear ops, in order."""
         linear_operations = []
         for child in self.operations:
@@ -136,13 +136,13 @@ class _BackwardPass:
                 linear_operations.append(operation)
         return linear_operations
 
-    def _accumulate(self, value: Any, cotangent: Any) -> None:
+    def _accumulate(self, value: Value, cotangent: Value) -> None:
         if cotangent is None or value not in self.linear:
             return
         present = self.cotangents.get(value)
         self.cotangents[value] = cotangent if present is None else self.emitter.add(present, cotangent)
 
-    def _transposed(self, operation: Any, cotangents: Sequence[Any]) -> Sequence[Any]:
+    def _transposed(self, operation: Operation, cotangents: Tangents) -> Tangents:
         """Cotangents of the operands of a linear op, by its transpose rule."""
         self.emitter.location = derived_location(operation.location, "transpose")
         application = self.engine.reader.read(operation, self._operand)
@@ -152,7 +152,7 @@ class _BackwardPass:
             raise _missing(operation, op, op.transpose.reason)
         try:
             if op.refers_to_functions:
-                args: tuple[Any, ...] = (tuple(cotangents), operands, self.engine)
+                args: tuple[object, ...] = (tuple(cotangents), operands, self.engine)
             else:
                 args = (cotangents[0] if len(cotangents) == 1 else tuple(cotangents), operands)
             contributions = op.transpose(self.emitter, *args, **attributes)
@@ -160,14 +160,14 @@ class _BackwardPass:
             raise _missing(operation, op, "it is not linear in these operands together") from None
         return as_tuple(contributions)
 
-    def _operand(self, value: Any) -> Any:
+    def _operand(self, value: Value) -> Value | Linear:
         """An operand as transpose rules see it: a value, or of a linear one its type and its sizes."""
         if value not in self.linear:
             return self.values[value]
         return Linear(self.engine.codec.read_type(value.type), partial(self.sizes.of, value))
 
 
-def _missing(operation: Any, op: type[Op], reason: str) -> MissingRuleError:
+def _missing(operation: Operation, op: type[Op], reason: str) -> MissingRuleError:
     return MissingRuleError(
         f"'{op.name}' cannot be transposed: {reason}", where=location_text(operation.location)
     )
@@ -180,12 +180,12 @@ class _NotLinearError(Exception):
 class _LinearEmitter(AppendingEmitter):
     """An emitter for transpose rules, which never have the value of a linear operand."""
 
-    def type_of(self, value: Any) -> ValueType:
+    def type_of(self, value: Value) -> ValueType:
         if isinstance(value, Linear):
             raise _NotLinearError
         return super().type_of(value)
 
-    def apply(self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]) -> tuple[Any, ...]:
+    def apply(self, op: type[Op], operands: Values, attributes: Mapping[str, object]) -> tuple[Value, ...]:
         if any(isinstance(v, Linear) for v in operands):
             raise _NotLinearError
         return super().apply(op, operands, attributes)

@@ -9,8 +9,9 @@ are pushed through by the same loop with tangents beside its state.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ...dialects.builder.emitter import Emitter
 from ...dialects.ops.control.counted_loop import parts
 from ...dialects.ops.control.values import (
     Flags,
@@ -22,10 +23,15 @@ from ...dialects.ops.control.values import (
 )
 from ...dialects.protocols import CountedLoop
 from ...dialects.types import INT32
+from ..ir.aliases import Tangent, Tangents, Value, Values
 from .revolve import Reversible, pulled_back
 
+if TYPE_CHECKING:
+    from .engine import Engine
+    from .linearize import Linearized
 
-def active_state(engine: Any, body: str, constants: Flags, state: Flags) -> Flags:
+
+def active_state(engine: Engine, body: str, constants: Flags, state: Flags) -> Flags:
     """Which entries of the state of a loop have a tangent after some iteration."""
 
     def one_iteration(carried: Flags) -> tuple[Flags, None]:
@@ -35,7 +41,7 @@ def active_state(engine: Any, body: str, constants: Flags, state: Flags) -> Flag
 
 
 def tangent_loop(
-    b: Any, engine: Any, loop: CountedLoop, dconstants: Sequence[Any], dstate: Sequence[Any]
+    b: Emitter, engine: Engine, loop: CountedLoop, dconstants: Tangents, dstate: Tangents
 ) -> tuple[CountedLoop, Flags]:
     """The loop with tangents beside its constants and its state, and which entries of the state have one.
 
@@ -49,7 +55,7 @@ def tangent_loop(
     types += [b.type_of(v) for v in pick(loop.state, active)]
     extended = k + sum(constants)
 
-    def step(c: Any, values: Any) -> Any:
+    def step(c: Emitter, values: Values) -> list[Value]:
         fixed, now = values[:extended], values[extended:]
         return engine.called(c, derivative.symbol, [*fixed[:k], *now[:n], *fixed[k:], *now[n:]])
 
@@ -61,17 +67,17 @@ def tangent_loop(
 
 
 def push_through(
-    b: Any, engine: Any, loop: CountedLoop, dconstants: Sequence[Any], dstate: Sequence[Any]
-) -> list[Any]:
+    b: Emitter, engine: Engine, loop: CountedLoop, dconstants: Tangents, dstate: Tangents
+) -> list[Tangent]:
     """Tangents of the final state; None where there is none."""
     moved, active = tangent_loop(b, engine, loop, dconstants, dstate)
     k = len(moved.constants)
     types = [b.type_of(v) for v in (loop.steps, *moved.state, loop.steps)]
 
-    def is_left(c: Any, values: Any) -> Any:
+    def is_left(c: Emitter, values: Values) -> list[Value]:
         return [c.compare(values[-1], values[0], direction="LT")]
 
-    def step(c: Any, values: Any) -> Any:
+    def step(c: Emitter, values: Values) -> list[Value]:
         after = engine.called(c, moved.body, values[:-1])
         return [*after, c.add(values[-1], c.scalar(1, INT32))]
 
@@ -91,17 +97,17 @@ def push_through(
 
 
 def pull_back(
-    b: Any,
-    engine: Any,
+    b: Emitter,
+    engine: Engine,
     loop: CountedLoop,
-    cotangents: Sequence[Any],
+    cotangents: Tangents,
     wanted_constants: Sequence[bool],
     wanted_state: Sequence[bool],
-) -> tuple[list[Any], list[Any]]:
+) -> tuple[list[Tangent], list[Tangent]]:
     """Cotangents of constants and of the initial state for those of the final one; None stands for zero."""
     constants = tuple(wanted_constants)
 
-    def one_iteration(carried: Flags) -> tuple[Flags, Any]:
+    def one_iteration(carried: Flags) -> tuple[Flags, Linearized]:
         part = engine.linearizer.linearize(loop.body, (*constants, *carried))
         return part.active_results, part
 
@@ -129,8 +135,8 @@ def pull_back(
 
 
 def _schedule(
-    engine: Any, loop: CountedLoop, part: Any, constants: Flags, state: Flags
-) -> Callable[[Any, Any], list[Any]]:
+    engine: Engine, loop: CountedLoop, part: Linearized, constants: Flags, state: Flags
+) -> Callable[[Emitter, Values], list[Value]]:
     """What builds the function that computes a pullback: the loops of `revolve.py` around this body."""
     k, n = len(constants), len(state)
     count = sum(constants)
@@ -138,10 +144,12 @@ def _schedule(
     backward = engine.transposer.transpose(part.linear, linear)
     step, again = engine.effect_free(loop.body), engine.effect_free(part.primal)
 
-    def advance(c: Any, fixed: Sequence[Any], now: Sequence[Any]) -> Any:
+    def advance(c: Emitter, fixed: Values, now: Values) -> list[Value]:
         return engine.called(c, step, [*fixed, *now])
 
-    def pull(c: Any, fixed: Any, now: Any, cotangents: Any, sums: Any) -> Any:
+    def pull(
+        c: Emitter, fixed: Values, now: Values, cotangents: Values, sums: Values
+    ) -> tuple[Values, Values]:
         outputs = engine.called(c, again, [*fixed, *now])
         residuals = part.residual_values([*fixed, *now], outputs)
         seeds = pick(spread(cotangents, state), part.active_results)
@@ -149,7 +157,7 @@ def _schedule(
         before = zeros_where_none(c, out[count:], cotangents)
         return before, [s if o is None else c.add(s, o) for s, o in zip(sums, out[:count], strict=True)]
 
-    def build(c: Any, values: Any) -> list[Any]:
+    def build(c: Emitter, values: Values) -> list[Value]:
         steps, fixed, initial, cotangents = parts(values, k, n)
         sums = [c.zeros_like(x) for x in pick(fixed, constants)]
         reversible = Reversible(loop.body, engine.function, advance, pull, loop.saved_states)

@@ -21,6 +21,7 @@ from ...dialects.types import SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
 from ..autodiff.deferred import Deferred, is_deferred, require
 from ..autodiff.engine import Engine, Siblings
+from ..ir.aliases import Operation, Value, ValueMap, Values
 from ..ir.construction import (
     Activity,
     NewFunction,
@@ -69,7 +70,7 @@ class Batcher(Engine):
             result = self._memo[key] = self._batch(symbol, batched, all_results)
         return result
 
-    def leading(self, size: Any) -> list[Any]:
+    def leading(self, size: int | Value | None) -> list[Value]:
         """The operands of batched functions before their own: the size of the axis, where it is dynamic."""
         return [] if self.size is not None else [size]
 
@@ -97,8 +98,8 @@ class Batcher(Engine):
         return deferred.symbols
 
     def call(
-        self, b: Emitter, size: Any, symbol: str, operands: Sequence[Any], batched: Sequence[bool]
-    ) -> tuple[list[Any], Activity]:
+        self, b: Emitter, size: int | Value, symbol: str, operands: Values, batched: Sequence[bool]
+    ) -> tuple[list[Value], Activity]:
         """For rules of ops with bodies: the results of a batched function, and which are batched."""
         callee = self.batch(symbol, tuple(batched))
         values = call_function(b, self.module, callee.symbol, [*self.leading(size), *operands])
@@ -152,7 +153,7 @@ class Batcher(Engine):
         return kind.with_shape((self.size, *kind.shape))
 
     def _step(
-        self, operation: Any, b: Emitter, size: Any, values: dict[Any, Any], has_axis: set[Any]
+        self, operation: Operation, b: Emitter, size: int | Value, values: ValueMap, has_axis: set[Value]
     ) -> None:
         application = self.reader.read(operation, values.__getitem__)
         assert application is not None, f"{operation.name} is not an op of adze"

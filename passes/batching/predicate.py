@@ -8,10 +8,11 @@ refer to functions that have; all other ops are cloned.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ...dialects.types import BOOL, TensorType
 from ..autodiff.engine import Engine, Siblings
+from ..ir.aliases import Operation, ValueMap
 from ..ir.construction import NewFunction, clone_operation, derived_location
 from ..ir.functions import body, function, referenced, split_body
 
@@ -39,7 +40,7 @@ class Predicator(Engine):
             self._memo[symbol] = self._predicated(symbol)
         return self._memo[symbol]
 
-    def _is_predicated(self, operation: Any) -> bool:
+    def _is_predicated(self, operation: Operation) -> bool:
         op = self.reader.declaration(operation.name)
         if op is None or op.predicated is None:
             return False
@@ -54,7 +55,7 @@ class Predicator(Engine):
         location = derived_location(source.location, "predicate")
         new = NewFunction(self.module, self.codec, f"{symbol}_predicated", [PREDICATE, *types], location)
         predicate, b = new.arguments[0], new.emitter
-        values: dict[Any, Any] = dict(zip(arguments, new.arguments[1:], strict=True))
+        values: ValueMap = dict(zip(arguments, new.arguments[1:], strict=True))
         operations, terminator = split_body(source)
         for child in operations:
             operation = child.operation

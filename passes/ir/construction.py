@@ -7,7 +7,6 @@ known, by an emitter that appends to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter
 from ...dialects.codec import Codec
 from ...dialects.types import ValueType
+from .aliases import Operation, Value, ValueMap, Values
 from .functions import function, functions, split_body
 
 Activity = tuple[bool, ...]
@@ -26,15 +26,15 @@ class AppendingEmitter(Emitter):
 
     def __init__(self, codec: Codec, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
         super().__init__(codec, point, location)
-        self._constants: dict[Any, Any] = {}
+        self._constants: dict[tuple[object, ...], Value] = {}
 
-    def scalar(self, value: Any, dtype: np.dtype) -> Any:
+    def scalar(self, value: object, dtype: np.dtype) -> Value:
         return self._once((value, dtype), lambda: Emitter.scalar(self, value, dtype))
 
-    def full(self, value: Any, shape: Sequence[Any], dtype: np.dtype) -> Any:
+    def full(self, value: object, shape: Sequence[int | Value], dtype: np.dtype) -> Value:
         return self._once((value, dtype, *shape), lambda: Emitter.full(self, value, shape, dtype))
 
-    def _once(self, key: tuple[Any, ...], emit: Callable[[], Any]) -> Any:
+    def _once(self, key: tuple[object, ...], emit: Callable[[], Value]) -> Value:
         value, *rest = key
         if not isinstance(value, (int, float, complex, np.generic)):
             return emit()
@@ -64,7 +64,7 @@ class NewFunction:
         self.arguments = list(self.block.arguments)
         self.emitter = emitter(codec, mlir.ir.InsertionPoint(self.block), location)
 
-    def finish(self, results: Sequence[Any]) -> str:
+    def finish(self, results: Values) -> str:
         """Return `results`; the function's symbol."""
         finish_function(self.operation, results, self.emitter.location)
         return self.symbol
@@ -94,7 +94,7 @@ def add_function(
         return operation, operation.regions[0].blocks.append(*arguments, arg_locs=places)
 
 
-def finish_function(operation: mlir.ir.Operation, results: Sequence[Any], location: mlir.ir.Location) -> None:
+def finish_function(operation: mlir.ir.Operation, results: Values, location: mlir.ir.Location) -> None:
     """Let a function of `add_function` return `results`; its type is that of its arguments and these."""
     ir = mlir.ir
     block = operation.regions[0].blocks[0]
@@ -120,7 +120,7 @@ def derived_location(location: mlir.ir.Location, transform: str) -> mlir.ir.Loca
     return mlir.ir.Location.fused([location], mlir.ir.StringAttr.get(transform, context), context)
 
 
-def call_function(b: Emitter, module: mlir.ir.Module, symbol: str, operands: Sequence[Any]) -> list[Any]:
+def call_function(b: Emitter, module: mlir.ir.Module, symbol: str, operands: Values) -> list[Value]:
     """The results of calling a function of the module."""
     return list(b.call(*operands, callee=symbol, results=result_types(b, module, symbol)))
 
@@ -131,7 +131,7 @@ def result_types(b: Emitter, module: mlir.ir.Module, symbol: str) -> tuple[Value
     return tuple(b.type_of(v) for v in terminator.operands)
 
 
-def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> Any:
+def clone_operation(operation: Operation, values: ValueMap, point: mlir.ir.InsertionPoint) -> Operation:
     """Append a copy of an op with its operands mapped, and map its results; the copy."""
     clone = operation.clone(ip=point)
     operands = clone.operands
@@ -141,7 +141,7 @@ def clone_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.Inser
     return clone
 
 
-def move_operation(operation: Any, values: dict[Any, Any], point: mlir.ir.InsertionPoint) -> None:
+def move_operation(operation: Operation, values: ValueMap, point: mlir.ir.InsertionPoint) -> None:
     """Append an op itself, taken out of its function; operands that are not mapped are kept."""
     operation.detach_from_parent()
     point.insert(operation)

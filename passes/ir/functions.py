@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.errors import VerificationError
+from .aliases import Operation
 
 
-def functions(module: mlir.ir.Module) -> dict[str, Any]:
+def functions(module: mlir.ir.Module) -> dict[str, Operation]:
     """The functions of `module` by symbol, in order; `VerificationError` if it holds anything else."""
-    by_symbol: dict[str, Any] = {}
+    by_symbol: dict[str, Operation] = {}
     for operation in module.body.operations:
         if operation.operation.name != "func.func":
             raise VerificationError(
@@ -23,7 +23,7 @@ def functions(module: mlir.ir.Module) -> dict[str, Any]:
     return by_symbol
 
 
-def function(module: mlir.ir.Module, symbol: str) -> Any:
+def function(module: mlir.ir.Module, symbol: str) -> Operation:
     """The function called `symbol`, or `VerificationError` listing those that exist."""
     by_symbol = functions(module)
     if symbol not in by_symbol:
@@ -31,7 +31,7 @@ def function(module: mlir.ir.Module, symbol: str) -> Any:
     return by_symbol[symbol]
 
 
-def body(operation: Any) -> mlir.ir.Block:
+def body(operation: Operation) -> mlir.ir.Block:
     """The only block of a function."""
     blocks = operation.regions[0].blocks
     if len(blocks) != 1:
@@ -40,19 +40,19 @@ def body(operation: Any) -> mlir.ir.Block:
     return blocks[0]
 
 
-def split_body(operation: Any) -> tuple[list[Any], Any]:
+def split_body(operation: Operation) -> tuple[list[Operation], Operation]:
     """The ops of a function in order, without its terminator; and the terminator."""
     operations = list(body(operation).operations)
     return operations[:-1], operations[-1]
 
 
-def is_private(operation: Any) -> bool:
+def is_private(operation: Operation) -> bool:
     """Whether only this module calls the function."""
     attributes = operation.attributes
     return "sym_visibility" in attributes and attributes["sym_visibility"].value == "private"
 
 
-def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Any]]:
+def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Operation]]:
     """Every op of every function, with the function's symbol."""
     for symbol, operation in functions(module).items():
         for child in body(operation).operations:
@@ -78,7 +78,7 @@ def drop_unfinished(module: mlir.ir.Module, kept: Collection[str] = ()) -> None:
             operation.operation.erase()
 
 
-def rename_references(operation: Any, reader: Reader, renamed: Mapping[str, str]) -> None:
+def rename_references(operation: Operation, reader: Reader, renamed: Mapping[str, str]) -> None:
     """Let an op refer to functions by their new symbols."""
     op = reader.declaration(operation.name)
     for name, attribute in op.attributes.items() if op is not None else ():

@@ -12,6 +12,7 @@ from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import Attribute
 from ...dialects.types import dtype_name
+from .aliases import Operation, Value
 from .functions import body, functions, split_body
 
 
@@ -21,8 +22,8 @@ def pretty(module: mlir.ir.Module) -> str:
     return "\n\n".join(_function(name, op, reader) for name, op in functions(module).items())
 
 
-def _function(symbol: str, operation: Any, reader: Reader) -> str:
-    names: dict[Any, str] = {}
+def _function(symbol: str, operation: Operation, reader: Reader) -> str:
+    names: dict[Value, str] = {}
     for argument in body(operation).arguments:
         names[argument] = f"%{len(names)}"
     arguments = ", ".join(f"{names[a]}: {reader.codec.read_type(a.type)}" for a in body(operation).arguments)

@@ -8,20 +8,21 @@ dimensions, zeros of that shape need another argument to read the sizes from. Th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...dialects import mlir
+from .aliases import Operation
 
 _ATTRIBUTE: Final = "adze.shape_operands"
 
 
-def shape_operands(operation: Any) -> list[int]:
+def shape_operands(operation: Operation) -> list[int]:
     """For each argument of a function the argument that has its shape, -1 for none; empty if not stated."""
     attributes = operation.attributes
     return list(attributes[_ATTRIBUTE]) if _ATTRIBUTE in attributes else []
 
 
-def set_shape_operands(operation: Any, places: Sequence[int]) -> None:
+def set_shape_operands(operation: Operation, places: Sequence[int]) -> None:
     """State the shape operands of a function."""
     context = operation.operation.context
     operation.attributes[_ATTRIBUTE] = mlir.ir.DenseI64ArrayAttr.get(list(places), context)

@@ -8,14 +8,15 @@ waits there for the device before it submits the rest (figures: `docs/iree_notes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...dialects import mlir
+from ..ir.aliases import Value
 
 BARRIER: Final = "iree_tensor_ext.compute_barrier.start"
 
 
-def compute_barrier(value: Any) -> Any:
+def compute_barrier(value: Value) -> Value:
     """`value` behind a barrier."""
     # Sizes must be those of the value itself: IREE takes what is stated here for a fact about the operand.
     type_ = mlir.ir.RankedTensorType(value.type)
@@ -25,7 +26,7 @@ def compute_barrier(value: Any) -> Any:
     return mlir.ir.Operation.create(BARRIER, results=[type_], operands=[value, *sizes]).results[0]
 
 
-def opaque(value: Any, sizes: Sequence[Any]) -> Any:
+def opaque(value: Value, sizes: Sequence[int | Value]) -> Value:
     """`value` behind a barrier that IREE carries nothing across, not what it knows of its type either.
 
     It finds no dynamic sizes behind it by itself: `sizes` are those.

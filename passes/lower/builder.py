@@ -18,16 +18,16 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.types import BFLOAT16, COMPLEX, storage
 from ...runtime.targets import TargetKind
+from ..ir.aliases import Attribute as Attribute
+from ..ir.aliases import Operation as Operation
+from ..ir.aliases import Type as Type
+from ..ir.aliases import Value as Value
 from .barriers import compute_barrier, opaque
 from .scalars import Scalars
 
 if TYPE_CHECKING:
     from iree.compiler import ir
 
-Value: TypeAlias = "ir.Value"
-Type: TypeAlias = "ir.Type"
-Attribute: TypeAlias = "ir.Attribute"
-Operation: TypeAlias = "ir.Operation"
 Size: TypeAlias = "int | ir.Value"
 Body: TypeAlias = "Callable[..., ir.Value | Sequence[ir.Value]]"  # scalars of a generic -> what it yields
 ScalarRule: TypeAlias = "Callable[..., ir.Value]"  # (scalars, dtypes, *operands, **attributes) -> result

@@ -24,6 +24,7 @@ from ...dialects.op import DIALECT, Op
 from ...dialects.registration import registered_dialect
 from ...dialects.types import TensorType, ValueType
 from ..base import Pass
+from ..ir.aliases import Operation, Value
 from ..ir.functions import functions
 from ..ir.marks import BARRIER
 from . import forms as forms  # fills the table of lowerings
@@ -65,7 +66,7 @@ class _Conversion:
             keep = [_identity]
             converter.add_conversion(keep[0])  # the bindings do not keep the callback alive
             patterns = rewrite.RewritePatternSet(self.context)
-            keep_patterns: list[Callable[..., Any]] = []
+            keep_patterns: list[Callable[..., bool]] = []
             for op in OPS:
                 pattern = self._pattern(op)
                 keep_patterns.append(pattern)
@@ -90,7 +91,7 @@ class _Conversion:
                         self._erase(result)
             self._erase_signature(function)
 
-    def _erase(self, value: Any) -> None:
+    def _erase(self, value: Value) -> None:
         declared = self.codec.read_type(value.type)
         if isinstance(declared, TensorType) and declared.dtype.kind == "u":
             self.declared[value] = declared
@@ -99,7 +100,7 @@ class _Conversion:
     def _erased(self, declared: TensorType) -> mlir.ir.Type:
         return self.builder.tensor_type(declared.shape, declared.dtype)
 
-    def _erase_signature(self, function: Any) -> None:
+    def _erase_signature(self, function: Operation) -> None:
         block = function.regions[0].blocks[0]
         terminator = block.operations[len(block.operations) - 1]
         type_ = mlir.ir.FunctionType.get(
@@ -110,8 +111,10 @@ class _Conversion:
     def _type(self, value: mlir.ir.Value) -> ValueType:
         return self.declared.get(value) or self.codec.read_type(value.type)
 
-    def _pattern(self, op: type[Op]) -> Callable[..., Any]:
-        def pattern(operation: Any, adaptor: Any, converter: Any, rewriter: Any) -> bool:
+    def _pattern(self, op: type[Op]) -> Callable[..., bool]:
+        def pattern(
+            operation: Operation, adaptor: Any, converter: mlir.rewrite.TypeConverter, rewriter: Any
+        ) -> bool:
             if self.failure is not None:
                 return True
             try:
@@ -123,7 +126,7 @@ class _Conversion:
 
         return pattern
 
-    def _convert(self, op: type[Op], operation: Any, adaptor: Any, rewriter: Any) -> None:
+    def _convert(self, op: type[Op], operation: Operation, adaptor: Any, rewriter: Any) -> None:
         originals = list(operation.operands)
         converted = dict(zip(originals, adaptor.operands, strict=True))
         operand_types = tuple(self._type(v) for v in originals)
@@ -141,7 +144,7 @@ class _Conversion:
             self.lowering.count_uses(value, result)
         rewriter.replace_op(operation, values)
 
-    def _as_declared(self, value: Any, declared: ValueType) -> mlir.ir.Value:
+    def _as_declared(self, value: Value, declared: ValueType) -> mlir.ir.Value:
         """A result in the exact type its users were built for; sizes as `index` values."""
         if not isinstance(declared, TensorType):
             return self.builder.size_value(value)

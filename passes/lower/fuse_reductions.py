@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ...dialects import mlir
 from ...dialects.types import COMPLEX64, COMPLEX128
 from ..base import Pass
+from ..ir.aliases import Operation, Type, Value
 from ..ir.functions import functions
 from .builder import LinalgBuilder
 from .forms.generics import splat_constant
@@ -37,7 +37,7 @@ class FuseReductions(Pass):
             fuse_reductions(builder, target, module)
 
 
-def _complex_constants(module: mlir.ir.Module) -> Iterator[tuple[Any, np.generic]]:
+def _complex_constants(module: mlir.ir.Module) -> Iterator[tuple[Value, np.generic]]:
     """The values that repeat one complex number, and that number: two real constants put together."""
     for function in functions(module).values():
         for block in function.regions[0].blocks:
@@ -49,11 +49,11 @@ def _complex_constants(module: mlir.ir.Module) -> Iterator[tuple[Any, np.generic
                         yield operation.results[0], number
 
 
-def _is_complex(type_: Any) -> bool:
+def _is_complex(type_: Type) -> bool:
     return isinstance(mlir.ir.RankedTensorType(type_).element_type, mlir.ir.ComplexType)
 
 
-def _complex_number(operation: Any) -> np.generic | None:
+def _complex_number(operation: Operation) -> np.generic | None:
     body = [child.operation for child in operation.regions[0].blocks[0].operations]
     if [step.name for step in body] != ["complex.create", "linalg.yield"] or len(operation.operands) != 3:
         return None

@@ -82,7 +82,7 @@ def _work(module: mlir.ir.Module) -> Iterator[OpWork]:
     """What each op of `module` costs."""
     codec = Codec(module.context)
     reader = Reader(codec)
-    known: dict[Any, OpWork] = {}  # of ops whose attributes do not matter
+    known: dict[tuple[object, ...], OpWork] = {}  # of ops whose attributes do not matter
     for function in functions(module).values():
         for operation in (o for block in function.regions[0].blocks for o in block.operations):
             op = reader.declaration(operation.operation.name)

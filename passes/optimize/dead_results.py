@@ -8,14 +8,13 @@ results depend on (`Op.live_operands`), and how it looks without the others (`Op
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.op import Op
 from ..analysis.effects import Effects
+from ..ir.aliases import Operation
 from ..ir.construction import Activity, NewFunction, clone_operation
 from ..ir.functions import body, function, functions, is_private, referenced, split_body, walk
 from ..ir.shape_operands import set_shape_operands, shape_operands
@@ -125,7 +124,7 @@ class _Elimination:
             else:
                 self._control(operation, application, used)
 
-    def _control(self, operation: Any, application: Application, used: Activity) -> None:
+    def _control(self, operation: Operation, application: Application, used: Activity) -> None:
         operands, results = self._live_operands(application, used)
         if all(operands) and all(results):
             self._functions(application)

@@ -7,12 +7,12 @@ a private function takes its ops, every other call a clone of them.
 from __future__ import annotations
 
 from collections import Counter, deque
-from typing import Any
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import Op
+from ..ir.aliases import Operation, Value
 from ..ir.construction import clone_operation
 from ..ir.functions import body, functions, is_private, referenced, split_body, walk
 
@@ -89,7 +89,7 @@ class _Inliner:
                 _replace_call(child.operation, function, application.operands)
 
 
-def _move_body(call: Any, callee: Any, operands: tuple[Any, ...]) -> None:
+def _move_body(call: Operation, callee: Operation, operands: tuple[Value, ...]) -> None:
     """Put the ops of `callee` themselves in place of its only call, and erase it."""
     for argument, operand in zip(body(callee).arguments, operands, strict=True):
         argument.replace_all_uses_with(operand)
@@ -102,7 +102,7 @@ def _move_body(call: Any, callee: Any, operands: tuple[Any, ...]) -> None:
     callee.operation.erase()
 
 
-def _replace_call(call: Any, callee: Any, operands: tuple[Any, ...]) -> list[Any]:
+def _replace_call(call: Operation, callee: Operation, operands: tuple[Value, ...]) -> list[Value]:
     """Put a clone of the body of `callee` in place of a call; the cloned ops."""
     values = dict(zip(body(callee).arguments, operands, strict=True))
     operations, terminator = split_body(callee)

@@ -9,7 +9,7 @@ repeated until a fixed point.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...dialects.codec import Codec
 from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import TensorType, ValueType
 from ..analysis.effects import Effects
+from ..ir.aliases import Operation, Value, Values
 from ..ir.functions import function, functions, is_private, referenced, split_body
 
 FOLD_LIMIT: Final = 256
@@ -59,18 +60,20 @@ def drop_unused(module: mlir.ir.Module, symbol: str, reader: Reader) -> None:
 class _Run:
     """One forward and one backward sweep over one function."""
 
-    def __init__(self, module: mlir.ir.Module, operation: Any, reader: Reader, effects: Effects) -> None:
+    def __init__(
+        self, module: mlir.ir.Module, operation: Operation, reader: Reader, effects: Effects
+    ) -> None:
         self.operation = operation
         self.reader = reader
         self.effects = effects
         self.depth = 0
         self.too_deep = False
-        self.used_often: set[Any] = set()
+        self.used_often: set[Value] = set()
         self.unknown = mlir.ir.Location.unknown(module.context)
-        self.constants: dict[Any, np.ndarray] = {}
-        self.splats: dict[Any, np.ndarray] = {}
-        self.applications: dict[Any, Application] = {}
-        self.seen: dict[Any, Any] = {}
+        self.constants: dict[Value, np.ndarray] = {}
+        self.splats: dict[Value, np.ndarray] = {}
+        self.applications: dict[Value, Application] = {}
+        self.seen: dict[tuple[object, ...], list[Value]] = {}
 
     def forward(self) -> None:
         operations, _ = split_body(self.operation)
@@ -80,7 +83,7 @@ class _Run:
             if application is not None:
                 self.visit(operation, application)
 
-    def visit(self, operation: Any, application: Application) -> list[Any] | None:
+    def visit(self, operation: Operation, application: Application) -> list[Value] | None:
         """Replace `operation` if something simpler is known; the values that replace its results."""
         if self.effects.of(application):
             return None
@@ -95,11 +98,11 @@ class _Run:
         """Whether another round cannot change more: no op lay too deep, no value has fewer uses now."""
         return not self.too_deep and not any(_has_one_use(v) for v in self.used_often)
 
-    def _erase(self, operation: Any) -> None:
+    def _erase(self, operation: Operation) -> None:
         self.used_often.difference_update(operation.results)
         operation.erase()
 
-    def _simplified(self, operation: Any, application: Application) -> list[Any] | None:
+    def _simplified(self, operation: Operation, application: Application) -> list[Value] | None:
         """The values that replace the results of `operation`, or None to keep it."""
         key = _key(operation, application)
         earlier = self.seen.get(key)
@@ -124,7 +127,7 @@ class _Run:
                     self.splats[results[0]] = constant.reshape(())
         return None
 
-    def _by_rule(self, operation: Any, application: Application) -> list[Any] | None:
+    def _by_rule(self, operation: Operation, application: Application) -> list[Value] | None:
         rule = application.op.simplify
         if rule is None:
             return None
@@ -137,7 +140,7 @@ class _Run:
         declared = [self.reader.codec.read_type(r.type) for r in operation.results]
         return values if types == declared else None
 
-    def _folded(self, operation: Any, application: Application) -> list[Any] | None:
+    def _folded(self, operation: Operation, application: Application) -> list[Value] | None:
         op, operands, attributes = application
         if not operands or not all(v in self.constants for v in operands):
             return None
@@ -150,7 +153,7 @@ class _Run:
         emitter = self._emitter(operation)
         return [emitter.array(np.asarray(a)) for a in as_tuple(computed)]
 
-    def _folded_repeated(self, operation: Any, application: Application) -> list[Any] | None:
+    def _folded_repeated(self, operation: Operation, application: Application) -> list[Value] | None:
         """An elementwise op of repeated scalars is the repeated result, whatever the size."""
         op, operands, attributes = application
         if not op.is_elementwise or not operands or not all(v in self.splats for v in operands):
@@ -173,7 +176,7 @@ class _Run:
             if application is not None and not self.effects.of(application):
                 self._erase(operation)
 
-    def _emitter(self, operation: Any) -> Emitter:
+    def _emitter(self, operation: Operation) -> Emitter:
         return _SimplifyingEmitter(self, mlir.ir.InsertionPoint(operation), operation.location)
 
 
@@ -187,10 +190,10 @@ class _SimplifyingEmitter(Emitter):
     def emit(
         self,
         op: type[Op],
-        operands: Sequence[Any],
+        operands: Values,
         types: Sequence[ValueType],
-        attributes: Mapping[str, Any],
-    ) -> tuple[tuple[Any, ...], tuple[ValueType, ...]]:
+        attributes: Mapping[str, object],
+    ) -> tuple[tuple[Value, ...], tuple[ValueType, ...]]:
         results, result_types = super().emit(op, operands, types, attributes)
         if self.run.depth == _DEPTH:
             self.run.too_deep = True
@@ -200,27 +203,27 @@ class _SimplifyingEmitter(Emitter):
         self.run.depth -= 1
         return (results if replacement is None else tuple(replacement)), result_types
 
-    def constant_of(self, value: Any) -> np.ndarray | None:
+    def constant_of(self, value: Value) -> np.ndarray | None:
         """The array, or the 0-d array that is repeated to make it."""
         constant = self.run.constants.get(value)
         return self.run.splats.get(value) if constant is None else constant
 
-    def defining(self, value: Any) -> Application | None:
+    def defining(self, value: Value) -> Application | None:
         return self.run.applications.get(value)
 
-    def is_read_once(self, value: Any) -> bool:
+    def is_read_once(self, value: Value) -> bool:
         if _has_one_use(value):
             return True
         self.run.used_often.add(value)
         return False
 
 
-def _has_one_use(value: Any) -> bool:
+def _has_one_use(value: Value) -> bool:
     uses = iter(value.uses)
     return next(uses, None) is not None and next(uses, None) is None
 
 
-def _key(operation: Any, application: Application) -> Any:
+def _key(operation: Operation, application: Application) -> tuple[object, ...]:
     """Equal ops have equal keys; their result types follow from it."""
     op = application.op
     if not op.attributes:

@@ -12,15 +12,16 @@ Goes when: `tests/passes/lowering/test_iree_faults.py::test_carried_values_are_s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from ....dialects import mlir
 from ....runtime.targets import DEVICE_NAME
+from ...ir.aliases import Value
 
 RESIDENT: Final = "flow.tensor.barrier"
 
 
-def resident(value: Any, sizes: Sequence[Any]) -> Any:
+def resident(value: Value, sizes: Sequence[int | Value]) -> Value:
     """`value`, an argument of the block of a loop, known to be on the device: without this it is copied.
 
     `sizes` are the dynamic ones. What is behind this may be written in place: only its owner may do so.

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ....dialects import mlir
 from ...base import Pass
+from ...ir.aliases import Block, Operation, Value
 from ...ir.functions import functions
 
 
@@ -38,7 +38,7 @@ class UseLoopState(Pass):
             use_loop_state(module)
 
 
-def use_loop_state(module: Any) -> None:
+def use_loop_state(module: mlir.ir.Module) -> None:
     """Make the body of every `scf.while` read every entry of its state."""
     for loop in [o for function in functions(module).values() for o in _loops(function.operation)]:
         block = loop.regions[1].blocks[0]
@@ -51,7 +51,7 @@ def use_loop_state(module: Any) -> None:
                     end.operands[position] = _chosen(new, old)
 
 
-def _loops(operation: Any) -> Iterator[Any]:
+def _loops(operation: Operation) -> Iterator[Operation]:
     if operation.name == "scf.while":
         yield operation
     if operation.name.startswith(("func.", "scf.")):
@@ -61,7 +61,7 @@ def _loops(operation: Any) -> Iterator[Any]:
                     yield from _loops(inner.operation)
 
 
-def _read(block: Any) -> set[Any]:
+def _read(block: Block) -> set[Value]:
     """The values whose elements the results of `block` follow from."""
     *steps, end = [o.operation for o in block.operations]
     found = set(end.operands)
@@ -75,7 +75,7 @@ def _read(block: Any) -> set[Any]:
     return found
 
 
-def _read_by_loop(operation: Any) -> set[Any]:
+def _read_by_loop(operation: Operation) -> set[Value]:
     """What an inner loop or branch reads: of what a loop of known length starts with, what its body reads."""
     blocks = [block for region in operation.regions for block in region.blocks]
     found = set().union(*(_read(block) for block in blocks))
@@ -88,12 +88,12 @@ def _read_by_loop(operation: Any) -> set[Any]:
     return found.union(operands)
 
 
-def _is_empty(value: Any) -> bool:
+def _is_empty(value: Value) -> bool:
     """Whether a value is an array without elements, from which nothing can follow."""
     return isinstance(value.type, mlir.ir.RankedTensorType) and 0 in value.type.shape
 
 
-def _chosen(new: Any, old: Any) -> Any:
+def _chosen(new: Value, old: Value) -> Value:
     """Elementwise `new if true else old`, which nobody can fold."""
     ir = mlir.ir
     type_ = ir.RankedTensorType(new.type)

@@ -16,10 +16,11 @@ Goes when: without the pass `keep-lifetimes` in `PIPELINE` all seeds of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from ....dialects import mlir
 from ...base import Pass
+from ...ir.aliases import Block
 from ...ir.functions import functions
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
@@ -37,7 +38,7 @@ class KeepLifetimes(Pass):
             keep_lifetimes(module)
 
 
-def keep_lifetimes(module: Any) -> None:
+def keep_lifetimes(module: mlir.ir.Module) -> None:
     """End every function that has a loop or a branch with a loop of blocks that nothing repeats."""
     for function in functions(module).values():
         blocks = function.operation.regions[0].blocks
@@ -45,7 +46,7 @@ def keep_lifetimes(module: Any) -> None:
             _end_with_blocks(blocks[0])
 
 
-def _end_with_blocks(work: Any) -> None:
+def _end_with_blocks(work: Block) -> None:
     """`work`; do {} while (never); return."""
     returned = work.operations[len(work.operations) - 1]
     waiting = mlir.ir.Block.create_after(work)

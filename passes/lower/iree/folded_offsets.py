@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from ....dialects import mlir
 from ...base import Pass
+from ...ir.aliases import Block, Operation, Type, Value, ValueMap
 from ...ir.functions import functions
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
@@ -44,7 +45,7 @@ class BoundSizes(Pass):
             bound_sizes(module)
 
 
-def bound_sizes(module: Any) -> None:
+def bound_sizes(module: mlir.ir.Module) -> None:
     """Bound the dynamic sizes of every function that has a loop or a branch."""
     for function in functions(module).values():
         block = function.operation.regions[0].blocks[0]
@@ -54,12 +55,12 @@ def bound_sizes(module: Any) -> None:
             _bound(block)
 
 
-def _bound(block: Any) -> None:
+def _bound(block: Block) -> None:
     operations = list(_inside(block))
     values = [*block.arguments, *(v for o in operations for v in o.results)]
     bits = min([_MOST, *(_room(v.type) for v in values)])
     with block.owner.location:
-        known: dict[Any, Any] = {}
+        known: ValueMap = {}
         for operation in operations:
             for position in _sizes(operation):
                 size = operation.operands[position]
@@ -73,7 +74,7 @@ def _bound(block: Any) -> None:
                 _tie(argument, bits - _SPARE)
 
 
-def _tie(argument: Any, bits: int) -> None:
+def _tie(argument: Value, bits: int) -> None:
     """Let `argument` have sizes of at most `bits` bits wherever it is used."""
     index = mlir.ir.IndexType.get(argument.context)
     asked, sizes = [], []
@@ -93,12 +94,12 @@ def _tie(argument: Any, bits: int) -> None:
         argument.replace_all_uses_except(tied.results[0], [*asked, tied])
 
 
-def _assumed(value: Any, bits: int) -> Any:
+def _assumed(value: Value, bits: int) -> Value:
     said = mlir.ir.Attribute.parse(f"[[#util.int.assumption<umin = 0, umax = {2**bits}>]]")
     return mlir.util.AssumeIntOp([value.type], [value], said).results[0]
 
 
-def _sizes(operation: Any) -> range:
+def _sizes(operation: Operation) -> range:
     """The positions of the operands that are sizes of the result."""
     count = len(operation.operands)
     if operation.name == "tensor.empty":
@@ -111,7 +112,7 @@ def _sizes(operation: Any) -> range:
     return range(0)
 
 
-def _is_difference(size: Any) -> bool:
+def _is_difference(size: Value) -> bool:
     """Whether a size is computed by a subtraction, so that IREE cannot know that it is not negative."""
     owner = size.owner
     if isinstance(owner, mlir.ir.Block) or owner.name not in _ARITHMETIC:
@@ -119,7 +120,7 @@ def _is_difference(size: Any) -> bool:
     return owner.name == "arith.subi" or any(_is_difference(v) for v in owner.operation.operands)
 
 
-def _room(kind: Any) -> int:
+def _room(kind: Type) -> int:
     """The most bits that each dynamic size of a tensor may have."""
     if not isinstance(kind, mlir.ir.RankedTensorType):
         return _MOST
@@ -133,7 +134,7 @@ def _room(kind: Any) -> int:
     return (_BITS - (16 * elements - 1).bit_length()) // count  # 16 bytes: the widest element
 
 
-def _dynamic(argument: Any) -> list[int]:
+def _dynamic(argument: Value) -> list[int]:
     """The dynamic axes of a tensor."""
     kind = argument.type
     if not isinstance(kind, mlir.ir.RankedTensorType):
@@ -141,7 +142,7 @@ def _dynamic(argument: Any) -> list[int]:
     return [i for i in range(kind.rank) if kind.is_dynamic_dim(i)]
 
 
-def _inside(block: Any) -> Iterator[Any]:
+def _inside(block: Block) -> Iterator[Operation]:
     """The operations of a function, those in its loops and branches too."""
     for operation in block.operations:
         yield operation.operation

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ....dialects import mlir
 from ....runtime.compile.reductions import is_reduction
 from ...base import Pass
+from ...ir.aliases import Block, Operation, Value
 from ...ir.functions import functions
 from ..barriers import BARRIER, compute_barrier
 
@@ -35,12 +35,12 @@ class SeparateReductions(Pass):
             separate_reductions(module)
 
 
-def has_chains(module: Any) -> bool:
+def has_chains(module: mlir.ir.Module) -> bool:
     """Whether a fold depends on another one of the same block."""
     return any(True for _ in _followed_folds(module))
 
 
-def separate_reductions(module: Any) -> None:
+def separate_reductions(module: mlir.ir.Module) -> None:
     """Let every fold that another one depends on be read through a barrier."""
     for fold in list(_followed_folds(module)):
         for result in fold.results:
@@ -51,14 +51,14 @@ def separate_reductions(module: Any) -> None:
                     reader.operation.operands[number] = hidden
 
 
-def _followed_folds(module: Any) -> Iterator[Any]:
+def _followed_folds(module: mlir.ir.Module) -> Iterator[Operation]:
     """Each fold that a later one of its block depends on, once."""
     for function in functions(module).values():
         for block in _blocks(function.operation):
             yield from _followed(block)
 
 
-def _blocks(operation: Any) -> Iterator[Any]:
+def _blocks(operation: Operation) -> Iterator[Block]:
     for region in operation.regions:
         for block in region.blocks:
             yield block
@@ -67,12 +67,12 @@ def _blocks(operation: Any) -> Iterator[Any]:
                     yield from _blocks(inner.operation)
 
 
-def _followed(block: Any) -> list[Any]:
-    upstream: dict[Any, frozenset[Any]] = {}  # the folds that a value depends on
-    found: dict[Any, None] = {}
+def _followed(block: Block) -> list[Operation]:
+    upstream: dict[Value, frozenset[Operation]] = {}  # the folds that a value depends on
+    found: dict[Operation, None] = {}
     for child in block.operations:
         operation = child.operation
-        before: frozenset[Any] = frozenset()
+        before: frozenset[Operation] = frozenset()
         if operation.name != BARRIER:
             before = before.union(*(upstream.get(v, before) for v in operation.operands))
         if is_reduction(operation):
@@ -83,7 +83,7 @@ def _followed(block: Any) -> list[Any]:
     return list(found)
 
 
-def _barrier(operation: Any, value: Any) -> Any:
+def _barrier(operation: Operation, value: Value) -> Value:
     """A barrier on `value` right after `operation`."""
     with mlir.ir.InsertionPoint.after(operation), operation.location:
         return compute_barrier(value)

@@ -13,7 +13,6 @@ Goes when: `tests/passes/lowering/test_hazards.py::test_iree_still_needs_the_bar
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from ....dialects import mlir
 from ....dialects.builder.core import Application
@@ -25,10 +24,11 @@ from ....dialects.ops.reduction import ArgumentExtremum, Reduction
 from ....dialects.ops.shape.rearrange import BroadcastInDim, Movement, Reshape, Transpose
 from ....dialects.types import TensorType
 from ...base import Pass
+from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import functions, split_body
 from ...ir.marks import BARRIER
 
-Path = tuple[Any, ...]  # the movements between a combined value and where it is read
+Path = tuple[tuple[str, tuple[str, ...]], ...]  # the movements between a combined value and where it is read
 Image = tuple[int | None, ...] | None  # where the axes of the combined value went: None if it is not known
 Ways = dict[Path, Image]
 
@@ -47,9 +47,9 @@ class MarkBarriers(Pass):
         return bool(results)
 
 
-def unfusible(module: mlir.ir.Module, reader: Reader) -> set[Any]:
+def unfusible(module: mlir.ir.Module, reader: Reader) -> set[Value]:
     """The results that must go behind a barrier."""
-    found: set[Any] = set()
+    found: set[Value] = set()
     for function in functions(module).values():
         operations, terminator = split_body(function)
         followed = _Followed(reader)
@@ -65,12 +65,12 @@ class _Followed:
     """Combined values of one function, followed through movements and elementwise ops to their ends."""
 
     reader: Reader
-    ways: dict[Any, dict[Any, Ways]] = field(default_factory=dict)  # of each value: from which source, how
-    ends: dict[Any, set[Any]] = field(default_factory=dict)
-    folded: dict[Any, set[Path]] = field(default_factory=dict)  # ends where axes of the source are reduced
-    joined: set[Any] = field(default_factory=set)
+    ways: dict[Value, dict[Value, Ways]] = field(default_factory=dict)  # of each value: source and how
+    ends: dict[Value, set[object]] = field(default_factory=dict)
+    folded: dict[Value, set[Path]] = field(default_factory=dict)  # ends where axes of the source are reduced
+    joined: set[Value] = field(default_factory=set)
 
-    def read(self, operation: Any) -> None:
+    def read(self, operation: Operation) -> None:
         op = self.reader.declaration(operation.name)
         operands = list(operation.operands)
         if op is None or (issubclass(op, Elementwise) and not any(v in self.ways for v in operands)):
@@ -95,7 +95,7 @@ class _Followed:
         if merged:
             self.ways[operation.results[0]] = merged
 
-    def end(self, operands: list[Any], application: Application | None) -> None:
+    def end(self, operands: list[Value], application: Application | None) -> None:
         """An op that is neither a movement nor elementwise reads these values."""
         if application is not None and application.op is DotGeneral:
             # Without axes to sum over, a product is one elementwise op that reads each side by its own map.
@@ -111,17 +111,17 @@ class _Followed:
                 hit = {p for p, image in ways.items() if p and (image is None or axes & set(image))}
                 self.folded.setdefault(source, set()).update(hit)
 
-    def hazards(self) -> set[Any]:
+    def hazards(self) -> set[Value]:
         split = {s for s, paths in self.folded.items() if paths and len(self.ends[s]) > 1}
         return self.joined | split
 
-    def _merged(self, application: Application, operands: list[Any], result: Any) -> dict[Any, Ways]:
+    def _merged(self, application: Application, operands: list[Value], result: Value) -> dict[Value, Ways]:
         step: Path = ()
         moved = None
         if issubclass(application.op, Movement):
             step = ((application.op.name, tuple(str(v) for v in application.attributes.values())),)
             moved = _moved(application, operands[0].type, result.type)
-        merged: dict[Any, Ways] = {}
+        merged: dict[Value, Ways] = {}
         for operand in operands:
             for source, ways in self.ways.get(operand, {}).items():
                 into = merged.setdefault(source, {})
@@ -130,12 +130,12 @@ class _Followed:
         return merged
 
 
-def _distinct(ways: Ways) -> set[Any]:
+def _distinct(ways: Ways) -> set[object]:
     """The different ways: paths that put the axes of a value in the same places are one."""
     return {path if image is None else image for path, image in ways.items()}
 
 
-def _moved(application: Application, before: Any, after: Any) -> Image:
+def _moved(application: Application, before: Type, after: Type) -> Image:
     """Where a movement puts each axis of its operand, if axes stay axes."""
     if application.op is BroadcastInDim:
         return tuple(application.attributes["dimensions"])
