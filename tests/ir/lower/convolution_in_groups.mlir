@@ -1,0 +1,13 @@
+// A grouped convolution is a generic with a parallel axis for the group.
+// RUN: adze opt %s --pass-pipeline='lower{target=cpu:x86-64-v4},canonicalize' | filecheck %s
+
+func.func @f(%x: tensor<2x5x5x4xf32>, %k: tensor<3x3x2x6xf32>) -> tensor<2x3x3x6xf32> {
+  %0 = "adze.conv_general"(%x, %k) {batch_group_count = 1 : i64, feature_group_count = 2 : i64, lhs_dilation = array<i64: 1, 1>, lhs_spec = array<i64: 0, 3, 1, 2>, out_spec = array<i64: 0, 3, 1, 2>, padding = [array<i64: 0, 0>, array<i64: 0, 0>], rhs_dilation = array<i64: 1, 1>, rhs_spec = array<i64: 3, 2, 0, 1>, window_strides = array<i64: 1, 1>} : (tensor<2x5x5x4xf32>, tensor<3x3x2x6xf32>) -> tensor<2x3x3x6xf32>
+  return %0 : tensor<2x3x3x6xf32>
+}
+
+// CHECK: #map = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d1 + d5, d2 + d6, d3, d7)>
+// CHECK: [[KERNEL:%.+]] = tensor.expand_shape %arg1 {{.*}} output_shape [3, 3, 2, 2, 3]
+// CHECK: [[IMAGE:%.+]] = tensor.expand_shape %arg0 {{.*}} output_shape [2, 5, 5, 2, 2]
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins([[IMAGE]], [[KERNEL]] :
+// CHECK: tensor.collapse_shape {{.*}} : tensor<2x3x3x2x3xf32> into tensor<2x3x3x6xf32>
