@@ -1,7 +1,7 @@
 """`adze build`: a Python function compiled to one .vmfb for one target.
 
-In come a file with a function in it, specs of its arguments and a target; out comes the program's file, whole
-or not at all, and a line (or JSON) on its signature, size and time. The work is `frontend`'s: trace, lower,
+Input: a file with a function in it, specs of its arguments and a target. Output: the program's file, whole or
+not at all, and a line (or JSON) on its signature, size and time. `frontend` does the work: trace, lower,
 compile, save.
 """
 

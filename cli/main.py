@@ -1,7 +1,6 @@
 """Assembles the `adze` command from the files beside it.
 
-What comes in is the command line, what goes out is the exit code: 0 done, 1 failed, 2 bad usage. The
-command modules import what they call when they run, so that `adze --help` answers at once.
+Input: the command line. Output: the exit code: 0 done, 1 failed, 2 bad usage. The command modules import what they call when they run, so that `adze --help` answers at once.
 """
 
 from __future__ import annotations

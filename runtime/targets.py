@@ -1,7 +1,7 @@
 """Compile targets as values.
 
-In comes text such as `cpu`, `cpu:x86-64-v3`, `vulkan:ampere` or `cuda:sm_80`; out comes a frozen `Target`:
-its canonical name, the flags that make IREE compile for it, and the facts that the lowering decides by. Text
+Input: text such as `cpu`, `cpu:x86-64-v3`, `vulkan:ampere` or `cuda:sm_80`. Output: a frozen `Target`: its
+canonical name, the flags that make IREE compile for it, and the facts that the lowering decides by. Text
 is parsed once, here; a name that IREE would abort the process for never reaches it.
 """
 

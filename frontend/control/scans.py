@@ -141,7 +141,7 @@ def _length(name: str, arrays: Sequence[Any], paths: Sequence[str], length: Any)
     for x, path in zip(arrays, paths, strict=True):
         if x.ndim == 0:
             raise ShapeError(
-                f"{name} walks over the leading axis of xs{path}, which is {ops.type_of(x)}",
+                f"{name} scans over the leading axis of xs{path}, which is {ops.type_of(x)}",
                 where=user_location_text(),
             )
     sizes: list[tuple[str, Any]] = []

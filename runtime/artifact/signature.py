@@ -1,8 +1,8 @@
 """What a compiled function takes and gives: names, dtypes and dims.
 
-In come the arguments of a call, out comes nothing or a `CallError` in the user's own words. IREE checks less
-than is needed (equal dynamic dims are not compared, an argument has no name), so all of it is checked here
-before the call. Signatures come from a manifest or, for foreign modules, from IREE's own declaration.
+Input: the arguments of a call. Output: none, or a `CallError` in the user's own words. IREE checks less than
+is needed (equal dynamic dims are not compared, an argument has no name), so all of it is checked here before
+the call. Signatures come from a manifest or, for foreign modules, from IREE's own declaration.
 """
 
 from __future__ import annotations

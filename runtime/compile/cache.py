@@ -1,9 +1,8 @@
 """The persistent compile cache.
 
-In come a `CacheKey` (everything that decides a compile's outcome) and a function that compiles; out comes the
-program and a `CacheRecord` that says whether it was found, and if not, why. One file an entry, named by the
-key's hash, written atomically and checked by its SHA-256 when read: whatever is wrong with an entry, it is
-as if it were not there. Trouble with the disk is a warning in the record and never the end of a compile.
+Input: a `CacheKey` (everything that decides a compile's outcome) and a function that compiles. Output: the
+program, and a `CacheRecord` that says whether the cache had it, and if not, why. An entry is one file, named by
+the key's hash, written atomically and checked by its SHA-256 when read: a damaged entry counts as absent. Trouble with the disk is a warning in the record and never the end of a compile.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Modules in, `.vmfb` bytes out: the door to IREE's compiler.
 
-In come MLIR (bytecode or text, as bytes), a `Target` and `CompileOptions`; out comes a `CompiledModule`, or a
+Input: MLIR (bytecode or text, as bytes), a `Target` and `CompileOptions`. Output: a `CompiledModule`, or a
 `CompileError` that names the op and its source line. Every compile has its own session, since IREE latches
 the flags of a session at its first use, and bytes are all that crosses over: a module object of another MLIR
 context would crash the compiler. Nothing of IREE is imported before the first compile.

@@ -1,7 +1,7 @@
 """Arrays on a device.
 
-In comes anything NumPy can read, out comes a `DeviceArray`: shape, dtype, device and an immutable buffer. On
-a CPU device it is shown to NumPy without a copy; from a GPU it is fetched once and kept. The dtype is
+Input: anything NumPy can read. Output: a `DeviceArray`: shape, dtype, device and an immutable buffer. On a CPU
+device NumPy views it without a copy; from a GPU it is fetched once and kept. The dtype is
 recorded here, since IREE's own element types forget signs.
 """
 

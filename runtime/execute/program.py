@@ -1,8 +1,8 @@
 """Programs on a device: load `.vmfb` bytes, call their functions.
 
-In come bytes that IREE compiled and a `Device`; out comes an `Executable` whose functions take and give
-`DeviceArray`s. The path of a call is short: compare shapes and dtypes, push the buffers, invoke. Everything
-that can go wrong is explained off that path. Several threads may call one function at once.
+Input: bytes that IREE compiled, and a `Device`. Output: an `Executable` whose functions take and return
+`DeviceArray`s. The path of a call is short: compare shapes and dtypes, push the buffers, invoke. Errors are
+explained off that path. Several threads may call one function at once.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 In and out: pairs of real arrays, real and imaginary parts (None: zero), so that all work is real matrix
 products. A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense
-transform of length `n1`, a turn, and the transform of length `n2`. What has a large prime factor goes
-through a convolution of a power of two (Bluestein 1970). Constants are computed in float64 from exact
+transform of length `n1`, a product with twiddle factors, and the transform of length `n2`. A length with a
+large prime factor becomes a convolution whose length is a power of two (Bluestein 1970). Constants are computed in float64 from exact
 integers modulo the length.
 """
 

@@ -768,7 +768,7 @@ ERRORS: Final = {
     ),
     "0-d slices of map": (
         lambda x: lax.map(lambda v: v, x[0]),
-        "map walks over the leading axis of xs, which is f32[]\n",
+        "map scans over the leading axis of xs, which is f32[]\n",
     ),
     "branches that are none": (
         lambda x: lax.cond(True, x, x),
