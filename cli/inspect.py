@@ -1,7 +1,7 @@
 """`adze inspect`: what a .vmfb says of itself; nothing of it is run or loaded.
 
-Input: a file. Output: its functions, target, sizes and versions, read from the manifest after the checksum was
-checked. A file that is damaged or foreign is an error, never a crash.
+Input: a file. Output: its functions, target, sizes and versions, read from the manifest after the checksum
+was checked. A file that is damaged or foreign is an error, never a crash.
 """
 
 from __future__ import annotations

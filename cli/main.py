@@ -1,6 +1,7 @@
 """Assembles the `adze` command from the files beside it.
 
-Input: the command line. Output: the exit code: 0 done, 1 failed, 2 bad usage. The command modules import what they call when they run, so that `adze --help` answers at once.
+Input: the command line. Output: the exit code: 0 done, 1 failed, 2 bad usage. The command modules import
+what they call when they run, so that `adze --help` answers at once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`adze run`: call a function of a .vmfb on arrays from files; the compiler is never loaded.
 
-Input: a program, and an array for each of its inputs (a .npy file or numbers, in order or by name). Output: the
-results, as .npy files, as text or as JSON. Everything is checked before the program is loaded, in its own names.
+Input: a program, and an array for each of its inputs (a .npy file or numbers, in order or by name). Output:
+the results, as .npy files, as text or as JSON. Everything is checked before the program is loaded, in its
+own names.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The environment variables of adze: the whole list, their types and their checks.
 
-Input: a mapping such as `os.environ`. Output: one frozen `Settings`. The variables are read at the API's edge;
-below it the values are passed as arguments. `adze doctor` prints the text of `describe_settings`.
+Input: a mapping such as `os.environ`. Output: one frozen `Settings`. The variables are read at the API's
+edge; below it the values are passed as arguments. `adze doctor` prints the text of `describe_settings`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Programs as files.
 
-Input: a compiled program with its manifest. Output: one `.vmfb`, a plain IREE module, which any IREE host runs,
-with a trailer of manifest, checksum and lengths behind it. Nothing of the file is given to IREE before
-the checksum and the manifest say that it is whole and can run here: a damaged module crashes IREE's loader or
-computes wrong numbers. The checksum guards against damage, not against malice.
+Input: a compiled program with its manifest. Output: one `.vmfb`, a plain IREE module, which any IREE host
+runs, with a trailer of manifest, checksum and lengths behind it. Nothing of the file is given to IREE
+before the checksum and the manifest say that it is whole and can run here: a damaged module crashes IREE's
+loader or computes wrong numbers. The checksum guards against damage, not against malice.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The manifest: what a program says of itself.
 
-Input: the facts of a build. Output: JSON that the `.vmfb` holds twice: as reflection of the exported function,
-for any IREE host, and in the file's trailer, where it is read before any native code is. The same build always
-writes the same text: there are no dates and no paths in it.
+Input: the facts of a build. Output: JSON that the `.vmfb` holds twice: as reflection of the exported
+function, for any IREE host, and in the file's trailer, where it is read before any native code is. The same
+build always writes the same text: there are no dates and no paths in it.
 """
 
 from __future__ import annotations

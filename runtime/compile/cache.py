@@ -1,8 +1,9 @@
 """The persistent compile cache.
 
 Input: a `CacheKey` (everything that decides a compile's outcome) and a function that compiles. Output: the
-program, and a `CacheRecord` that says whether the cache had it, and if not, why. An entry is one file, named by
-the key's hash, written atomically and checked by its SHA-256 when read: a damaged entry counts as absent. Trouble with the disk is a warning in the record and never the end of a compile.
+program, and a `CacheRecord` that says whether the cache had it, and if not, why. An entry is one file,
+named by the key's hash, written atomically and checked by its SHA-256 when read: a damaged entry counts as
+absent. Trouble with the disk is a warning in the record and never the end of a compile.
 """
 
 from __future__ import annotations

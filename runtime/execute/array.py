@@ -1,8 +1,8 @@
 """Arrays on a device.
 
-Input: anything NumPy can read. Output: a `DeviceArray`: shape, dtype, device and an immutable buffer. On a CPU
-device NumPy views it without a copy; from a GPU it is fetched once and kept. The dtype is
-recorded here, since IREE's own element types forget signs.
+Input: anything NumPy can read. Output: a `DeviceArray`: shape, dtype, device and an immutable buffer. On a
+CPU device NumPy views it without a copy; from a GPU it is fetched once and kept. The dtype is recorded
+here, since IREE's own element types forget signs.
 """
 
 from __future__ import annotations

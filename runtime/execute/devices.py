@@ -1,7 +1,8 @@
 """Devices: which there are, and one handle to each that lives as long as the process.
 
-Input: a name (`cpu`, `local-sync`, `local-task`, `vulkan`, `vulkan:1`, `cuda:0`). Output: a `Device`. A device must outlive every buffer made on it, also while the interpreter shuts down, so handles are kept where
-Python clears them last. Nothing of IREE is imported before the first device is asked for.
+Input: a name (`cpu`, `local-sync`, `local-task`, `vulkan`, `vulkan:1`, `cuda:0`). Output: a `Device`. A
+device must outlive every buffer made on it, also while the interpreter shuts down, so handles are kept
+where Python clears them last. Nothing of IREE is imported before the first device is asked for.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 In and out: pairs of real arrays, real and imaginary parts (None: zero), so that all work is real matrix
 products. A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense
 transform of length `n1`, a product with twiddle factors, and the transform of length `n2`. A length with a
-large prime factor becomes a convolution whose length is a power of two (Bluestein 1970). Constants are computed in float64 from exact
-integers modulo the length.
+large prime factor becomes a convolution whose length is a power of two (Bluestein 1970). Constants are
+computed in float64 from exact integers modulo the length.
 """
 
 from __future__ import annotations
