@@ -21,6 +21,7 @@ from ...dialects.op import Op
 from ...dialects.types import TensorType, ValueType
 from ...runtime.targets import Target, TargetKind
 from .builder import LinalgBuilder, Operation, Type, Value
+from .kernels.executable import Kernels
 from .tuning.hints import ModuleHints
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class LoweringContext:
     builder: LinalgBuilder
     functions: ModuleFunctions
     uses: Mapping[Value, int]
+    kernels: Kernels
     op: type[Op]
     operation: Operation
     operand_types: tuple[ValueType, ...]
@@ -125,6 +127,7 @@ class Lowering:
         self.hints = hints or ModuleHints()
         self.builder = LinalgBuilder(module.context, TargetKind(target.kind))
         self.functions = ModuleFunctions(module)
+        self.kernels = Kernels(module)
         self.uses: dict[Value, int] = {}
 
     def lower(
@@ -137,13 +140,14 @@ class Lowering:
         attributes: Mapping[str, object],
     ) -> tuple[Value, ...]:
         """The lowered results of one op, emitted at the ambient insertion point."""
-        function = lowering_of(op)
+        function = self.function_of(op)
         ctx = LoweringContext(
             self.target,
             self.hints,
             self.builder,
             self.functions,
             self.uses,
+            self.kernels,
             op,
             operation,
             operand_types,
@@ -153,6 +157,10 @@ class Lowering:
         if lowered is None:
             return ()
         return lowered if isinstance(lowered, tuple) else (lowered,)
+
+    def function_of(self, op: type[Op]) -> LoweringFunction:
+        """The function that lowers an op."""
+        return lowering_of(op)
 
     def count_uses(self, value: Value, result: Value) -> None:
         """Let `value` stand for `result`: a value that stands for two results, one an operand of the other's

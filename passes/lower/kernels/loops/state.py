@@ -1,0 +1,112 @@
+"""What loops and branches yield is written where it belongs, so that nothing but contents changes.
+
+Input: the code of a kernel on tensors. Output: the same, where each array that a loop yields is an update of
+the array that it carries, and each that a branch yields is written into one place for all branches.
+Bufferization then sees where an update in place would overwrite what is still used, and copies there (two
+carried arrays that change places): buffers themselves never change places, which `allocations.py` checks.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .....dialects import mlir
+from ....ir.aliases import Block, Operation, Value
+from .walk import initial_operand, nested, terminator
+
+_DESTINATION: Final = {
+    "tensor.insert": 1,
+    "tensor.insert_slice": 1,
+    "bufferization.materialize_in_destination": 1,
+}
+DEEPEST: Final = 400
+
+
+def write_into(value: Value, destination: Value) -> Value:
+    """`value`, written into the buffer of `destination`."""
+    return mlir.ir.Operation.create(
+        "bufferization.materialize_in_destination", results=[value.type], operands=[value, destination]
+    ).results[0]
+
+
+def yield_in_place(module: mlir.ir.Module) -> None:
+    """Let loops and branches write what they yield into what they carry or share, in place."""
+    for function in module.body.operations:
+        inside = list(nested(function.operation))
+        for operation in reversed(inside):  # inner ones first
+            if operation.name == "scf.if":
+                _share_destination(operation)
+            elif operation.name == "scf.for":
+                _write_carried(operation.regions[0].blocks[0], list(operation.regions[0].blocks[0].arguments)[1:])
+            elif operation.name == "scf.while":
+                _write_carried(operation.regions[1].blocks[0], _carried_of_while(operation))
+
+
+def _is_array(value: Value) -> bool:
+    return isinstance(value.type, mlir.ir.RankedTensorType)
+
+
+def _carried_of_while(loop: Operation) -> list[Value | None]:
+    """For each value that the body yields, the argument of the body that carries it: None where none does."""
+    before, after = loop.regions[0].blocks[0], loop.regions[1].blocks[0]
+    passed = list(terminator(before).operands)[1:]
+    return [after.arguments[passed.index(a)] if a in passed else None for a in before.arguments]
+
+
+def _write_carried(block: Block, carried: list[Value | None] | list[Value]) -> None:
+    end = terminator(block)
+    for position, (value, argument) in enumerate(zip(list(end.operands), carried, strict=True)):
+        if argument is not None and _is_array(value) and root_of(value) != argument:
+            with mlir.ir.InsertionPoint(end):
+                end.operands[position] = write_into(value, argument)
+
+
+def _share_destination(branch: Operation) -> None:
+    ends = [terminator(region.blocks[0]) for region in branch.regions if len(region.blocks)]
+    for position, result in enumerate(branch.results):
+        if not _is_array(result):
+            continue
+        roots = [root_of(end.operands[position]) for end in ends]
+        if all(root == roots[0] for root in roots) and not _is_inside(roots[0], branch):
+            continue
+        with mlir.ir.InsertionPoint(branch):
+            type_ = mlir.ir.RankedTensorType(result.type)
+            place = mlir.tensor.EmptyOp(type_.shape, type_.element_type).result
+        for end in ends:
+            with mlir.ir.InsertionPoint(end):
+                end.operands[position] = write_into(end.operands[position], place)
+
+
+def _is_inside(value: Value, operation: Operation) -> bool:
+    owner = value.owner
+    parent = owner.owner if isinstance(owner, mlir.ir.Block) else owner.operation.parent
+    while parent is not None:
+        if parent.operation == operation:
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def root_of(value: Value) -> Value:
+    """The array that `value` is an update of along destinations, itself where it is none's."""
+    for _ in range(DEEPEST):
+        if isinstance(value.owner, mlir.ir.Block):
+            return value
+        operation = value.owner.operation
+        position = list(operation.results).index(value)
+        if operation.name in _DESTINATION:
+            value = operation.operands[_DESTINATION[operation.name]]
+        elif operation.name in ("scf.for", "scf.while"):
+            initial = initial_operand(operation, position)
+            if initial is None:
+                return value
+            value = operation.operands[initial]
+        elif operation.name == "scf.if":
+            ends = [terminator(region.blocks[0]).operands[position] for region in operation.regions]
+            roots = [root_of(end) for end in ends]
+            if any(root != roots[0] for root in roots) or _is_inside(roots[0], operation):
+                return value
+            value = roots[0]
+        else:
+            return value
+    return value
