@@ -8,6 +8,7 @@ carried arrays that change places): buffers themselves never change places, whic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from .....dialects import mlir
@@ -29,17 +30,23 @@ def write_into(value: Value, destination: Value) -> Value:
     ).results[0]
 
 
-def yield_in_place(module: mlir.ir.Module) -> None:
-    """Let loops and branches write what they yield into what they carry or share, in place."""
+def yield_in_place(module: mlir.ir.Module, *, through_copies: bool = False) -> None:
+    """Let loops and branches write what they yield into what they carry or share, in place.
+
+    What is an update of another array that the loop carries goes through a copy: all are taken before the
+    first is written. With `through_copies` everything does, which bufferization refuses in no case.
+    """
     for function in module.body.operations:
         inside = list(nested(function.operation))
         for operation in reversed(inside):  # inner ones first
             if operation.name == "scf.if":
                 _share_destination(operation)
             elif operation.name == "scf.for":
-                _write_carried(operation.regions[0].blocks[0], list(operation.regions[0].blocks[0].arguments)[1:])
+                block = operation.regions[0].blocks[0]
+                _write_carried(block, list(block.arguments)[1:], through_copies)
             elif operation.name == "scf.while":
-                _write_carried(operation.regions[1].blocks[0], _carried_of_while(operation))
+                block = operation.regions[1].blocks[0]
+                _write_carried(block, _carried_of_while(operation), through_copies)
 
 
 def _is_array(value: Value) -> bool:
@@ -53,12 +60,33 @@ def _carried_of_while(loop: Operation) -> list[Value | None]:
     return [after.arguments[passed.index(a)] if a in passed else None for a in before.arguments]
 
 
-def _write_carried(block: Block, carried: list[Value | None] | list[Value]) -> None:
+def _write_carried(block: Block, carried: Sequence[Value | None], through_copies: bool) -> None:
     end = terminator(block)
+    moved: list[int] = []
     for position, (value, argument) in enumerate(zip(list(end.operands), carried, strict=True)):
-        if argument is not None and _is_array(value) and root_of(value) != argument:
-            with mlir.ir.InsertionPoint(end):
-                end.operands[position] = write_into(value, argument)
+        if argument is None or not _is_array(value):
+            continue
+        root = root_of(value)
+        if root != argument:
+            moved.append(position)
+            if through_copies or root in carried:
+                with mlir.ir.InsertionPoint(end):
+                    end.operands[position] = _copied(value)
+    for position in moved:
+        argument = carried[position]
+        assert argument is not None
+        with mlir.ir.InsertionPoint(end):
+            end.operands[position] = write_into(end.operands[position], argument)
+
+
+def _copied(value: Value) -> Value:
+    """A copy of `value` in a buffer of its own."""
+    return mlir.ir.Operation.create(
+        "bufferization.alloc_tensor",
+        results=[value.type],
+        operands=[value],
+        attributes={"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 1, 0])},
+    ).results[0]
 
 
 def _share_destination(branch: Operation) -> None:
