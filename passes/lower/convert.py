@@ -82,7 +82,7 @@ class _Conversion:
 
     def _erase_signedness(self) -> None:
         """Give every unsigned value its signless type, remembering what it was declared to be."""
-        for function in self.module.body.operations:
+        for function in functions(self.module).values():
             for block in function.regions[0].blocks:
                 for argument in block.arguments:
                     self._erase(argument)

@@ -21,6 +21,7 @@ from ...dialects.op import Op
 from ...dialects.types import TensorType, ValueType
 from ...runtime.targets import Target, TargetKind
 from .builder import LinalgBuilder, Operation, Type, Value
+from .kernels.executable import Kernels
 from .tuning.hints import ModuleHints
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class LoweringContext:
     builder: LinalgBuilder
     functions: ModuleFunctions
     uses: Mapping[Value, int]
+    kernels: Kernels
     op: type[Op]
     operation: Operation
     operand_types: tuple[ValueType, ...]
@@ -126,6 +128,7 @@ class Lowering:
         self.hints = hints or ModuleHints()
         self.builder = LinalgBuilder(module.context, TargetKind(target.kind))
         self.functions = ModuleFunctions(module)
+        self.kernels = Kernels(module)
         self.uses: dict[Value, int] = {}
 
     def lower(
@@ -145,6 +148,7 @@ class Lowering:
             self.builder,
             self.functions,
             self.uses,
+            self.kernels,
             op,
             operation,
             operand_types,
