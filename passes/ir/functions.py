@@ -16,8 +16,7 @@ EXECUTABLE: Final = "stream.executable"
 
 
 def functions(module: mlir.ir.Module) -> dict[str, Operation]:
-    """The functions of `module` by symbol, in order; `VerificationError` if it holds more than these and kernels.
-    """
+    """The functions of `module` by symbol, in order; `VerificationError` if it holds others than kernels."""
     by_symbol: dict[str, Operation] = {}
     for operation in module.body.operations:
         if operation.operation.name == EXECUTABLE:

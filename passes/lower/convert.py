@@ -27,7 +27,7 @@ from ..base import Pass
 from ..ir.aliases import Operation, Value
 from ..ir.functions import functions
 from ..ir.marks import BARRIER
-from . import forms as forms  # fills the table of lowerings
+from .forms import LOWERINGS
 from .lowering import Lowering
 from .plan import hints_of, target_of
 
@@ -40,7 +40,7 @@ class Convert(Pass):
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:
-        Conversion(module, Lowering(module, target_of(module), hints_of(module))).run()
+        Conversion(module, Lowering(module, target_of(module), LOWERINGS, hints_of(module))).run()
 
 
 class Conversion:

@@ -1,11 +1,11 @@
-"""How a kernel of our own stands in the module that IREE compiles: a `stream.executable`, called by a dispatch.
+"""How a kernel of our own stands in the module that IREE compiles: a `stream.executable` and its dispatches.
 
 Input: a `Kernel` (its results, its count of workgroups, and a function that emits its code) and the tensors
 and scalars that it is called with. Output: the values of its results; the module has the executable.
 Idea: IREE lowers the memref, vector and scf code of such a function as it is, for any CPU. A result is a new
-buffer whose elements are undefined at first, a part of an operand's life that goes on (`tied`), or scratch.
-Every dynamic size is one more operand, of type `index`. Calls of equal kernels share one executable; its symbol
-depends on the order of calls alone, so that the same program has the same bytes.
+buffer, undefined at first (scratch is a result that its caller drops), or the buffer of an operand (`tied`).
+Every dynamic size is one more operand, of type `index`. Calls of equal kernels share one executable; symbols
+depend on the order of calls alone, so that the same program has the same bytes.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ class Kernels:
     ) -> tuple[Value, ...]:
         """The results of `kernel`, dispatched at the ambient insertion point.
 
-        `operands` are tensors and scalars of `index`, integer or float types; the memref of an array of bool is of bytes. `sizes` returns the sizes of a tensor's axes.
+        `operands` are tensors and scalars of `index`, integer or float types; the memref of an array of
+        bool is of bytes, since a memref of i1 has another layout than a tensor of i1. `sizes` returns those of a tensor's axes.
         """
         call = _Call(kernel, tuple(operands), sizes)
         key = call.key
@@ -112,8 +113,8 @@ class _Call:
         self.kernel = kernel
         self.operands = operands
         self.sizes = [_dynamic(v, sizes) if _is_tensor(v.type) else [] for v in operands]
-        distinct = dict.fromkeys(n for each in (*self.sizes, *(r.sizes for r in kernel.results)) for n in each)
-        self.scalars = list(distinct)
+        every = [*self.sizes, *(r.sizes for r in kernel.results)]
+        self.scalars = list(dict.fromkeys(n for each in every for n in each))
         self.workload = [n for n in kernel.workgroups if not isinstance(n, int)]
 
     @property
@@ -187,7 +188,8 @@ def _define_counts(region: mlir.ir.Region, call: _Call) -> None:
     """The function of the workload that counts workgroups."""
     ir = mlir.ir
     index = ir.IndexType.get()
-    block = region.blocks.append(*[index] * len(call.workload), arg_locs=[ir.Location.current] * len(call.workload))
+    count = len(call.workload)
+    block = region.blocks.append(*[index] * count, arg_locs=[ir.Location.current] * count)
     with ir.InsertionPoint(block):
         computed = iter(block.arguments)
         counts = [

@@ -19,19 +19,20 @@ from .....runtime.targets import Target
 from ....ir.aliases import Attribute, Type
 from ....ir.functions import functions
 from ...convert import Conversion
+from ...lowering import Lowering
 from ...scalars import NO_INLINE
-from . import forms as forms  # fills the table of lowerings
 from .allocations import settle_allocations
 from .buffers import drop_self_copies, write_directly
+from .builder import KernelBuilder
 from .bytes import store_bytes
 from .counted import counted_loops
 from .errors import KernelError
+from .forms import KERNEL_LOWERINGS
 from .outline import KERNEL
 from .parameters import constants_to_arguments, to_buffers
 from .ranges import simplify_ranges
 from .repeat import repeat_cheap
 from .state import yield_in_place
-from .table import KernelLowering
 
 TIDY: Final = "canonicalize,cse"
 INLINE: Final = f"inline{{default-pipeline=}},symbol-dce,{TIDY}"
@@ -142,7 +143,8 @@ def _clone(module: mlir.ir.Module) -> mlir.ir.Module:
 def lower_to_tensors(module: mlir.ir.Module, target: Target) -> None:
     """Lower the adze ops of the functions of one loop."""
     counted = counted_loops(module, Reader(Codec(module.context)))
-    Conversion(module, KernelLowering(module, target, counted)).run()
+    lowering = Lowering(module, target, KERNEL_LOWERINGS, builder=KernelBuilder(module.context, counted))
+    Conversion(module, lowering).run()
     for function in functions(module).values():
         if NO_INLINE in function.attributes:
             del function.attributes[NO_INLINE]

@@ -2,7 +2,7 @@
 
 Input: adze IR with a plan. Output: the same, each `scan` and `while` that the host would run marked with
 `adze.loop = "kernel: why"` or `"host: why"`. A loop inside of a kernel has no mark: it is part of that kernel.
-A kernel has only ops that its lowering has (`table.py`), on static sizes, without effects; and it is one only
+A kernel has only ops that its lowering has (`forms`), on static sizes, without effects; and it is one only
 where that takes less time by the estimate of `cost.py`.
 """
 
@@ -25,9 +25,8 @@ from ....ir.aliases import Operation
 from ....ir.functions import body, functions, is_private, referenced
 from ....ir.marks import LOOP
 from ...plan import target_of
-from . import forms as forms  # fills the table of lowerings
 from .cost import StepCosts
-from .table import can_lower
+from .forms import can_lower
 
 KERNEL: Final = "kernel: "
 HOST: Final = "host: "

@@ -18,7 +18,6 @@ from ....forms.bodies import call_body, result_tensor_types
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
 from ..counted import Counted
-from ..table import lowers_in_kernel
 from .common import builder_of, shape_of
 
 
@@ -35,7 +34,6 @@ def _unpack(b: KernelBuilder, values: Sequence[Value], types: Sequence[Type]) ->
     return [v if t.shape else b.single(v, ()) for v, t in zip(values, types, strict=True)]
 
 
-@lowers_in_kernel(Scan)
 def lower_scan(
     ctx: LoweringContext,
     *operands: Value,
@@ -80,7 +78,6 @@ def _write_row(b: KernelBuilder, row: Value, stack: Value, position: Value) -> V
     return b.insert(b.reshape(row, [1, *shape]), stack, [position, *[0] * len(shape)])
 
 
-@lowers_in_kernel(While)
 def lower_while(
     ctx: LoweringContext,
     *operands: Value,
@@ -143,7 +140,6 @@ def _emit_counted(
     return (*final[:k], b.single(stop, ()), *final[k:])
 
 
-@lowers_in_kernel(Cond)
 def lower_cond(
     ctx: LoweringContext,
     index: Value,

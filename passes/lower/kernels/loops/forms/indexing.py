@@ -20,7 +20,6 @@ from ......dialects.types import INT64, TensorType, ValueType, from_storage
 from ....builder import Size, Value
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
-from ..table import lowers_in_kernel
 from .common import builder_of, shape_of
 
 
@@ -55,7 +54,6 @@ def _starts_of_slice(
     return offsets
 
 
-@lowers_in_kernel(DynamicSlice)
 def lower_dynamic_slice(ctx: LoweringContext, x: Value, *starts: Value, slice_sizes: Sequence[int]) -> Value:
     """A window at clamped offsets."""
     b = builder_of(ctx)
@@ -63,7 +61,6 @@ def lower_dynamic_slice(ctx: LoweringContext, x: Value, *starts: Value, slice_si
     return b.window(x, offsets, list(slice_sizes))
 
 
-@lowers_in_kernel(DynamicUpdateSlice)
 def lower_dynamic_update_slice(ctx: LoweringContext, x: Value, update: Value, *starts: Value) -> Value:
     """A window written at clamped offsets."""
     b = builder_of(ctx)
@@ -73,7 +70,6 @@ def lower_dynamic_update_slice(ctx: LoweringContext, x: Value, update: Value, *s
     return b.insert(update, x, offsets)
 
 
-@lowers_in_kernel(Gather)
 def lower_gather(ctx: LoweringContext, x: Value, indices: Value, **attributes: object) -> Value:
     """One window for one index vector; else element by element."""
     b = builder_of(ctx)
@@ -156,7 +152,6 @@ def _index_dtype(ctx: LoweringContext) -> np.dtype:
     return type_.dtype
 
 
-@lowers_in_kernel(Scatter)
 def lower_scatter(
     ctx: LoweringContext, x: Value, indices: Value, updates: Value, **attributes: object
 ) -> Value:
@@ -199,9 +194,7 @@ def _combined(
     return b.generic([part, old], [init], maps, ["parallel"] * rank, lambda u, p, _: body(u, p))
 
 
-def _nest(
-    b: KernelBuilder, batch: Sequence[int], write: _Write, whole: Value, at: list[Value]
-) -> Value:
+def _nest(b: KernelBuilder, batch: Sequence[int], write: _Write, whole: Value, at: list[Value]) -> Value:
     """A loop for each axis of the batch, from axis `len(at)` on."""
     if len(at) == len(batch):
         return write(whole, at)

@@ -14,11 +14,9 @@ from ......dialects.types import INT64
 from ....builder import Value
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder, Progression
-from ..table import lowers_in_kernel
 from .common import builder_of, shape_of
 
 
-@lowers_in_kernel(BroadcastInDim)
 def lower_broadcast_in_dim(
     ctx: LoweringContext, x: Value, *, shape: Sequence[int], dimensions: Sequence[int]
 ) -> Value:
@@ -42,7 +40,6 @@ def _broadcast(b: KernelBuilder, x: Value, shape: Sequence[int], dimensions: Seq
     return b.generic([x], [b.empty_like(x, shape)], maps, ["parallel"] * rank, lambda value, _: value)
 
 
-@lowers_in_kernel(Iota)
 def lower_iota(ctx: LoweringContext, *, shape: Sequence[int], axis: int, dtype: np.dtype) -> Value:
     """A generic without inputs that yields `linalg.index`; a vector of integers is remembered."""
     b, rank = builder_of(ctx), len(shape)
@@ -60,13 +57,11 @@ def lower_iota(ctx: LoweringContext, *, shape: Sequence[int], axis: int, dtype: 
     return counts
 
 
-@lowers_in_kernel(Reshape)
 def lower_reshape(ctx: LoweringContext, x: Value, *, shape: Sequence[int]) -> Value:
     """A view."""
     return builder_of(ctx).reshape(x, list(shape))
 
 
-@lowers_in_kernel(Transpose)
 def lower_transpose(ctx: LoweringContext, x: Value, *, permutation: Sequence[int]) -> Value:
     """One `linalg.generic`; a reshape where only axes of size 1 move."""
     b, shape = builder_of(ctx), shape_of(x)
@@ -80,7 +75,6 @@ def lower_transpose(ctx: LoweringContext, x: Value, *, permutation: Sequence[int
     return b.generic([x], [b.empty_like(x, result)], maps, ["parallel"] * rank, lambda value, _: value)
 
 
-@lowers_in_kernel(Slice)
 def lower_slice(
     ctx: LoweringContext, x: Value, *, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]
 ) -> Value:
@@ -90,7 +84,6 @@ def lower_slice(
     return builder_of(ctx).window(x, list(start), sizes, list(strides))
 
 
-@lowers_in_kernel(Pad)
 def lower_pad(
     ctx: LoweringContext,
     x: Value,
@@ -116,7 +109,6 @@ def lower_pad(
     return b.insert(part, whole, list(offsets), steps)
 
 
-@lowers_in_kernel(Concatenate)
 def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     """Each operand inserted into one new array; a short vector from its elements."""
     b = builder_of(ctx)
@@ -125,9 +117,7 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     total[axis] = sum(shape[axis] for shape in shapes)
     if len(total) == 1 and all(b.is_single(x) for x in xs):
         elements = [b.element(x) for x in xs]
-        return mlir.tensor.from_elements(
-            mlir.ir.RankedTensorType.get(total, elements[0].type), elements
-        )
+        return mlir.tensor.from_elements(mlir.ir.RankedTensorType.get(total, elements[0].type), elements)
     whole, offset = b.empty_like(xs[0], total), 0
     for x, shape in zip(xs, shapes, strict=True):
         place = [0] * len(total)
@@ -137,7 +127,6 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     return whole
 
 
-@lowers_in_kernel(Reverse)
 def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
     """A `linalg.generic` that takes elements from the far end."""
     b, shape = builder_of(ctx), shape_of(x)

@@ -13,19 +13,20 @@ from ......dialects.ops.contraction.dot_general import DotGeneral, Pairs, operan
 from ......dialects.ops.reduction import accumulation_dtype
 from ....builder import Value
 from ....lowering import LoweringContext
-from ..table import lowers_in_kernel
 from .common import builder_of, shape_of
 from .reductions import _convert, reassociable
 
 
-@lowers_in_kernel(DotGeneral)
 def lower_dot_general(
     ctx: LoweringContext, x: Value, y: Value, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
 ) -> Value:
     """The sum of products, in a wider dtype where it needs one."""
     b, source, carried = builder_of(ctx), ctx.operand_dtype, accumulation_dtype(dtype)
     left, right = shape_of(x), shape_of(y)
-    ours, theirs = operand_axes(len(left), 0, contracting, batch), operand_axes(len(right), 1, contracting, batch)
+    ours, theirs = (
+        operand_axes(len(left), 0, contracting, batch),
+        operand_axes(len(right), 1, contracting, batch),
+    )
     # Loops by name: of the batch, of the left's axes, of the right's, of the sum.
     names = [
         *(f"b{k}" for k in range(len(ours.batch))),

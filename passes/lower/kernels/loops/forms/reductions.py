@@ -26,7 +26,6 @@ from ....forms.reductions import combine
 from ....forms.tensor_ops import convert_elements
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
-from ..table import lowers_in_kernel
 from .common import builder_of, shape_of
 
 
@@ -50,7 +49,6 @@ def _convert(b: KernelBuilder, source: np.dtype, target: np.dtype, x: Value) -> 
     return convert_elements(b, source, target, x)
 
 
-@lowers_in_kernel(Reduction)
 def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
     """A generic whose reduced axes are its inner loops, in a wider dtype where the sum needs one."""
     assert issubclass(ctx.op, Reduction)
@@ -76,7 +74,6 @@ def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> V
     return _convert(b, carried, dtype, total)
 
 
-@lowers_in_kernel(ArgumentExtremum)
 def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_dtype: np.dtype) -> Value:
     """One pass that keeps the best element so far and its position; the first NaN is better than any number."""
     b, dtype, shape = builder_of(ctx), ctx.operand_dtype, shape_of(x)
@@ -124,7 +121,6 @@ def _is_better(dtype: np.dtype, is_max: bool, element: Value, best: Value) -> Va
     return arith.cmpi(predicates.sgt if is_max else predicates.slt, element, best)
 
 
-@lowers_in_kernel(Cumulative)
 def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool) -> Value:
     """A loop along `axis` that carries the running row: the first row as it is, each other combined."""
     assert issubclass(ctx.op, Cumulative)
