@@ -118,7 +118,7 @@ CHECK_NANS: Final[tuple[Pass, ...]] = (Inline(), CheckNans())
 
 
 def for_target(passes: Sequence[Pass], target: Target, *, loop_kernels: bool = True) -> tuple[Pass, ...]:
-    """`passes`, with `target` for the one that has a target; without `loop_kernels` loops stay on the host."""
+    """`passes` for `target`; without `loop_kernels` every loop stays on the host."""
     return tuple(_configured(step, target, loop_kernels) for step in passes)
 
 

@@ -45,8 +45,9 @@ VECTORIZE_LOOPS: Final = (
     "--iree-llvmcpu-loop-unrolling=true",
     "--iree-llvmcpu-loop-interleaving=true",
 )
-"""LLVM's vectorizer, for programs with loops as kernels. It keeps the order of all float operations but of those
-that say `reassoc`, so other kernels of the program compute what they compute without it."""
+"""LLVM's vectorizer, for programs with loops as kernels. It keeps the order of all float operations but of
+those that say `reassoc`, so other kernels of the program compute what they compute without it."""
+
 # The stem of the source's name enters the bytes (as the name of linked executables), so it is always this.
 _SOURCE_NAME: Final = "module.mlir"
 _FLAGS_REFUSED: Final = "flags refused"

@@ -91,7 +91,8 @@ class Kernels:
         """The results of `kernel`, dispatched at the ambient insertion point.
 
         `operands` are tensors and scalars of `index`, integer or float types; the memref of an array of
-        bool is of bytes, since a memref of i1 has another layout than a tensor of i1. `sizes` returns those of a tensor's axes.
+        bool is of bytes, since a memref of i1 has another layout than a tensor of i1.
+        `sizes` returns those of a tensor's axes.
         """
         call = _Call(kernel, tuple(operands), sizes)
         key = call.key

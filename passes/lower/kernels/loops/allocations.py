@@ -1,8 +1,8 @@
 """Where the temporaries of a kernel lie: small ones on its stack, from its entry on; large ones in scratch.
 
-Input: the code of a kernel on buffers. Output: the same without allocations: `memref.alloca` at the entry, and
-arguments behind the others. A temporary is one place for all iterations, so no buffer may be carried from one
-to the next: where a loop would, `KernelError`.
+Input: the code of a kernel on buffers. Output: the same without allocations: `memref.alloca` at the entry,
+and arguments behind the others. A temporary is one place for all iterations, so no buffer may be carried
+from one to the next: where a loop would, `KernelError`.
 """
 
 from __future__ import annotations

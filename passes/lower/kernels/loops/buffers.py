@@ -108,7 +108,7 @@ def _is_one_of(value: Value, operations: list[Operation]) -> bool:
 
 
 def _maker(copy: Operation, source: Value) -> Operation | None:
-    """The elementwise generic of the same block that alone writes the copied temporary, which has no other use."""
+    """The elementwise generic of the same block that writes the copied temporary, its only other user."""
     if isinstance(source.owner, mlir.ir.Block) or source.owner.operation.name != "memref.alloc":
         return None
     others = [use.owner.operation for use in source.uses if use.owner.operation != copy]
@@ -151,7 +151,7 @@ def _base(value: Value) -> Value:
 
 
 def _is_own(value: Value) -> bool:
-    """Whether this is a buffer that no other value of another name is: an argument of the kernel or an alloc."""
+    """Whether this is a buffer of its own: an argument of the kernel or an allocation."""
     owner = value.owner
     if isinstance(owner, mlir.ir.Block):
         return bool(owner.owner.operation.name == "func.func")

@@ -1,8 +1,8 @@
 """From an outlined loop to the code of a kernel: the order of what is done to it.
 
-Input: the module of a loop on arrays (`outline.py`). Output: the same module, whose function is on buffers and
-writes its results into arguments. Idea: a lowering of its own to linalg, tensor and scf; MLIR's own passes,
-`one-shot-bufferize` among them; and small passes of ours between, each in a file of its own.
+Input: the module of a loop on arrays (`outline.py`). Output: the same module, whose function is on buffers
+and writes its results into arguments. Idea: a lowering of its own to linalg, tensor and scf; MLIR's own
+passes, `one-shot-bufferize` among them; and small passes of ours between, each in a file of its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The builder of the code of a loop that becomes one kernel: static tensors, and scalars where one will do.
 
 Input and output: as `LinalgBuilder`. Idea: an array of one element is `tensor.from_elements` of a scalar, so
-that what follows from it is scalar code; nothing has a barrier, a tile or a copy for a buffer of its own, since
-bufferization decides what is updated in place. Every size is static.
+that what follows from it is scalar code; nothing has a barrier, a tile or a copy for a buffer of its own,
+since bufferization decides what is updated in place. Every size is static.
 """
 
 from __future__ import annotations
@@ -203,9 +203,9 @@ class KernelBuilder(LinalgBuilder):
         if self.is_single(x):
             return self.single(self.element(x), shape)
         owner = None if isinstance(x.owner, mlir.ir.Block) else x.owner.operation
-        if owner is not None and owner.name == "tensor.expand_shape":
-            if list(owner.operands[0].type.shape) == list(shape):
-                return owner.operands[0]
+        is_expanded = owner is not None and owner.name == "tensor.expand_shape"
+        if is_expanded and list(owner.operands[0].type.shape) == list(shape):
+            return owner.operands[0]
         if owner is not None and owner.name == "tensor.extract_slice" and self._drops_units(source, shape):
             return self._extract_again(owner, shape)
         return self._regroup(x, source, list(shape))

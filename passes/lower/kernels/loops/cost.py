@@ -1,9 +1,10 @@
-"""What one step of a loop takes on the host and in a kernel: the written-down estimate that chooses between them.
+"""What a step of a loop takes on the host and in a kernel: the estimate that chooses between them.
 
-Input: the functions of a module of adze, static sizes. Output: nanoseconds, in both forms. On the host a step
-launches a dispatch or more, each of which is vectorized, tiled and split over threads. In a kernel a step
-launches nothing and runs as plain loops of one thread, in place. The constants are rounded from measurements on
-AVX2 and AVX-512 machines (`docs/performance.md`); what they decide differs by factors, not by percents.
+Input: the functions of a module of adze, static sizes. Output: nanoseconds, in both forms. On the host a
+step launches a dispatch or more, each of which is vectorized, tiled and split over threads. In a kernel a
+step launches nothing and runs as plain loops of one thread, in place. The constants are rounded from
+measurements on AVX2 and AVX-512 machines (`docs/performance.md`); what they decide differs by factors, not
+by percents.
 """
 
 from __future__ import annotations
@@ -126,20 +127,20 @@ def _simple(
     """An op without functions."""
     if op in (Constant, Iota):
         return Time()
-    count = max((_elements(t) for t in results), default=0)
+    count = max((elements(t) for t in results), default=0)
     if op is DotGeneral:
         contracting: tuple[tuple[int, ...], tuple[int, ...]] = attributes["contracting"]  # type: ignore[assignment]
-        flops = count * prod(operands[0].shape[a] or 1 for a in contracting[0])
+        flops = count * prod(_size(operands[0].shape[a]) for a in contracting[0])
         return Time(LAUNCH + flops * PRODUCT[0], flops * PRODUCT[1])
     if op in (Scatter, DynamicUpdateSlice):
         copied = count * results[0].dtype.itemsize * COPIED_BYTE
-        updates = _elements(operands[2] if op is Scatter else operands[1])
-        windows = _elements(operands[1]) if op is Scatter else 1
+        updates = elements(operands[2] if op is Scatter else operands[1])
+        windows = elements(operands[1]) if op is Scatter else 1
         return Time(LAUNCH + copied + updates * GATHERED[0], updates * ELEMENT[1] + windows * GATHERED[1])
     if op is Gather:
         return Time(LAUNCH, count * ELEMENT[1]) + _scaled(count, GATHERED)
     if issubclass(op, (Reduction, ArgumentExtremum)):
-        return Time(host=LAUNCH) + _scaled(max(map(_elements, operands)), SUMMED)
+        return Time(host=LAUNCH) + _scaled(max(map(elements, operands)), SUMMED)
     if issubclass(op, Cumulative):
         return Time(2 * LAUNCH + count * SUMMED[0], count * SUMMED[1])
     if count == 1:
@@ -155,5 +156,11 @@ def _scaled(count: float, each: tuple[float, float]) -> Time:
     return Time(count * host / (2 if count >= LARGE else 1), count * kernel * (2 if count >= LARGE else 1))
 
 
-def _elements(type_: TensorType) -> int:
-    return prod(n or 0 for n in type_.shape)
+def elements(type_: TensorType) -> int:
+    """How many elements a static array has."""
+    return prod(map(_size, type_.shape))
+
+
+def _size(n: object) -> int:
+    """A size that is known; loops with others are not estimated."""
+    return n if isinstance(n, int) else 1

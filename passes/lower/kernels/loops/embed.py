@@ -1,7 +1,7 @@
 """A loop that is a kernel, put in its place: its code in an executable, called by one dispatch.
 
-Input: an op of a loop, how it was outlined, and its code. Output: the dispatch; the loop is gone. The dispatch
-has tensors of adze's own types, unsigned ones included: `convert` erases these.
+Input: an op of a loop, how it was outlined, and its code. Output: the dispatch; the loop is gone. The
+dispatch has tensors of adze's own types, unsigned ones included: `convert` erases these.
 """
 
 from __future__ import annotations

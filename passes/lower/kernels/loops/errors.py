@@ -1,4 +1,4 @@
-"""The error of a loop that cannot be a kernel after all: it stays on the host, which says so in its remark."""
+"""The error of a loop that cannot be a kernel after all: it stays on the host, as its remark says."""
 
 
 class KernelError(Exception):

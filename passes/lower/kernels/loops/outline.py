@@ -17,6 +17,7 @@ from .....dialects import mlir
 from .....dialects.builder.emitter import Reader
 from .....dialects.dialect import BY_NAME
 from .....dialects.ops.constants import Constant, Iota
+from .....dialects.ops.shape.rearrange import BroadcastInDim
 from .....dialects.registration import registered_dialect
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, referenced
@@ -37,7 +38,7 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
     """Outline `loop`, an op of a function of `module`, which stays as it is."""
     ir = mlir.ir
     registered_dialect()
-    constants = {v: v.owner.operation for v in loop.operands if _goes_along(v, reader)}
+    constants = [v for v in dict.fromkeys(loop.operands) if _goes_along(v, reader)]
     operands = tuple(dict.fromkeys(v for v in loop.operands if v not in constants))
     used = tuple(k for k, result in enumerate(loop.results) if next(iter(result.uses), None) is not None)
     with module.context, ir.Location.unknown():
@@ -51,8 +52,8 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
                 by_symbol[symbol].operation.clone()
         with ir.InsertionPoint(block):
             inside = dict(zip(operands, block.arguments, strict=True))
-            for value, constant in constants.items():
-                inside[value] = constant.clone().operation.results[0]
+            for value in constants:
+                inside[value] = _repeated(value)
             copy = loop.clone().operation
             for position, value in enumerate(list(loop.operands)):
                 copy.operands[position] = inside[value]
@@ -81,12 +82,26 @@ def _references(operation: Operation, reader: Reader) -> Iterator[str]:
         yield from referenced(application)
 
 
+def _repeated(value: Value) -> Value:
+    """A constant that goes along, again at the ambient insertion point."""
+    operation = value.owner.operation
+    operands = [_repeated(v) for v in operation.operands]
+    copy = operation.clone().operation
+    for position, operand in enumerate(operands):
+        copy.operands[position] = operand
+    return copy.results[0]
+
+
 def _goes_along(value: Value, reader: Reader) -> bool:
     """Whether a value is a constant that code is better than a buffer for."""
     if isinstance(value.owner, mlir.ir.Block):
         return False
     application = reader.read(value.owner.operation)
-    if application is None or application.op not in (Constant, Iota):
+    if application is None or any(n is None or n == 0 for n in reader.codec.read_type(value.type).shape):
+        return False
+    if application.op is BroadcastInDim:
+        return _goes_along(application.operands[0], reader) and not application.operands[0].type.shape
+    if application.op not in (Constant, Iota):
         return False
     if application.op is Iota:
         return len(value.type.shape) == 1

@@ -1,7 +1,7 @@
 """Arguments and results of a kernel as buffers.
 
-Input: the code of a kernel on tensors, after `state.py`. Output: the same with memrefs for the arguments, then
-for constant arrays, then for the results: a loop starts in the buffer that its result goes to.
+Input: the code of a kernel on tensors, after `state.py`. Output: the same with memrefs for the arguments,
+then for constant arrays, then for the results: a loop starts in the buffer that its result goes to.
 """
 
 from __future__ import annotations

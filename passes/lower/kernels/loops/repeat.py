@@ -1,7 +1,7 @@
 """Cheap arrays that follow from positions alone are computed again for each use, where they then fuse.
 
-Input: the code of a kernel on tensors. Output: the same, where each `linalg.generic` that uses counts, masks or
-splats without inputs has a copy of its own.
+Input: the code of a kernel on tensors. Output: the same, where each `linalg.generic` that uses counts, masks
+or splats without inputs has a copy of its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The loops that `select-loops` marked for kernels, replaced by calls of their kernels.
 
-Input: adze IR with marked loops. Output: the same with `stream.executable`s, and a `flow.dispatch` for each of
-those loops; functions that nothing refers to any more are gone. Where making a kernel fails, its loop stays,
-marked with the reason, and the loops in its body are looked at in turn.
+Input: adze IR with marked loops. Output: the same with `stream.executable`s, and a `flow.dispatch` for each
+of those loops; functions that nothing refers to any more are gone. Where making a kernel fails, its loop
+stays, marked with the reason, and the loops in its body are looked at in turn.
 """
 
 from __future__ import annotations

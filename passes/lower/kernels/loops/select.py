@@ -1,9 +1,9 @@
 """Which loops become kernels: decided on adze ops, written on each loop, and printed by `adze ir --remarks`.
 
 Input: adze IR with a plan. Output: the same, each `scan` and `while` that the host would run marked with
-`adze.loop = "kernel: why"` or `"host: why"`. A loop inside of a kernel has no mark: it is part of that kernel.
-A kernel has only ops that its lowering has (`forms`), on static sizes, without effects; and it is one only
-where that takes less time by the estimate of `cost.py`.
+`adze.loop = "kernel: why"` or `"host: why"`. A loop inside of a kernel has no mark: it is part of that
+kernel. A kernel has only ops that its lowering has (`forms`), on static sizes, without effects; and it is
+one only where that takes less time by the estimate of `cost.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ....ir.aliases import Operation
 from ....ir.functions import body, functions, is_private, referenced
 from ....ir.marks import LOOP
 from ...plan import target_of
-from .cost import StepCosts
+from .cost import StepCosts, elements
 from .forms import can_lower
 
 KERNEL: Final = "kernel: "
@@ -134,7 +134,7 @@ class Obstacles:
                 return found
         if count > MOST_OPS:
             return f"its body has {count} ops, more than {MOST_OPS}"
-        size = sum(t.dtype.itemsize * _elements(t) for t in self._types(loop) if isinstance(t, TensorType))
+        size = sum(t.dtype.itemsize * elements(t) for t in self._types(loop) if isinstance(t, TensorType))
         return f"it works on {size} bytes, more than {LARGEST}" if size > LARGEST else None
 
     def _of_function(self, symbol: str) -> tuple[str | None, int]:
@@ -171,13 +171,6 @@ class Obstacles:
     def _types(self, operation: Operation) -> Iterator[ValueType]:
         for value in (*operation.operands, *operation.results):
             yield self._reader.codec.read_type(value.type)
-
-
-def _elements(type_: TensorType) -> int:
-    count = 1
-    for n in type_.shape:
-        count *= n or 0
-    return count
 
 
 def _time(nanoseconds: float) -> str:

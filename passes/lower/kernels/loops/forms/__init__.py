@@ -1,4 +1,4 @@
-"""The table of lowerings in kernels: the function that lowers each op of adze inside of a loop that is a kernel.
+"""The table of lowerings in kernels: what lowers each op of adze inside of a loop that is a kernel.
 
 An op that the table lacks keeps its loop on the host.
 """

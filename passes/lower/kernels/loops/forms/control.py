@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ......dialects import mlir
-from ......dialects.ops.control.cond import Cond
-from ......dialects.ops.control.scan import Scan
-from ......dialects.ops.control.while_loop import While
 from ......dialects.types import BOOL, INT32, TensorType
 from ....builder import Type, Value
 from ....forms.bodies import call_body, result_tensor_types

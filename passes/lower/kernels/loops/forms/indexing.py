@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ......dialects import mlir
-from ......dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
-from ......dialects.ops.indexing.gather import Gather, Windows
-from ......dialects.ops.indexing.scatter import Scatter, Updates
+from ......dialects.ops.indexing.gather import Windows
+from ......dialects.ops.indexing.scatter import Updates
 from ......dialects.ops.indexing.windows import WindowMap, scatter_window
 from ......dialects.types import INT64, TensorType, ValueType, from_storage
 from ....builder import Size, Value
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
 from .common import builder_of, shape_of
-
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -35,10 +33,8 @@ def _clamp(b: KernelBuilder, dtype: np.dtype, index: Value, last: int) -> tuple[
     widen = arith.extui if dtype.kind == "u" else arith.extsi
     wide = index if dtype.itemsize == 8 else widen(i64, index)
     most, zero = arith.constant(i64, last), arith.constant(i64, 0)
-    if dtype.kind == "u":
-        clamped = arith.minui(wide, most)
-    else:
-        clamped = arith.maxsi(arith.minsi(wide, most), zero)
+    is_unsigned = dtype.kind == "u"
+    clamped = arith.minui(wide, most) if is_unsigned else arith.maxsi(arith.minsi(wide, most), zero)
     inside = arith.cmpi(arith.CmpIPredicate.eq, clamped, wide)
     return arith.index_cast(mlir.ir.IndexType.get(), clamped), inside
 

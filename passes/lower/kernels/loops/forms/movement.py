@@ -7,9 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ......dialects import mlir
-from ......dialects.ops.constants import Iota
-from ......dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
-from ......dialects.ops.shape.slicing import Pad, Slice
 from ......dialects.types import INT64
 from ....builder import Value
 from ....lowering import LoweringContext

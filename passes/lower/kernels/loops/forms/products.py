@@ -1,7 +1,8 @@
 """Products in kernels: one `linalg.generic` over batch, free and contracted axes as they are.
 
-Where the rows of the right operand run along the result's, their loop is the inner one, so that it vectorises
-without another order of sums; else the contracted loop is, whose sum may be added in any order, as the host's.
+Where the rows of the right operand run along the result's, their loop is the inner one, so that it
+vectorises without another order of sums; else the contracted loop is, whose sum may be added in any order,
+as the host's.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ......dialects import mlir
-from ......dialects.ops.contraction.dot_general import DotGeneral, Pairs, operand_axes
+from ......dialects.ops.contraction.dot_general import Pairs, operand_axes
 from ......dialects.ops.reduction import accumulation_dtype
 from ....builder import Value
 from ....lowering import LoweringContext

@@ -13,7 +13,6 @@ import numpy as np
 from ......dialects import mlir
 from ......dialects.ops.reduction import (
     Argmax,
-    ArgumentExtremum,
     Cumulative,
     Reduction,
     accumulation_dtype,
@@ -75,7 +74,7 @@ def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> V
 
 
 def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_dtype: np.dtype) -> Value:
-    """One pass that keeps the best element so far and its position; the first NaN is better than any number."""
+    """One pass that keeps the best element and its position; the first NaN is better than any number."""
     b, dtype, shape = builder_of(ctx), ctx.operand_dtype, shape_of(x)
     kept = [a for a in range(len(shape)) if a != axis]
     result = [shape[a] for a in kept]
