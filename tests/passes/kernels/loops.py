@@ -121,7 +121,8 @@ def out_of_range(x: Any, positions: Any) -> Any:
 
     def step(c: Any, i: Any) -> Any:
         filled, clipped = x.at[i].get(mode="fill", fill_value=-7), x.at[i].get(mode="clip")
-        return c.at[i].set(c[i] + 1), (x[i], filled, clipped, lax.dynamic_slice(x, (i,), (3,)))
+        dropped, moved = c.at[i].add(1, mode="drop"), c.at[i].multiply(2, mode="clip")
+        return dropped * moved, (filled, clipped, lax.dynamic_slice(x, (i,), (3,)))
 
     return lax.scan(step, x, positions)
 
