@@ -10,6 +10,7 @@ Linearization splits the function that the same traversal makes, so its engine i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
