@@ -36,6 +36,14 @@ def test_the_same_module_gives_the_same_bytes(compiled: CompiledModule, programs
     assert compile_in_subprocess(programs_text, CPU).vmfb == compiled.vmfb
 
 
+@pytest.mark.parametrize("verifies_passes", [False, True])
+def test_verifying_behind_each_pass_changes_no_bytes(verifies_passes: bool, compiled: CompiledModule) -> None:
+    module = (Path(__file__).parent / "programs.mlir").read_bytes()
+    options = CompileOptions(verifies_passes=verifies_passes)
+    assert options.flags() == CompileOptions().flags()
+    assert compile_bytecode(module, CPU, options).vmfb == compiled.vmfb
+
+
 def test_paths_and_locations_do_not_reach_the_bytes() -> None:
     located = b'func.func @f() { return loc("/home/somebody/model.py":1:2) }'
     elsewhere = b'func.func @f() { return loc("/tmp/x.py":7:9) }'
