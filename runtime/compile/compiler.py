@@ -243,9 +243,6 @@ def _run_compiler(
 def _compile_in_process(
     module: bytes, invocation: Invocation, diagnostics: list[Diagnostic], is_checked: bool
 ) -> bytes | None:
-    if not module.strip():
-        diagnostics.append(Diagnostic("error", "the module is empty", None))
-        return None
     if not is_parsed(module, diagnostics) or not invocation.parse(module):
         return None
     if is_checked:

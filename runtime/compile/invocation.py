@@ -162,7 +162,7 @@ class Invocation:
 
 
 def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
-    """Whether a module is valid MLIR of dialects that IREE has.
+    """Whether a module is valid MLIR of dialects that IREE has, with at least one op.
 
     IREE's own parser lets an op of a foreign dialect through and crashes on it later. A session's context
     that is told not to is never freed (observed: 4 MB a compile); this one is.
@@ -171,10 +171,13 @@ def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
 
     with new_context(foreign_ops=False) as context:
         try:
-            ir.Module.parse(module, context)
+            parsed = ir.Module.parse(module, context)
         except ir.MLIRError as error:
             found = error.error_diagnostics
             diagnostics += [Diagnostic("error", d.message, place_of(str(d.location))) for d in found]
+            return False
+        if len(parsed.body.operations) == 0:
+            diagnostics.append(Diagnostic("error", "the module is empty", None))
             return False
     return True
 

@@ -92,12 +92,13 @@ def test_a_reproducer_that_cannot_be_written_hides_nothing(tmp_path: Path) -> No
     ("module", "reason"),
     [
         (b" ", "the module is empty"),
+        (b"module {}", "the module is empty"),
         (b"garbage", "custom op 'garbage' is unknown"),
         (b"ML\xefRgarbage", "bytecode version "),
         (b"func.func @f(", "expected "),
         (b'func.func @f() { "adze.sin"() : () -> () return }', "operation being parsed with an unregistered"),
     ],
-    ids=["empty", "text", "bytecode", "cut short", "foreign op"],
+    ids=["nothing", "empty", "text", "bytecode", "cut short", "foreign op"],
 )
 def test_what_is_not_a_module_is_an_error_and_no_crash(module: bytes, reason: str) -> None:
     with pytest.raises(CompileError) as caught:
