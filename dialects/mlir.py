@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from iree.compiler.dialects import func as func
     from iree.compiler.dialects import linalg as linalg
     from iree.compiler.dialects import math as math
+    from iree.compiler.dialects import memref as memref
     from iree.compiler.dialects import scf as scf
     from iree.compiler.dialects import tensor as tensor
     from iree.compiler.dialects import util as util
+    from iree.compiler.dialects import vector as vector
 
 _CORE = ("ir", "passmanager", "rewrite")
 _DIALECTS = (
@@ -36,9 +38,11 @@ _DIALECTS = (
     "func",
     "linalg",
     "math",
+    "memref",
     "scf",
     "tensor",
     "util",
+    "vector",
 )
 
 

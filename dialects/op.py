@@ -30,7 +30,7 @@ from .attributes import (
     pairs,
     sizes,
     stated,
-    static_sizes,
+    stated_sizes,
     symbol,
     taking_record,
     text,
@@ -81,9 +81,9 @@ class Linear(Value):
         return self.type.dtype
 
     @property
-    def shape(self) -> tuple[Dimension, ...]:
+    def shape(self) -> tuple[int | None, ...]:
         assert isinstance(self.type, TensorType)
-        return self.type.shape
+        return self.type.static_shape
 
     @property
     def rank(self) -> int:
@@ -307,7 +307,7 @@ class Op:
     ) -> tuple[ValueType, ...]:
         cls.check(operand_types, attributes)
         static = {
-            name: static_sizes(value) if cls.attributes[name].kind == "sizes" else value
+            name: stated_sizes(value) if cls.attributes[name].kind == "sizes" else value
             for name, value in attributes.items()
         }
         return as_tuple(cls.infer(*operand_types, **static))
@@ -326,7 +326,7 @@ def _known_result_types(rule: Callable[..., Any], operand_types: tuple[ValueType
 
 def element_count(type_: TensorType) -> int:
     """How many elements an array of this type has; a dynamic size counts as 1."""
-    return prod(1 if n is None else n for n in type_.shape)
+    return prod(1 if n is None else n for n in type_.static_shape)
 
 
 def as_tuple(returned: T | Sequence[T]) -> tuple[T, ...]:
@@ -340,7 +340,7 @@ def require(condition: bool, message: str) -> None:
         raise TypeCheckError(message)
 
 
-def require_same_shape(op: str, *types: TensorType) -> tuple[int | None, ...]:
+def require_same_shape(op: str, *types: TensorType) -> tuple[Dimension, ...]:
     """The merged shape of operands that must agree, or `TypeCheckError` naming their shapes."""
     merged = merge_shapes(t.shape for t in types)
     if merged is None:
@@ -399,7 +399,7 @@ __all__ = [
     "require_same_shape",
     "sizes",
     "stated",
-    "static_sizes",
+    "stated_sizes",
     "symbol",
     "text",
     "undefined",

@@ -54,13 +54,13 @@ def _op(name: str) -> Any:
 
 
 def _replaced(name: str, rule: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Put `make(rule)` in the place of a rule; lowerings are in a table of their own."""
+    """Put `make(rule)` in the place of a rule; lowerings are in their table."""
     op = _op(name)
     if rule == "lower":
-        import adze.passes.lower.convert  # noqa: F401 - registers the forms
-        from adze.passes.lower.lowering import TABLE, lowering_of
+        from adze.passes.lower.forms import LOWERINGS
+        from adze.passes.lower.lowering import lowering_of
 
-        TABLE[op] = make(lowering_of(op))
+        LOWERINGS[op] = make(lowering_of(op, LOWERINGS))
         return
     setattr(op, rule, staticmethod(make(getattr(op, rule))))
 

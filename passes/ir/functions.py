@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from typing import Final
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
@@ -10,11 +11,16 @@ from ...dialects.builder.emitter import Reader
 from ...dialects.errors import VerificationError
 from .aliases import Operation
 
+EXECUTABLE: Final = "stream.executable"
+"""A kernel of our own, which the lowering put beside the functions: no pass looks into it."""
+
 
 def functions(module: mlir.ir.Module) -> dict[str, Operation]:
-    """The functions of `module` by symbol, in order; `VerificationError` if it holds anything else."""
+    """The functions of `module` by symbol, in order; `VerificationError` if it holds others than kernels."""
     by_symbol: dict[str, Operation] = {}
     for operation in module.body.operations:
+        if operation.operation.name == EXECUTABLE:
+            continue
         if operation.operation.name != "func.func":
             raise VerificationError(
                 f"a module of adze holds functions only, found '{operation.operation.name}'"

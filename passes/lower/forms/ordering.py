@@ -14,10 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.ordering import Sort, TopK
 from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, FLOATS, INT32, INT64
 from ..builder import LinalgBuilder, Size, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..tuning import configuration
 from .tensor_ops import (
     collapse_axes,
@@ -33,7 +32,6 @@ from .tensor_ops import (
 )
 
 
-@lowers(Sort)
 def lower_sort(
     ctx: LoweringContext, *operands: Value, axis: int, num_keys: int, is_stable: bool
 ) -> tuple[Value, ...]:
@@ -67,7 +65,6 @@ def lower_sort(
     return tuple(results)
 
 
-@lowers(TopK)
 def lower_top_k(ctx: LoweringContext, x: Value, *, k: int) -> tuple[Value, Value]:
     """The positions whose rank in falling order is below `k`, and the elements there."""
     b = ctx.builder

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from ....dialects import mlir
 from ....runtime.targets import Target
+from ...ir.functions import functions
 from ..builder import LinalgBuilder, Value
 from ..tuning import configuration
 from .generics import (
@@ -44,7 +45,7 @@ def fuse_reductions(b: LinalgBuilder, target: Target, module: ir.Module) -> None
     """Rewrite the large reductions of every function of `module`, in place."""
     if not configuration.recomputes_operands(target):
         return
-    for function in module.body.operations:
+    for function in functions(module).values():
         for block in function.regions[0].blocks:
             _Block(b, block).run()
 

@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from ....dialects import mlir
+from ...ir.functions import functions
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -21,7 +22,7 @@ def resolve_tiles(module: ir.Module) -> None:
     Reductions meet in a kernel where one depends on the other through elementwise ops and both have the same
     loops that are not summed over, as the sum of a softmax and its maximum have.
     """
-    for function in module.body.operations:
+    for function in functions(module).values():
         for block in function.regions[0].blocks:
             _resolve_block(block)
 

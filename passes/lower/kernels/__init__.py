@@ -1,0 +1,1 @@
+"""Kernels of our own: functions of memref, vector and scf code, embedded in the module that IREE compiles."""

@@ -1,0 +1,262 @@
+"""How a kernel of our own stands in the module that IREE compiles: a `stream.executable` and its dispatches.
+
+Input: a `Kernel` (its results, its count of workgroups, and a function that emits its code) and the tensors
+and scalars that it is called with. Output: the values of its results; the module has the executable.
+Idea: IREE lowers the memref, vector and scf code of such a function as it is, for any CPU. A result is a new
+buffer, undefined at first (scratch is a result that its caller drops), or the buffer of an operand (`tied`).
+Every dynamic size is one more operand, of type `index`. Calls of equal kernels share one executable; symbols
+depend on the order of calls alone, so that the same program has the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ....dialects import mlir
+from ...ir.aliases import Type, Value
+from ...ir.functions import EXECUTABLE
+
+if TYPE_CHECKING:
+    from iree.compiler import ir
+
+Size: TypeAlias = "int | ir.Value"
+Emit: TypeAlias = "Callable[[Sequence[ir.Value], Sequence[ir.Value]], None]"
+Sizes: TypeAlias = "Callable[[ir.Value], Sequence[Size]]"
+
+_DISPATCH: Final = "flow.dispatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A result of a kernel: its tensor type, and the sizes of its dynamic axes in order.
+
+    `tied`: the position of the operand, of the same type, in whose buffer the result is written. Its caller
+    sees to it that nothing else uses the operand (`iree/overwritten_arguments.py`).
+    """
+
+    type: Type
+    sizes: tuple[Value, ...] = ()
+    tied: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel: what its symbol starts with, its results, and `emit`, which emits its code.
+
+    `emit(operands, results)` gets a memref for each tensor and a scalar for each other operand, and a memref
+    for each result; the one of a tied result is its operand's. The code must depend only on the types and on
+    `key`: calls with the same name, key, types and counts share it. `workgroups` has up to three counts; a
+    count that is known when the program runs is a value of type `index`.
+    """
+
+    name: str
+    results: tuple[Result, ...]
+    emit: Emit
+    key: Hashable = ()
+    workgroups: tuple[Size, ...] = (1,)
+
+
+def tensor_sizes(value: Value) -> list[Size]:
+    """The size of each axis of a tensor, by `tensor.dim` where it is dynamic."""
+    type_ = mlir.ir.RankedTensorType(value.type)
+    index = mlir.ir.IndexType.get(value.context)
+    return [
+        mlir.tensor.dim(value, mlir.arith.constant(index, axis)) if type_.is_dynamic_dim(axis) else n
+        for axis, n in enumerate(type_.shape)
+    ]
+
+
+def workgroup_id(dimension: int = 0) -> Value:
+    """Inside a kernel: which workgroup runs, along one of the three dimensions."""
+    index = mlir.ir.IndexType.get()
+    number = mlir.ir.IntegerAttr.get(index, dimension)
+    operation = mlir.ir.Operation.create(
+        "hal.interface.workgroup.id", results=[index], attributes={"dimension": number}
+    )
+    return operation.result
+
+
+@dataclass
+class Kernels:
+    """The kernels of one module; `call` adds one where no earlier call has an equal one."""
+
+    module: mlir.ir.Module
+    _symbols: dict[Hashable, str] = field(default_factory=dict)
+
+    def call(
+        self, kernel: Kernel, operands: Sequence[Value], *, sizes: Sizes = tensor_sizes
+    ) -> tuple[Value, ...]:
+        """The results of `kernel`, dispatched at the ambient insertion point.
+
+        `operands` are tensors and scalars of `index`, integer or float types; arrays of bool go as bytes,
+        since a memref of i1 has another layout than a tensor of i1. `sizes` returns those of a tensor's axes.
+        """
+        call = _Call(kernel, tuple(operands), sizes)
+        key = call.key
+        if key not in self._symbols:
+            self._symbols[key] = self._free_symbol(f"kernel_{kernel.name}")
+            _define(self.module, self._symbols[key], call)
+        return _dispatch(self._symbols[key], call)
+
+    def _free_symbol(self, wanted: str) -> str:
+        taken = {o.attributes["sym_name"].value for o in self.module.body.operations}
+        numbered = (f"{wanted}_{count}" for count in range(1, len(taken) + 1))
+        return next(name for name in (wanted, *numbered) if name not in taken)
+
+
+class _Call:
+    """A kernel and its operands, with what follows: the dynamic sizes and the counts that go along."""
+
+    def __init__(self, kernel: Kernel, operands: tuple[Value, ...], sizes: Sizes) -> None:
+        self.kernel = kernel
+        self.operands = operands
+        self.sizes = [_dynamic(v, sizes) if _is_tensor(v.type) else [] for v in operands]
+        every = [*self.sizes, *(r.sizes for r in kernel.results)]
+        self.scalars = list(dict.fromkeys(n for each in every for n in each))
+        self.workload = [n for n in kernel.workgroups if not isinstance(n, int)]
+        for type_ in (*(v.type for v in operands), *(r.type for r in kernel.results)):
+            assert not _is_bool_tensor(type_), f"kernel {kernel.name}: {type_}: pass bools as bytes"
+
+    @property
+    def key(self) -> Hashable:
+        """What calls that share an executable have in common."""
+        kernel = self.kernel
+        numbers = {size: position for position, size in enumerate(self.scalars)}
+        return (
+            kernel.name,
+            kernel.key,
+            tuple(v.type for v in self.operands),
+            tuple((r.type, r.tied, tuple(numbers[n] for n in r.sizes)) for r in kernel.results),
+            tuple(tuple(numbers[n] for n in each) for each in self.sizes),
+            tuple(n if isinstance(n, int) else None for n in kernel.workgroups),
+        )
+
+    def fresh(self) -> Iterator[Result]:
+        """The results that have a buffer of their own."""
+        return (r for r in self.kernel.results if r.tied is None)
+
+
+def _dispatch(symbol: str, call: _Call) -> tuple[Value, ...]:
+    ir = mlir.ir
+    index = ir.IndexType.get()
+    tied = [-1 if r.tied is None else r.tied for r in call.kernel.results]
+    arguments = [*call.operands, *call.scalars]
+    operand_sizes = [n for each in call.sizes for n in each]
+    result_sizes = [n for r in call.kernel.results for n in r.sizes]
+    segments = [len(call.workload), len(arguments), len(operand_sizes), len(result_sizes)]
+    dispatch = ir.Operation.create(
+        _DISPATCH,
+        results=[r.type for r in call.kernel.results],
+        operands=[*call.workload, *arguments, *operand_sizes, *result_sizes],
+        attributes={
+            "entry_points": ir.ArrayAttr.get([ir.SymbolRefAttr.get([symbol, symbol])]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get(segments),
+            "tied_operands": ir.ArrayAttr.get([ir.IntegerAttr.get(index, n) for n in tied]),
+        },
+    )
+    return tuple(dispatch.results)
+
+
+def _define(module: mlir.ir.Module, symbol: str, call: _Call) -> None:
+    ir = mlir.ir
+    name = ir.StringAttr.get(symbol)
+    visibility = {visible: ir.StringAttr.get(visible) for visible in ("private", "public")}
+    with ir.Location.name(symbol), ir.InsertionPoint.at_block_begin(module.body):
+        executable = ir.Operation.create(
+            EXECUTABLE,
+            attributes={"sym_name": name, "sym_visibility": visibility["private"]},
+            regions=1,
+        )
+        with ir.InsertionPoint(executable.regions[0].blocks.append()):
+            export = ir.Operation.create(
+                "stream.executable.export",
+                attributes={
+                    "sym_name": name,
+                    "sym_visibility": visibility["public"],
+                    "function_ref": ir.FlatSymbolRefAttr.get(symbol),
+                },
+                regions=1,
+            )
+            inner = ir.Operation.create("builtin.module", regions=1)
+            ir.Operation.create("stream.executable.end")
+        _define_counts(export.regions[0], call)
+        with ir.InsertionPoint(inner.regions[0].blocks.append()):
+            _define_function(symbol, call)
+
+
+def _define_counts(region: mlir.ir.Region, call: _Call) -> None:
+    """The function of the workload that counts workgroups."""
+    ir = mlir.ir
+    index = ir.IndexType.get()
+    count = len(call.workload)
+    block = region.blocks.append(*[index] * count, arg_locs=[ir.Location.current] * count)
+    with ir.InsertionPoint(block):
+        computed = iter(block.arguments)
+        counts = [
+            mlir.arith.constant(index, n) if isinstance(n, int) else next(computed)
+            for n in (*call.kernel.workgroups, 1, 1, 1)[:3]
+        ]
+        ir.Operation.create("stream.return", operands=counts)
+
+
+def _define_function(symbol: str, call: _Call) -> None:
+    ir = mlir.ir
+    binding = ir.Type.parse("!stream.binding")
+    index = ir.IndexType.get()
+    passed = [binding if _is_tensor(v.type) else v.type for v in call.operands]
+    types = [*passed, *[index] * len(call.scalars), *[binding for _ in call.fresh()]]
+    function = mlir.func.FuncOp(symbol, ir.FunctionType.get(types, []))
+    with ir.InsertionPoint(function.add_entry_block([ir.Location.current] * len(types))):
+        arguments = list(function.arguments)
+        zero = mlir.arith.constant(index, 0)
+        first = len(call.operands)
+        scalars = dict(zip(call.scalars, arguments[first:], strict=False))
+        written = iter(arguments[first + len(scalars) :])
+
+        def view(source: Value, type_: Type, sizes: Sequence[Value]) -> Value:
+            return _view(source, zero, type_, [scalars[n] for n in sizes])
+
+        operands = [
+            view(argument, v.type, sizes) if _is_tensor(v.type) else argument
+            for argument, v, sizes in zip(arguments, call.operands, call.sizes, strict=False)
+        ]
+        results = [
+            view(next(written), r.type, r.sizes) if r.tied is None else operands[r.tied]
+            for r in call.kernel.results
+        ]
+        call.kernel.emit(operands, results)
+        mlir.func.ReturnOp([])
+
+
+def _view(binding: Value, zero: Value, type_: Type, sizes: Sequence[Value]) -> Value:
+    """The memref of a tensor that a binding holds."""
+    tensor = mlir.ir.RankedTensorType(type_)
+    memref = mlir.ir.MemRefType.get(tensor.shape, tensor.element_type)
+    subspan = mlir.ir.Operation.create(
+        "stream.binding.subspan", results=[memref], operands=[binding, zero, *sizes]
+    )
+    return subspan.result
+
+
+def _dynamic(value: Value, sizes: Sizes) -> list[Value]:
+    """The sizes of the dynamic axes of a tensor."""
+    type_ = mlir.ir.RankedTensorType(value.type)
+    if type_.has_static_shape:
+        return []
+    known = sizes(value)
+    index = mlir.ir.IndexType.get()
+    return [
+        mlir.arith.constant(index, n) if isinstance(n, int) else n
+        for axis, n in enumerate(known)
+        if type_.is_dynamic_dim(axis)
+    ]
+
+
+def _is_tensor(type_: Type) -> bool:
+    return isinstance(type_, mlir.ir.RankedTensorType)
+
+
+def _is_bool_tensor(type_: Type) -> bool:
+    return _is_tensor(type_) and str(mlir.ir.RankedTensorType(type_).element_type) == "i1"
