@@ -5,7 +5,7 @@ from typing import Final
 
 BESIDE_THE_SOURCE: Final = {
     "docs": "what the pages show",
-    "examples": "examples and benchmarks",
+    "examples": "the examples",
     "ir": "the IR book, a folder for each pass",
     "outside": "other projects' test suites",
     "packaging": "the package as a whole",
