@@ -43,6 +43,7 @@ class Settings:
     dump_dir: Path | None
     device: str | None
     loop_kernels: bool
+    verify: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,5 +152,8 @@ VARIABLES: Final[dict[str, _Variable]] = {
     ),
     "ADZE_LOOP_KERNELS": _Variable(
         "loop_kernels", "run small loops as one kernel each, not step by step", lambda: True, _parse_switch
+    ),
+    "ADZE_VERIFY": _Variable(
+        "verify", "let IREE verify the module behind each of its passes", lambda: False, _parse_switch
     ),
 }

@@ -18,6 +18,7 @@ def test_defaults_need_no_environment() -> None:
     assert settings.dump_dir is None
     assert settings.device is None
     assert settings.loop_kernels is True
+    assert settings.verify is False
 
 
 def test_values_are_parsed(tmp_path: Path) -> None:
@@ -29,6 +30,7 @@ def test_values_are_parsed(tmp_path: Path) -> None:
             "ADZE_DUMP_DIR": str(tmp_path),
             "ADZE_DEVICE": "local-task",
             "ADZE_LOOP_KERNELS": "off",
+            "ADZE_VERIFY": "on",
         }
     )
     assert settings.cache is False
@@ -37,6 +39,7 @@ def test_values_are_parsed(tmp_path: Path) -> None:
     assert settings.dump_dir == tmp_path
     assert settings.device == "local-task"
     assert settings.loop_kernels is False
+    assert settings.verify is True
 
 
 @pytest.mark.parametrize(
@@ -86,6 +89,7 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
         "ADZE_DUMP_DIR",
         "ADZE_DEVICE",
         "ADZE_LOOP_KERNELS",
+        "ADZE_VERIFY",
     }
     assert lines["ADZE_CACHE"].value.startswith("INVALID: ADZE_CACHE is 'maybe'")
     assert (lines["ADZE_DEVICE"].value, lines["ADZE_DEVICE"].from_environment) == ("cpu", True)
