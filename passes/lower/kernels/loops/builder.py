@@ -203,10 +203,11 @@ class KernelBuilder(LinalgBuilder):
         if self.is_single(x):
             return self.single(self.element(x), shape)
         owner = None if isinstance(x.owner, mlir.ir.Block) else x.owner.operation
-        is_expanded = owner is not None and owner.name == "tensor.expand_shape"
-        if is_expanded and list(owner.operands[0].type.shape) == list(shape):
+        if owner is None:
+            return self._regroup(x, source, list(shape))
+        if owner.name == "tensor.expand_shape" and list(owner.operands[0].type.shape) == list(shape):
             return owner.operands[0]
-        if owner is not None and owner.name == "tensor.extract_slice" and self._drops_units(source, shape):
+        if owner.name == "tensor.extract_slice" and self._drops_units(source, shape):
             return self._extract_again(owner, shape)
         return self._regroup(x, source, list(shape))
 

@@ -97,7 +97,7 @@ def _goes_along(value: Value, reader: Reader) -> bool:
     if isinstance(value.owner, mlir.ir.Block):
         return False
     application = reader.read(value.owner.operation)
-    if application is None or any(n is None or n == 0 for n in reader.codec.read_type(value.type).shape):
+    if application is None:
         return False
     if application.op is BroadcastInDim:
         return _goes_along(application.operands[0], reader) and not application.operands[0].type.shape
