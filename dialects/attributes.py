@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Self, TypeVar, dataclass_transform
 import numpy as np
 
 from .errors import SizeError, TypeCheckError
+from .types import Dimension, NamedSize
 
 Rule = TypeVar("Rule", bound=Callable[..., object])
 
@@ -103,9 +104,15 @@ def symbol(doc: str = "") -> Attribute:
     return Attribute("symbol", doc)
 
 
-def static_sizes(values: Sequence[object]) -> tuple[int | None, ...]:
-    """The shape that a `sizes` attribute states: its integers, None for each size value."""
-    return tuple(int(v) if isinstance(v, (int, np.integer)) else None for v in values)
+def stated_sizes(values: Sequence[object]) -> tuple[Dimension, ...]:
+    """The shape that a `sizes` attribute states: its integers and names, None for each size value."""
+    return tuple(_dimension(v) for v in values)
+
+
+def _dimension(value: object) -> Dimension:
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    return value if isinstance(value, NamedSize) else None
 
 
 def stated(attribute: Attribute) -> Any:
@@ -118,7 +125,7 @@ class Record:
     """The attributes of one application of an op, frozen.
 
     A subclass states a field for each attribute, in the order of the declaration. The entries of one of kind
-    `sizes` are of another type in each rule, so that a record with one is generic: they are `int | None` in
+    `sizes` are of another type in each rule, so that a record with one is generic: they are `Dimension` in
     `infer`, `int` in `evaluate`, and `Size` elsewhere.
     """
 

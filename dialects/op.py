@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from math import prod
-from typing import Any, ClassVar, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Final, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from .attributes import (
     pairs,
     sizes,
     stated,
-    static_sizes,
+    stated_sizes,
     symbol,
     taking_record,
     text,
@@ -49,7 +49,12 @@ from .types import (
     merge_shapes,
 )
 
+if TYPE_CHECKING:
+    from .protocols import Batched, Cotangents, Tangents, WithTangents
+
 T = TypeVar("T")
+C = TypeVar("C")
+P = ParamSpec("P")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch")
@@ -61,6 +66,11 @@ class Undefined:
     """A rule that an op does not have, and the reason: what a user is told who needs it."""
 
     reason: str
+
+
+def family_rule(rule: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, ...], T]:
+    """A rule of a family (a class method): members may state it anew for their operands and attributes."""
+    return cast("Callable[Concatenate[C, ...], T]", rule)
 
 
 def undefined(reason: str) -> Any:
@@ -81,9 +91,9 @@ class Linear(Value):
         return self.type.dtype
 
     @property
-    def shape(self) -> tuple[Dimension, ...]:
+    def shape(self) -> tuple[int | None, ...]:
         assert isinstance(self.type, TensorType)
-        return self.type.shape
+        return self.type.static_shape
 
     @property
     def rank(self) -> int:
@@ -207,11 +217,11 @@ class Op:
     operands and results only."""
     linearize: ClassVar[Callable[..., Any] | None] = None
 
-    infer: ClassVar[Any]
-    evaluate: ClassVar[Any]
-    jvp: ClassVar[Any]
-    transpose: ClassVar[Any]
-    batch: ClassVar[Any]
+    infer: ClassVar[Callable[..., ValueType | tuple[ValueType, ...]]]
+    evaluate: ClassVar[Callable[..., Any]]
+    jvp: ClassVar[Callable[..., Tangents | WithTangents]]
+    transpose: ClassVar[Callable[..., Cotangents]]
+    batch: ClassVar[Callable[..., Batched]]
 
     # Not hooks: they follow from the declaration.
 
@@ -307,7 +317,7 @@ class Op:
     ) -> tuple[ValueType, ...]:
         cls.check(operand_types, attributes)
         static = {
-            name: static_sizes(value) if cls.attributes[name].kind == "sizes" else value
+            name: stated_sizes(value) if cls.attributes[name].kind == "sizes" else value
             for name, value in attributes.items()
         }
         return as_tuple(cls.infer(*operand_types, **static))
@@ -326,7 +336,7 @@ def _known_result_types(rule: Callable[..., Any], operand_types: tuple[ValueType
 
 def element_count(type_: TensorType) -> int:
     """How many elements an array of this type has; a dynamic size counts as 1."""
-    return prod(1 if n is None else n for n in type_.shape)
+    return prod(1 if n is None else n for n in type_.static_shape)
 
 
 def as_tuple(returned: T | Sequence[T]) -> tuple[T, ...]:
@@ -340,7 +350,7 @@ def require(condition: bool, message: str) -> None:
         raise TypeCheckError(message)
 
 
-def require_same_shape(op: str, *types: TensorType) -> tuple[int | None, ...]:
+def require_same_shape(op: str, *types: TensorType) -> tuple[Dimension, ...]:
     """The merged shape of operands that must agree, or `TypeCheckError` naming their shapes."""
     merged = merge_shapes(t.shape for t in types)
     if merged is None:
@@ -399,7 +409,7 @@ __all__ = [
     "require_same_shape",
     "sizes",
     "stated",
-    "static_sizes",
+    "stated_sizes",
     "symbol",
     "text",
     "undefined",

@@ -1,12 +1,13 @@
 """Types of adze values: dtype and shape of a tensor, and the type of a size.
 
-A dtype is a `numpy.dtype`; a shape entry is an `int`, or None where the dimension is dynamic (`?`).
+A dtype is a `numpy.dtype`; a shape entry is an `int`, or None where the dimension is dynamic (`?`). Who asks
+which sizes an op carries over to its results gives the dynamic ones names (`NamedSize`).
 Nothing here knows MLIR: the door (`mlir.py`) translates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
@@ -15,7 +16,26 @@ import numpy as np
 
 from .errors import MeaningLostError, SizeError, TypeCheckError
 
-Dimension = int | None
+
+@dataclass(frozen=True, slots=True)
+class NamedSize:
+    """A dynamic size with an identity: where two have one name, they are equal when the program runs.
+
+    An `infer` rule carries it over as it is, or computes with it, and then it becomes None.
+    """
+
+    name: Hashable
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+
+Dimension = int | NamedSize | None
+
+
+def known(n: Dimension) -> int | None:
+    """A dimension where it is static, else None."""
+    return n if isinstance(n, int) else None
 
 
 class Value:
@@ -120,7 +140,12 @@ class TensorType:
 
     @property
     def is_static(self) -> bool:
-        return None not in self.shape
+        return all(isinstance(n, int) for n in self.shape)
+
+    @property
+    def static_shape(self) -> tuple[int | None, ...]:
+        """The shape, None for each dynamic dimension, whether it has a name or not."""
+        return tuple(known(n) for n in self.shape)
 
     def with_dtype(self, dtype: np.dtype) -> TensorType:
         return TensorType(self.shape, dtype)
@@ -171,7 +196,7 @@ def require_possible(op: str, types: Iterable[ValueType]) -> None:
         if len(t.shape) > MAX_RANK:
             raise SizeError(f"{op}: an array of {len(t.shape)} axes is not possible: at most {MAX_RANK} are")
         count = t.dtype.itemsize
-        for n in t.shape:
+        for n in t.static_shape:
             count *= n or 1  # axes of size 0 do not make the others possible: NumPy counts like this too
         if count > MAX_BYTES:
             raise SizeError(
@@ -206,11 +231,14 @@ ValueType = TensorType | SizeType
 
 def same_dimension(left: Dimension, right: Dimension) -> bool:
     """True unless both are static and differ; a dynamic one is checked when the program runs."""
-    return left is None or right is None or left == right
+    return not isinstance(left, int) or not isinstance(right, int) or left == right
 
 
 def merge_shapes(shapes: Iterable[tuple[Dimension, ...]]) -> tuple[Dimension, ...] | None:
-    """The most static shape that all `shapes` allow, or None when two of them contradict."""
+    """The most static shape that all `shapes` allow, or None when two of them contradict.
+
+    Of dynamic dimensions the first that has a name stays.
+    """
     shapes = list(shapes)
     merged = list(shapes[0])
     for shape in shapes[1:]:
@@ -219,7 +247,7 @@ def merge_shapes(shapes: Iterable[tuple[Dimension, ...]]) -> tuple[Dimension, ..
         for axis, (have, new) in enumerate(zip(merged, shape, strict=True)):
             if not same_dimension(have, new):
                 return None
-            merged[axis] = new if have is None else have
+            merged[axis] = new if have is None or isinstance(new, int) else have
     return tuple(merged)
 
 

@@ -24,7 +24,11 @@ from typing import Any, Final
 import pytest
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
-OP_TESTS: Final = ("tests/ops/test_ops.py", "tests/ops/test_derivatives.py", "tests/ops/test_batching.py")
+OP_TESTS: Final = (
+    "tests/dialects/ops/test_ops.py",
+    "tests/dialects/ops/test_derivatives.py",
+    "tests/dialects/ops/test_batching.py",
+)
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,13 @@ def _op(name: str) -> Any:
 
 
 def _replaced(name: str, rule: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-    """Put `make(rule)` in the place of a rule; lowerings are in a table of their own."""
+    """Put `make(rule)` in the place of a rule; lowerings are in their table."""
     op = _op(name)
     if rule == "lower":
-        import adze.passes.lower.convert  # noqa: F401 - registers the forms
-        from adze.passes.lower.lowering import TABLE, lowering_of
+        from adze.passes.lower.forms import LOWERINGS
+        from adze.passes.lower.lowering import lowering_of
 
-        TABLE[op] = make(lowering_of(op))
+        LOWERINGS[op] = make(lowering_of(op, LOWERINGS))
         return
     setattr(op, rule, staticmethod(make(getattr(op, rule))))
 

@@ -65,7 +65,7 @@ class BuilderCore(ABC, Generic[V]):
         """The shape of `value`: static dimensions as integers, dynamic ones as size values."""
         return tuple(
             self.apply(self.dialect["dim"], (value,), {"axis": axis})[0] if n is None else n
-            for axis, n in enumerate(self.tensor_type(value).shape)
+            for axis, n in enumerate(self.tensor_type(value).static_shape)
         )
 
     def scalar(self, value: Any, dtype: np.dtype) -> V:

@@ -17,7 +17,7 @@ from ..codec import Codec
 from ..dialect import BY_NAME
 from ..errors import VerificationError
 from ..generated.builder import Builder
-from ..op import DIALECT, Op, static_sizes
+from ..op import DIALECT, Op, stated_sizes
 from ..ops.constants import Constant
 from ..types import ValueType, require_possible
 from .core import Application
@@ -74,7 +74,7 @@ class Emitter(Builder[Any]):
             value = attributes[name]
             if attribute.kind == "sizes":
                 values.extend(n for n in value if not isinstance(n, (int, np.integer)))
-                value = static_sizes(value)
+                value = stated_sizes(value)
             written[name] = codec.write(attribute, value)
         created = mlir.ir.Operation.create(
             f"{DIALECT}.{op.name}",

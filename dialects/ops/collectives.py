@@ -27,7 +27,7 @@ class Collective(Op):
     }
 
 
-def _check(op: str, index: TensorType, length: tuple[int | None, ...]) -> None:
+def _check(op: str, index: TensorType, length: tuple[Dimension, ...]) -> None:
     require(index.rank == 0, f"{op}: the index must be 0-d, got {index}")
     require(len(length) == 1, f"{op}: length {length} must be one size")
 

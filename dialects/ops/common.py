@@ -42,7 +42,7 @@ def linear_recurrence(b: Builder, factors: Value, terms: Value, axis: int) -> Va
     """`y[i] = factors[i] * y[i - 1] + terms[i]` with `y[-1] = 0` along `axis`, by doubling (Hillis and
     Steele 1986): each step composes the affine maps of positions that lie twice as far apart. Along an axis
     of dynamic size, whose number of doublings is not known, it is a scan."""
-    size = b.tensor_type(factors).shape[axis]
+    size = b.tensor_type(factors).static_shape[axis]
     if size is None:
         return _scanned_recurrence(b, factors, terms, axis)
     distance = 1

@@ -30,7 +30,7 @@ from ..op import (
     undefined,
 )
 from ..protocols import Batched, Builder, Size, Value, Values
-from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, N, SizeType, TensorType, from_storage
+from ..types import ANY, COMPLEX, NUMBERS, REALS, SIZE, Dimension, N, SizeType, TensorType, from_storage
 
 
 class Constant(Op):
@@ -73,7 +73,7 @@ class Iota(Op):
     record = Counting
 
     @staticmethod
-    def infer(*, attributes: Counting[int | None]) -> TensorType:
+    def infer(*, attributes: Counting[Dimension]) -> TensorType:
         shape, axis, dtype = attributes.shape, attributes.axis, attributes.dtype
         require_axis("iota", "axis", axis, len(shape))
         require(dtype in NUMBERS, f"iota: dtype {dtype} cannot count")

@@ -24,7 +24,7 @@ from ..op import (
     undefined,
 )
 from ..protocols import Batched, Builder, OneTangent, Size, Tangent, Tangents, Values
-from ..types import ANY, BFLOAT16, BOOLS, COMPLEX, FLOAT32, INT32, REALS, TensorType
+from ..types import ANY, BFLOAT16, BOOLS, COMPLEX, FLOAT32, INT32, REALS, TensorType, known
 from .common import take_along
 from .elementwise.family import repeated
 
@@ -104,7 +104,7 @@ class TopK(Op):
     def infer(x: TensorType, *, k: int) -> tuple[TensorType, TensorType]:
         require(x.rank > 0, "top_k: expected an array with at least one axis, got a 0-d array")
         require(k >= 0, f"top_k: k is {k}, expected at least 0")
-        size = x.shape[-1]
+        size = known(x.shape[-1])
         require(size is None or k <= size, f"top_k: k is {k}, but the last axis of {x} has {size} elements")
         shape = (*x.shape[:-1], k)
         return TensorType(shape, x.dtype), TensorType(shape, INT32)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..op import Op, Operand, integer, require, sizes, undefined
 from ..protocols import Batched, Builder, Shape, Size, Values
-from ..types import UINT32, TensorType
+from ..types import UINT32, Dimension, TensorType, same_dimension
 
 WIDTHS: Final = (8, 16, 32, 64)
 ROUNDS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -35,13 +35,13 @@ class RandomBits(Op):
     attributes = {"shape": sizes("the result's shape"), "width": integer("8, 16, 32 or 64 bits")}
 
     @staticmethod
-    def infer(key: TensorType, *, shape: tuple[int | None, ...], width: int) -> TensorType:
+    def infer(key: TensorType, *, shape: tuple[Dimension, ...], width: int) -> TensorType:
         require(
-            key.rank >= 1 and key.shape[-1] in (2, None),
+            key.rank >= 1 and same_dimension(key.shape[-1], 2),
             f"random_bits: the key must be ui32[2], or keys ui32[..., 2], got {key}",
         )
         batch = key.shape[:-1]
-        agree = all(m is None or n is None or m == n for m, n in zip(batch, shape, strict=False))
+        agree = all(same_dimension(m, n) for m, n in zip(batch, shape, strict=False))
         require(
             len(shape) >= len(batch) and agree,
             f"random_bits: the shape {shape} must begin with the axes {batch} of the keys {key}",

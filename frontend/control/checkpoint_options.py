@@ -65,7 +65,7 @@ class CheckpointOptions:
                 where=user_location_text(),
                 hint="give saved_states, the number of states to keep",
             )
-        size = max(1, sum(prod(n or 0 for n in kind.shape) * kind.dtype.itemsize for kind in kinds))
+        size = max(1, sum(prod(n or 0 for n in kind.static_shape) * kind.dtype.itemsize for kind in kinds))
         count = self.budget // size
         if count < FEWEST_STATES:
             raise ArgumentError(

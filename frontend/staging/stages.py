@@ -248,6 +248,8 @@ class Lowered:
         """Compile with IREE, through the persistent cache unless `cache` is false."""
         options = options or self.options()
         settings = read_settings()
+        if settings.verify:
+            options = replace(options, verifies_passes=True)
         self._attach_manifest(self.module, options)
         text = self.canonical()
         key = cache_key(text, self.target, options)
@@ -396,7 +398,9 @@ def _bytecode(module: Any) -> bytes:
 
 def _named_shape(parameter: Parameter) -> tuple[int | str | None, ...]:
     names = parameter.dimensions or (None,) * parameter.type.rank
-    return tuple(n if n is not None else name for n, name in zip(parameter.type.shape, names, strict=True))
+    return tuple(
+        n if n is not None else name for n, name in zip(parameter.type.static_shape, names, strict=True)
+    )
 
 
 def _signature_text(program: TracedProgram) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
-from ...dialects.types import TensorType
+from ...dialects.types import TensorType, known
 from ...passes.ir.functions import drop_unfinished
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
@@ -180,12 +180,12 @@ def _named(value: Any, dimension_names: Collection[str | None]) -> tuple[int | s
     """The shape of a result; a dynamic dimension has the name that an argument gave it, or None."""
     if not isinstance(value, Tracer) or value._shape is None:
         return _static(value)
-    names = (n.text if isinstance(n, Dim) else n for n in value._shape)
+    names = (n.text if isinstance(n, Dim) else known(n) for n in value._shape)
     return tuple(n if isinstance(n, int) or n in dimension_names else None for n in names)
 
 
 def _static(value: Any) -> tuple[int | None, ...]:
-    return value.type.shape if isinstance(value, Tracer) else tuple(value.shape)
+    return value.type.static_shape if isinstance(value, Tracer) else tuple(value.shape)
 
 
 def _argument(frame: Frame, parameter: Parameter) -> Any:

@@ -27,7 +27,7 @@ from ..base import Pass
 from ..ir.aliases import Operation, Value
 from ..ir.functions import functions
 from ..ir.marks import BARRIER
-from . import forms as forms  # fills the table of lowerings
+from .forms import LOWERINGS
 from .lowering import Lowering
 from .plan import hints_of, target_of
 
@@ -51,7 +51,7 @@ class _Conversion:
         self.context = module.context
         self.codec = Codec(self.context)
         self.reader = Reader(self.codec)
-        self.lowering = Lowering(module, target_of(module), hints_of(module))
+        self.lowering = Lowering(module, target_of(module), LOWERINGS, hints_of(module))
         self.builder = self.lowering.builder
         self.declared: dict[mlir.ir.Value, ValueType] = {}
         self.failure: AdzeError | None = None

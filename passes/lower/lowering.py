@@ -1,9 +1,9 @@
 """How an op finds its lowering: the context that a lowering function takes, and the table of them.
 
 Input: an op of adze with lowered operands. Output: the lowered values of its results.
-Idea: a lowering is a function `(ctx, *operands, **attributes)`, registered by `@lowers` in a file of `forms/`
-for an op class or for a family of them; the table is closed once `forms` is imported. What belongs to the
-module is in `Lowering`, what belongs to one op in its `LoweringContext`: there is no other state.
+Idea: a lowering is a function `(ctx, *operands, **attributes)` in a file of `forms/`, for an op class or for
+a family of them; `forms.LOWERINGS` is the table. What belongs to the module is in `Lowering`, what belongs to
+one op in its `LoweringContext`: there is no other state.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 Lowered: TypeAlias = "Value | tuple[Value, ...] | None"
 LoweringFunction: TypeAlias = Callable[..., Lowered]
-Registered = TypeVar("Registered", bound=LoweringFunction)
-
-TABLE: dict[type[Op], LoweringFunction] = {}
+LoweringTable: TypeAlias = dict[type[Op], LoweringFunction]
 
 
 class ModuleFunctions:
@@ -120,9 +118,12 @@ class LoweringContext:
 
 
 class Lowering:
-    """The state of lowering one module for one target."""
+    """The state of lowering one module for one target by a table of lowerings."""
 
-    def __init__(self, module: ir.Module, target: Target, hints: ModuleHints | None = None) -> None:
+    def __init__(
+        self, module: ir.Module, target: Target, table: LoweringTable, hints: ModuleHints | None = None
+    ) -> None:
+        self.table = table
         self.target = target
         self.hints = hints or ModuleHints()
         self.builder = LinalgBuilder(module.context, TargetKind(target.kind))
@@ -140,7 +141,7 @@ class Lowering:
         attributes: Mapping[str, object],
     ) -> tuple[Value, ...]:
         """The lowered results of one op, emitted at the ambient insertion point."""
-        function = lowering_of(op)
+        function = lowering_of(op, self.table)
         ctx = LoweringContext(
             self.target,
             self.hints,
@@ -164,22 +165,9 @@ class Lowering:
         self.uses[value] = max(self.uses.get(value, 0) - 1, 0) + sum(1 for _ in result.uses)
 
 
-def lowers(*classes: type[Op]) -> Callable[[Registered], Registered]:
-    """Register a function as the lowering of op classes, or of all members of families."""
-
-    def register(function: Registered) -> Registered:
-        for op in classes:
-            if op in TABLE:
-                raise TypeError(f"{op.__name__} has a lowering already: {TABLE[op].__name__}")
-            TABLE[op] = function
-        return function
-
-    return register
-
-
-def lowering_of(op: type[Op]) -> LoweringFunction:
-    """The lowering of an op: its own, or that of its nearest family."""
+def lowering_of(op: type[Op], table: LoweringTable) -> LoweringFunction:
+    """The lowering of an op in `table`: its own, or that of its nearest family."""
     for base in op.__mro__:
-        if base in TABLE:
-            return TABLE[base]
+        if base in table:
+            return table[base]
     raise MissingRuleError(f"op 'adze.{op.name}' cannot be lowered: passes/lower/forms has nothing for it")

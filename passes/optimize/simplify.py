@@ -234,7 +234,7 @@ def _key(operation: Operation, application: Application) -> tuple[object, ...]:
 
 def _is_small(type_: TensorType) -> bool:
     total = 1
-    for n in type_.shape:
+    for n in type_.static_shape:
         if n is None:
             return False
         total *= n

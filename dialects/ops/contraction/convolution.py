@@ -66,10 +66,9 @@ class ConvGeneral(Op):
         out_features, in_features, *kernel = (rhs.shape[a] for a in attributes.rhs_spec)
         _require_groups((lhs, rhs), batch, features, in_features, out_features, attributes)
         positions = [
-            None if n is None or m is None else output_size(n, m, *_along(window, axis))
-            for axis, (n, m) in enumerate(zip(image, kernel, strict=True))
+            _positions(n, m, window, axis) for axis, (n, m) in enumerate(zip(image, kernel, strict=True))
         ]
-        sizes = (None if batch is None else batch // attributes.batch_group_count, out_features, *positions)
+        sizes = (_quotient(batch, attributes.batch_group_count), out_features, *positions)
         shape: list[Dimension] = [None] * lhs.rank
         for axis, n in zip(attributes.out_spec, sizes, strict=True):
             shape[axis] = n
@@ -80,7 +79,7 @@ class ConvGeneral(Op):
         cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, object]
     ) -> int:
         """One multiplication and one addition for each element of the result and weight of its window."""
-        features = operands[1].shape[Convolution.of(attributes).rhs_spec[0]] or 1
+        features = operands[1].static_shape[Convolution.of(attributes).rhs_spec[0]] or 1
         return 2 * element_count(results[0]) * (element_count(operands[1]) // max(features, 1))
 
     @staticmethod
@@ -122,6 +121,24 @@ class ConvGeneral(Op):
         return [batched_convolution(b, size, operands, batched, attributes)], [True]
 
 
+def _positions(size: Dimension, kernel: Dimension, window: Window, axis: int) -> Dimension:
+    """How many positions the window has; the size itself where the padding makes up for the window."""
+    if not isinstance(kernel, int):
+        return None
+    if isinstance(size, int):
+        return output_size(size, kernel, *_along(window, axis))
+    stride, (low, high), (spread, dilation) = _along(window, axis)
+    is_kept = stride == spread == 1 and low + high == dilation * (kernel - 1)
+    return size if is_kept else None
+
+
+def _quotient(size: Dimension, groups: int) -> Dimension:
+    """The size of a group, None where it is not known."""
+    if groups == 1:
+        return size
+    return size // groups if isinstance(size, int) else None
+
+
 def _along(window: Window, axis: int) -> tuple[int, tuple[int, int], tuple[int, int]]:
     """Stride, padding and dilations of one spatial axis, as `output_size` takes them."""
     low, high = window.padding[axis]
@@ -159,20 +176,20 @@ def _require_groups(
         "conv_general: only one of feature_group_count and batch_group_count may exceed 1",
     )
     require(
-        features is None or features % feature_groups == 0,
+        not isinstance(features, int) or features % feature_groups == 0,
         f"conv_general: feature_group_count {feature_groups} does not divide the features of {shown}",
     )
     require(
-        features is None or same_dimension(features // feature_groups, in_features),
+        same_dimension(_quotient(features, feature_groups), in_features),
         f"conv_general: the image has {features} features in {feature_groups} groups, "
         f"the kernel expects {in_features} a group: {shown}",
     )
     require(
-        out_features is None or out_features % (feature_groups * batch_groups) == 0,
+        not isinstance(out_features, int) or out_features % (feature_groups * batch_groups) == 0,
         f"conv_general: the groups do not divide the {out_features} output features of {shown}",
     )
     require(
-        batch is None or batch % batch_groups == 0,
+        not isinstance(batch, int) or batch % batch_groups == 0,
         f"conv_general: batch_group_count {batch_groups} does not divide the batch of {shown}",
     )
 

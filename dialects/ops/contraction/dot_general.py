@@ -27,7 +27,7 @@ from ...op import (
     stated,
 )
 from ...protocols import Batched, Builder, Cotangents, Size, Tangent, Tangents, Value, Values
-from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, TensorType, dtype_name, same_dimension
+from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, TensorType, dtype_name, known, same_dimension
 from ..elementwise.family import total
 from ..reduction import accumulation_dtype
 from ..shape.rearrange import Transpose
@@ -104,7 +104,8 @@ class DotGeneral(Op):
         left_axes = attributes.operand_axes(x.rank, 0)
         right_axes = attributes.operand_axes(y.rank, 1)
         shared = [
-            y.shape[j] if x.shape[i] is None else x.shape[i] for i, j in zip(batch[0], batch[1], strict=True)
+            y.shape[j] if known(x.shape[i]) is None else x.shape[i]
+            for i, j in zip(batch[0], batch[1], strict=True)
         ]
         free = [*(x.shape[a] for a in left_axes.free), *(y.shape[a] for a in right_axes.free)]
         return TensorType((*shared, *free), dtype)
@@ -114,7 +115,7 @@ class DotGeneral(Op):
         cls, operands: Sequence[TensorType], results: Sequence[TensorType], attributes: Mapping[str, object]
     ) -> int:
         """One multiplication and one addition for each product."""
-        depth = prod(operands[0].shape[axis] or 1 for axis in Product.of(attributes).contracting[0])
+        depth = prod(operands[0].static_shape[axis] or 1 for axis in Product.of(attributes).contracting[0])
         return 2 * depth * element_count(results[0])
 
     @staticmethod

@@ -29,7 +29,7 @@ from ...protocols import (
     Values,
     WithTangents,
 )
-from ...types import ANY, INEXACT, TensorType, same_dimension
+from ...types import ANY, INEXACT, Dimension, TensorType, same_dimension
 from .call import RESULTS, Passed
 from .values import (
     Flags,
@@ -71,7 +71,7 @@ class Scan(Op):
         body: str,
         constant_count: int,
         carry_count: int,
-        length: tuple[int | None, ...],
+        length: tuple[Dimension, ...],
         reverse: bool,
         results: tuple[TensorType, ...],
     ) -> tuple[TensorType, ...]:

@@ -73,7 +73,7 @@ def zeros_of(b: Builder, type_: ValueType) -> Value:
     """Zeros of a static type."""
     if not isinstance(type_, TensorType) or not type_.is_static:
         raise MissingRuleError(f"zeros of type {type_} are needed where its dynamic sizes are not known")
-    return b.full(0, tuple(n for n in type_.shape if n is not None), type_.dtype)
+    return b.full(0, tuple(n for n in type_.static_shape if n is not None), type_.dtype)
 
 
 def zeros_where_none(b: Builder, values: Sequence[Tangent], like: Values) -> list[Value]:

@@ -28,7 +28,7 @@ from ...protocols import (
 from ...types import ANY, INT32, INTEGERS, Dimension, TensorType, storage
 from ..elementwise.family import repeated
 from ..shape.rearrange import states_own_shape
-from .windows import WindowMap
+from .windows import WindowMap, fits
 
 
 class DynamicSlice(Op):
@@ -43,7 +43,7 @@ class DynamicSlice(Op):
     attributes = {"slice_sizes": sizes("the shape of the window")}
 
     @staticmethod
-    def infer(x: TensorType, *start_indices: TensorType, slice_sizes: tuple[int | None, ...]) -> TensorType:
+    def infer(x: TensorType, *start_indices: TensorType, slice_sizes: tuple[Dimension, ...]) -> TensorType:
         _check_window("dynamic_slice", x, slice_sizes, start_indices)
         return x.with_shape(slice_sizes)
 
@@ -207,7 +207,7 @@ def _in_one_dtype(b: Builder, indices: Values) -> Values:
 
 
 def _check_window(
-    op: str, x: TensorType, window: tuple[int | None, ...], starts: Sequence[TensorType]
+    op: str, x: TensorType, window: tuple[Dimension, ...], starts: Sequence[TensorType]
 ) -> None:
     """Raise `TypeCheckError` unless the window has x's rank, fits into it, and has one start an axis."""
     require(len(window) == x.rank, f"{op}: the window {window} must have the rank of {x}")
@@ -215,8 +215,7 @@ def _check_window(
     for start in starts:
         require(start.rank == 0, f"{op}: start indices must be 0-d, got {start}")
     for n, size in zip(window, x.shape, strict=True):
-        fits = n is None or size is None or 0 <= n <= size
-        require(fits, f"{op}: the window {window} does not fit into {x}")
+        require(fits(n, size, hidden=False), f"{op}: the window {window} does not fit into {x}")
 
 
 def _window(shape: tuple[int, ...], starts: Sequence[np.ndarray], window: Sequence[int]) -> tuple[slice, ...]:

@@ -25,7 +25,7 @@ from ...protocols import (
     Value,
     Values,
 )
-from ...types import ANY, COMPLEX, INTEGERS, N, TensorType, from_storage, storage
+from ...types import ANY, COMPLEX, INTEGERS, Dimension, N, TensorType, from_storage, storage
 from .windows import WindowMap, check_batching, fits
 
 
@@ -77,7 +77,7 @@ class Gather(Op):
     record = Windows
 
     @staticmethod
-    def infer(x: TensorType, start_indices: TensorType, *, attributes: Windows[int | None]) -> TensorType:
+    def infer(x: TensorType, start_indices: TensorType, *, attributes: Windows[Dimension]) -> TensorType:
         numbers, slice_sizes = attributes.map(x.rank, start_indices.rank), attributes.slice_sizes
         numbers.check("gather", start_indices.shape[-1] if start_indices.rank else None)
         require(len(slice_sizes) == x.rank, f"gather: slice_sizes {slice_sizes} must have the rank of {x}")

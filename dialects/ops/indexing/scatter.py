@@ -210,7 +210,7 @@ def _chosen(b: Builder, zeros: Value, indices: Value, updates: Value, attributes
     if len(numbers.start_index_map) != 1 or numbers.start_index_map != numbers.collapsed:
         return None
     (axis,) = numbers.collapsed
-    size = kind.shape[axis]
+    size = kind.static_shape[axis]
     whole = all(
         isinstance(shape[k], int) and shape[k] == kind.shape[a]
         for k, a in zip(numbers.offset_dims, numbers.window_axes, strict=True)

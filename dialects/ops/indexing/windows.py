@@ -16,7 +16,7 @@ import numpy as np
 
 from ...errors import TypeCheckError
 from ...op import require, require_axes
-from ...types import N, TensorType, same_dimension
+from ...types import Dimension, N, TensorType, same_dimension
 
 
 class Coordinate(NamedTuple):
@@ -43,7 +43,7 @@ class WindowMap:
     operand_batching: tuple[int, ...]
     indices_batching: tuple[int, ...]
 
-    def check(self, op: str, components: int | None) -> None:
+    def check(self, op: str, components: Dimension) -> None:
         """Raise `TypeCheckError` unless the numbers fit the ranks and each other."""
         if self.indices_rank < 1:
             raise TypeCheckError(
@@ -65,7 +65,7 @@ class WindowMap:
             f"window axes {self.window_axes}",
         )
         require(
-            components is None or components == len(self.start_index_map),
+            same_dimension(components, len(self.start_index_map)),
             f"{op}: the index vector has {components} entries, start_index_map {self.start_index_map} "
             f"expects {len(self.start_index_map)}",
         )
@@ -182,13 +182,13 @@ def scatter_window(numbers: WindowMap, updates: Sequence[N]) -> tuple[N | int, .
     return tuple(window)
 
 
-def fits(n: int | None, size: int | None, hidden: bool) -> bool:
+def fits(n: Dimension, size: Dimension, hidden: bool) -> bool:
     """Whether a window of `n` may lie on an axis of `size`, where both are known.
 
     An axis of size 0 that the result lacks, or that is the batch, has windows of 1: there is no element for
     them, and `gather` and `scatter` say what then happens.
     """
-    return n is None or size is None or 0 <= n <= size or (hidden and size == 0)
+    return not isinstance(n, int) or not isinstance(size, int) or 0 <= n <= size or (hidden and size == 0)
 
 
 def check_batching(op: str, numbers: WindowMap, x: TensorType, indices: TensorType) -> None:

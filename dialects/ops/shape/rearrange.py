@@ -18,6 +18,7 @@ from ...op import (
     Linear,
     Op,
     Operand,
+    family_rule,
     integer,
     ints,
     require,
@@ -38,7 +39,7 @@ from ...protocols import (
     Value,
     Values,
 )
-from ...types import ANY, TensorType, merge_shapes
+from ...types import ANY, Dimension, TensorType, merge_shapes, same_dimension
 from ..constants import Dim
 from ..elementwise.family import repeated
 
@@ -51,8 +52,9 @@ class Movement(Op):
     operands: ClassVar[tuple[Operand, ...]] = (Operand("x", ANY),)
 
     @classmethod
+    @family_rule
     def jvp(
-        cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
+        cls, /, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
     ) -> Tangents:
         """The tangent moves as the operand does."""
         return b.apply(cls, tangents, attributes)[0]
@@ -70,7 +72,7 @@ class BroadcastInDim(Movement):
     attributes = {"shape": sizes("the result's shape"), "dimensions": ints("where each axis of x goes")}
 
     @staticmethod
-    def infer(x: TensorType, *, shape: tuple[int | None, ...], dimensions: tuple[int, ...]) -> TensorType:
+    def infer(x: TensorType, *, shape: tuple[Dimension, ...], dimensions: tuple[int, ...]) -> TensorType:
         require_axes("broadcast_in_dim", "dimensions", dimensions, len(shape))
         require(
             len(dimensions) == x.rank,
@@ -80,7 +82,7 @@ class BroadcastInDim(Movement):
         for axis, dimension in enumerate(dimensions):
             size, target = x.shape[axis], shape[dimension]
             require(
-                size in (1, None, target) or target is None,
+                size == 1 or same_dimension(size, target),
                 f"broadcast_in_dim: axis {axis} of {x} cannot become size {target}",
             )
         return TensorType(shape, x.dtype)
@@ -149,8 +151,11 @@ class Reshape(Movement):
     attributes = {"shape": sizes("the result's shape")}
 
     @staticmethod
-    def infer(x: TensorType, *, shape: tuple[int | None, ...]) -> TensorType:
-        require(all(n is None or n >= 0 for n in shape), f"reshape: shape {shape} has a negative size")
+    def infer(x: TensorType, *, shape: tuple[Dimension, ...]) -> TensorType:
+        require(
+            all(not isinstance(n, int) or n >= 0 for n in shape),
+            f"reshape: shape {shape} has a negative size",
+        )
         have, want = _count(x.shape), _count(shape)
         require(
             have is None or want is None or have == want,
@@ -255,8 +260,7 @@ class Concatenate(Movement):
             f"concatenate: operands must agree in all axes but {axis}, got {', '.join(map(str, xs))}",
         )
         assert others is not None
-        along = [x.shape[axis] for x in xs]
-        total = None if None in along else sum(n for n in along if n is not None)
+        total = _sum([x.shape[axis] for x in xs])
         return TensorType((*others[:axis], total, *others[axis:]), dtype)
 
     @staticmethod
@@ -343,7 +347,7 @@ def states_own_shape(b: Builder, x: Value, shape: Sequence[Size]) -> bool:
     )
 
 
-def _states_size(b: Builder, x: Value, axis: int, stated: Size, size: int | None) -> bool:
+def _states_size(b: Builder, x: Value, axis: int, stated: Size, size: Dimension) -> bool:
     if isinstance(stated, int) or size is not None:
         return isinstance(stated, int) and stated == size
     source = b.defining(stated)
@@ -364,12 +368,21 @@ def _kept_axes(before: TensorType, after: TensorType) -> list[int] | None:
     return kept if has_same else None
 
 
-def _count(shape: tuple[int | None, ...]) -> int | None:
+def _count(shape: tuple[Dimension, ...]) -> int | None:
     """The number of elements of a shape, None where it depends on a dynamic size."""
-    known = [n for n in shape if n is not None]
-    if 0 in known:
+    static = [n for n in shape if isinstance(n, int)]
+    if 0 in static:
         return 0
-    return math.prod(known) if len(known) == len(shape) else None
+    return math.prod(static) if len(static) == len(shape) else None
+
+
+def _sum(sizes: Sequence[Dimension]) -> Dimension:
+    """The sum of sizes: a dynamic one where all others are 0, None where a dynamic one is added to others."""
+    static = [n for n in sizes if isinstance(n, int)]
+    if len(static) == len(sizes):
+        return sum(static)
+    nonzero = [n for n in sizes if n != 0]
+    return nonzero[0] if len(nonzero) == 1 else None
 
 
 def _is_one(size: Size) -> bool:

@@ -25,7 +25,7 @@ from ...protocols import (
     Value,
     Values,
 )
-from ...types import ANY, BOOL, N, TensorType
+from ...types import ANY, BOOL, Dimension, N, NamedSize, TensorType
 from ..elementwise.family import repeated
 from .rearrange import Movement, states_own_shape
 
@@ -56,7 +56,7 @@ class Slice(Movement):
     record = Bounds
 
     @staticmethod
-    def infer(x: TensorType, *, attributes: Bounds[int | None]) -> TensorType:
+    def infer(x: TensorType, *, attributes: Bounds[Dimension]) -> TensorType:
         start, limit, strides = attributes.start, attributes.limit, attributes.strides
         require(
             len(start) == len(limit) == len(strides) == x.rank,
@@ -68,15 +68,20 @@ class Slice(Movement):
         )
 
     @staticmethod
-    def _size(x: TensorType, axis: int, start: int | None, limit: int | None, stride: int) -> int | None:
+    def _size(x: TensorType, axis: int, start: Dimension, limit: Dimension, stride: int) -> Dimension:
         require(stride >= 1, f"slice: stride {stride} of axis {axis} must be at least 1")
-        require(start is None or start >= 0, f"slice: start {start} of axis {axis} of {x} is negative")
+        require(
+            not isinstance(start, int) or start >= 0,
+            f"slice: start {start} of axis {axis} of {x} is negative",
+        )
         size = x.shape[axis]
         require(
-            limit is None or size is None or limit <= size,
+            not isinstance(limit, int) or not isinstance(size, int) or limit <= size,
             f"slice: limit {limit} of axis {axis} is beyond the end of {x}",
         )
-        if start is None or limit is None:
+        if start == 0 and stride == 1 and isinstance(limit, NamedSize):
+            return limit
+        if not isinstance(start, int) or not isinstance(limit, int):
             return None
         require(start <= limit, f"slice: start {start} of axis {axis} of {x} is after its limit {limit}")
         return -(-(limit - start) // stride)
@@ -137,7 +142,7 @@ class Pad(Movement):
     record = Padding
 
     @staticmethod
-    def infer(x: TensorType, padding_value: TensorType, *, attributes: Padding[int | None]) -> TensorType:
+    def infer(x: TensorType, padding_value: TensorType, *, attributes: Padding[Dimension]) -> TensorType:
         low, high, interior = attributes.low, attributes.high, attributes.interior
         require_same_dtype("pad", x, padding_value)
         require(padding_value.rank == 0, f"pad: padding_value must be 0-d, got {padding_value}")
@@ -151,9 +156,11 @@ class Pad(Movement):
         )
 
     @staticmethod
-    def _size(x: TensorType, axis: int, low: int | None, high: int | None, interior: int) -> int | None:
+    def _size(x: TensorType, axis: int, low: Dimension, high: Dimension, interior: int) -> Dimension:
         size = x.shape[axis]
-        if size is None or low is None or high is None:
+        if low == high == interior == 0:
+            return size
+        if not isinstance(size, int) or not isinstance(low, int) or not isinstance(high, int):
             return None
         padded = low + high + size + interior * max(size - 1, 0)
         require(padded >= 0, f"pad: low {low} and high {high} leave a negative size of axis {axis} of {x}")

@@ -1,41 +1,125 @@
-"""The lowerings of ops to linalg, one file a family; importing them fills the table of `lowering.py`."""
+"""The table of lowerings: the function that lowers each op of adze to linalg, one file a family of ops."""
 
-from . import (
-    branches,
-    calls,
-    collectives,
-    constants,
-    contraction,
-    convolution,
-    cumulative,
-    effects,
-    elementwise,
-    identities,
-    indexing,
-    movement,
-    ordering,
-    randomness,
-    reductions,
-    scans,
-    while_loops,
+from __future__ import annotations
+
+from typing import Final
+
+from ....dialects.ops.collectives import AxisGather, AxisSum
+from ....dialects.ops.constants import (
+    Constant,
+    Dim,
+    Iota,
+    SizeArithmetic,
+    SizeCheck,
+    SizeConstant,
+    SizeToArray,
 )
+from ....dialects.ops.contraction.convolution import ConvGeneral
+from ....dialects.ops.contraction.dot_general import DotGeneral
+from ....dialects.ops.control.call import CallLike
+from ....dialects.ops.control.cond import Cond
+from ....dialects.ops.control.scan import Scan
+from ....dialects.ops.control.while_loop import While
+from ....dialects.ops.custom_rules.derivatives import (
+    CheckpointName,
+    OptimizationBarrier,
+    StopGradient,
+    UndefinedValue,
+)
+from ....dialects.ops.effects import Check, Print
+from ....dialects.ops.elementwise.family import Elementwise
+from ....dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
+from ....dialects.ops.indexing.gather import Gather
+from ....dialects.ops.indexing.scatter import Scatter
+from ....dialects.ops.ordering import Sort, TopK
+from ....dialects.ops.random import RandomBits
+from ....dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
+from ....dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
+from ....dialects.ops.shape.slicing import Pad, Slice
+from ..lowering import LoweringTable
+from .branches import lower_cond
+from .calls import lower_call
+from .collectives import lower_axis_gather, lower_axis_sum
+from .constants import (
+    lower_constant,
+    lower_dim,
+    lower_size_arithmetic,
+    lower_size_check,
+    lower_size_constant,
+    lower_size_to_array,
+)
+from .contraction import lower_dot_general
+from .convolution import lower_convolution
+from .cumulative import lower_cumulative
+from .effects import lower_check, lower_print
+from .elementwise import lower_elementwise
+from .identities import (
+    lower_checkpoint_name,
+    lower_optimization_barrier,
+    lower_stop_gradient,
+    lower_undefined_value,
+)
+from .indexing import lower_dynamic_slice, lower_dynamic_update_slice, lower_gather, lower_scatter
+from .movement import (
+    lower_broadcast_in_dim,
+    lower_concatenate,
+    lower_iota,
+    lower_pad,
+    lower_reshape,
+    lower_reverse,
+    lower_slice,
+    lower_transpose,
+)
+from .ordering import lower_sort, lower_top_k
+from .randomness import lower_random_bits
+from .reductions import lower_argument_extremum, lower_reduction
+from .scans import lower_scan
+from .while_loops import lower_while
 
-__all__ = [
-    "branches",
-    "calls",
-    "collectives",
-    "constants",
-    "contraction",
-    "convolution",
-    "cumulative",
-    "effects",
-    "elementwise",
-    "identities",
-    "indexing",
-    "movement",
-    "ordering",
-    "randomness",
-    "reductions",
-    "scans",
-    "while_loops",
-]
+LOWERINGS: Final[LoweringTable] = {
+    # constants and sizes
+    Constant: lower_constant,
+    Iota: lower_iota,
+    Dim: lower_dim,
+    SizeConstant: lower_size_constant,
+    SizeArithmetic: lower_size_arithmetic,
+    SizeToArray: lower_size_to_array,
+    SizeCheck: lower_size_check,
+    RandomBits: lower_random_bits,
+    # elementwise ops and reductions
+    Elementwise: lower_elementwise,
+    Reduction: lower_reduction,
+    ArgumentExtremum: lower_argument_extremum,
+    Cumulative: lower_cumulative,
+    DotGeneral: lower_dot_general,
+    ConvGeneral: lower_convolution,
+    # movement
+    BroadcastInDim: lower_broadcast_in_dim,
+    Reshape: lower_reshape,
+    Transpose: lower_transpose,
+    Reverse: lower_reverse,
+    Slice: lower_slice,
+    Pad: lower_pad,
+    Concatenate: lower_concatenate,
+    DynamicSlice: lower_dynamic_slice,
+    DynamicUpdateSlice: lower_dynamic_update_slice,
+    Gather: lower_gather,
+    Scatter: lower_scatter,
+    Sort: lower_sort,
+    TopK: lower_top_k,
+    # control
+    CallLike: lower_call,
+    Cond: lower_cond,
+    Scan: lower_scan,
+    While: lower_while,
+    # rules, effects and collectives
+    StopGradient: lower_stop_gradient,
+    CheckpointName: lower_checkpoint_name,
+    OptimizationBarrier: lower_optimization_barrier,
+    UndefinedValue: lower_undefined_value,
+    Check: lower_check,
+    Print: lower_print,
+    AxisSum: lower_axis_sum,
+    AxisGather: lower_axis_gather,
+}
+"""The lowering of each op, or of all members of a family."""

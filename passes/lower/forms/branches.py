@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....dialects import mlir
-from ....dialects.ops.control.cond import Cond
 from ....dialects.types import INT32, TensorType
 from ..builder import LinalgBuilder, Type, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from .bodies import call_body, dynamic_sizes, result_tensor_types, tie_shape
 
 
-@lowers(Cond)
 def lower_cond(
     ctx: LoweringContext,
     index: Value,

@@ -6,13 +6,11 @@ The callee is a function of the same module, lowered beside its caller.
 from __future__ import annotations
 
 from ....dialects import mlir
-from ....dialects.ops.control.call import CallLike
 from ..builder import Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from .bodies import result_tensor_types
 
 
-@lowers(CallLike)
 def lower_call(
     ctx: LoweringContext, *operands: Value, callee: str, **attributes: object
 ) -> tuple[Value, ...]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....dialects.ops.collectives import AxisGather, AxisSum
 from ....dialects.types import INT64
 from ..builder import Size, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..scalars import Scalars
 from .movement import broadcast
 
 
-@lowers(AxisSum)
 def lower_axis_sum(
     ctx: LoweringContext, x: Value, index: Value, *, axis_name: str, length: tuple[Size, ...]
 ) -> Value:
@@ -26,7 +24,6 @@ def lower_axis_sum(
     return ctx.builder.map_elements(ctx.result_type.dtype, rule, x)
 
 
-@lowers(AxisGather)
 def lower_axis_gather(
     ctx: LoweringContext, x: Value, index: Value, *, axis_name: str, length: tuple[Size, ...]
 ) -> Value:

@@ -8,39 +8,33 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.constants import Constant, Dim, SizeArithmetic, SizeCheck, SizeConstant, SizeToArray
 from ....dialects.types import INT64, from_storage
 from ..builder import Size, SizeOperation, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 
 
-@lowers(Constant)
 def lower_constant(ctx: LoweringContext, *, value: np.ndarray, dtype: np.dtype) -> Value:
     """`arith.constant`."""
     return ctx.builder.constant(from_storage(value, dtype))
 
 
-@lowers(Dim)
 def lower_dim(ctx: LoweringContext, x: Value, *, axis: int) -> Value:
     """The size of an axis, as it is remembered."""
     b = ctx.builder
     return b.size_value(b.shape(x)[axis])
 
 
-@lowers(SizeConstant)
 def lower_size_constant(ctx: LoweringContext, *, value: int) -> Value:
     """`arith.constant` of type `index`."""
     return ctx.builder.size_value(value)
 
 
-@lowers(SizeArithmetic)
 def lower_size_arithmetic(ctx: LoweringContext, m: Size, n: Size) -> Value:
     """An op of `arith` on `index` values."""
     name: SizeOperation = ctx.op.name  # type: ignore[assignment]
     return ctx.builder.size_arithmetic(name, m, n)
 
 
-@lowers(SizeToArray)
 def lower_size_to_array(ctx: LoweringContext, n: Size, *, dtype: np.dtype) -> Value:
     """`tensor.from_elements` of the size, converted."""
     b = ctx.builder
@@ -48,7 +42,6 @@ def lower_size_to_array(ctx: LoweringContext, n: Size, *, dtype: np.dtype) -> Va
     return mlir.tensor.from_elements(b.tensor_type((), dtype), [scalar])
 
 
-@lowers(SizeCheck)
 def lower_size_check(ctx: LoweringContext, m: Size, n: Size, *, message: str) -> None:
     """`cf.assert` that two sizes are equal, unless they are known to be."""
     ctx.builder.require_equal(m, n, message)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....dialects.ops.contraction.dot_general import Axes, DotGeneral, Pairs, operand_axes
+from ....dialects.ops.contraction.dot_general import Axes, Pairs, operand_axes
 from ....dialects.ops.reduction import accumulation_dtype
 from ..builder import LinalgBuilder, Size, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..tuning import configuration
 from .reductions import reduce_axes
 from .tensor_ops import (
@@ -43,7 +43,6 @@ class Factor:
     axes: str
 
 
-@lowers(DotGeneral)
 def lower_dot_general(
     ctx: LoweringContext, x: Value, y: Value, *, contracting: Pairs, batch: Pairs, dtype: np.dtype
 ) -> Value:

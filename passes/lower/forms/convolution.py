@@ -21,12 +21,11 @@ from typing import Final
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.contraction.convolution import ConvGeneral
 from ....dialects.ops.contraction.convolution_window import Layout, Window, phases_of
 from ....dialects.ops.reduction import accumulation_dtype
 from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..tuning import configuration
 from .contraction import Factor, is_one, matrix_product
 from .large_windows import permuted_copy, product_at_each_position
@@ -45,7 +44,6 @@ from .tensor_ops import (
 _NAMED: Final = {1: "conv_1d_nwc_wcf", 2: "conv_2d_nhwc_hwcf", 3: "conv_3d_ndhwc_dhwcf"}
 
 
-@lowers(ConvGeneral)
 def lower_convolution(
     ctx: LoweringContext,
     lhs: Value,

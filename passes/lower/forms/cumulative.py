@@ -15,7 +15,7 @@ from ....dialects import mlir
 from ....dialects.ops.reduction import Cumulative, accumulation_dtype
 from ....dialects.types import COMPLEX128
 from ..builder import LinalgBuilder, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..tuning import configuration
 from .reductions import combine
 from .tensor_ops import (
@@ -30,7 +30,6 @@ from .tensor_ops import (
 )
 
 
-@lowers(Cumulative)
 def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool) -> Value:
     """Running values along `axis`, from its end when `reverse`."""
     assert issubclass(ctx.op, Cumulative)

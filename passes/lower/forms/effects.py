@@ -11,20 +11,17 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.effects import Check, Print
 from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, INT64
 from ..builder import LinalgBuilder, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from .tensor_ops import convert_elements
 
 
-@lowers(Check)
 def lower_check(ctx: LoweringContext, predicate: Value, *, message: str) -> None:
     """`cf.assert` on the only element of `predicate`."""
     mlir.cf.assert_(mlir.tensor.extract(predicate, []), message)
 
 
-@lowers(Print)
 def lower_print(ctx: LoweringContext, *values: Value, format: str) -> None:
     """`flow.tensor.trace` of the arrays under the label `format`."""
     b = ctx.builder

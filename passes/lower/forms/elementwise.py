@@ -11,13 +11,11 @@ from functools import cache
 
 import numpy as np
 
-from ....dialects.ops.elementwise.family import Elementwise
 from ..builder import ScalarRule, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..scalars import Scalars
 
 
-@lowers(Elementwise)
 def lower_elementwise(ctx: LoweringContext, *operands: Value, **attributes: object) -> Value:
     """`linalg.generic` over all elements."""
     dtypes = tuple(t.dtype for t in ctx.operand_tensors)

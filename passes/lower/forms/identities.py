@@ -5,36 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....dialects.errors import MissingRuleError
-from ....dialects.ops.custom_rules.derivatives import (
-    CheckpointName,
-    OptimizationBarrier,
-    StopGradient,
-    UndefinedValue,
-)
 from ....dialects.types import TensorType
 from ..builder import Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 
 
-@lowers(StopGradient)
 def lower_stop_gradient(ctx: LoweringContext, x: Value) -> Value:
     """The operand."""
     return x
 
 
-@lowers(CheckpointName)
 def lower_checkpoint_name(ctx: LoweringContext, x: Value, *, label: str) -> Value:
     """The operand."""
     return x
 
 
-@lowers(OptimizationBarrier)
 def lower_optimization_barrier(ctx: LoweringContext, *xs: Value) -> tuple[Value, ...]:
     """The operands behind barriers that IREE does not fuse through."""
     return tuple(ctx.builder.materialise(x) for x in xs)
 
 
-@lowers(UndefinedValue)
 def lower_undefined_value(ctx: LoweringContext, *, message: str, results: Sequence[TensorType]) -> None:
     """A value without a definition is used: the error says why there is none."""
     raise MissingRuleError(message)

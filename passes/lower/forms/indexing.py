@@ -15,20 +15,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
-from ....dialects.ops.indexing.gather import Gather, Windows
-from ....dialects.ops.indexing.scatter import Scatter, Updates
+from ....dialects.ops.indexing.gather import Windows
+from ....dialects.ops.indexing.scatter import Updates
 from ....dialects.ops.indexing.windows import WindowMap, scatter_window
 from ....dialects.types import BOOL, INT64, TensorType, from_storage
 from ..builder import LinalgBuilder, Size, Type, Value
 from ..iree.overwritten_arguments import owned
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..tuning import configuration
 from .movement import empty_like, reshape
 from .tensor_ops import extract_slice, extractable, insert_slice, size_product
 
 
-@lowers(DynamicSlice)
 def lower_dynamic_slice(ctx: LoweringContext, x: Value, *starts: Value, slice_sizes: Sequence[Size]) -> Value:
     """`tensor.extract_slice` at clamped offsets."""
     b = ctx.builder
@@ -39,7 +37,6 @@ def lower_dynamic_slice(ctx: LoweringContext, x: Value, *starts: Value, slice_si
     return extract_slice(b, x, offsets, sizes, [1] * len(sizes))
 
 
-@lowers(DynamicUpdateSlice)
 def lower_dynamic_update_slice(ctx: LoweringContext, x: Value, update: Value, *starts: Value) -> Value:
     """`tensor.insert_slice` at clamped offsets."""
     b = ctx.builder
@@ -89,7 +86,6 @@ def _clamp_index(b: LinalgBuilder, dtype: np.dtype, index: Value, last: Size) ->
     return arith.index_cast(mlir.ir.IndexType.get(b.context), clamped), inside
 
 
-@lowers(Gather)
 def lower_gather(
     ctx: LoweringContext,
     x: Value,
@@ -314,7 +310,6 @@ def _true(b: LinalgBuilder) -> Value:
     return b.scalars.constant(BOOL, True)
 
 
-@lowers(Scatter)
 def lower_scatter(
     ctx: LoweringContext,
     x: Value,

@@ -13,13 +13,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.constants import Iota
-from ....dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
-from ....dialects.ops.shape.slicing import Pad, Slice
 from ....dialects.types import INT64
 from ..builder import LinalgBuilder, Size, Value
 from ..iree.overwritten_arguments import owned
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..tuning import configuration
 from .reassociation import matching_groups
 from .tensor_ops import (
@@ -35,7 +32,6 @@ from .tensor_ops import (
 )
 
 
-@lowers(BroadcastInDim)
 def lower_broadcast_in_dim(
     ctx: LoweringContext, x: Value, *, shape: Sequence[Size], dimensions: Sequence[int]
 ) -> Value:
@@ -64,7 +60,6 @@ def broadcast(b: LinalgBuilder, x: Value, shape: Sequence[Size], dimensions: Seq
     return result
 
 
-@lowers(Iota)
 def lower_iota(ctx: LoweringContext, *, shape: Sequence[Size], axis: int, dtype: np.dtype) -> Value:
     """A generic without inputs that yields `linalg.index`."""
     b = ctx.builder
@@ -78,7 +73,6 @@ def lower_iota(ctx: LoweringContext, *, shape: Sequence[Size], axis: int, dtype:
     return b.generic([], [b.empty(shape, dtype)], [b.identity_map(rank)], ["parallel"] * rank, body)
 
 
-@lowers(Reshape)
 def lower_reshape(ctx: LoweringContext, x: Value, *, shape: Sequence[Size]) -> Value:
     """`reshape`."""
     return reshape(ctx.builder, x, shape)
@@ -142,7 +136,6 @@ def empty_like(b: LinalgBuilder, x: Value, shape: Sequence[Size]) -> Value:
     return b.empty_of_element(mlir.ir.RankedTensorType(x.type).element_type, shape)
 
 
-@lowers(Transpose)
 def lower_transpose(ctx: LoweringContext, x: Value, *, permutation: Sequence[int]) -> Value:
     """One `linalg.generic`; a reshape where only axes of size 1 move."""
     b = ctx.builder
@@ -194,7 +187,6 @@ def _move_rows(
     return expand_axes(b, gathered, [list(range(rank)), [rank]], [*leading, shape[rank]])
 
 
-@lowers(Slice)
 def lower_slice(
     ctx: LoweringContext, x: Value, *, start: Sequence[Size], limit: Sequence[Size], strides: Sequence[int]
 ) -> Value:
@@ -223,7 +215,6 @@ def _count_positions(b: LinalgBuilder, first: Size, last: Size, stride: int) -> 
     return b.calculate("size_div", b.calculate("size_add", distance, stride - 1), stride)
 
 
-@lowers(Pad)
 def lower_pad(
     ctx: LoweringContext,
     x: Value,
@@ -309,7 +300,6 @@ def _clamp_size(b: LinalgBuilder, n: Size, most: Size) -> Size:
     return b.calculate("size_min", b.calculate("size_max", n, 0), most)
 
 
-@lowers(Concatenate)
 def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     """`tensor.insert_slice` of each operand into one new tensor.
 
@@ -340,7 +330,6 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     return whole
 
 
-@lowers(Reverse)
 def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
     """`linalg.generic` that reads from the far end (an affine map with a negative stride is refused)."""
     b = ctx.builder

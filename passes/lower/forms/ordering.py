@@ -14,10 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.ordering import Sort, TopK
 from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, INT32, INT64
 from ..builder import LinalgBuilder, Size, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..tuning import configuration
 from .sort_keys import key_dtype, sort_key
 from .sorted_rows import gather_columns, greatest_by_kernel, sorted_by_kernel
@@ -34,7 +33,6 @@ from .tensor_ops import (
 )
 
 
-@lowers(Sort)
 def lower_sort(
     ctx: LoweringContext, *operands: Value, axis: int, num_keys: int, is_stable: bool
 ) -> tuple[Value, ...]:
@@ -82,7 +80,6 @@ def _moved_back(
     return tuple(results)
 
 
-@lowers(TopK)
 def lower_top_k(ctx: LoweringContext, x: Value, *, k: int) -> tuple[Value, Value]:
     """The positions whose rank in falling order is below `k`, and the elements there."""
     b = ctx.builder

@@ -12,15 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.random import PARITY, ROUNDS, RandomBits
+from ....dialects.ops.random import PARITY, ROUNDS
 from ....dialects.types import INT64, UINT32, TensorType
 from ..builder import LinalgBuilder, Size, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from .movement import reshape
 from .tensor_ops import extract_slice, size_product
 
 
-@lowers(RandomBits)
 def lower_random_bits(ctx: LoweringContext, key: Value, *, shape: Sequence[Size], width: int) -> Value:
     """Unsigned integers of `width` bits, a function of the key and the position alone."""
     b = ctx.builder

@@ -14,7 +14,6 @@ import numpy as np
 from ....dialects import mlir
 from ....dialects.ops.reduction import (
     Argmax,
-    ArgumentExtremum,
     Reduction,
     accumulation_dtype,
     greatest,
@@ -22,7 +21,7 @@ from ....dialects.ops.reduction import (
 )
 from ....dialects.types import FLOATS, INT32, INT64
 from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
@@ -48,7 +47,6 @@ def combine(b: LinalgBuilder, name: str, dtype: np.dtype, left: Value, right: Va
     return getattr(b.scalars, _COMBINE[name])(dtype, left, right)
 
 
-@lowers(Reduction)
 def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
     """Reduce `x` along `axes`, in a wider dtype where the sum needs one."""
     assert issubclass(ctx.op, Reduction)
@@ -154,7 +152,6 @@ def _reduction_loops(
     return [whole, *[part] * partial], iterators
 
 
-@lowers(ArgumentExtremum)
 def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_dtype: np.dtype) -> Value:
     """Two vectorisable passes: the extremum, then the least position of an element equal to it.
 

@@ -14,10 +14,9 @@ from math import prod
 from typing import Final
 
 from ....dialects import mlir
-from ....dialects.ops.control.scan import Scan
 from ....dialects.types import TensorType
 from ..builder import DYNAMIC, LinalgBuilder, Size, Type, Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from .bodies import call_body, initial_value, resident_arguments, result_tensor_types, tie_shapes
 from .movement import reshape
 from .tensor_ops import extract_slice, insert_slice
@@ -49,7 +48,6 @@ class _Steps:
         return [*self.types[: self.carry_count], *map(_row_type, self.types[self.carry_count :])]
 
 
-@lowers(Scan)
 def lower_scan(
     ctx: LoweringContext,
     *operands: Value,

@@ -10,14 +10,12 @@ import itertools
 from collections.abc import Sequence
 
 from ....dialects import mlir
-from ....dialects.ops.control.while_loop import While
 from ....dialects.types import BOOL
 from ..builder import Value
-from ..lowering import LoweringContext, lowers
+from ..lowering import LoweringContext
 from .bodies import call_body, initial_value, resident_arguments, result_tensor_types, tie_shapes
 
 
-@lowers(While)
 def lower_while(
     ctx: LoweringContext,
     *operands: Value,

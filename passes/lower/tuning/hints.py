@@ -64,7 +64,7 @@ def estimate_work(
     So a product with a vector, which waits for memory, counts as little as a sum of the same matrix.
     """
     arrays = [t for t in (*operands, *results) if isinstance(t, TensorType)]
-    counts = [prod(1 if n is None else n for n in t.shape) for t in arrays]
+    counts = [prod(1 if n is None else n for n in t.static_shape) for t in arrays]
     flops = max(counts, default=0)
     is_matrix_product = False
     if op is DotGeneral:
