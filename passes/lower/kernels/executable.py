@@ -70,12 +70,19 @@ def tensor_sizes(value: Value) -> list[Size]:
 
 def workgroup_id(dimension: int = 0) -> Value:
     """Inside a kernel: which workgroup runs, along one of the three dimensions."""
+    return _of_workgroup("id", dimension)
+
+
+def workgroup_count(dimension: int = 0) -> Value:
+    """Inside a kernel: how many workgroups there are along one of the three dimensions."""
+    return _of_workgroup("count", dimension)
+
+
+def _of_workgroup(what: str, dimension: int) -> Value:
     index = mlir.ir.IndexType.get()
-    number = mlir.ir.IntegerAttr.get(index, dimension)
-    operation = mlir.ir.Operation.create(
-        "hal.interface.workgroup.id", results=[index], attributes={"dimension": number}
-    )
-    return operation.result
+    attributes = {"dimension": mlir.ir.IntegerAttr.get(index, dimension)}
+    name = f"hal.interface.workgroup.{what}"
+    return mlir.ir.Operation.create(name, results=[index], attributes=attributes).result
 
 
 @dataclass
