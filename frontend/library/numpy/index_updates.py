@@ -191,8 +191,9 @@ def _scatter(
 ) -> Any:
     batch = batch_shape(items)
     place = batch_place(items)
-    listed = [i for i in items if i.kind == "slice" and not is_full(i)]
-    lengths = {id(i): bounds(x, i).length for i in listed}
+    sliced = [i for i in items if i.kind == "slice" and not is_full(i)]
+    listed = [i for i in sliced if not _is_window(bounds(x, i))]
+    lengths = {id(i): bounds(x, i).length for i in sliced}
     # What each axis of x[index] is: a batch axis (its number), the axis of a slice (its item), a new one.
     labels: list[Any] = []
     for k, item in enumerate(items):
@@ -205,8 +206,8 @@ def _scatter(
     solid = [label for label in labels if isinstance(label, int) or label.kind != "new"]
     if len(solid) != len(labels):
         new = ops.reshape(new, shape=tuple(_label_size(x, label, batch, lengths) for label in solid))
-    full = [i for i in items if i.kind == "slice" and is_full(i)]
-    wanted = [*range(len(batch)), *listed, *full]
+    windows = [i for i in items if i.kind == "slice" and i not in listed]
+    wanted = [*range(len(batch)), *listed, *windows]
     order = tuple(next(k for k, label in enumerate(solid) if label is w or label == w) for w in wanted)
     new = ops.transpose(new, permutation=order) if order != tuple(range(len(order))) else new
     outer = (*batch, *(lengths[id(i)] for i in listed))
@@ -223,7 +224,7 @@ def _scatter(
         new,
         kind=kind,
         update_window_dims=tuple(range(len(outer), new.ndim)),
-        inserted_window_dims=tuple(axes),
+        inserted_window_dims=tuple(a for a in axes if all(a != i.axis for i in windows)),
         scatter_dims_to_operand_dims=tuple(axes),
         operand_batching_dims=(),
         scatter_indices_batching_dims=(),
@@ -231,6 +232,12 @@ def _scatter(
         unique_indices=is_unique,
         indices_are_sorted=False,
     )
+
+
+def _is_window(w: Bounds) -> bool:
+    """Whether a slice takes neighbours in their order, known while tracing: one window, wherever it lies."""
+    is_known = isinstance(w.start, int) and isinstance(w.limit, int)
+    return is_known and w.stride == 1 and not w.flip_before and not w.flip_after and w.limit > w.start
 
 
 def _label_size(x: Any, label: Any, batch: Sequence[Any], lengths: dict[int, Any]) -> Any:
@@ -254,7 +261,7 @@ def _scatter_positions(
         if item.axis is None or (item.kind == "slice" and is_full(item)):
             continue
         size = x.shape[item.axis]
-        if item.kind == "int":
+        if item.kind == "int" or (item.kind == "slice" and item not in listed):
             start = bounds(x, item).start
             position: Any = broadcast(count_array(start, INT64), outer)
         elif item.kind == "slice":
