@@ -19,12 +19,13 @@ from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.ops.constants import SizeCheck
 from ...passes.analysis.cost import Cost, cost
-from ...passes.analysis.verify import verify
+from ...passes.analysis.verify import location_text, verify
 from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
 from ...passes.lower.iree.recomputed_reductions import has_chains
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
+from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from ...passes.lower.plan import hints_of
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
@@ -150,6 +151,15 @@ class Traced:
         )
         run_pipeline(module, steps)
         return module_text(module, locations=locations)
+
+    def remarks(self, target: str | Target = "cpu") -> list[str]:
+        """A line for each loop that the host sees: where it is, whether it becomes a kernel, and why."""
+        module = clone_module(self.program.module)
+        steps = for_target(
+            between(None, LoopKernels.name), parse_target(target), loop_kernels=read_settings().loop_kernels
+        )
+        run_pipeline(module, steps)
+        return [f"{location_text(location)}: {text}" for location, text in loop_remarks(module)]
 
     def pretty(self) -> str:
         """One line an op: `%3: f32[4,2] = mul(%1, %2)`."""

@@ -91,7 +91,7 @@ def _try_directly(copy: Operation) -> bool:
     operations = [child.operation for child in copy.block.operations]
     first = operations.index(make)
     between = operations[first + 1 : operations.index(copy)]
-    if any(not o.name.startswith(("arith.", *_VIEWS)) for o in between):
+    if any(_touches(operation, where) for operation in between):
         return False
     if not isinstance(target.owner, mlir.ir.Block) and target.owner.operation in between:
         view = target.owner.operation
@@ -101,6 +101,29 @@ def _try_directly(copy: Operation) -> bool:
     make.operands[len(make.operands) - 1] = target
     copy.erase()
     return True
+
+
+def _touches(operation: Operation, where: _Box) -> bool:
+    """Whether an op may read or write the window, as far as is known."""
+    if operation.name.startswith(("arith.", "memref.alloc", *_VIEWS)):
+        return False
+    if operation.name not in ("linalg.generic", "linalg.fill", "memref.copy", "memref.load", "memref.store"):
+        return True
+    captured = [v for r in operation.regions for o in r.blocks[0].operations for v in o.operation.operands]
+    return not all(_is_apart(v, where) for v in (*operation.operands, *captured) if _is_memref(v))
+
+
+def _is_apart(value: Value, where: _Box) -> bool:
+    """Whether a view is known to have no element of the window."""
+    base = _base(value)
+    if not _is_own(base):
+        return False
+    box = _box(value)
+    return base != where.base or (box is not None and box.is_apart_from(where))
+
+
+def _is_memref(value: Value) -> bool:
+    return isinstance(value.type, mlir.ir.MemRefType)
 
 
 def _is_one_of(value: Value, operations: list[Operation]) -> bool:
