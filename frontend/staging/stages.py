@@ -36,6 +36,7 @@ from ...runtime.artifact.signature import ArraySpec, FunctionSignature
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
 from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
+from ...runtime.errors import CompileError
 from ...runtime.execute.devices import get_device
 from ...runtime.execute.program import Executable, Function
 from ...runtime.settings import read_settings
@@ -212,6 +213,7 @@ class Lowered:
         self.module = module
         self.target = target
         self.hints = hints_of(module)
+        self.ir_sha256 = ir_sha256
         self.manifest = self._manifest(ir_sha256)
 
     def _manifest(self, ir_sha256: str) -> Manifest:
@@ -287,12 +289,29 @@ class Lowered:
     def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
         facts = Facts(has_chains(self.module), b"complex<" in text, self.hints.is_static)
-        built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump)
+        try:
+            built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump)
+        except CompileError:
+            if not has_loop_kernels(self.module):
+                raise
+            return self._with_host_loops()._build_host_loops(options, dump)
         return built.vmfb, {
             "variant": built.variant,
             "rejected": [name for name, _ in built.rejected],
             "flags": [*self.target.flags, *built.options.flags()],
         }
+
+    def _with_host_loops(self) -> Lowered:
+        """The program lowered again, with every loop on the host."""
+        module = clone_module(self.program.module)
+        run_pipeline(module, for_target(PIPELINE, self.target, loop_kernels=False))
+        return Lowered(self.program, module, self.target, self.ir_sha256)
+
+    def _build_host_loops(self, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
+        """As `_build`, of a program that IREE did not take with its loops as kernels."""
+        flags = tuple(flag for flag in options.extra_flags if flag not in VECTORIZE_LOOPS)
+        vmfb, metadata = self._build(self.canonical(), replace(options, extra_flags=flags), dump)
+        return vmfb, {**metadata, "rejected": ["kernels of loops", *metadata["rejected"]]}
 
     def form(self, passes: Sequence[str], options: CompileOptions) -> bytes:
         """The module as bytecode, changed by `passes`, with the manifest of a compile with `options`."""

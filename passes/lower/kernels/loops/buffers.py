@@ -41,7 +41,7 @@ def _place(value: Value) -> tuple[object, ...]:
 # -- temporaries -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Offset:
     """An offset as `sign * value + number`; without a value it is the number."""
 
@@ -49,8 +49,14 @@ class _Offset:
     sign: int
     number: int
 
+    def moves_with(self, other: _Offset) -> bool:
+        """Whether the two differ by a known number."""
+        if self.value is None or other.value is None:  # a value of MLIR compares with values alone
+            return self.value is other.value
+        return bool(self.value == other.value) and self.sign == other.sign
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class _Box:
     """A window of a buffer with unit strides: offsets and sizes."""
 
@@ -62,9 +68,13 @@ class _Box:
         """Whether the windows have no element in common: along one axis they are known to be apart."""
         axes = zip(self.offsets, other.offsets, self.sizes, other.sizes, strict=True)
         return any(
-            (a.value, a.sign) == (b.value, b.sign) and (a.number + m <= b.number or b.number + n <= a.number)
-            for a, b, m, n in axes
+            a.moves_with(b) and (a.number + m <= b.number or b.number + n <= a.number) for a, b, m, n in axes
         )
+
+    def is_same(self, other: _Box) -> bool:
+        """Whether the windows are known to be one."""
+        pairs = zip(self.offsets, other.offsets, strict=True)
+        return self.sizes == other.sizes and all(a.moves_with(b) and a.number == b.number for a, b in pairs)
 
 
 def write_directly(module: mlir.ir.Module) -> int:
@@ -159,7 +169,7 @@ def _may_write(make: Operation, where: _Box) -> bool:
             box = _box(value)
             if box is None:
                 return False
-            is_same = (box.offsets, box.sizes, map_) == (where.offsets, where.sizes, maps[-1])
+            is_same = map_ == maps[-1] and box.is_same(where)
             if not is_same and not box.is_apart_from(where):
                 return False
     captured = [v for child in make.regions[0].blocks[0].operations for v in child.operation.operands]
