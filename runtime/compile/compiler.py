@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from ..errors import CompileError
 from ..targets import Target
@@ -43,7 +43,12 @@ _ALWAYS: Final = (
 _SOURCE_NAME: Final = "module.mlir"
 _FLAGS_REFUSED: Final = "flags refused"
 _KERNEL_PHASE: Final = "flow"
+_WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
 _MACHINE_PHASE: Final = "vm"
+
+
+TuneKernels: TypeAlias = Callable[[bytes], "bytes | None"]
+"""From a program that is divided into kernels (the phase `flow`) to the same with tiles; None: no tiles."""
 
 
 class ExecutionModel(enum.Enum):
@@ -114,13 +119,15 @@ class CompiledModule:
 class Variant:
     """A form of a module: `produce` makes its bytes when its turn comes; `options` replace the common.
 
-    With `is_checked`, a fault of its kernels is found before IREE makes them (`faults/`).
+    With `is_checked`, a fault of its kernels is found before IREE makes them (`faults/`). `tune` gives the
+    kernels tiles.
     """
 
     name: str
     produce: Callable[[], bytes]
     options: CompileOptions | None = None
     is_checked: bool = False
+    tune: TuneKernels | None = None
 
 
 def compile_bytecode(
@@ -130,17 +137,18 @@ def compile_bytecode(
     *,
     reproducer_dir: Path | None = None,
     is_checked: bool = False,
+    tune: TuneKernels | None = None,
 ) -> CompiledModule:
     """Compile `module` (MLIR bytecode or text) in this process.
 
     A failure is a CompileError; with `reproducer_dir` it leaves a folder there with the module and the
     one-line command that shows the failure again. With `is_checked` a kernel that IREE would compute wrongly
-    is a failure too.
+    is a failure too. Kernels that IREE refuses with the tiles of `tune` are compiled without them.
     """
     options = options or CompileOptions()
     started = time.perf_counter()
     diagnostics: list[Diagnostic] = []
-    vmfb = _compile_in_process(module, (*target.flags, *options.flags()), diagnostics, is_checked)
+    vmfb = _compile_in_process(module, (*target.flags, *options.flags()), diagnostics, is_checked, tune)
     if vmfb is None:
         raise _compile_error(module, target, options, diagnostics, reproducer_dir)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
@@ -202,6 +210,7 @@ def compile_with_fallback(
                 variant.options or options,
                 reproducer_dir=reproducer_dir if is_last else None,
                 is_checked=variant.is_checked,
+                tune=variant.tune,
             )
         except CompileError as error:
             if is_last:
@@ -257,7 +266,11 @@ _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
 
 
 def _compile_in_process(
-    module: bytes, flags: tuple[str, ...], diagnostics: list[Diagnostic], is_checked: bool
+    module: bytes,
+    flags: tuple[str, ...],
+    diagnostics: list[Diagnostic],
+    is_checked: bool,
+    tune: TuneKernels | None,
 ) -> bytes | None:
     if not module.strip():
         diagnostics.append(Diagnostic("error", "the module is empty", None))
@@ -265,19 +278,54 @@ def _compile_in_process(
     if not _is_parsed(module, diagnostics):
         return None
     branches = may_branch(module)
-    first: str | None = None
-    program: bytes | None = module
-    if is_checked:
-        program = _run_phases(module, flags, diagnostics, last=_KERNEL_PHASE)
-        fault = program and fault_of_kernels(program)
-        if fault:
-            diagnostics.append(Diagnostic("error", fault, None))
-            return None
-        first = _KERNEL_PHASE
+    if not is_checked and tune is None:
+        return _compile_from(module, None, flags, diagnostics, branches)
+    kernels = _run_phases(module, flags, diagnostics, last=_KERNEL_PHASE)
+    tuned = tune(kernels) if kernels and tune else None
+    if tuned is not None:
+        refused: list[Diagnostic] = []
+        program = _compile_kernels(tuned, flags, refused, branches, is_checked)
+        if program is not None:
+            diagnostics += refused
+            return program
+        reasons = [each.message for each in refused if each.severity == "error"]
+        diagnostics.append(Diagnostic("remark", f"{_WITHOUT_TILES}: {' '.join(reasons[:1])}", None))
+    return kernels and _compile_kernels(kernels, flags, diagnostics, branches, is_checked)
+
+
+def _compile_kernels(
+    kernels: bytes, flags: tuple[str, ...], diagnostics: list[Diagnostic], branches: bool, is_checked: bool
+) -> bytes | None:
+    """Compile a program of the phase `flow`; with `is_checked` a fault of its kernels is an error."""
+    fault = fault_of_kernels(kernels) if is_checked else None
+    if fault:
+        diagnostics.append(Diagnostic("error", fault, None))
+        return None
+    return _compile_from(kernels, _KERNEL_PHASE, flags, diagnostics, branches)
+
+
+def _compile_from(
+    program: bytes | None,
+    first: str | None,
+    flags: tuple[str, ...],
+    diagnostics: list[Diagnostic],
+    branches: bool,
+) -> bytes | None:
+    """Compile from behind the phase `first` to the end."""
     if program and branches:
         program = _run_phases(program, flags, diagnostics, first=first, last=_MACHINE_PHASE)
         program, first = program and deduplicated(program), _MACHINE_PHASE
     return program and _run_phases(program, flags, diagnostics, first=first)
+
+
+def divided_into_kernels(module: bytes, target: Target, options: CompileOptions) -> bytes:
+    """`module` as far as IREE's phase `flow`, in which its kernels stand; MLIR bytecode."""
+    diagnostics: list[Diagnostic] = []
+    flags = (*target.flags, *options.flags())
+    kernels = _run_phases(module, flags, diagnostics, last=_KERNEL_PHASE)
+    if kernels is None:
+        raise _compile_error(module, target, options, diagnostics, None)
+    return kernels
 
 
 def _is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
