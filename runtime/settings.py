@@ -42,6 +42,7 @@ class Settings:
     cache_max_bytes: int
     dump_dir: Path | None
     device: str | None
+    verify: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,5 +148,8 @@ VARIABLES: Final[dict[str, _Variable]] = {
     ),
     "ADZE_DEVICE": _Variable(
         "device", "device that compiled functions run on when none is named", lambda: None, _parse_text
+    ),
+    "ADZE_VERIFY": _Variable(
+        "verify", "let IREE verify the module behind each of its passes", lambda: False, _parse_switch
     ),
 }

@@ -256,6 +256,8 @@ class Lowered:
         """Compile with IREE, through the persistent cache unless `cache` is false."""
         options = options or self.options()
         settings = read_settings()
+        if settings.verify:
+            options = replace(options, verifies_passes=True)
         self._attach_manifest(self.module, options)
         text = self.canonical()
         key = cache_key(text, self.target, options)

@@ -8,9 +8,7 @@ context would crash the compiler. Nothing of IREE is imported before the first c
 
 from __future__ import annotations
 
-import ctypes
 import enum
-import os
 import re
 import shlex
 import subprocess
@@ -19,11 +17,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from ..errors import CompileError
 from ..targets import Target
+from .diagnostics import SOURCE_NAME, Diagnostic, parse_diagnostics
 from .faults.repeated_references import deduplicated, may_branch
+from .invocation import FLAGS_REFUSED, Invocation, is_parsed
 from .kernels import fault_of_kernels
 
 # No type is ever changed behind the program's back, and neither paths nor debug text enter the bytes: the
@@ -39,11 +39,8 @@ _ALWAYS: Final = (
     "--iree-hal-executable-debug-level=0",
     "--iree-llvmcpu-debug-symbols=false",
 )
-# The stem of the source's name enters the bytes (as the name of linked executables), so it is always this.
-_SOURCE_NAME: Final = "module.mlir"
-_FLAGS_REFUSED: Final = "flags refused"
 _KERNEL_PHASE: Final = "flow"
-_WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
+WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
 _MACHINE_PHASE: Final = "vm"
 
 
@@ -64,7 +61,11 @@ class ExecutionModel(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """Everything about a compile that is not the module or the target."""
+    """Everything about a compile that is not the module or the target.
+
+    `verifies_passes` changes no bytes: a fault of IREE is then noticed behind the pass that has it and not at
+    the end of its phase, and a large compile takes twice as long.
+    """
 
     optimization: str = "O3"
     data_tiling: bool = False
@@ -72,6 +73,7 @@ class CompileOptions:
     execution_model: ExecutionModel = ExecutionModel.ASYNC_INTERNAL
     strip_assertions: bool = False
     extra_flags: tuple[str, ...] = ()
+    verifies_passes: bool = False
 
     def flags(self) -> tuple[str, ...]:
         """The IREE flags of these options, in a fixed order."""
@@ -84,18 +86,6 @@ class CompileOptions:
             f"--iree-opt-strip-assertions={_flag(self.strip_assertions)}",
             *self.extra_flags,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
-    """One thing that IREE said: `severity` is error, warning, remark or note."""
-
-    severity: str
-    message: str
-    where: str | None
-
-    def __str__(self) -> str:
-        return f"{self.where + ': ' if self.where else ''}{self.severity}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +138,9 @@ def compile_bytecode(
     options = options or CompileOptions()
     started = time.perf_counter()
     diagnostics: list[Diagnostic] = []
-    vmfb = _compile_in_process(module, (*target.flags, *options.flags()), diagnostics, is_checked, tune)
+    flags = (*target.flags, *options.flags())
+    with Invocation(flags, diagnostics, verifies_passes=options.verifies_passes) as invocation:
+        vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune)
     if vmfb is None:
         raise _compile_error(module, target, options, diagnostics, reproducer_dir)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
@@ -237,7 +229,7 @@ def _run_compiler(
     timeout: float | None,
 ) -> bytes | None:
     """What `iree-compile` makes of `source`, None where it fails; `diagnostics` gets what it said."""
-    read, written = folder / _SOURCE_NAME, folder / "output"
+    read, written = folder / SOURCE_NAME, folder / "output"
     written.unlink(missing_ok=True)
     read.write_bytes(source)
     command = [str(compiler_executable()), str(read), "-o", str(written), *flags]
@@ -256,206 +248,62 @@ def _run_compiler(
 
 # --- in process --------------------------------------------------------------------------------------------
 
-# The process that has the threads that IREE compiles with, once it has compiled.
-_threads_of: int | None = None
-
-_SEVERITIES: Final = {0: "note", 1: "warning", 2: "error", 3: "remark"}
-_DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
-    None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
-)
-
 
 def _compile_in_process(
     module: bytes,
-    flags: tuple[str, ...],
+    invocation: Invocation,
     diagnostics: list[Diagnostic],
     is_checked: bool,
     tune: TuneKernels | None,
 ) -> bytes | None:
-    if not module.strip():
-        diagnostics.append(Diagnostic("error", "the module is empty", None))
-        return None
-    if not _is_parsed(module, diagnostics):
+    if not is_parsed(module, diagnostics) or not invocation.parse(module):
         return None
     branches = may_branch(module)
     if not is_checked and tune is None:
-        return _compile_from(module, None, flags, diagnostics, branches)
-    kernels = _run_phases(module, flags, diagnostics, last=_KERNEL_PHASE)
-    tuned = tune(kernels) if kernels and tune else None
+        return _finished(invocation, branches)
+    if not invocation.advance(_KERNEL_PHASE):
+        return None
+    kernels = invocation.bytecode()
+    tuned = tune(kernels) if tune else None
     if tuned is not None:
-        refused: list[Diagnostic] = []
-        program = _compile_kernels(tuned, flags, refused, branches, is_checked)
-        if program is not None:
-            diagnostics += refused
-            return program
-        reasons = [each.message for each in refused if each.severity == "error"]
-        diagnostics.append(Diagnostic("remark", f"{_WITHOUT_TILES}: {' '.join(reasons[:1])}", None))
-    return kernels and _compile_kernels(kernels, flags, diagnostics, branches, is_checked)
-
-
-def _compile_kernels(
-    kernels: bytes, flags: tuple[str, ...], diagnostics: list[Diagnostic], branches: bool, is_checked: bool
-) -> bytes | None:
-    """Compile a program of the phase `flow`; with `is_checked` a fault of its kernels is an error."""
+        said = len(diagnostics)
+        if not (is_checked and fault_of_kernels(tuned)) and invocation.replace(tuned):
+            program = _finished(invocation, branches)
+            if program is not None:
+                return program
+        refused = [each.message for each in diagnostics[said:] if each.severity == "error"]
+        reason = refused[0] if refused else "a fault of kernels"
+        diagnostics[said:] = [Diagnostic("remark", f"{WITHOUT_TILES}: {reason}", None)]
     fault = fault_of_kernels(kernels) if is_checked else None
     if fault:
         diagnostics.append(Diagnostic("error", fault, None))
         return None
-    return _compile_from(kernels, _KERNEL_PHASE, flags, diagnostics, branches)
+    if tuned is not None and not invocation.replace(kernels, _KERNEL_PHASE):
+        return None
+    return _finished(invocation, branches)
 
 
-def _compile_from(
-    program: bytes | None,
-    first: str | None,
-    flags: tuple[str, ...],
-    diagnostics: list[Diagnostic],
-    branches: bool,
-) -> bytes | None:
-    """Compile from behind the phase `first` to the end."""
-    if program and branches:
-        program = _run_phases(program, flags, diagnostics, first=first, last=_MACHINE_PHASE)
-        program, first = program and deduplicated(program), _MACHINE_PHASE
-    return program and _run_phases(program, flags, diagnostics, first=first)
+def _finished(invocation: Invocation, branches: bool) -> bytes | None:
+    """The program, compiled from the present phase on."""
+    if branches and not (
+        invocation.advance(_MACHINE_PHASE) and invocation.replace(deduplicated(invocation.bytecode()))
+    ):
+        return None
+    return invocation.program() if invocation.advance() else None
 
 
 def divided_into_kernels(module: bytes, target: Target, options: CompileOptions) -> bytes:
     """`module` as far as IREE's phase `flow`, in which its kernels stand; MLIR bytecode."""
     diagnostics: list[Diagnostic] = []
-    flags = (*target.flags, *options.flags())
-    kernels = _run_phases(module, flags, diagnostics, last=_KERNEL_PHASE)
-    if kernels is None:
-        raise _compile_error(module, target, options, diagnostics, None)
-    return kernels
+    with Invocation((*target.flags, *options.flags()), diagnostics) as invocation:
+        if is_parsed(module, diagnostics) and invocation.parse(module) and invocation.advance(_KERNEL_PHASE):
+            return invocation.bytecode()
+    raise _compile_error(module, target, options, diagnostics, None)
 
 
-def _is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
-    """Whether a module is MLIR of dialects that IREE has.
+# --- errors ------------------------------------------------------------------------------------------------
 
-    Its own parser lets an op of a foreign dialect through and crashes on it later. A session's context that
-    is told not to is never freed (observed: 4 MB a compile); this one is.
-    """
-    from ...dialects.mlir import ir, new_context
-
-    with new_context(foreign_ops=False) as context:
-        try:
-            ir.Module.parse(module, context)
-        except ir.MLIRError as error:
-            found = error.error_diagnostics
-            diagnostics += [Diagnostic("error", d.message, _place(str(d.location))) for d in found]
-            return False
-    return True
-
-
-def _run_phases(
-    module: bytes,
-    flags: tuple[str, ...],
-    diagnostics: list[Diagnostic],
-    *,
-    first: str | None = None,
-    last: str | None = None,
-) -> bytes | None:
-    """Compile from behind the phase `first`, up to the phase `last` (then MLIR bytecode comes out)."""
-    from iree.compiler import api
-    from iree.compiler.api import ctypes_dl
-
-    session = api.Session()
-    if not _has_threads():
-        session.context.enable_multithreading(False)
-    try:
-        try:
-            session.set_flags(*flags)
-        except ValueError as error:
-            text = " ".join(str(error).split())
-            diagnostics.append(Diagnostic("error", f"{_FLAGS_REFUSED}: {text}", None))
-            return None
-        invocation = session.invocation()
-        # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
-        # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
-        callback = _DIAGNOSTIC_CALLBACK(
-            lambda severity, text, length, _: diagnostics.append(
-                _diagnostic(_SEVERITIES[severity], ctypes.string_at(text, length).decode(errors="replace"))
-            )
-        )
-        library: Any = ctypes_dl._dylib
-        enable = library.ireeCompilerInvocationEnableCallbackDiagnostics
-        enable.restype = None
-        enable.argtypes = [ctypes.c_void_p, ctypes.c_int, _DIAGNOSTIC_CALLBACK, ctypes.c_void_p]
-        enable(invocation._inv_p, 0, callback, None)
-        for phase, which in ((first, "From"), (last, "To")):
-            if phase is not None:
-                limit = getattr(library, f"ireeCompilerInvocationSetCompile{which}Phase")
-                limit.restype = None
-                limit.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-                limit(invocation._inv_p, phase.encode())
-        source = api.Source.wrap_buffer(session, module, buffer_name=_SOURCE_NAME)
-        if not invocation.parse_source(source) or not invocation.execute():
-            return None
-        output = api.Output.open_membuffer()
-        try:
-            if last is None:
-                invocation.output_vm_bytecode(output)
-            else:
-                invocation.output_ir_bytecode(output)
-            return bytes(output.map_memory())
-        except ValueError as error:  # a module without a program in it
-            diagnostics.append(Diagnostic("error", str(error), None))
-            return None
-        finally:
-            output.close()
-    finally:
-        session.close()
-
-
-def _has_threads() -> bool:
-    """Whether the compiler may use its threads here: a forked child would wait for its parent's for ever."""
-    global _threads_of
-    if _threads_of is None:
-        from iree.compiler.api import ctypes_dl
-
-        _threads_of = os.getpid()
-        # Initialized once more than shut down, the compiler does not wait for its threads when a child ends.
-        os.register_at_fork(after_in_child=ctypes_dl._dylib.ireeCompilerGlobalInitialize)
-    return _threads_of == os.getpid()
-
-
-# --- diagnostics -------------------------------------------------------------------------------------------
-
-_PLACE: Final = re.compile(r'^loc\("-":(\d+):(\d+)\)')
-_LOCATED: Final = re.compile(r"^(?P<where>(?:[^\s:][^:\n]*|<unknown>):\d+:\d+): (?P<rest>.*)", re.DOTALL)
-_CONSOLE_LINE: Final = re.compile(
-    r"^(?:(?P<where>[^\s][^\n]*?:\d+:\d+): )?(?P<severity>error|warning|remark): "
-)
 _OP_NAME: Final = re.compile(r"'([a-z_]+(?:\.[\w.]+)+)' op|operation '([\w.]+)'|op '?([a-z_]+\.[\w.]+)'?")
-
-
-def _place(location: str) -> str | None:
-    """Line and column of a location in the text of a module."""
-    found = _PLACE.search(location)
-    return f"{_SOURCE_NAME}:{found[1]}:{found[2]}" if found else None
-
-
-def _diagnostic(severity: str, text: str) -> Diagnostic:
-    located = _LOCATED.match(text)
-    if located is None:
-        return Diagnostic(severity, text.strip(), None)
-    where = located["where"]
-    return Diagnostic(severity, located["rest"].strip(), None if where.startswith("<unknown>") else where)
-
-
-def parse_diagnostics(text: str) -> list[Diagnostic]:
-    """The diagnostics in what `iree-compile` wrote to its standard error."""
-    found: list[Diagnostic] = []
-    for line in text.splitlines():
-        match = _CONSOLE_LINE.match(line)
-        if match is None:
-            continue
-        where = match["where"]
-        if where is not None and where.startswith("<unknown>"):
-            where = None
-        found.append(Diagnostic(match["severity"], line[match.end() :].strip(), where))
-    return found
-
-
 _NOT_YOURS: Final = "what adze makes should compile: this is a fault of adze or IREE, not of your program"
 _HOW_TO_REPORT: Final = "with ADZE_DUMP_DIR=folder it leaves what a report of it needs there"
 
@@ -476,7 +324,7 @@ def _compile_error(
         write_reproducer(module, target, options, diagnostics, reproducer_dir) if reproducer_dir else None
     )
     again = f"to see it again: sh {reproducer / 'command.sh'}" if reproducer else _HOW_TO_REPORT
-    hint = again if message.startswith(_FLAGS_REFUSED) else f"{_NOT_YOURS}; {again}"
+    hint = again if message.startswith(FLAGS_REFUSED) else f"{_NOT_YOURS}; {again}"
     if "failed to link executable" in message:
         message = (
             "the linker failed; an undefined symbol on standard error is a function IREE has no code for"

@@ -73,7 +73,7 @@ class Form:
     def options(self, asked: CompileOptions) -> CompileOptions:
         """The options that this form is compiled with, where the lowering asks for `asked`."""
         if not self.keeps_options:
-            return CompileOptions(extra_flags=self.flags)
+            return CompileOptions(extra_flags=self.flags, verifies_passes=asked.verifies_passes)
         return replace(asked, extra_flags=(*asked.extra_flags, *self.flags))
 
 

@@ -86,7 +86,7 @@ OTHER: dict[str, Row] = {
     ),
     "acosh": lambda lax: lax.acosh(P + 1),
     "integer_pow": lambda lax: (lax.integer_pow(F, 3), lax.integer_pow(F, -2), lax.integer_pow(F, 0)),
-    "select": lambda lax: lax.select(B, F, G),
+    "select": lambda lax: (lax.select(B, F, G), lax.select(J - 1, F, G), lax.select(np.uint8(2), F, G)),
     "select_n": lambda lax: (lax.select_n(B, F, G), lax.select_n(J - 1, F, G, F + G, F - G)),
     "clamp": lambda lax: (lax.clamp(np.float32(-0.5), F, np.float32(0.5)), lax.clamp(-P, F, P)),
     "convert_element_type": lambda lax: (

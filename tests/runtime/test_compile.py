@@ -36,6 +36,14 @@ def test_the_same_module_gives_the_same_bytes(compiled: CompiledModule, programs
     assert compile_in_subprocess(programs_text, CPU).vmfb == compiled.vmfb
 
 
+@pytest.mark.parametrize("verifies_passes", [False, True])
+def test_verifying_behind_each_pass_changes_no_bytes(verifies_passes: bool, compiled: CompiledModule) -> None:
+    module = (Path(__file__).parent / "programs.mlir").read_bytes()
+    options = CompileOptions(verifies_passes=verifies_passes)
+    assert options.flags() == CompileOptions().flags()
+    assert compile_bytecode(module, CPU, options).vmfb == compiled.vmfb
+
+
 def test_paths_and_locations_do_not_reach_the_bytes() -> None:
     located = b'func.func @f() { return loc("/home/somebody/model.py":1:2) }'
     elsewhere = b'func.func @f() { return loc("/tmp/x.py":7:9) }'
@@ -84,12 +92,13 @@ def test_a_reproducer_that_cannot_be_written_hides_nothing(tmp_path: Path) -> No
     ("module", "reason"),
     [
         (b" ", "the module is empty"),
+        (b"module {}", "the module is empty"),
         (b"garbage", "custom op 'garbage' is unknown"),
         (b"ML\xefRgarbage", "bytecode version "),
         (b"func.func @f(", "expected "),
         (b'func.func @f() { "adze.sin"() : () -> () return }', "operation being parsed with an unregistered"),
     ],
-    ids=["empty", "text", "bytecode", "cut short", "foreign op"],
+    ids=["nothing", "empty", "text", "bytecode", "cut short", "foreign op"],
 )
 def test_what_is_not_a_module_is_an_error_and_no_crash(module: bytes, reason: str) -> None:
     with pytest.raises(CompileError) as caught:

@@ -17,6 +17,7 @@ def test_defaults_need_no_environment() -> None:
     assert settings.cache_max_bytes == 2 * 2**30
     assert settings.dump_dir is None
     assert settings.device is None
+    assert settings.verify is False
 
 
 def test_values_are_parsed(tmp_path: Path) -> None:
@@ -27,6 +28,7 @@ def test_values_are_parsed(tmp_path: Path) -> None:
             "ADZE_CACHE_MAX_BYTES": "1.5MiB",
             "ADZE_DUMP_DIR": str(tmp_path),
             "ADZE_DEVICE": "local-task",
+            "ADZE_VERIFY": "on",
         }
     )
     assert settings.cache is False
@@ -34,6 +36,7 @@ def test_values_are_parsed(tmp_path: Path) -> None:
     assert settings.cache_max_bytes == 1572864
     assert settings.dump_dir == tmp_path
     assert settings.device == "local-task"
+    assert settings.verify is True
 
 
 @pytest.mark.parametrize(
@@ -82,6 +85,7 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
         "ADZE_CACHE_MAX_BYTES",
         "ADZE_DUMP_DIR",
         "ADZE_DEVICE",
+        "ADZE_VERIFY",
     }
     assert lines["ADZE_CACHE"].value.startswith("INVALID: ADZE_CACHE is 'maybe'")
     assert (lines["ADZE_DEVICE"].value, lines["ADZE_DEVICE"].from_environment) == ("cpu", True)

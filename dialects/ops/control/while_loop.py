@@ -24,15 +24,13 @@ from ...protocols import (
     WithTangents,
 )
 from ...types import ANY, INT32, TensorType
+from .batched_while import BatchedWhile
 from .call import Passed
 from .counted_loop import linearized_loop
 from .values import (
     Flags,
-    choose,
     either,
     fixed_point,
-    gated,
-    gated_where,
     repeated_where,
     spread,
 )
@@ -183,57 +181,22 @@ class While(Op):
     ) -> Batched:
         """Runs until every element is done; the state of an element that is done is kept."""
         m, n = condition_constants, condition_constants + body_constants
-        c, d, state = operands[:m], operands[m:n], operands[n:]
-        bc, bd = tuple(batched[:m]), tuple(batched[m:n])
-
-        def one_iteration(carried: Flags) -> tuple[Flags, Any]:
-            ask, (is_own,), _ = engine.batched_callee(b, condition, (*bc, *carried))
-            predicate = (True,) if is_own and engine.needs_predicate(body) else ()
-            run = engine.predicated(body) if predicate else body
-            step, after, _ = engine.batched_callee(b, run, (*predicate, *bd, *carried))
-            return tuple(is_own or has for has in after), (ask, is_own, bool(predicate), step, after)
-
-        flags, (ask, is_own, is_predicated, step, after) = fixed_point(one_iteration, batched[n:])
-        spread_state = repeated_where(b, state, flags, batched[n:], size)
+        flags = (batched[:m], batched[m:n], batched[n:])
+        loop = BatchedWhile.of(b, engine, size, (condition, body), flags, gates=saved_states > 0)
+        state = repeated_where(b, operands[n:], loop.flags, batched[n:], size)
         lead = engine.leading(size)
-        types = [b.type_of(v) for v in spread_state]
-        lead_types = [b.type_of(v) for v in lead]
-
-        def any_left(builder: Builder, values: Values) -> Values:
-            (left,) = engine.called(builder, ask, values)
-            return [builder.reduce_or(left, axes=(0,)) if is_own else left]
-
-        def masked(builder: Builder, values: Values) -> Values:
-            first = values[: len(lead)]
-            conditions = values[len(lead) : len(lead) + m]
-            constants = values[len(lead) + m : len(lead) + n]
-            now = entered = values[len(lead) + n :]
-            left = engine.called(builder, ask, [*first, *conditions, *now])[0] if is_own else None
-            if (
-                left is not None and saved_states
-            ):  # derivatives of dropped results must not reach the kept ones
-                entered = [gated(builder, left, x) for x in now]
-                constants = gated_where(builder, left, constants, bd)
-            predicate = [left] if is_predicated and left is not None else []
-            new = engine.called(builder, step, [*first, *predicate, *constants, *entered])
-            new = repeated_where(builder, new, flags, after, first[0] if first else size)
-            if left is None:
-                return new
-            return [choose(builder, left, x, y) for x, y in zip(new, now, strict=True)]
-
-        constant_types = [b.type_of(v) for v in c]
-        body_types = [b.type_of(v) for v in d]
+        asked, constants = [*lead, *operands[:m]], operands[m:n]
+        types = [[b.type_of(v) for v in values] for values in (asked, constants, state)]
+        masked = loop.masked(len(lead), m)
         results = b.while_(
-            *(*lead, *c, *lead, *c, *d, *spread_state),
-            condition=engine.function(f"{condition}_any", [*lead_types, *constant_types, *types], any_left),
-            body=engine.function(
-                f"{body}_masked", [*lead_types, *constant_types, *body_types, *types], masked
-            ),
-            condition_constants=len(lead) + m,
-            body_constants=len(lead) + n,
+            *(*asked, *asked, *constants, *state),
+            condition=engine.function(f"{condition}_any", [*types[0], *types[2]], loop.any_left),
+            body=engine.function(f"{body}_masked", [*types[0], *types[1], *types[2]], masked),
+            condition_constants=len(asked),
+            body_constants=len(asked) + len(constants),
             saved_states=saved_states,
         )
-        return results, flags
+        return results, loop.flags
 
     @classmethod
     def predicated(

@@ -15,8 +15,10 @@ import pytest
 import adze
 from adze import numpy as xp
 from adze.frontend.staging.kernels import tune_kernels
+from adze.passes.lower.tuning import kernel_tiles
 from adze.passes.lower.tuning.kernel_sizes import KernelBody, elementwise_tiles
-from adze.runtime.compile.compiler import compile_bytecode
+from adze.passes.lower.tuning.texts import tiles_text
+from adze.runtime.compile.compiler import WITHOUT_TILES, compile_bytecode
 from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
@@ -66,7 +68,7 @@ def test_small_kernels_keep_their_tiles() -> None:
 
 
 def forms(x: Any, y: Any, v: Any, h: Any, n: Any, b: Any, p: Any) -> Any:
-    """Elementwise kernels: fused, of several results, with broadcasts, gathers, each kind of dtype, a prime."""
+    """Elementwise kernels: fused, of several results, broadcasts, gathers, all kinds of dtypes, a prime."""
     z = xp.exp(x) * v + y
     chosen = xp.where(b, n // 3, n % 7)
     return (
@@ -101,7 +103,7 @@ def test_tiles_change_no_result() -> None:
     results = []
     for tune in (None, tune_kernels):
         compiled = compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), tune=tune)
-        assert not [d for d in compiled.diagnostics if "refused the tiles" in d.message]
+        assert not [d for d in compiled.diagnostics if WITHOUT_TILES in d.message]
         program = Executable(compiled.vmfb, "local-sync", lowered.manifest.signatures)
         results.append([r.numpy() for r in program.call("forms", arguments)])
     for without, with_tiles in zip(*results, strict=True):
@@ -113,6 +115,17 @@ def test_tiles_change_no_result() -> None:
         np.testing.assert_allclose(
             results[1][7], arguments[6] * 2 + np.sin(arguments[6]), rtol=1e-6, atol=1e-8
         )
+
+
+def test_refused_tiles_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered = adze.trace(lambda x: x * 2.0 + 1.0, adze.ShapeDtype((1 << 16,))).lower()
+    too_large = tiles_text(distribution=[1 << 15], vector_common_parallel=[1 << 15])
+    monkeypatch.setattr(kernel_tiles, "elementwise_tiles", lambda *_: too_large)
+    compiled = compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), tune=tune_kernels)
+    assert [d.severity for d in compiled.diagnostics if WITHOUT_TILES in d.message] == ["remark"]
+    program = Executable(compiled.vmfb, "local-sync", lowered.manifest.signatures)
+    (result,) = program.call("lambda", [np.ones(1 << 16, np.float32)])
+    np.testing.assert_array_equal(result.numpy(), np.full(1 << 16, 3.0))
 
 
 def test_the_stage_of_kernels_shows_the_tiles() -> None:

@@ -1,0 +1,195 @@
+"""IREE's compiler in this process: one module on its way through the phases.
+
+Input: MLIR (bytecode or text, as bytes) and flags. Output: MLIR bytecode at a phase, or the `.vmfb`; what
+IREE says is appended to a list. IREE would verify the module behind each of its 500 passes, half of the time
+of a large compile. Here the module is verified at the ends of the phases, which costs a millisecond: what a
+pass broke is still refused and never compiled. Every compile has its own session, since IREE latches the
+flags of a session at its first use. Nothing of IREE is imported before the first compile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any, Final, Self
+
+from .diagnostics import SOURCE_NAME, Diagnostic, diagnostic_of, place_of
+
+FLAGS_REFUSED: Final = "flags refused"
+START: Final = "start"
+END: Final = "end"
+PHASES: Final = (
+    START,
+    "input",
+    "abi",
+    "preprocessing",
+    "global-optimization",
+    "dispatch-creation",
+    "flow",
+    "stream",
+    "executable-sources",
+    "executable-configurations",
+    "executable-targets",
+    "hal",
+    "vm",
+    END,
+)
+"""The phases of IREE's compiler, in order."""
+
+_SEVERITIES: Final = {0: "note", 1: "warning", 2: "error", 3: "remark"}
+_DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
+    None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
+)
+
+# The process that has the threads that IREE compiles with, once it has compiled.
+_threads_of: int | None = None
+
+
+class Invocation:
+    """A module in IREE's compiler, at one of `PHASES`; use it in a `with` statement.
+
+    A method that IREE refuses returns False or None and leaves the reason in `diagnostics`; nothing may
+    follow but `replace` or the end of the `with` statement. With `verifies_passes` IREE also verifies behind
+    each pass.
+    """
+
+    def __init__(
+        self, flags: tuple[str, ...], diagnostics: list[Diagnostic], *, verifies_passes: bool = False
+    ) -> None:
+        from iree.compiler import api
+        from iree.compiler.api import ctypes_dl
+
+        self._api = api
+        self._library: Any = ctypes_dl._dylib
+        self._flags = flags
+        self._diagnostics = diagnostics
+        self._verifies_passes = verifies_passes
+        self._phase = START
+        self._session: Any = api.Session()
+        self._invocation: Any = None
+        # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
+        # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
+        self._callback = _DIAGNOSTIC_CALLBACK(self._note)
+        if not _has_threads():
+            self._session.context.enable_multithreading(False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._invocation is not None:
+            self._invocation.close()
+        self._session.close()
+
+    def parse(self, module: bytes) -> bool:
+        """Begin with `module`, which enters the first phase."""
+        try:
+            self._session.set_flags(*self._flags)
+        except ValueError as error:
+            self._refuse(f"{FLAGS_REFUSED}: {' '.join(str(error).split())}")
+            return False
+        return self._parse(module, START)
+
+    def replace(self, module: bytes, phase: str | None = None) -> bool:
+        """Go on with `module` instead, from the present phase or `phase`; also where IREE refused one."""
+        return self._parse(module, phase or self._phase)
+
+    def advance(self, last: str = END) -> bool:
+        """Run the phases behind the present one up to `last`, verifying the module at the end of each."""
+        for phase in PHASES[PHASES.index(self._phase) + 1 : PHASES.index(last) + 1]:
+            self._call("SetCompileFromPhase", ctypes.c_char_p, self._phase.encode())
+            self._call("SetCompileToPhase", ctypes.c_char_p, phase.encode())
+            if not self._invocation.execute() or not self._is_valid():
+                return False
+            self._phase = phase
+        return True
+
+    def bytecode(self) -> bytes:
+        """The module at the present phase, as MLIR bytecode."""
+        return self._written(self._invocation.output_ir_bytecode)
+
+    def program(self) -> bytes | None:
+        """The finished program, a `.vmfb`."""
+        try:
+            return self._written(self._invocation.output_vm_bytecode)
+        except ValueError as error:  # a module without a program in it
+            self._refuse(str(error))
+            return None
+
+    def _parse(self, module: bytes, phase: str) -> bool:
+        self._phase = phase
+        if self._invocation is not None:
+            self._invocation.close()
+        self._invocation = self._session.invocation()
+        enable = self._library.ireeCompilerInvocationEnableCallbackDiagnostics
+        enable.restype = None
+        enable.argtypes = [ctypes.c_void_p, ctypes.c_int, _DIAGNOSTIC_CALLBACK, ctypes.c_void_p]
+        enable(self._invocation._inv_p, 0, self._callback, None)
+        self._call("SetVerifyIR", ctypes.c_bool, self._verifies_passes)
+        source = self._api.Source.wrap_buffer(self._session, module, buffer_name=SOURCE_NAME)
+        return bool(self._invocation.parse_source(source))
+
+    def _is_valid(self) -> bool:
+        """Whether MLIR's verifier accepts the module; it says why not."""
+        invocation, library = self._invocation._inv_p, self._library
+        export, verify = library.ireeCompilerInvocationExportStealModule, library.mlirOperationVerify
+        put_back = library.ireeCompilerInvocationImportStealModule
+        export.restype, export.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+        verify.restype, verify.argtypes = ctypes.c_bool, [ctypes.c_void_p]
+        put_back.restype, put_back.argtypes = ctypes.c_bool, [ctypes.c_void_p, ctypes.c_void_p]
+        module = export(invocation)
+        is_valid = bool(verify(module))
+        return bool(put_back(invocation, module)) and is_valid
+
+    def _call(self, name: str, kind: Any, value: Any) -> None:
+        function = getattr(self._library, f"ireeCompilerInvocation{name}")
+        function.restype, function.argtypes = None, [ctypes.c_void_p, kind]
+        function(self._invocation._inv_p, value)
+
+    def _written(self, write: Any) -> bytes:
+        output = self._api.Output.open_membuffer()
+        try:
+            write(output)
+            return bytes(output.map_memory())
+        finally:
+            output.close()
+
+    def _note(self, severity: int, text: int, length: int, _: object) -> None:
+        message = ctypes.string_at(text, length).decode(errors="replace")
+        self._diagnostics.append(diagnostic_of(_SEVERITIES[severity], message))
+
+    def _refuse(self, message: str) -> None:
+        self._diagnostics.append(Diagnostic("error", message, None))
+
+
+def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
+    """Whether a module is valid MLIR of dialects that IREE has, with at least one op.
+
+    IREE's own parser lets an op of a foreign dialect through and crashes on it later. A session's context
+    that is told not to is never freed (observed: 4 MB a compile); this one is.
+    """
+    from ...dialects.mlir import ir, new_context
+
+    with new_context(foreign_ops=False) as context:
+        try:
+            parsed = ir.Module.parse(module, context)
+        except ir.MLIRError as error:
+            found = error.error_diagnostics
+            diagnostics += [Diagnostic("error", d.message, place_of(str(d.location))) for d in found]
+            return False
+        if len(parsed.body.operations) == 0:
+            diagnostics.append(Diagnostic("error", "the module is empty", None))
+            return False
+    return True
+
+
+def _has_threads() -> bool:
+    """Whether the compiler may use its threads here: a forked child would wait for its parent's for ever."""
+    global _threads_of
+    if _threads_of is None:
+        from iree.compiler.api import ctypes_dl
+
+        _threads_of = os.getpid()
+        # Initialized once more than shut down, the compiler does not wait for its threads when a child ends.
+        os.register_at_fork(after_in_child=ctypes_dl._dylib.ireeCompilerGlobalInitialize)
+    return _threads_of == os.getpid()
