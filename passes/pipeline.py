@@ -26,6 +26,8 @@ from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.two_index_maps import MarkBarriers
+from .lower.kernels.loops.replace import LoopKernels
+from .lower.kernels.loops.select import SelectLoops
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
@@ -84,7 +86,9 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     Simplify(),
     DropDeadResults(),
     Plan(),
+    SelectLoops(),
     MarkBarriers(),
+    LoopKernels(),
     Convert(),
     FuseReductions(),
     ResolveTiles(),
@@ -117,9 +121,15 @@ CHECK_NANS: Final[tuple[Pass, ...]] = (Inline(), CheckNans())
 """What comes before the pipeline where NaN are looked for."""
 
 
-def for_target(passes: Sequence[Pass], target: Target) -> tuple[Pass, ...]:
-    """`passes`, with `target` for the one that has a target."""
-    return tuple(replace(step, target=target.name) if isinstance(step, Plan) else step for step in passes)
+def for_target(passes: Sequence[Pass], target: Target, *, loop_kernels: bool = True) -> tuple[Pass, ...]:
+    """`passes` for `target`; without `loop_kernels` every loop stays on the host."""
+    return tuple(_configured(step, target, loop_kernels) for step in passes)
+
+
+def _configured(step: Pass, target: Target, loop_kernels: bool) -> Pass:
+    if isinstance(step, Plan):
+        return replace(step, target=target.name)
+    return replace(step, kernels="on" if loop_kernels else "off") if isinstance(step, SelectLoops) else step
 
 
 def run_pipeline(

@@ -24,6 +24,7 @@ from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
 from ...passes.lower.iree.recomputed_reductions import has_chains
+from ...passes.lower.kernels.loops.embed import has_loop_kernels
 from ...passes.lower.plan import hints_of
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
@@ -32,7 +33,7 @@ from ...runtime.artifact.files import write_atomically
 from ...runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
 from ...runtime.artifact.signature import ArraySpec, FunctionSignature
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
-from ...runtime.compile.compiler import CompileOptions
+from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
 from ...runtime.execute.devices import get_device
 from ...runtime.execute.program import Executable, Function
@@ -148,7 +149,10 @@ class Traced:
         if last == LOWERED:
             return self.lower(target).mlir(locations=locations)
         module = clone_module(self.program.module)
-        run_pipeline(module, for_target(between(None, last), parse_target(target)))
+        steps = for_target(
+            between(None, last), parse_target(target), loop_kernels=read_settings().loop_kernels
+        )
+        run_pipeline(module, steps)
         return module_text(module, locations=locations)
 
     def pretty(self) -> str:
@@ -176,7 +180,8 @@ class Traced:
             if observer is not None:
                 observer(step, module, seconds)
 
-        run_pipeline(module, for_target(PIPELINE, chosen), observer=observe)
+        steps = for_target(PIPELINE, chosen, loop_kernels=read_settings().loop_kernels)
+        run_pipeline(module, steps, observer=observe)
         return Lowered(self.program, module, chosen, ir_sha256)
 
     def _dumps(self) -> StageDumps:
@@ -248,7 +253,8 @@ class Lowered:
 
     def options(self) -> CompileOptions:
         """The compile options that the lowering asks for."""
-        return CompileOptions(data_tiling=self.hints.data_tiling)
+        flags = VECTORIZE_LOOPS if has_loop_kernels(self.module) else ()
+        return CompileOptions(data_tiling=self.hints.data_tiling, extra_flags=flags)
 
     def compile(
         self, *, device: str | None = None, options: CompileOptions | None = None, cache: bool = True

@@ -39,6 +39,15 @@ _ALWAYS: Final = (
     "--iree-hal-executable-debug-level=0",
     "--iree-llvmcpu-debug-symbols=false",
 )
+VECTORIZE_LOOPS: Final = (
+    "--iree-llvmcpu-loop-vectorization=true",
+    "--iree-llvmcpu-slp-vectorization=true",
+    "--iree-llvmcpu-loop-unrolling=true",
+    "--iree-llvmcpu-loop-interleaving=true",
+)
+"""LLVM's vectorizer, for programs with loops as kernels. It keeps the order of all float operations but of
+those that say `reassoc`, so other kernels of the program compute what they compute without it."""
+
 _KERNEL_PHASE: Final = "flow"
 WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
 _MACHINE_PHASE: Final = "vm"

@@ -32,10 +32,17 @@ STRIP_BYTES: Final = 1024  # how wide a strip of columns is reduced at once
 SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to gain
 SIDE_BY_SIDE: Final = 64  # rows enough to keep the vector units busy
 RANKED: Final = 2048  # the longest row whose elements are compared each with each
+KERNEL_SORTED: Final = 64  # the longest row that no kernel of our own sorts
+FEW_SELECTED: Final = 2  # up to so many greatest elements are searched for one by one
 UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
 MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
 ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operands to sizes that tiles divide
 PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
+
+
+def has_kernels(target: Target) -> bool:
+    """Whether the target runs kernels of our own (`kernels/`): every CPU does."""
+    return target.kind is TargetKind.CPU
 
 
 # -- reductions --------------------------------------------------------------------------------
@@ -134,6 +141,19 @@ def sort_blocks(size: Size) -> int:
     while isinstance(size, int) and size > RANKED * pieces:
         pieces *= 2
     return pieces
+
+
+def sorts_by_kernel(target: Target, size: Size) -> bool:
+    """Whether rows of `size` elements are sorted by a kernel of our own.
+
+    Ranking does four comparisons in the time that a kernel needs for one, and is as fast up to about 64.
+    """
+    return has_kernels(target) and (not isinstance(size, int) or size > KERNEL_SORTED)
+
+
+def selects_by_kernel(target: Target, size: Size, k: int) -> bool:
+    """Whether the `k` greatest are selected by a kernel of our own."""
+    return sorts_by_kernel(target, size) and k > FEW_SELECTED
 
 
 def selects(size: Size, k: int) -> bool:

@@ -1,7 +1,11 @@
-"""Forms of sorting: ranked rows, merged blocks, selection; order, stability, conventions of jax.lax."""
+"""Forms of sorting without a kernel of our own, which GPUs get: ranked rows, merged blocks, selection.
+
+Order, stability, conventions of jax.lax. What CPUs do with longer rows is tested in `passes/lower/kernels/`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -11,6 +15,7 @@ import pytest
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.ops.ordering import Sort, TopK
 from adze.dialects.types import FLOAT32, FLOAT64, INT32, TensorType
+from adze.passes.lower.tuning import configuration
 
 from ..programs import Compiled, lowered_text
 
@@ -43,6 +48,13 @@ run = Compiled(
     }
 )
 RNG = np.random.default_rng(8)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_kernels() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(configuration, "has_kernels", lambda target: False)
+        yield
 
 
 def with_ties(*shape: int) -> np.ndarray:
