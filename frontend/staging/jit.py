@@ -13,16 +13,14 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 import numpy as np
 
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
-from ...runtime.execute.devices import get_device
-from ...runtime.execute.program import Function
-from ...runtime.settings import read_settings
+from ...passes.analysis.evaluate import is_watching
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
@@ -40,11 +38,13 @@ from ..tracing.trace import (
     result_values,
     trace_program,
 )
-from .debug import add_checks, explained, is_watching
 from .host import runtime_argument
 from .retraces import Retrace, Signature, difference
-from .stages import Compiled, Traced
 from .static_arguments import placed, static_parameters
+
+if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
+    from ...runtime.execute.program import Function
+    from .stages import Compiled, Traced
 
 
 @dataclass
@@ -68,6 +68,8 @@ class _Entry:
         try:
             results = self.function.call(arguments)
         except AdzeError as error:
+            from .debug import explained
+
             found = explained(error, self.compiled.program.parameters, leaves)
             found.locate(user_location_text())
             raise found from (None if found is error else error)
@@ -186,16 +188,23 @@ class Jitted:
 
     def _default_target(self) -> str:
         """What the device that was asked for needs code for."""
+        from ...runtime.execute.devices import get_device
+        from ...runtime.settings import read_settings
+
         where = self._device or read_settings().device
         return get_device(where).kind.value if where else "cpu"
 
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
+        from .stages import Traced
+
         names = self._argument_names(args, kwargs, static)
         program = trace_program(self._function, args, kwargs, static=self._joined(static), names=names)
         marked, _ = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
         known = zip(keyword_names(self._function, marked), marked, strict=True)
         program.argument_names = [name for name, arg in known if arg is not _STATIC]
         if is_watching():
+            from .debug import add_checks
+
             add_checks(program)
         return Traced(program)
 
