@@ -29,10 +29,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # The environment's own commands (adze, iree-run-module, ruff, ...) come first.
 export PATH := $(CURDIR)/$(ENVIRONMENT)/bin:$(PATH)
 
-.PHONY: help install demo test test-all lint format typecheck unit bench clean FORCE
+.PHONY: help install demo test test-all lint format typecheck unit bench bench-quick clean FORCE
 
 help:
-	@echo "make demo | test | test-all | lint | format | typecheck | unit | bench | clean"
+	@echo "make demo | test | test-all | lint | format | typecheck | unit | bench | bench-quick | clean"
 
 # Debian splits venv: without python3-venv, an environment without pip is filled by the system's pip.
 $(PY):
@@ -87,10 +87,16 @@ unit: $(INSTALLED)
 	@mkdir -p "$(TMPDIR)"
 	$(PY) -m pytest -n $(JOBS) --dist worksteal $(SELECTION) $(PYTEST_ARGS)
 
+# NPBENCH=folder adds NPBench's kernels; BENCH_ARGS are those of benchmarks/run.py.
 bench: $(INSTALLED)
 	@mkdir -p "$(TMPDIR)"
-	$(PY) benchmarks/cpu.py
+	$(PY) benchmarks/run.py $(if $(NPBENCH),--npbench "$(NPBENCH)") $(BENCH_ARGS)
+	$(PY) benchmarks/call_overhead.py
 	$(PY) benchmarks/compile_overhead.py
+
+bench-quick: $(INSTALLED)
+	@mkdir -p "$(TMPDIR)"
+	$(PY) benchmarks/run.py --quick --seconds 0.3 $(BENCH_ARGS)
 
 clean:
 	rm -rf .venv .cache .hypothesis build dist

@@ -1,10 +1,10 @@
-"""Timing for the benchmark scripts: interleaved rounds, and the peak rates of this machine.
+"""Timing for the benchmarks: interleaved rounds, best of many bursts.
 
 Input: functions without arguments that return when their work is done.
 Output: seconds per call.
 
 Other programs and changing clock rates disturb measurements. So every round measures all candidates, the
-fastest burst of calls counts, and the peak rates are measured in the same run.
+fastest burst of calls counts.
 """
 
 import os
@@ -12,16 +12,58 @@ import platform
 import random
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import metadata
-
-import numpy as np
 
 Call = Callable[[], object]
 
 BURST_SECONDS = 0.001  # short enough to fit between two disturbances by other programs
 SETTLE_SECONDS = 0.03  # after this time, the threads of an idle library have stopped spinning
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds per call: by the clock, and of all threads of the process."""
+
+    wall: float
+    cpu: float
+
+    def best_of(self, other: "Timing") -> "Timing":
+        return Timing(min(self.wall, other.wall), min(self.cpu, other.cpu))
+
+
+def timings(calls: Mapping[str, Call], seconds: float, rounds: int = 8) -> dict[str, Timing]:
+    """The best wall and CPU time per call of each candidate, in interleaved rounds of `seconds` in all.
+
+    A candidate whose call is longer than its slice of a round is called once a round, until its time is used.
+    """
+    best = {name: burst(call, 1) for name, call in calls.items()}
+    repeats = {name: min(100_000, int(BURST_SECONDS / max(best[name].wall, 1e-7)) + 1) for name in calls}
+    spent = dict.fromkeys(calls, 0.0)
+    order, shuffled = list(calls.items()), random.Random(0)
+    for _ in range(rounds):
+        shuffled.shuffle(order)
+        for name, call in order:
+            if spent[name] >= seconds:
+                continue
+            time.sleep(SETTLE_SECONDS)
+            if best[name].wall < seconds / rounds:
+                call()
+            began = time.perf_counter()
+            while True:
+                best[name] = best[name].best_of(burst(call, repeats[name]))
+                if time.perf_counter() - began >= seconds / rounds:
+                    break
+            spent[name] += time.perf_counter() - began
+    return best
+
+
+def burst(call: Call, repeats: int) -> Timing:
+    """The mean times of a call over `repeats` calls in a row."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return Timing((time.perf_counter() - wall) / repeats, (time.process_time() - cpu) / repeats)
 
 
 def interleaved(calls: Mapping[str, Call], rounds: int, slice_seconds: float = 0.02) -> dict[str, float]:
@@ -59,61 +101,23 @@ def seconds_per_call(call: Call, repeats: int) -> float:
     return (time.perf_counter() - began) / repeats
 
 
-@dataclass(frozen=True)
-class Peak:
-    """The highest rates of this machine in this run, with all cores."""
-
-    flops_per_second: float
-    bytes_per_second: float
-
-    def seconds(self, flops: float, size: float) -> float:
-        """The least time for `flops` float32 operations and `size` bytes, by the roofline model."""
-        return max(flops / self.flops_per_second, size / self.bytes_per_second)
-
-
-def machine_peak(rounds: int) -> Peak:
-    """Measure NumPy's float32 matrix product, and reads and copies of 16 MB by one thread and by all."""
-    a = np.ones((1024, 1024), np.float32)
-    product = np.empty_like(a)
-    source = np.ones(2 * 1024 * 1024, np.float32)
-    target = np.empty_like(source)
-    long_source = np.ones(4 * 1024 * 1024, np.float32)
-    workers = os.cpu_count() or 1
-    slices = [slice(i * source.size // workers, (i + 1) * source.size // workers) for i in range(workers)]
-    with ThreadPoolExecutor(workers) as pool:
-        best = interleaved(
-            {
-                "product": lambda: np.matmul(a, a, out=product),
-                "copy": lambda: np.copyto(target, source),
-                "copies": lambda: list(pool.map(lambda part: np.copyto(target[part], source[part]), slices)),
-                "read": lambda: np.dot(long_source, long_source),
-            },
-            rounds,
-        )
-    streams = {"copy": 2 * source.nbytes, "copies": 2 * source.nbytes, "read": long_source.nbytes}
-    return Peak(
-        flops_per_second=2 * 1024**3 / best["product"],
-        bytes_per_second=max(size / best[name] for name, size in streams.items()),
-    )
-
-
-def higher(first: Peak, second: Peak) -> Peak:
-    """The higher of two measurements, for each rate."""
-    return Peak(
-        max(first.flops_per_second, second.flops_per_second),
-        max(first.bytes_per_second, second.bytes_per_second),
-    )
-
-
 def circumstances() -> dict[str, str]:
     """The processor and the versions that a result belongs to."""
     packages = ("adze-compiler", "iree-base-compiler", "iree-base-runtime", "jax", "numpy")
     return {
         "processor": processor_name(),
         "cores": str(os.cpu_count()),
+        "load": f"{os.getloadavg()[0]:.1f}",
         "python": platform.python_version(),
-        **{name: metadata.version(name) for name in packages},
+        **{name: version_of(name) for name in packages},
     }
+
+
+def version_of(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def processor_name() -> str:

@@ -1,12 +1,14 @@
 """The array libraries that the benchmarks compare, each as one `Peer`.
 
-A benchmark function is written once and takes a peer. A `Peer` contains the functions whose names differ
-between the libraries: erf, the convolution, compiling, and waiting for a result. JAX and SciPy are peers
-here, and adze does not need them at run time.
+A benchmark function is written once and takes a peer. A `Peer` contains the modules and functions whose
+names differ between the libraries: linear algebra, the convolution, compiling, and waiting for a result. JAX
+and SciPy are peers here, and adze does not need them at run time. NumPy has no `library`, `lax` and `nn`.
 """
 
-from collections.abc import Callable
+import importlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,11 @@ class Peer:
     place: Function
     compile: Function
     wait: Function
+    library: Any = None
+    lax: Any = None
+    nn: Any = None
+    random: Any = None
+    linalg: Any = None
 
     def prepared(self, function: Function, inputs: tuple[Any, ...]) -> Callable[[], Any]:
         """A function without arguments that calls the compiled `function` with inputs on the device."""
@@ -35,44 +42,51 @@ class Peer:
         return lambda: wait(compiled(*placed))
 
 
+def peers_here() -> tuple[Peer, ...]:
+    """adze, JAX if it is installed, and NumPy."""
+    jax = (jax_peer(),) if find_spec("jax") else ()
+    return (adze_peer(), *jax, numpy_peer())
+
+
 def adze_peer() -> Peer:
     import adze
-    import adze.numpy
-    from adze import lax
-    from adze.scipy import special
 
     # The result of a compiled identity is on the device that compiled functions use.
     place_on_device = adze.jit(lambda array: array)
-    return Peer(
-        name="adze",
-        xp=adze.numpy,
-        erf=special.erf,
-        convolve=convolution_with(lax),
-        place=place_on_device,
-        compile=adze.jit,
-        wait=lambda result: result.block_until_ready(),
-    )
+    return compiler_peer("adze", place_on_device, wait_for_each)
 
 
 def jax_peer() -> Peer:
     import jax
-    import jax.numpy
-    from jax import lax
-    from jax.scipy import special
 
+    return compiler_peer("jax", jax.device_put, jax.block_until_ready)
+
+
+def compiler_peer(name: str, place: Function, wait: Function) -> Peer:
+    """A library with JAX's module names."""
+    part = {
+        path: importlib.import_module(f"{name}.{path}")
+        for path in ("numpy", "lax", "nn", "random", "scipy.special", "scipy.linalg")
+    }
+    library = importlib.import_module(name)
     return Peer(
-        name="jax",
-        xp=jax.numpy,
-        erf=special.erf,
-        convolve=convolution_with(lax),
-        place=jax.device_put,
-        compile=jax.jit,
-        wait=lambda result: result.block_until_ready(),
+        name=name,
+        xp=part["numpy"],
+        erf=part["scipy.special"].erf,
+        convolve=convolution_with(part["lax"]),
+        place=place,
+        compile=library.jit,
+        wait=wait,
+        library=library,
+        lax=part["lax"],
+        nn=part["nn"],
+        random=part["random"],
+        linalg=part["scipy.linalg"],
     )
 
 
 def numpy_peer() -> Peer:
-    from scipy import special
+    from scipy import linalg, special
 
     return Peer(
         name="numpy",
@@ -81,9 +95,36 @@ def numpy_peer() -> Peer:
         convolve=numpy_convolution,
         place=np.asarray,
         compile=lambda function: function,
-        # A view does not count as a result: a transpose is copied, as in the other libraries.
-        wait=lambda result: np.asarray(result, order="C"),
+        wait=contiguous,
+        linalg=linalg,
     )
+
+
+def contiguous(result: Any) -> Any:
+    """A view does not count as a result: a transpose is copied, as in the other libraries."""
+    for leaf in leaves(result):
+        np.asarray(leaf, order="C")
+    return result
+
+
+def wait_for_each(result: Any) -> Any:
+    if hasattr(result, "block_until_ready"):
+        return result.block_until_ready()
+    for leaf in leaves(result):
+        leaf.block_until_ready()
+    return result
+
+
+def leaves(result: Any) -> Iterator[Any]:
+    """The arrays of nested tuples, lists and dictionaries."""
+    if isinstance(result, tuple | list):
+        for part in result:
+            yield from leaves(part)
+    elif isinstance(result, dict):
+        for key in sorted(result):
+            yield from leaves(result[key])
+    elif result is not None:
+        yield result
 
 
 def convolution_with(lax: Any) -> Function:

@@ -1,6 +1,6 @@
 """The cost of a gradient: the time of value_and_grad(f) divided by that of f, compiled, beside JAX.
 
-Input: the nets of `_nets.py`.
+Input: nets of the family `nets`.
 Output: a table (or JSON) of milliseconds per call, and the ratio in both libraries.
 
 One process measures the four programs of a net in interleaved rounds. Gradients are compared before they
@@ -14,14 +14,15 @@ import argparse
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from _case import Draw
 from _measure import circumstances, interleaved
-from _nets import Net, all_nets
-from _peers import Peer, adze_peer, jax_peer
+from _peers import Peer, adze_peer, jax_peer, leaves
+from families import elementwise, nets
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -29,6 +30,48 @@ from rich.table import Table
 # The table marks a ratio above ACCEPTED_RATIO, or above JAX's ratio times ACCEPTED_TO_JAX.
 ACCEPTED_RATIO = 3.5
 ACCEPTED_TO_JAX = 1.2
+
+
+@dataclass(frozen=True)
+class Net:
+    """A loss of parameters and data; `parameters` inputs come first, and gradients are those of them."""
+
+    name: str
+    loss: Callable[..., Any]
+    inputs: Callable[[Draw], tuple[Any, ...]]
+    parameters: int
+
+    def arrays(self) -> tuple[Any, ...]:
+        return self.inputs(Draw(np.random.default_rng(0)))
+
+
+def dense_net_loss(peer: Peer, *arrays: Any) -> Any:
+    *params, images = arrays
+    return nets.mean_square(nets.dense_net)(peer, images, *params)
+
+
+def dense_net_inputs(draw: Draw) -> tuple[Any, ...]:
+    images, *params = nets.dense_inputs(128)(draw)
+    return (*params, images)
+
+
+NETS = (
+    Net("MLP + MSE", dense_net_loss, dense_net_inputs, 6),
+    Net(
+        "softmax cross entropy",
+        nets.cross_entropy,
+        lambda draw: (draw.normal(1024, 1000), draw.integers(1000, 1024)),
+        1,
+    ),
+    Net(
+        "layer norm",
+        nets.mean_square(elementwise.layer_norm),
+        lambda draw: (draw.normal(1024, 1024), draw.normal(1024), draw.normal(1024)),
+        3,
+    ),
+    Net("attention", nets.mean_square(nets.attention), nets.heads, 3),
+    Net("conv net", nets.conv_net_loss, nets.classifier, 4),
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +102,7 @@ def main() -> int:
     options = parser.parse_args()
     console = Console(stderr=options.json, width=None if sys.stdout.isatty() else 110)
 
-    nets = chosen(all_nets(), options.cases)
+    nets = chosen(NETS, options.cases)
     if not nets:
         console.print(f"[red]no net contains[/red] {options.cases}")
         return 2
@@ -118,25 +161,10 @@ def differentiated(peer: Peer, net: Net) -> Callable[[Any], Any]:
 
 def prepared(peer: Peer, net: Net, transform: Callable[[Any], Any]) -> Callable[[], Any]:
     """A function without arguments that calls the compiled, transformed loss, inputs on the device."""
-    placed = tuple(peer.place(array) for array in net.inputs)
+    placed = tuple(peer.place(array) for array in net.arrays())
     compiled = peer.compile(transform(lambda *arrays: net.loss(peer, *arrays)))
 
-    def call() -> Any:
-        result = compiled(*placed)
-        for leaf in leaves(result):
-            peer.wait(leaf)
-        return result
-
-    return call
-
-
-def leaves(result: Any) -> Iterator[Any]:
-    """The arrays of nested tuples."""
-    if isinstance(result, tuple):
-        for part in result:
-            yield from leaves(part)
-    else:
-        yield result
+    return lambda: peer.wait(compiled(*placed))
 
 
 def as_json(rows: list[Row]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ ADZE_DUMP_DIR goes on as `jit` does: `adze opt 05-mark-barriers.mlir --start-aft
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,51 +33,60 @@ class UnverifiedError(AdzeError, ValueError):
     """A pass failed on a module that was not verified."""
 
 
+FileArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE.mlir", help="The module, or - for standard input.", show_default=False),
+]
+PipelineOption = Annotated[
+    str,
+    typer.Option(
+        "--pass-pipeline",
+        metavar="PASSES",
+        help="The passes in order, options in braces: 'simplify,lower{target=cpu}'.",
+    ),
+]
+StartOption = Annotated[
+    str,
+    typer.Option(
+        "--start-after",
+        metavar="PASS",
+        help="Skip the passes up to this one; without a pipeline, those of the pipeline of jit.",
+    ),
+]
+StopOption = Annotated[
+    str,
+    typer.Option(
+        "--stop-after",
+        metavar="PASS",
+        help="Run no pass behind this one; without a pipeline, those of the pipeline of jit.",
+    ),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="OUT.mlir", help="Write there, not to standard output."),
+]
+PrintOption = Annotated[
+    list[str],
+    typer.Option(
+        "--print-after",
+        metavar="PASS",
+        help="Print the module after this pass to standard error; 'all' for every pass. May be repeated.",
+    ),
+]
+VerifyOption = Annotated[
+    bool, typer.Option("--verify/--no-verify", help="Verify adze IR at the start and after each pass.")
+]
+
+
 @command
 def opt(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE.mlir", help="The module, or - for standard input.", show_default=False),
-    ] = None,
-    pass_pipeline: Annotated[
-        str,
-        typer.Option(
-            "--pass-pipeline",
-            metavar="PASSES",
-            help="The passes in order, options in braces: 'simplify,lower{target=cpu}'.",
-        ),
-    ] = "",
-    start_after: Annotated[
-        str,
-        typer.Option(
-            "--start-after",
-            metavar="PASS",
-            help="Skip the passes up to this one; without a pipeline, those of the pipeline of jit.",
-        ),
-    ] = "",
-    stop_after: Annotated[
-        str,
-        typer.Option(
-            "--stop-after",
-            metavar="PASS",
-            help="Run no pass behind this one; without a pipeline, those of the pipeline of jit.",
-        ),
-    ] = "",
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="OUT.mlir", help="Write there, not to standard output."),
-    ] = None,
-    print_after: Annotated[
-        list[str],
-        typer.Option(
-            "--print-after",
-            metavar="PASS",
-            help="Print the module after this pass to standard error; 'all' for every pass. May be repeated.",
-        ),
-    ] = [],  # noqa: B006 - typer copies it
-    verify: Annotated[
-        bool, typer.Option("--verify/--no-verify", help="Verify adze IR at the start and after each pass.")
-    ] = True,
+    file: FileArgument = None,
+    pass_pipeline: PipelineOption = "",
+    start_after: StartOption = "",
+    stop_after: StopOption = "",
+    output: OutputOption = None,
+    print_after: PrintOption = [],  # noqa: B006 - typer copies it
+    verify: VerifyOption = True,
     locations: Annotated[bool, typer.Option("--locations", help="Print the location of each op.")] = False,
     list_passes: Annotated[bool, typer.Option("--list-passes", help="List the passes and stop.")] = False,
     json: JsonOption = False,
@@ -87,7 +97,7 @@ def opt(
     """
     from ..passes.ir.parsing import holds_adze, parse_module
     from ..passes.pipeline import run_pipeline
-    from ..passes.registry import GROUPS, PASSES, Verify, parse_pipeline
+    from ..passes.registry import GROUPS, PASSES, Verify
     from ..runtime.artifact.files import write_atomically
 
     if list_passes:
@@ -95,35 +105,50 @@ def opt(
         return
     if file is None:
         raise BadUsage("no FILE.mlir was given", hint="adze opt --list-passes needs none")
-    written = pass_pipeline or (WHOLE_PIPELINE if start_after or stop_after else "")
-    steps = usage("--pass-pipeline", parse_pipeline, written) if written else ()
-    steps = steps[place_after("--start-after", start_after, steps) if start_after else 0 :]
-    steps = steps[: place_after("--stop-after", stop_after, steps) if stop_after else None]
-    printed = {last_of(name) for name in print_after}
+    steps = chosen_passes(pass_pipeline, start_after, stop_after)
     check_print_after(print_after, steps)
     destination = check_output(output) if output else None
     piped = str(file) == "-"
     module = parse_module(read_text(file), "<stdin>" if piped else str(file), None if piped else file)
 
-    report: list[dict[str, object]] = []
-
-    def observe(step: Pass, module: mlir.ir.Module, seconds: float) -> None:
-        report.append({"pass": step.name, "seconds": round(seconds, 6)})
-        if EVERY_PASS in printed or step.name in printed:
-            print_note(f"// after {step.name}, {seconds * 1e3:.2f} ms")
-            print_note(text_of(module, locations))
-
+    observer = Observer({last_of(name) for name in print_after}, locations)
     if verify and holds_adze(module):
         Verify().run(module)
     with refusing_unverified(verify):
-        run_pipeline(module, steps, check=verify, observer=observe)
+        run_pipeline(module, steps, check=verify, observer=observer)
     text = text_of(module, locations)
     if destination is not None:
         write_atomically(destination, f"{text}\n".encode())
     if json:
-        print_json({"passes": report, "output": str(output) if output else None, "module": text})
+        print_json({"passes": observer.report, "output": str(output) if output else None, "module": text})
     elif destination is None:
         print_text(text)
+
+
+def chosen_passes(pass_pipeline: str, start_after: str, stop_after: str) -> tuple[Pass, ...]:
+    """The passes of a pipeline as written, or of the whole one, behind one pass and up to another."""
+    from ..passes.registry import parse_pipeline
+
+    written = pass_pipeline or (WHOLE_PIPELINE if start_after or stop_after else "")
+    steps = usage("--pass-pipeline", parse_pipeline, written) if written else ()
+    steps = steps[place_after("--start-after", start_after, steps) if start_after else 0 :]
+    return steps[: place_after("--stop-after", stop_after, steps) if stop_after else None]
+
+
+@dataclass(frozen=True)
+class Observer:
+    """Notes the time of each pass, and prints the module after those in `printed`."""
+
+    printed: Set[str]
+    locations: bool
+    report: list[dict[str, object]] = field(default_factory=list)
+
+    def __call__(self, step: Pass, module: mlir.ir.Module, seconds: float) -> None:
+        """Called by the pipeline behind each pass."""
+        self.report.append({"pass": step.name, "seconds": round(seconds, 6)})
+        if EVERY_PASS in self.printed or step.name in self.printed:
+            print_note(f"// after {step.name}, {seconds * 1e3:.2f} ms")
+            print_note(text_of(module, self.locations))
 
 
 @contextlib.contextmanager

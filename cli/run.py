@@ -24,33 +24,39 @@ if TYPE_CHECKING:
     from ..runtime.artifact.signature import ArraySpec, FunctionSignature
 
 
+InputsOption = Annotated[
+    list[str],
+    typer.Option(
+        "--in",
+        metavar="ARRAY",
+        help="One input, in order or by name: x.npy, x=x.npy, or numbers such as 3.5 or '[1, 2]'. "
+        "A file must have the input's dtype; numbers must be values of it.",
+        show_default=False,
+    ),
+]
+OutputsOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--out", metavar="FILE.npy", help="Where to write each result, in order.", show_default=False
+    ),
+]
+FunctionOption = Annotated[
+    str | None,
+    typer.Option("--function", metavar="NAME", help="Which function, where the program has several."),
+]
+DeviceOption = Annotated[
+    str | None,
+    typer.Option("--device", metavar="DEVICE", help="Where to run it: cpu, local-task, vulkan, ..."),
+]
+
+
 @command
 def run(
     file: Annotated[Path, typer.Argument(metavar="OUT.vmfb", help="The program.", show_default=False)],
-    inputs: Annotated[
-        list[str],
-        typer.Option(
-            "--in",
-            metavar="ARRAY",
-            help="One input, in order or by name: x.npy, x=x.npy, or numbers such as 3.5 or '[1, 2]'. "
-            "A file must have the input's dtype; numbers must be values of it.",
-            show_default=False,
-        ),
-    ] = [],  # noqa: B006 - typer copies it
-    outputs: Annotated[
-        list[Path],
-        typer.Option(
-            "--out", metavar="FILE.npy", help="Where to write each result, in order.", show_default=False
-        ),
-    ] = [],  # noqa: B006
-    function: Annotated[
-        str | None,
-        typer.Option("--function", metavar="NAME", help="Which function, where the program has several."),
-    ] = None,
-    device: Annotated[
-        str | None,
-        typer.Option("--device", metavar="DEVICE", help="Where to run it: cpu, local-task, vulkan, ..."),
-    ] = None,
+    inputs: InputsOption = [],  # noqa: B006 - typer copies it
+    outputs: OutputsOption = [],  # noqa: B006
+    function: FunctionOption = None,
+    device: DeviceOption = None,
     json: JsonOption = False,
 ) -> None:
     """Run a .vmfb on arrays and print the results, or write them to files.
@@ -61,10 +67,7 @@ def run(
 
     Example: adze run predict.vmfb --in x.npy --out y.npy
     """
-    import numpy as np
-
     from ..runtime.artifact.artifact import inspect, load
-    from ..runtime.artifact.files import write_atomically
     from ..runtime.execute.devices import get_device
 
     signature = choose_function(inspect(readable_file(file)).manifest, function)
@@ -83,9 +86,7 @@ def run(
     results = [array.numpy() for array in loaded.executable.call(signature.name, arguments)]
 
     for path, result in zip(destinations, results, strict=False):
-        content = io.BytesIO()
-        np.save(content, result)
-        write_atomically(path, content.getvalue())
+        save(path, result)
     described = list(map(describe, signature.outputs, results))
     if json:
         for position, entry in enumerate(described):
@@ -93,12 +94,31 @@ def run(
                 str(outputs[position]) if outputs else json_values(results[position])
             )
         print_json({"function": signature.name, "device": loaded.device.name, "outputs": described})
-    elif outputs:
+    else:
+        print_results(described, outputs, results)
+
+
+def print_results(described: list[dict[str, Any]], outputs: list[Path], results: list[np.ndarray]) -> None:
+    """The values, or the type of what was written to each file."""
+    import numpy as np
+
+    if outputs:
         for path, entry in zip(outputs, described, strict=True):
             print_note(f"{path}: {entry['type']}")
     else:
         for entry, result in zip(described, results, strict=True):
             print_text(f"{entry['name']}: {entry['type']}\n{np.array2string(result, threshold=100)}")
+
+
+def save(path: Path, result: np.ndarray) -> None:
+    """Write a result to a .npy file, whole or not at all."""
+    import numpy as np
+
+    from ..runtime.artifact.files import write_atomically
+
+    content = io.BytesIO()
+    np.save(content, result)
+    write_atomically(path, content.getvalue())
 
 
 def choose_function(manifest: Manifest, name: str | None) -> FunctionSignature:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from math import prod
-from typing import Any, ClassVar, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Final, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -49,7 +49,12 @@ from .types import (
     merge_shapes,
 )
 
+if TYPE_CHECKING:
+    from .protocols import Batched, Cotangents, Tangents, WithTangents
+
 T = TypeVar("T")
+C = TypeVar("C")
+P = ParamSpec("P")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch")
@@ -61,6 +66,11 @@ class Undefined:
     """A rule that an op does not have, and the reason: what a user is told who needs it."""
 
     reason: str
+
+
+def family_rule(rule: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, ...], T]:
+    """A rule of a family (a class method): members may state it anew for their operands and attributes."""
+    return cast("Callable[Concatenate[C, ...], T]", rule)
 
 
 def undefined(reason: str) -> Any:
@@ -207,11 +217,11 @@ class Op:
     operands and results only."""
     linearize: ClassVar[Callable[..., Any] | None] = None
 
-    infer: ClassVar[Any]
-    evaluate: ClassVar[Any]
-    jvp: ClassVar[Any]
-    transpose: ClassVar[Any]
-    batch: ClassVar[Any]
+    infer: ClassVar[Callable[..., ValueType | tuple[ValueType, ...]]]
+    evaluate: ClassVar[Callable[..., Any]]
+    jvp: ClassVar[Callable[..., Tangents | WithTangents]]
+    transpose: ClassVar[Callable[..., Cotangents]]
+    batch: ClassVar[Callable[..., Batched]]
 
     # Not hooks: they follow from the declaration.
 

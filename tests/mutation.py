@@ -24,7 +24,11 @@ from typing import Any, Final
 import pytest
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
-OP_TESTS: Final = ("tests/ops/test_ops.py", "tests/ops/test_derivatives.py", "tests/ops/test_batching.py")
+OP_TESTS: Final = (
+    "tests/dialects/ops/test_ops.py",
+    "tests/dialects/ops/test_derivatives.py",
+    "tests/dialects/ops/test_batching.py",
+)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The table of op cases: one row an op. `tests/ops/test_ops.py` runs every row through every check.
+"""The table of op cases: one row an op. `tests/dialects/ops/test_ops.py` runs every row through every check.
 
 A row is `row("name", case, case, ..., tolerance="...")`. A case is `case(operand, ..., attribute=value)`:
 
@@ -20,13 +20,13 @@ import numpy as np
 
 from adze.dialects.types import ANY, COMPLEX, NUMBERS, REALS, TensorType, storage
 
-from .ops.cases import Callee, Row, T, array, case, elementwise, row, size
-from .ops.contraction_rows import CONTRACTION, CONVOLUTION, ORDERING, REDUCTIONS
-from .ops.derivative_rows import DERIVATIVES
-from .ops.domains import few, halves, powers, shifts
-from .ops.loop_rows import LOOPS
-from .ops.movement_rows import EFFECTS, INDEXING, RANDOMNESS
-from .ops.movement_rows import SHAPE as MOVEMENT
+from .dialects.ops.cases import Callee, Row, T, array, case, elementwise, row, size
+from .dialects.ops.contraction_rows import CONTRACTION, CONVOLUTION, ORDERING, REDUCTIONS
+from .dialects.ops.derivative_rows import DERIVATIVES
+from .dialects.ops.domains import few, halves, powers, shifts
+from .dialects.ops.loop_rows import LOOPS
+from .dialects.ops.movement_rows import EFFECTS, INDEXING, RANDOMNESS
+from .dialects.ops.movement_rows import SHAPE as MOVEMENT
 
 ROOTS_AND_LOGARITHMS: Final = ("cbrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "logistic")
 CIRCULAR: Final = ("sin", "cos", "tan", "asin", "acos", "atan")

@@ -9,7 +9,7 @@ import importlib
 from typing import Final
 
 MODULES: Final = (
-    "tests.frontend.random.test_documented_agreement",
+    "tests.frontend.library.random.test_documented_agreement",
     "tests.frontend.control.test_control_flow",
 )
 """The test modules with an `ORACLE`."""

@@ -10,8 +10,9 @@ Linearization splits the function that the same traversal makes, so its engine i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter
@@ -135,8 +136,8 @@ class ForwardMode(Engine):
                 hint="give the function around it a derivative with adze.custom_vjp or adze.custom_jvp",
             )
         outputs = results[0] if len(results) == 1 else tuple(results)
-        out = rule(b, application.operands, tuple(incoming), outputs, **application.attributes)
-        return list(as_tuple(out))
+        tangents = rule(b, application.operands, tuple(incoming), outputs, **application.attributes)
+        return list(as_tuple(cast("Tangent | Sequence[Tangent]", tangents)))
 
     def _through_functions(
         self, application: Application, incoming: Tangents, b: Emitter

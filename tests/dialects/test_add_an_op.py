@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDERS = ("dialects", "passes", "runtime", "frontend", "tests/ops")
+FOLDERS = ("dialects", "passes", "runtime", "frontend", "tests/dialects/ops")
 FILES = (
     *(
         "tests/op_cases.py",
@@ -18,6 +18,7 @@ FILES = (
         "tests/selection.py",
         "tests/conftest.py",
         "tests/__init__.py",
+        "tests/dialects/__init__.py",
     ),
     "pyproject.toml",
 )

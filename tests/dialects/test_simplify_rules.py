@@ -11,7 +11,7 @@ import pytest
 from adze.dialects.types import BOOL, COMPLEX64, FLOAT32, INT32, TensorType
 from adze.passes.optimize.simplify import simplify
 
-from ..ops.programs import add_function, new_module
+from .ops.programs import add_function, new_module
 
 
 def simplified(body: Callable[..., Any], dtype: np.dtype = FLOAT32, count: int = 1) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from ...op import Attribute, Op, Operand, symbol
+from ...op import Attribute, Op, Operand, family_rule, symbol
 from ...protocols import (
     Batched,
     Batching,
@@ -57,8 +57,10 @@ class CallLike(Op):
         return callee(*xs)
 
     @classmethod
+    @family_rule
     def transpose(
         cls,
+        /,
         b: Builder,
         cotangents: Sequence[Tangent],
         operands: Values,

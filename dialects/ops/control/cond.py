@@ -29,6 +29,7 @@ from ...protocols import (
 )
 from ...types import ANY, INT32, TensorType
 from .call import RESULTS, Passed
+from .linearized_branches import LinearizedBranches
 from .values import (
     Flags,
     carrying,
@@ -38,7 +39,6 @@ from .values import (
     present,
     repeated_where,
     spread,
-    zeros_of,
 )
 
 T = TypeVar("T")
@@ -93,83 +93,19 @@ class Cond(Op):
         branches: tuple[str, ...],
         results: tuple[TensorType, ...],
     ) -> WithTangents:
-        """Each branch saves its residuals in slots of its own; the other branches fill them with zeros.
-
-        Where the sizes of a slot are dynamic, another branch runs the slot's own branch for its shapes.
-        """
+        """A cond of the primal parts, and one of the linear parts, on the residuals of all branches."""
         active = tuple(t is not None for t in tangents[1:])
         parts = [engine.linearize(s, active) for s in branches]
-        arguments = [b.type_of(x) for x in primals[1:]]
-        slots = [engine.types_of(p.primal)[len(results) :] for p in parts]
-        firsts = [sum(map(len, slots[:i])) for i in range(len(slots))]
-        flat = [t for part in slots for t in part]
-
-        def empty(c: Builder, values: Values, position: int) -> list[Value]:
-            if all(t.is_static for t in slots[position]):
-                return [zeros_of(c, t) for t in slots[position]]
-            again = engine.called(c, engine.effect_free(parts[position].primal), values)
-            return [c.zeros_like(x) for x in again[len(results) :]]
-
-        def primal(position: int) -> str:
-            def build(c: Builder, values: Values) -> Values:
-                outputs = engine.called(c, parts[position].primal, values)
-                filled: list[Any] = []
-                for i in range(len(branches)):
-                    filled += outputs[len(results) :] if i == position else empty(c, values, i)
-                return [*outputs[: len(results)], *filled]
-
-            return str(engine.function(f"{branches[position]}_branch", arguments, build))
-
-        kinds = (*results, *flat)
-        chosen = [primal(i) for i in range(len(branches))]
-        outputs = list(b.cond(*primals, branches=chosen, results=kinds))
-        union = tuple(any(p.active_results[i] for p in parts) for i in range(len(results)))
-        moving = [t for t in tangents[1:] if t is not None]
+        arguments = tuple(b.type_of(x) for x in primals[1:])
+        split = LinearizedBranches(engine, branches, parts, arguments, results, active)
+        outputs = list(b.cond(*primals, branches=split.primal_parts(), results=split.primal_results))
         everything = [*primals[1:], *outputs]
-        first_result = len(arguments)
-        first_slot = first_result + len(results)
-
-        def residuals_of(position: int, values: Sequence[T]) -> list[T]:
-            """The residuals of one branch, picked from inputs, results and slots."""
-            first = first_slot + firsts[position]
-            own = [*values[first_result:first_slot], *values[first : first + len(slots[position])]]
-            return parts[position].residual_values(values[:first_result], own)
-
-        # The linear branches take those of them that some branch uses, and shape operands.
-        places = list(range(len(everything)))
-        needed = {i for position in range(len(parts)) for i in residuals_of(position, places)}
-        needed |= {i for i, on in enumerate(active) if on and not arguments[i].is_static}
-        needed |= {first_result + i for i, on in enumerate(union) if on and not results[i].is_static}
-        kept = sorted(needed)
-        residuals = [everything[i] for i in kept]
-        shape_operands = [kept.index(i) if i in needed else -1 for i, on in enumerate(active) if on]
-        linear_types = [b.type_of(v) for v in (*residuals, *moving)]
-
-        def linear(position: int) -> str:
-            part = parts[position]
-
-            def build(c: Builder, values: Values) -> Values:
-                known = dict(zip(kept, values[: len(residuals)], strict=True))
-                own = [known[i] for i in residuals_of(position, places)]
-                outputs = engine.called(c, part.linear, [*own, *values[len(residuals) :]])
-                pushed = spread(outputs, part.active_results)
-                filled = []
-                for i, tangent in enumerate(pushed):
-                    if not union[i]:
-                        continue
-                    shaped = known.get(first_result + i)
-                    if tangent is None:
-                        tangent = zeros_of(c, results[i]) if shaped is None else c.zeros_like(shaped)
-                    filled.append(tangent)
-                return filled
-
-            symbol = engine.function(f"{branches[position]}_branch_linear", linear_types, build)
-            engine.set_shape_operands(symbol, [*(-1 for _ in residuals), *shape_operands])
-            return str(symbol)
-
-        chosen = [linear(i) for i in range(len(branches))]
-        pushed = b.cond(primals[0], *residuals, *moving, branches=chosen, results=pick(results, union))
-        return outputs[: len(results)], spread(list(pushed), union)
+        residuals = [everything[place] for place in split.kept]
+        moving = [t for t in tangents[1:] if t is not None]
+        linear_parts = split.linear_parts([b.type_of(v) for v in (*residuals, *moving)])
+        moved = split.moved_results
+        pushed = b.cond(primals[0], *residuals, *moving, branches=linear_parts, results=pick(results, moved))
+        return outputs[: len(results)], spread(list(pushed), moved)
 
     @staticmethod
     def transpose(

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...op import Op, Operand, require_same_dtype, require_same_shape, undefined
+from ...op import Op, Operand, family_rule, require_same_dtype, require_same_shape, undefined
 from ...protocols import Batched, Builder, Partial, Size, Tangent, Tangents, Value, Values
 from ...types import ANY, BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TensorType
 
@@ -39,11 +39,13 @@ class Elementwise(Op, adds=("function", "partials", "result_dtype")):
         return dtype
 
     @classmethod
+    @family_rule
     def infer(cls, *types: TensorType) -> TensorType:
         dtype = require_same_dtype(cls.name, *types)
         return TensorType(require_same_shape(cls.name, *types), cls.result_dtype(dtype))
 
     @classmethod
+    @family_rule
     def evaluate(cls, *arrays: np.ndarray) -> np.ndarray:
         dtype = arrays[0].dtype
         with np.errstate(all="ignore"):
@@ -51,8 +53,10 @@ class Elementwise(Op, adds=("function", "partials", "result_dtype")):
             return np.asarray(result).astype(cls.result_dtype(dtype), copy=False)
 
     @classmethod
+    @family_rule
     def jvp(
         cls,
+        /,
         b: Builder,
         primals: Values,
         tangents: Sequence[Tangent],
@@ -93,8 +97,9 @@ class LinearUnary(Unary):
     """Family of functions that are linear (complex ones over the reals): the tangent goes through the op."""
 
     @classmethod
+    @family_rule
     def jvp(
-        cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
+        cls, /, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
     ) -> Tangents:
         return b.apply(cls, tangents, attributes)[0]
 

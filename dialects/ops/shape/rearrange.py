@@ -18,6 +18,7 @@ from ...op import (
     Linear,
     Op,
     Operand,
+    family_rule,
     integer,
     ints,
     require,
@@ -51,8 +52,9 @@ class Movement(Op):
     operands: ClassVar[tuple[Operand, ...]] = (Operand("x", ANY),)
 
     @classmethod
+    @family_rule
     def jvp(
-        cls, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
+        cls, /, b: Builder, primals: Values, tangents: Values, result: Value, **attributes: object
     ) -> Tangents:
         """The tangent moves as the operand does."""
         return b.apply(cls, tangents, attributes)[0]

@@ -437,8 +437,10 @@ def integer_pow(x: Any, y: int) -> Any:
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """`on_true` where `pred`, else `on_false`; `pred` of the same shape, or 0-d."""
+    """`on_true` where `pred`, else `on_false`; `pred` of the same shape, or 0-d. An integer holds above 0."""
     condition = as_value(pred)
+    if np.issubdtype(condition.dtype, np.integer):
+        return select_n(condition, on_false, on_true)
     on_true, on_false = operands(on_true, on_false)
     if condition.ndim == 0 and on_true.ndim:
         condition = ops.broadcast_in_dim(condition, shape=on_true.shape, dimensions=())

@@ -14,16 +14,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, FLOATS, INT32, INT64
+from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, INT32, INT64
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
+from .sort_keys import key_dtype, sort_key
+from .sorted_rows import gather_columns, greatest_by_kernel, sorted_by_kernel
 from .tensor_ops import (
     collapse_axes,
     drop_unit_axes,
     expand_axes,
     extract_slice,
-    extractable,
     insert_slice,
     pad_tensor,
     parse_attribute,
@@ -45,6 +46,8 @@ def lower_sort(
     lengths = [shape[a] for a in order]
     groups = [list(range(last)), [last]]
     rows = [collapse_axes(b, permute(b, b.retype(v, shape), order), groups) for v in operands]
+    if configuration.sorts_by_kernel(ctx.target, lengths[-1]):
+        return _moved_back(b, sorted_by_kernel(ctx, rows, num_keys, axis), groups, order, lengths)
     dtypes = [t.dtype for t in ctx.operand_tensors]
     keys = [k for row, dtype in zip(rows[:num_keys], dtypes, strict=False) for k in _keys(b, row, dtype)]
     count, size = b.shape(rows[0])
@@ -55,9 +58,21 @@ def lower_sort(
     else:
         permutation = _merge_sort(ctx, keys, count, size, pieces)
         sorted_rows = [
-            _gather_columns(b, row, permutation, dtype) for row, dtype in zip(rows, dtypes, strict=True)
+            gather_columns(b, row, permutation, dtype) for row, dtype in zip(rows, dtypes, strict=True)
         ]
-    back = [order.index(a) for a in range(len(shape))]
+    return _moved_back(b, sorted_rows, groups, order, lengths)
+
+
+def _moved_back(
+    b: LinalgBuilder,
+    sorted_rows: Sequence[Value],
+    groups: Sequence[Sequence[int]],
+    order: Sequence[int],
+    lengths: Sequence[Size],
+) -> tuple[Value, ...]:
+    """Rows as arrays of the operands' shape again."""
+    last = len(lengths) - 1
+    back = [order.index(a) for a in range(len(order))]
     results = []
     for row in sorted_rows:
         whole = expand_axes(b, row, groups, lengths) if last else drop_unit_axes(b, row, [False, True])
@@ -77,6 +92,8 @@ def lower_top_k(ctx: LoweringContext, x: Value, *, k: int) -> tuple[Value, Value
     if shape[last] == 1:
         return x, b.fill(b.scalars.constant(INT32, 0), shape, INT32)
     rows = collapse_axes(b, x, [list(range(last)), [last]])
+    if configuration.selects_by_kernel(ctx.target, shape[last], k):
+        return _of_rows(b, greatest_by_kernel(ctx, rows, dtype, k), shape[:last], k)
     count, size = b.shape(rows)
     (key,) = _keys(b, rows, dtype)
     pieces = configuration.sort_blocks(size)
@@ -88,14 +105,20 @@ def lower_top_k(ctx: LoweringContext, x: Value, *, k: int) -> tuple[Value, Value
     else:
         order = _merge_sort(ctx, [_complement(b, key)], count, size, pieces)
     order = extract_slice(b, order, [0, 0], [count, k], [1, 1])
-    values = _gather_columns(b, rows, order, dtype)
-    kept = (*shape[:last], k)
+    values = gather_columns(b, rows, order, dtype)
+    return _of_rows(b, (values, order), shape[:last], k)
+
+
+def _of_rows(
+    b: LinalgBuilder, rows: tuple[Value, Value], batch: Sequence[Size], k: int
+) -> tuple[Value, Value]:
+    """Rows of `k` elements as arrays with the axes `batch` in front."""
+    last = len(batch)
     groups = [list(range(last)), [last]]
-    expanded = [
-        expand_axes(b, v, groups, kept) if last else drop_unit_axes(b, v, [False, True])
-        for v in (values, order)
-    ]
-    return expanded[0], expanded[1]
+    values, order = (
+        expand_axes(b, v, groups, (*batch, k)) if last else drop_unit_axes(b, v, [False, True]) for v in rows
+    )
+    return values, order
 
 
 def _select_greatest(b: LinalgBuilder, key: Value, count: Size, k: int) -> Value:
@@ -153,8 +176,8 @@ def _keys(b: LinalgBuilder, x: Value, dtype: np.dtype) -> list[Value]:
             _map(b, x, part, lambda v, get=get: get(dtype, v)) for get in (b.scalars.real, b.scalars.imag)
         )
         return [key for p in parts for key in _keys(b, p, part)]
-    wide = INT64 if dtype.itemsize == 8 else INT32
-    key = _map(b, x, wide, lambda v: _key(b, v, dtype, wide))
+    wide = key_dtype(dtype)
+    key = _map(b, x, wide, lambda v: sort_key(b.scalars, v, dtype))
     return [b.materialise(key)]
 
 
@@ -162,29 +185,6 @@ def _map(b: LinalgBuilder, x: Value, target: np.dtype, rule: Value) -> Value:
     shape = b.shape(x)
     maps = [b.identity_map(len(shape))] * 2
     return b.generic([x], [b.empty(shape, target)], maps, ["parallel"] * len(shape), lambda v, _: rule(v))
-
-
-def _key(b: LinalgBuilder, value: Value, dtype: np.dtype, wide: np.dtype) -> Value:
-    arith = mlir.arith
-    type_ = b.scalars.element_type(wide)
-    if dtype not in FLOATS:
-        if dtype.kind == "i":
-            return value if dtype == wide else arith.extsi(type_, value)
-        if dtype.itemsize < wide.itemsize:
-            return arith.extui(type_, value)
-        return arith.xori(value, b.scalars.constant(wide, 1 << (8 * wide.itemsize - 1)))
-    real = FLOAT64 if dtype == FLOAT64 else FLOAT32
-    value = b.scalars.convert(dtype, real, value)
-    bits = arith.bitcast(type_, value)
-    zero, most = b.scalars.constant(wide, 0), b.scalars.constant(wide, np.iinfo(wide).max)
-    negative = arith.cmpi(arith.CmpIPredicate.slt, bits, zero)
-    key = arith.select(negative, arith.xori(bits, most), bits)
-    # The bit patterns of zeros and NaNs, not the comparisons of floats, which may be told to be fast.
-    minus_zero = arith.cmpi(arith.CmpIPredicate.eq, bits, b.scalars.constant(wide, np.iinfo(wide).min))
-    magnitude = arith.andi(bits, most)
-    infinity = 0x7F800000 if wide == INT32 else 0x7FF0000000000000
-    nan = arith.cmpi(arith.CmpIPredicate.sgt, magnitude, b.scalars.constant(wide, infinity))
-    return arith.select(nan, most, arith.select(minus_zero, zero, key))
 
 
 def _complement(b: LinalgBuilder, key: Value) -> Value:
@@ -278,18 +278,6 @@ def _scatter_rows(b: LinalgBuilder, rows: Value, places: Value, dtype: np.dtype)
     with ir.InsertionPoint(block):
         ir.Operation.create("iree_linalg_ext.yield", operands=[block.arguments[0]])
     return expand_axes(b, b.bind_shape(op.result, [total]), [[0, 1]], shape)
-
-
-def _gather_columns(b: LinalgBuilder, rows: Value, order: Value, dtype: np.dtype) -> Value:
-    """`rows[r, order[r, i]]`; the order holds positions that exist."""
-
-    def body(position: Value, _: Value) -> Value:
-        at = mlir.arith.index_cast(mlir.ir.IndexType.get(b.context), position)
-        return mlir.tensor.extract(rows, [mlir.linalg.IndexOp(0).result, at])
-
-    rows = extractable(b, rows)
-    init = b.empty(b.shape(order), dtype)
-    return b.generic([order], [init], [b.identity_map(2)] * 2, ["parallel"] * 2, body)
 
 
 def _merge_sort(ctx: LoweringContext, keys: Sequence[Value], count: Size, size: int, pieces: int) -> Value:

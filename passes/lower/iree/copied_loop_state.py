@@ -6,7 +6,7 @@ are. The barrier of `flow` with the device as its target tells it.
 Symptom: each iteration of a loop copies all that the loop carries.
 Seen in: IREE 3.13.
 Smallest: `scan(lambda c, _: (c * 0.5, c), x, None, length=4)`.
-Goes when: `tests/passes/lowering/test_iree_faults.py::test_carried_values_are_still_copied` fails.
+Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_carried_values_are_still_copied` fails.
 """
 
 from __future__ import annotations

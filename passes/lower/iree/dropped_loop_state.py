@@ -12,7 +12,7 @@ Seen in: IREE 3.13.
 Smallest: `while_loop(lambda s: sum(s[0]) < 30, lambda s: (s[0] + 1, ones_like(s[1])), (a, b))`.
 Goes when: without the pass `use-loop-state` in `PIPELINE` all seeds of
     `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
-    `tests/passes/lowering/test_loops.py::test_state_that_the_body_does_not_read`.
+    `tests/passes/lower/forms/test_loops.py::test_state_that_the_body_does_not_read`.
 """
 
 from __future__ import annotations

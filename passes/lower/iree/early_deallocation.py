@@ -10,7 +10,7 @@ Seen in: IREE 3.13.
 Smallest: a scan that carries several arrays of one shape, whose results are used after one another.
 Goes when: without the pass `keep-lifetimes` in `PIPELINE` all seeds of
     `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
-    `tests/passes/lowering/test_loops.py::test_stacks_of_equal_shape_are_arrays_of_their_own`.
+    `tests/passes/lower/forms/test_loops.py::test_stacks_of_equal_shape_are_arrays_of_their_own`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ value that it is still computing the update from.
 Symptom: an update in place changes the caller's array, a constant, or another use of the value.
 Seen in: IREE 3.13.
 Smallest: `return x.at[i].set(v), x` returns the updated x twice.
-Goes when: `tests/passes/lowering/test_iree_faults.py::test_arguments_are_still_overwritten` fails.
+Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_arguments_are_still_overwritten` fails.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ says which kernels with two of them come out wrong; only for those is this pass 
 Symptom: the earlier one of two reductions in one kernel is added up once for each step of the later one.
 Seen in: IREE 3.13.
 Smallest: `t = sum(y * y, -1); w = y * t[:, None]; u = sum(w * y, -1)`, where `t` is needed elsewhere too.
-Goes when: `tests/runtime/test_kernels.py::test_unchecked_they_are_wrong` fails.
+Goes when: `tests/runtime/compile/test_kernels.py::test_unchecked_they_are_wrong` fails.
 """
 
 from __future__ import annotations

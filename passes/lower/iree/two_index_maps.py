@@ -7,7 +7,7 @@ Symptom: where one elementwise op uses a result through two index maps (`s[:, No
     transposed before, is fused with the first, which is used through another map elsewhere.
 Seen in: IREE 3.13.
 Smallest: `s = x.sum(1); s[:, None] + s[None, :]`.
-Goes when: `tests/passes/lowering/test_hazards.py::test_iree_still_needs_the_barrier` fails.
+Goes when: `tests/passes/lower/iree/test_two_index_maps.py::test_iree_still_needs_the_barrier` fails.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Polynomial coefficients, lowest power first, as `NAME = {32: (...), 64: (...)}`.
 
-Written by `tests/passes/scalars/fit_coefficients.py`: Chebyshev interpolants computed with mpmath
-to 60 digits and rounded once. The comments say which function of which variable each approximates.
+Written by `tests/passes/lower/scalars/fit_coefficients.py`: Chebyshev interpolants computed with
+mpmath to 60 digits and rounded once. The comments say which function of which variable each
+approximates.
 """
 
 from __future__ import annotations

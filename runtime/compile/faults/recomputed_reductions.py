@@ -8,7 +8,7 @@ is done in one step is safe, which its tiles tell.
 Symptom: sums come out several times too large, silently.
 Seen in: IREE 3.13.
 Smallest: `t = sum(y * y, -1); w = y * t[:, None]; u = sum(w * y, -1)`, where `t` is needed elsewhere too.
-Goes when: `tests/runtime/test_kernels.py::test_unchecked_they_are_wrong` fails.
+Goes when: `tests/runtime/compile/test_kernels.py::test_unchecked_they_are_wrong` fails.
 """
 
 from __future__ import annotations

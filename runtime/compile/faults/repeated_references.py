@@ -12,7 +12,7 @@ Seen in: IREE 3.13.
 Smallest: a loop that carries several arrays of one shape.
 Goes when: without `deduplicated` in `compiler.py` all seeds of
     `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
-    `tests/passes/lowering/test_loops.py::test_values_that_change_places_in_a_loop`.
+    `tests/passes/lower/forms/test_loops.py::test_values_that_change_places_in_a_loop`.
 """
 
 from __future__ import annotations

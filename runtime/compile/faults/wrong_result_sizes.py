@@ -6,7 +6,7 @@ dynamic sizes of the first result for those of each.
 Symptom: a result is stored with sizes of another one: memory is used that nothing was written to, silently.
 Seen in: IREE 3.13.
 Smallest: `s[:, None, None] * y` and its sum over two axes, of dynamic sizes (`planes` in the test).
-Goes when: `tests/runtime/test_kernels.py::test_wrong_sizes_of_joined_axes_are_named` fails.
+Goes when: `tests/runtime/compile/test_kernels.py::test_wrong_sizes_of_joined_axes_are_named` fails.
 """
 
 from __future__ import annotations

@@ -1,0 +1,115 @@
+"""A process that measures cases one after another, so that a case which hangs can be ended.
+
+Input: lines of JSON on standard input, each the family and the name of a case.
+Output: a line of JSON for each case on standard output: the row of the results.
+
+Compiled programs are not taken from a cache on disk, so the time of the first call contains the compilation.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from _agreement import disagreement
+from _case import Case, is_wide
+from _measure import Timing, timings
+from _peers import Peer, peers_here
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--npbench", type=Path, default=None)
+    options = parser.parse_args()
+    # What libraries print must not come between the lines of the results.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    families = registry(options.npbench)
+    peers = peers_here()
+    print(json.dumps({"ready": [peer.name for peer in peers]}), file=answers, flush=True)
+    for line in sys.stdin:
+        family, name = json.loads(line)
+        case = next(case for case in families[family] if case.name == name)
+        row = measured(case, peers, options.seconds)
+        print(json.dumps({"family": family, "case": name, **row}), file=answers, flush=True)
+    return 0
+
+
+def registry(npbench: Path | None) -> dict[str, tuple[Case, ...]]:
+    """The families, and NPBench's kernels if their sources are here."""
+    from families import FAMILIES
+
+    if npbench is None:
+        return FAMILIES
+    from _npbench import npbench_cases
+
+    return {**FAMILIES, **{f"npbench_{size}": npbench_cases(npbench, size) for size in ("S", "M")}}
+
+
+def measured(case: Case, peers: tuple[Peer, ...], seconds: float) -> dict[str, Any]:
+    """The times of each library, how well the results agree, and the errors of those that failed."""
+    try:
+        arrays = case.arrays()
+    except Exception as error:
+        return {"times": {}, "differences": {}, "errors": {"inputs": explained(error)}}
+    set_width_of_jax(is_wide(arrays))
+    calls: dict[str, Callable[[], Any]] = {}
+    first: dict[str, Timing] = {}
+    results: dict[str, Any] = {}
+    errors: dict[str, str] = {}
+    for peer in peers:
+        if not case.runs_on(peer):
+            continue
+        try:
+            cpu, wall = time.process_time(), time.perf_counter()
+            call = case.call_on(peer, arrays)
+            results[peer.name] = call()
+            first[peer.name] = Timing(time.perf_counter() - wall, time.process_time() - cpu)
+            calls[peer.name] = call
+        except Exception as error:
+            errors[peer.name] = explained(error)
+    differences = compared(case, results)
+    if differences and min(differences.values()) > 1.0:
+        errors["results"] = f"adze agrees with no other library: {differences} times the tolerance"
+    best = timings(calls, seconds)
+    return {
+        "times": {
+            name: {"wall": t.wall, "cpu": t.cpu, "first_wall": first[name].wall, "first_cpu": first[name].cpu}
+            for name, t in best.items()
+        },
+        "differences": differences,
+        "errors": errors,
+    }
+
+
+def set_width_of_jax(wide: bool) -> None:
+    if "jax" in sys.modules:
+        sys.modules["jax"].config.update("jax_enable_x64", wide)
+
+
+def compared(case: Case, results: dict[str, Any]) -> dict[str, float]:
+    """The difference of adze's result from each other one, in units of the tolerance."""
+    if "adze" not in results:
+        return {}
+    return {
+        name: disagreement(results["adze"], result, case.agreement, case.tolerance)
+        for name, result in results.items()
+        if name != "adze"
+    }
+
+
+def explained(error: Exception) -> str:
+    """The error and the place where it was raised, on one line."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:400]} ({Path(last.filename).name}:{last.lineno})"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

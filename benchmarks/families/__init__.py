@@ -1,0 +1,15 @@
+"""The families of benchmark cases, in the order in which they run."""
+
+from _case import Case
+
+from . import elementwise, irregular, linear_algebra, loops, nets, products, sampling
+
+FAMILIES: dict[str, tuple[Case, ...]] = {
+    "elementwise": elementwise.CASES,
+    "products": products.CASES,
+    "nets": nets.CASES,
+    "linear_algebra": linear_algebra.CASES,
+    "loops": loops.CASES,
+    "irregular": irregular.CASES,
+    "random": sampling.CASES,
+}

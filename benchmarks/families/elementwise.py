@@ -1,0 +1,135 @@
+"""Large arrays, element by element and in reductions: 16 MB, sizes no tile divides, float64, long bodies."""
+
+from typing import Any
+
+import numpy as np
+from _case import Case, Draw
+from _peers import Peer
+
+PRIME = 1_000_003
+
+
+def saxpy(peer: Peer, x: Any, y: Any) -> Any:
+    return 2.5 * x + y
+
+
+def gelu(peer: Peer, x: Any) -> Any:
+    return 0.5 * x * (1.0 + peer.xp.tanh(0.7978845608 * (x + 0.044715 * x * x * x)))
+
+
+def branches(peer: Peer, x: Any, y: Any) -> Any:
+    """Comparisons, selects and a clip."""
+    xp = peer.xp
+    return xp.where(x > y, xp.clip(x, -1.0, 1.0), xp.where(y > 0, xp.minimum(y, 0.5), -y))
+
+
+def waves(peer: Peer, x: Any) -> Any:
+    xp = peer.xp
+    return xp.exp(-x * x) * xp.sin(3.0 * x) + xp.log1p(xp.abs(x))
+
+
+def black_scholes(peer: Peer, spot: Any, strike: Any, years: Any) -> Any:
+    rate, volatility = 0.02, 0.3
+
+    def normal_cdf(x: Any) -> Any:
+        return 0.5 * (1.0 + peer.erf(x * 0.7071067811865476))
+
+    deviation = volatility * peer.xp.sqrt(years)
+    d1 = (peer.xp.log(spot / strike) + (rate + 0.5 * volatility * volatility) * years) / deviation
+    return spot * normal_cdf(d1) - strike * peer.xp.exp(-rate * years) * normal_cdf(d1 - deviation)
+
+
+def rotation(peer: Peer, z: Any, w: Any) -> Any:
+    """Complex arithmetic."""
+    return z * w / (1.0 + peer.xp.conj(z) * z)
+
+
+def softmax(peer: Peer, x: Any) -> Any:
+    exponential = peer.xp.exp(x - peer.xp.max(x, axis=-1, keepdims=True))
+    return exponential / peer.xp.sum(exponential, axis=-1, keepdims=True)
+
+
+def logsumexp(peer: Peer, x: Any) -> Any:
+    largest = peer.xp.max(x, axis=-1, keepdims=True)
+    return largest[..., 0] + peer.xp.log(peer.xp.sum(peer.xp.exp(x - largest), axis=-1))
+
+
+def layer_norm(peer: Peer, x: Any, gain: Any, offset: Any) -> Any:
+    mean = peer.xp.mean(x, axis=-1, keepdims=True)
+    variance = peer.xp.mean(peer.xp.square(x - mean), axis=-1, keepdims=True)
+    return (x - mean) / peer.xp.sqrt(variance + 1e-5) * gain + offset
+
+
+def distances(peer: Peer, x: Any, y: Any) -> Any:
+    """All distances between two sets of points, by broadcasting."""
+    return peer.xp.sqrt(peer.xp.sum(peer.xp.square(x[:, None, :] - y[None, :, :]), axis=-1))
+
+
+def standard_deviation(peer: Peer, x: Any) -> Any:
+    return peer.xp.std(x, axis=0)
+
+
+def sum_all(peer: Peer, x: Any) -> Any:
+    return peer.xp.sum(x)
+
+
+def sum_axis0(peer: Peer, x: Any) -> Any:
+    return peer.xp.sum(x, axis=0)
+
+
+def sum_axis1(peer: Peer, x: Any) -> Any:
+    return peer.xp.sum(x, axis=1)
+
+
+def transpose(peer: Peer, x: Any) -> Any:
+    return peer.xp.swapaxes(x, 0, 1)
+
+
+def cumsum(peer: Peer, x: Any) -> Any:
+    return peer.xp.cumsum(x, axis=1)
+
+
+def pair(count: int, dtype: Any = np.float32) -> Any:
+    return lambda draw: (draw.normal(count, dtype=dtype), draw.normal(count, dtype=dtype))
+
+
+def single(*sizes: int, dtype: Any = np.float32) -> Any:
+    return lambda draw: (draw.normal(*sizes, dtype=dtype),)
+
+
+def options(count: int, dtype: Any = np.float32) -> Any:
+    return lambda draw: tuple(draw.positive(count, dtype=dtype) for _ in range(3))
+
+
+def complex_pair(draw: Draw) -> tuple[Any, ...]:
+    return tuple((draw.normal(500_000) + 1j * draw.normal(500_000)).astype(np.complex64) for _ in range(2))
+
+
+CASES = (
+    Case("saxpy 4,000,000", saxpy, pair(4_000_000), quick=True),
+    Case("saxpy 1,000,003", saxpy, pair(PRIME)),
+    Case("saxpy 40,000", saxpy, pair(40_000)),
+    Case("saxpy 2,000,000 f64", saxpy, pair(2_000_000, np.float64)),
+    Case("gelu 4,000,000", gelu, single(4_000_000)),
+    Case("gelu 1,000,003", gelu, single(PRIME)),
+    Case("branches 1,000,003", branches, pair(PRIME)),
+    Case("waves 500,009 f64", waves, single(500_009, dtype=np.float64)),
+    Case("Black-Scholes 262,144", black_scholes, options(262_144), quick=True),
+    Case("Black-Scholes 1,000,003", black_scholes, options(PRIME)),
+    Case("Black-Scholes 262,144 f64", black_scholes, options(262_144, np.float64)),
+    Case("complex 500,000", rotation, complex_pair),
+    Case("softmax 1024 x 1024", softmax, single(1024, 1024)),
+    Case("logsumexp 1000 x 1000", logsumexp, single(1000, 1000), quick=True),
+    Case(
+        "layer norm 1024 x 1024",
+        layer_norm,
+        lambda draw: (draw.normal(1024, 1024), draw.normal(1024), draw.normal(1024)),
+    ),
+    Case("distances 700 x 500 x 3", distances, lambda draw: (draw.normal(700, 3), draw.normal(500, 3))),
+    Case("standard deviation 1000 x 1000", standard_deviation, single(1000, 1000)),
+    Case("sum all 2048 x 2048", sum_all, single(2048, 2048)),
+    Case("sum axis 0 2048 x 2048", sum_axis0, single(2048, 2048)),
+    Case("sum axis 1 2047 x 2049", sum_axis1, single(2047, 2049)),
+    Case("transpose 2048 x 2048", transpose, single(2048, 2048)),
+    Case("cumsum 512 x 512", cumsum, single(512, 512)),
+)

@@ -1,0 +1,157 @@
+"""Irregular access: sorting, selection, searches, sums by segment, gathers, scatters, Fourier transforms."""
+
+from typing import Any
+
+import numpy as np
+from _case import Case, Draw
+from _peers import Peer
+
+SEGMENTS = 1000
+BINS = 100
+
+
+def sort(peer: Peer, x: Any) -> Any:
+    return peer.xp.sort(x, axis=-1)
+
+
+def argsort(peer: Peer, x: Any) -> Any:
+    return peer.xp.argsort(x)
+
+
+def sort_by_key(peer: Peer, keys: Any, values: Any) -> Any:
+    return peer.lax.sort_key_val(keys, values)
+
+
+def top_10(peer: Peer, x: Any) -> Any:
+    return peer.lax.top_k(x, min(10, x.shape[-1]))
+
+
+def median(peer: Peer, x: Any) -> Any:
+    return peer.xp.median(x)
+
+
+def searchsorted(peer: Peer, edges: Any, x: Any) -> Any:
+    return peer.xp.searchsorted(edges, x)
+
+
+def interp(peer: Peer, x: Any, knots: Any, values: Any) -> Any:
+    return peer.xp.interp(x, knots, values)
+
+
+def segment_sum(peer: Peer, data: Any, segments: Any) -> Any:
+    return peer.xp.zeros((SEGMENTS, data.shape[1]), data.dtype).at[segments].add(data)
+
+
+def numpy_segment_sum(data: Any, segments: Any) -> Any:
+    sums = np.zeros((SEGMENTS, data.shape[1]), data.dtype)
+    np.add.at(sums, segments, data)
+    return sums
+
+
+def embedding_gradient(peer: Peer, table: Any, rows: Any, weights: Any) -> Any:
+    return peer.library.grad(lambda t: peer.xp.sum(t[rows] * weights))(table)
+
+
+def gather(peer: Peer, table: Any, rows: Any) -> Any:
+    return table[rows]
+
+
+def gather_elements(peer: Peer, x: Any, order: Any) -> Any:
+    return x[order]
+
+
+def histogram(peer: Peer, x: Any) -> Any:
+    return peer.xp.histogram(x, bins=BINS, range=(-4.0, 4.0))[0]
+
+
+def bincount(peer: Peer, x: Any) -> Any:
+    return peer.xp.bincount(x, length=SEGMENTS)
+
+
+def fft(peer: Peer, x: Any) -> Any:
+    return peer.xp.fft.fft(x)
+
+
+def rfft(peer: Peer, x: Any) -> Any:
+    return peer.xp.fft.rfft(x)
+
+
+def fft2(peer: Peer, x: Any) -> Any:
+    return peer.xp.fft.fft2(x)
+
+
+def signal(*sizes: int) -> Any:
+    return lambda draw: ((draw.normal(*sizes) + 1j * draw.normal(*sizes)).astype(np.complex64),)
+
+
+def numbers(*sizes: int, dtype: Any = np.float32) -> Any:
+    return lambda draw: (draw.normal(*sizes, dtype=dtype),)
+
+
+def knots(draw: Draw) -> tuple[Any, ...]:
+    return draw.normal(100_000), np.sort(draw.normal(1000)), draw.normal(1000)
+
+
+def edges(draw: Draw) -> tuple[Any, ...]:
+    return np.sort(draw.normal(1000)), draw.normal(100_000)
+
+
+def permuted(draw: Draw) -> tuple[Any, ...]:
+    return draw.normal(1_000_000), draw.integers(1_000_000, 1_000_000)
+
+
+def numpy_top_10(x: Any) -> Any:
+    order = np.argsort(-x, axis=-1, kind="stable")[..., :10]
+    return np.take_along_axis(x, order, -1), order
+
+
+CASES = (
+    Case("sort 100,000", sort, numbers(100_000), quick=True),
+    Case("sort 1000 x 100", sort, numbers(1000, 100)),
+    Case("sort 100,000 f64", sort, numbers(100_000, dtype=np.float64)),
+    Case("sort 100,000 integers", sort, lambda draw: (draw.integers(1_000_000, 100_000),)),
+    Case("argsort 100,000", argsort, numbers(100_000), numpy=lambda x: np.argsort(x, kind="stable")),
+    Case(
+        "sort with values 100,000",
+        sort_by_key,
+        lambda draw: (draw.normal(100_000), draw.normal(100_000)),
+        numpy=None,
+    ),
+    Case("top 10 of 100,000", top_10, numbers(100_000), numpy=numpy_top_10, quick=True),
+    Case("top 10 of 1000 x 100", top_10, numbers(1000, 100), numpy=numpy_top_10),
+    Case("median 100,000", median, numbers(100_000)),
+    Case("searchsorted 1000 x 100,000", searchsorted, edges),
+    Case("interp 1000 x 100,000", interp, knots, tolerance=10.0),
+    Case(
+        "segment sum 100,000 x 8",
+        segment_sum,
+        lambda draw: (draw.normal(100_000, 8), draw.integers(SEGMENTS, 100_000)),
+        numpy=numpy_segment_sum,
+        quick=True,
+    ),
+    Case(
+        "embedding gradient 10,000 x 64",
+        embedding_gradient,
+        lambda draw: (draw.normal(10_000, 64), draw.integers(10_000, 4096), draw.normal(4096, 64)),
+        numpy=None,
+    ),
+    Case(
+        "gather 4096 rows of 128",
+        gather,
+        lambda draw: (draw.normal(10_000, 128), draw.integers(10_000, 4096)),
+    ),
+    Case("gather 1,000,000 elements", gather_elements, permuted),
+    Case("histogram 1,000,000", histogram, numbers(1_000_000)),
+    Case(
+        "bincount 1,000,000",
+        bincount,
+        lambda draw: (draw.integers(SEGMENTS, 1_000_000),),
+        numpy=lambda x: np.bincount(x, minlength=SEGMENTS),
+    ),
+    Case("fft 65,536", fft, signal(65_536), quick=True, tolerance=10.0),
+    Case("fft 256 x 1024", fft, signal(256, 1024), tolerance=10.0),
+    Case("fft prime 10,007", fft, signal(10_007), tolerance=10.0),
+    Case("fft 64 x prime 251", fft, signal(64, 251), tolerance=10.0),
+    Case("rfft 100,000", rfft, numbers(100_000), tolerance=10.0),
+    Case("fft2 256 x 256", fft2, signal(256, 256), tolerance=10.0),
+)

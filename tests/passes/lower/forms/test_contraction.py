@@ -1,0 +1,193 @@
+"""Forms of contractions: large static products in every layout, dynamic sizes, and their run-time checks."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from adze.dialects.errors import AdzeError, TypeCheckError
+from adze.dialects.ops.contraction.dot_general import DotGeneral
+from adze.dialects.types import FLOAT16, FLOAT32, FLOAT64, INT32, TensorType
+
+from ..programs import Compiled, lowered_text
+
+PLAIN, RIGHT, LEFT = ((1,), (0,)), ((1,), (1,)), ((0,), (0,))
+NONE: Any = ((), ())
+
+
+def f32(*shape: int | None) -> TensorType:
+    return TensorType(shape, FLOAT32)
+
+
+def product(contracting: Any, batch: Any = NONE) -> Any:
+    return lambda b, x, y: b.dot_general(
+        x, y, contracting=contracting, batch=batch, dtype=b.tensor_type(x).dtype
+    )
+
+
+def biased(b: Any, x: Any, y: Any, bias: Any) -> Any:
+    z = product(PLAIN)(b, x, y)
+    z = b.add(z, b.broadcast_in_dim(bias, shape=b.tensor_type(z).shape, dimensions=(1,)))
+    return b.max(z, b.zeros_like(z))
+
+
+STATIC: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], str]] = {
+    "plain": (PLAIN, (64, 96), (96, 128), "mk,kn->mn"),
+    "right": (RIGHT, (64, 96), (128, 96), "mk,nk->mn"),
+    "left": (LEFT, (96, 64), (96, 128), "km,kn->mn"),
+    "both": (((0,), (1,)), (96, 64), (128, 96), "km,nk->mn"),
+    "few_rows": (PLAIN, (3, 640), (640, 256), "mk,kn->mn"),
+    "odd_rows": (PLAIN, (97, 64), (64, 64), "mk,kn->mn"),
+    "ten_columns": (PLAIN, (64, 512), (512, 10), "mk,kn->mn"),
+    "odd_columns": (PLAIN, (64, 96), (96, 100), "mk,kn->mn"),
+    "odd_everything": (LEFT, (99, 97), (99, 101), "km,kn->mn"),
+    "odd_right": (RIGHT, (97, 99), (101, 99), "mk,nk->mn"),
+    "panels_odd": (PLAIN, (64, 768), (768, 1000), "mk,kn->mn"),
+    "panels": (PLAIN, (64, 768), (768, 1024), "mk,kn->mn"),
+    "panels_right": (RIGHT, (64, 768), (1024, 768), "mk,nk->mn"),
+    "matvec": (PLAIN, (512, 256), (256,), "mk,k->m"),
+    "matvec_turned": (LEFT, (256, 512), (256,), "km,k->m"),
+    "vecmat": (LEFT, (256,), (256, 512), "k,kn->n"),
+    "vecdot": (LEFT, (40000,), (40000,), "k,k->"),
+    "outer": (((), ()), (300,), (200,), "m,n->mn"),
+}
+run = Compiled(
+    {name: (product(axes), (f32(*left), f32(*right))) for name, (axes, left, right, _) in STATIC.items()}
+    | {
+        "batched": (product(((2,), (1,)), ((0,), (0,))), (f32(6, 64, 32), f32(6, 32, 96))),
+        "batched_odd": (product(((2,), (1,)), ((0,), (0,))), (f32(5, 67, 33), f32(5, 33, 50))),
+        "batched_right": (product(((3,), (3,)), ((0, 1), (0, 1))), (f32(2, 3, 64, 32), f32(2, 3, 96, 32))),
+        "biased": (biased, (f32(64, 96), f32(96, 128), f32(128))),
+        "f64": (product(PLAIN), (TensorType((64, 96), FLOAT64), TensorType((96, 64), FLOAT64))),
+        "f16": (product(PLAIN), (TensorType((64, 96), FLOAT16), TensorType((96, 64), FLOAT16))),
+        "i32": (product(PLAIN), (TensorType((64, 96), INT32), TensorType((96, 64), INT32))),
+    }
+)
+dynamic = Compiled(
+    {
+        "plain": (product(PLAIN), (f32(None, None), f32(None, None))),
+        "batched": (product(((2,), (2,)), ((0,), (0,))), (f32(None, None, 32), f32(None, 96, 32))),
+    }
+)
+RNG = np.random.default_rng(6)
+
+
+def sample(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def close(got: np.ndarray, want: np.ndarray, depth: int) -> bool:
+    return bool(np.allclose(got, want, rtol=0, atol=3e-6 * depth**0.5 * 4))
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_static_products_in_every_layout(name: str) -> None:
+    _, left, right, text = STATIC[name]
+    x, y = sample(*left), sample(*right)
+    want = np.einsum(text, x.astype(np.float64), y.astype(np.float64))
+    assert close(run(name, x, y)[0], want, x.size)
+
+
+def test_batched_products() -> None:
+    x, y = sample(6, 64, 32), sample(6, 32, 96)
+    assert close(run("batched", x, y)[0], x @ y, 32)
+    x, y = sample(5, 67, 33), sample(5, 33, 50)
+    assert close(run("batched_odd", x, y)[0], x @ y, 33)
+    x, y = sample(2, 3, 64, 32), sample(2, 3, 96, 32)
+    assert close(run("batched_right", x, y)[0], x @ y.swapaxes(2, 3), 32)
+
+
+def test_what_follows_a_product_is_computed_with_it() -> None:
+    x, y, bias = sample(64, 96), sample(96, 128), sample(128)
+    assert close(run("biased", x, y, bias)[0], np.maximum(x @ y + bias, 0), 96)
+
+
+def test_rounding_a_product_up_lets_no_infinity_out() -> None:
+    """Rows and columns are added, never terms: a zero beside an infinity would make a NaN."""
+    x, y = np.ones((97, 99), np.float32), np.ones((101, 99), np.float32)
+    x[96, 98], y[100, 98] = np.inf, -np.inf
+    (got,) = run("odd_right", x, y)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(got, x @ y.T)
+
+
+def test_other_dtypes() -> None:
+    x, y = RNG.standard_normal((64, 96)), RNG.standard_normal((96, 64))
+    assert np.allclose(run("f64", x, y)[0], x @ y, rtol=0, atol=1e-13)
+    short = x.astype(np.float16), y.astype(np.float16)
+    want = short[0].astype(np.float32) @ short[1].astype(np.float32)
+    assert np.allclose(run("f16", *short)[0].astype(np.float32), want, rtol=1e-3, atol=1e-2)
+    i, j = (RNG.integers(-(2**31), 2**31, s).astype(np.int32) for s in ((64, 96), (96, 64)))
+    with np.errstate(over="ignore"):
+        assert (run("i32", i, j)[0] == i @ j).all()
+
+
+@pytest.mark.parametrize("sizes", [(5, 7, 6), (1, 1, 1), (0, 7, 6), (5, 0, 6), (130, 300, 70)])
+def test_dynamic_products(sizes: tuple[int, int, int]) -> None:
+    m, k, n = sizes
+    x, y = sample(m, k), sample(k, n)
+    assert close(dynamic("plain", x, y)[0], x @ y, max(k, 1))
+
+
+def test_dynamic_batches() -> None:
+    x, y = sample(3, 11, 32), sample(3, 96, 32)
+    assert close(dynamic("batched", x, y)[0], x @ y.swapaxes(1, 2), 32)
+
+
+@pytest.mark.parametrize(
+    ("name", "left", "right"), [("plain", (4, 5), (6, 4)), ("batched", (3, 4, 32), (2, 96, 32))]
+)
+def test_sizes_that_differ_when_the_program_runs_are_an_error(
+    name: str, left: tuple[int, ...], right: tuple[int, ...]
+) -> None:
+    with pytest.raises(AdzeError, match=re.escape("contracted or batch axes differ in size")):
+        dynamic(name, sample(*left), sample(*right))
+
+
+def test_neighbouring_axes_are_merged_without_a_copy() -> None:
+    text = lowered_text(product(((1, 2), (0, 1))), f32(8, 4, 16), f32(4, 16, 32))
+    assert "tensor.collapse_shape" in text
+    assert text.count("linalg.generic") == 1
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "contracting", "batch"),
+    [
+        ((2, 3, 4), (2, 4, 5), ((2,), (1,)), ((0,), (0,))),
+        ((3, 2, 4), (5, 4, 2), ((2,), (1,)), ((1,), (2,))),
+        ((2, 3, 4), (4, 3, 5), ((1, 2), (1, 0)), ((), ())),
+    ],
+)
+def test_conventions_are_those_of_jax(left: Any, right: Any, contracting: Any, batch: Any) -> None:
+    x, y = sample(*left), sample(*right)
+    want = jax.lax.dot_general(jnp.asarray(x), jnp.asarray(y), (contracting, batch))
+    got = DotGeneral.evaluate(x, y, contracting=contracting, batch=batch, dtype=FLOAT32)
+    assert got.shape == want.shape
+    assert np.allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("right", "contracting", "dtype", "text"),
+    [
+        (f32(4, 6), PLAIN, FLOAT32, "contracting axis 1 of f32[3,5] and axis 0 of f32[4,6] differ in size"),
+        (f32(5, 6), ((1,), ()), FLOAT32, "contracting must be two rows of equally many axes, got ((1,), ())"),
+        (f32(5, 6), PLAIN, INT32, "cannot accumulate f32 products in i32"),
+        (f32(5, 6), PLAIN, FLOAT16, "cannot accumulate f32 products in f16"),
+        (
+            TensorType((5, 6), FLOAT64),
+            PLAIN,
+            FLOAT64,
+            "operands must have equal dtypes, got f32[3,5], f64[5,6]",
+        ),
+        (f32(5, 6), ((2,), (0,)), FLOAT32, "contracting and batch 2 is out of range for an array of rank 2"),
+    ],
+)
+def test_what_is_not_a_product_is_refused(right: TensorType, contracting: Any, dtype: Any, text: str) -> None:
+    with pytest.raises(TypeCheckError) as caught:
+        DotGeneral.infer(f32(3, 5), right, contracting=contracting, batch=NONE, dtype=dtype)
+    assert str(caught.value) == f"dot_general: {text}"

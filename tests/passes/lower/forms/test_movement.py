@@ -1,0 +1,180 @@
+"""Forms that move elements: what they become, and what they refuse when a program runs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from iree.compiler.tools import compile_str
+
+from adze.dialects.dialect import BY_NAME
+from adze.dialects.errors import AdzeError, TypeCheckError
+from adze.dialects.types import FLOAT32, FLOAT64, TensorType
+from adze.passes.lower.forms.reassociation import matching_groups
+from adze.passes.pipeline import lower
+from adze.runtime.targets import parse_target
+
+from ..programs import Compiled, build, lowered_text
+
+
+def f32(*shape: int | None) -> TensorType:
+    return TensorType(shape, FLOAT32)
+
+
+def reshape_to_rows_of(b: Any, x: Any, like: Any) -> Any:
+    return b.reshape(x, shape=(b.dim(like, axis=0), 3))
+
+
+def first_elements(b: Any, x: Any, count: Any) -> Any:
+    return b.slice(x, start=(0,), limit=(b.dim(count, axis=0),), strides=(1,))
+
+
+def cut_from_end(b: Any, x: Any, count: Any) -> Any:
+    cut = b.size_sub(b.size_constant(value=0), b.dim(count, axis=0))
+    return b.pad(x, b.scalar(0, FLOAT32), low=(0,), high=(cut,), interior=(0,))
+
+
+def beside(b: Any, x: Any, y: Any) -> Any:
+    return b.concatenate(x, y, axis=1)
+
+
+def padded_twice(b: Any, x: Any, value: Any) -> Any:
+    return b.pad(x, value, low=(-1,), high=(3,), interior=(2,))
+
+
+run = Compiled(
+    {
+        "reshape": (reshape_to_rows_of, (f32(None), f32(None))),
+        "slice": (first_elements, (f32(None), f32(None))),
+        "pad": (cut_from_end, (f32(None), f32(None))),
+        "concatenate": (beside, (f32(None, None), f32(None, None))),
+        "padded_twice": (padded_twice, (TensorType((4,), FLOAT64), TensorType((), FLOAT64))),
+    }
+)
+ONES = np.ones
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("reshape", (ONES(7), ONES(2)), "reshape to a shape with another number of elements"),
+        ("slice", (ONES(3), ONES(4)), "slice of axis 0 ends beyond the array"),
+        ("pad", (ONES(3), ONES(4)), "pad leaves a negative size of axis 0"),
+        ("concatenate", (ONES((2, 3)), ONES((4, 3))), "sizes of axis 0 differ in concatenate"),
+    ],
+)
+def test_sizes_that_do_not_fit_stop_the_program(name: str, arguments: Any, text: str) -> None:
+    with pytest.raises(AdzeError, match=text):
+        run(name, *(a.astype(np.float32) for a in arguments))
+
+
+def test_dynamic_sizes_that_fit_run() -> None:
+    x = np.arange(6, dtype=np.float32)
+    assert run("reshape", x, x[:2])[0].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert run("slice", x, x[:4])[0].tolist() == [0, 1, 2, 3]
+    assert run("pad", x, x[:4])[0].tolist() == [0, 1]
+    assert run("concatenate", x[None], x[None, :2])[0].tolist() == [[0, 1, 2, 3, 4, 5, 0, 1]]
+
+
+def test_padding_of_64_bit_elements_by_a_value_from_outside() -> None:
+    """A `tensor.pad` here makes IREE 3.13 fail with "stream.yield ... not listed in explicit captures"."""
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    expected = BY_NAME["pad"].evaluate(x, np.asarray(9.0), low=(-1,), high=(3,), interior=(2,))
+    assert run("padded_twice", x, np.asarray(9.0))[0].tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "groups", "is_certain"),
+    [
+        ((4, 6), (2, 12), [([0, 1], [0, 1])], True),
+        ((2, 3, 4), (6, 2, 2), [([0, 1], [0]), ([2], [1, 2])], True),
+        ((5,), (1, 5, 1), [([0], [0, 1, 2])], True),
+        ((1, 5, 1), (5,), [([0, 1, 2], [0])], True),
+        (("n", 4), ("n", 2, 2), [([0], [0]), ([1], [1, 2])], True),
+        (("n", 4), (4, "n"), [([0, 1], [0, 1])], True),
+        ((3, "n"), ("m",), [([0, 1], [0])], False),
+        ((), (1, 1), [], True),
+    ],
+)
+def test_axes_that_correspond_are_found(source: Any, target: Any, groups: Any, is_certain: bool) -> None:
+    assert matching_groups(source, target) == (groups, is_certain)
+
+
+def test_reshape_copies_nothing() -> None:
+    for types, shape in ((f32(4, 6), (2, 12)), (f32(2, 3, 4), (6, 4)), (f32(), (1, 1))):
+        text = lowered_text(lambda b, x, shape=shape: b.reshape(x, shape=shape), types)
+        assert "shape" in text and not re.search(r"linalg|insert|extract|assert", text), text
+
+
+def test_transposing_axes_of_size_one_is_a_reshape() -> None:
+    text = lowered_text(lambda b, x: b.transpose(x, permutation=(1, 0, 2)), f32(1, 3, 4))
+    assert "linalg" not in text
+
+
+def test_elementwise_chains_fuse_through_movement() -> None:
+    """One kernel each: IREE moves reshapes out of the way, and transposes and broadcasts are read through."""
+    square = f32(64, 64)
+    row = {"start": (0, 0), "limit": (1, 64), "strides": (1, 1)}
+    programs: dict[str, Any] = {
+        "reshape": (lambda b, x: b.exp(b.reshape(b.neg(x), shape=(4096,))), (square,)),
+        "transpose": (lambda b, x: b.add(b.transpose(b.exp(x), permutation=(1, 0)), x), (square,)),
+        "broadcast": (
+            lambda b, x: b.add(
+                b.broadcast_in_dim(
+                    b.reshape(b.slice(b.exp(x), **row), shape=(64,)), shape=(64, 64), dimensions=(1,)
+                ),
+                x,
+            ),
+            (square,),
+        ),
+        "reshape_twice": (
+            lambda b, x: b.exp(b.reshape(b.exp(b.reshape(b.exp(x), shape=(64, 8, 8))), shape=(512, 8))),
+            (square,),
+        ),
+    }
+    module, _ = build(programs)
+    lower(module, parse_target("cpu"))
+    flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+    flags += ["--iree-llvmcpu-target-cpu=x86-64-v3", "--iree-opt-level=O3", "--compile-to=flow"]
+    flow = compile_str(str(module), extra_args=flags).decode()
+    bodies = flow.split("util.func public @")[1:]
+    assert {body.split("(")[0]: body.count("flow.dispatch @") for body in bodies} == dict.fromkeys(
+        programs, 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("infer", "text"),
+    [
+        (
+            lambda: BY_NAME["reshape"].infer(f32(2, 3), shape=(4,)),
+            r"f32\[2,3\] has 6 elements, the shape \(4,\) has 4",
+        ),
+        (
+            lambda: BY_NAME["transpose"].infer(f32(2, 3), permutation=(0, 0)),
+            r"permutation \(0, 0\) must order the 2 axes",
+        ),
+        (
+            lambda: BY_NAME["slice"].infer(f32(3), start=(0,), limit=(4,), strides=(1,)),
+            "beyond the end of f32",
+        ),
+        (
+            lambda: BY_NAME["slice"].infer(f32(3), start=(2,), limit=(1,), strides=(1,)),
+            "start 2 .* after its limit 1",
+        ),
+        (lambda: BY_NAME["slice"].infer(f32(3), start=(0,), limit=(1,), strides=(0,)), "stride 0 of axis 0"),
+        (
+            lambda: BY_NAME["pad"].infer(f32(3), f32(), low=(-2,), high=(-2,), interior=(0,)),
+            "negative size of axis 0",
+        ),
+        (lambda: BY_NAME["pad"].infer(f32(3), f32(1), low=(0,), high=(0,), interior=(0,)), "must be 0-d"),
+        (lambda: BY_NAME["concatenate"].infer(f32(2, 3), f32(2, 4), axis=0), "must agree in all axes but 0"),
+        (lambda: BY_NAME["concatenate"].infer(f32(2), f32(2, 4), axis=0), "must agree in all axes but 0"),
+        (lambda: BY_NAME["concatenate"].infer(axis=0), "at least one operand"),
+    ],
+)
+def test_what_types_forbid_is_said(infer: Any, text: str) -> None:
+    with pytest.raises(TypeCheckError, match=text):
+        infer()

@@ -1,0 +1,186 @@
+"""Forms of reductions and running values: large arrays, dynamic sizes, and the conventions of jax.lax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from adze.dialects.dialect import BY_NAME
+from adze.dialects.errors import TypeCheckError
+from adze.dialects.types import FLOAT32, INT32, TensorType
+
+from ..programs import Compiled, lowered_text
+
+
+def f32(*shape: int | None) -> TensorType:
+    return TensorType(shape, FLOAT32)
+
+
+def total(axes: tuple[int, ...]) -> Any:
+    return lambda b, x: b.reduce_sum(x, axes=axes)
+
+
+def greatest(axes: tuple[int, ...]) -> Any:
+    return lambda b, x: b.reduce_max(x, axes=axes)
+
+
+def running(axis: int, reverse: bool = False) -> Any:
+    return lambda b, x: b.cumsum(x, axis=axis, reverse=reverse)
+
+
+def softmax(b: Any, x: Any) -> Any:
+    shape = b.tensor_type(x).shape
+    top = b.broadcast_in_dim(b.reduce_max(x, axes=(1,)), shape=shape, dimensions=(0,))
+    e = b.exp(b.sub(x, top))
+    return b.div(e, b.broadcast_in_dim(b.reduce_sum(e, axes=(1,)), shape=shape, dimensions=(0,)))
+
+
+run = Compiled(
+    {
+        "rows": (total((1,)), (f32(96, 2048),)),
+        "columns": (total((0,)), (f32(96, 512),)),
+        "middle": (total((1,)), (f32(5, 40, 256),)),
+        "outer": (total((0, 2)), (f32(8, 24, 128),)),
+        "all": (total((0, 1)), (f32(128, 512),)),
+        "narrow": (total((0, 1)), (f32(10007, 3),)),
+        "vector": (total((0,)), (f32(100003),)),
+        "dynamic": (total((0,)), (f32(None),)),
+        "dynamic_greatest": (greatest((0,)), (f32(None),)),
+        "dynamic_position": (lambda b, x: b.argmax(x, axis=0, index_dtype=INT32), (f32(None),)),
+        "softmax": (softmax, (f32(64, 1024),)),
+        "running_rows": (running(1), (f32(100, 300),)),
+        "running_columns": (running(0), (f32(300, 40),)),
+        "running_vector": (running(0), (f32(20000),)),
+        "running_back": (running(0, True), (f32(20000),)),
+        "running_few": (running(1), (f32(3, 1200),)),
+    }
+)
+RNG = np.random.default_rng(5)
+
+
+def sample(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "axes"),
+    [
+        ("rows", (96, 2048), 1),
+        ("columns", (96, 512), 0),
+        ("middle", (5, 40, 256), 1),
+        ("outer", (8, 24, 128), (0, 2)),
+        ("all", (128, 512), None),
+        ("narrow", (10007, 3), None),
+        ("vector", (100003,), None),
+        ("dynamic", (1,), None),
+        ("dynamic", (1024,), None),
+        ("dynamic", (100001,), None),
+        ("dynamic", (0,), None),
+    ],
+)
+def test_sums_of_large_arrays(name: str, shape: tuple[int, ...], axes: Any) -> None:
+    x = sample(*shape)
+    (got,) = run(name, x)
+    want = x.astype(np.float64).sum(axis=axes)
+    scale = np.sqrt(x.size / max(np.size(want), 1)) if x.size else 1.0
+    assert np.allclose(got, want, rtol=0, atol=4e-6 * scale)
+
+
+def test_a_dynamic_axis_that_is_empty_has_the_least_value_at_position_0() -> None:
+    empty = np.zeros(0, np.float32)
+    assert run("dynamic_greatest", empty)[0] == -np.inf
+    assert run("dynamic_position", empty)[0] == 0
+
+
+def test_a_nan_is_the_greatest_wherever_it_is() -> None:
+    for at in (0, 1000, 2999):
+        x = sample(3000)
+        x[at] = np.nan
+        assert np.isnan(run("dynamic_greatest", x)[0])
+        assert run("dynamic_position", x)[0] == at
+
+
+def test_softmax_has_tiles_on_its_sum_alone() -> None:
+    x = sample(64, 1024) * 10
+    assert np.allclose(run("softmax", x)[0], jax.nn.softmax(x, axis=1), rtol=2e-6, atol=1e-9)
+    assert lowered_text(softmax, f32(64, 1024)).count("compilation_info =") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "axis"),
+    [
+        ("running_rows", (100, 300), 1),
+        ("running_columns", (300, 40), 0),
+        ("running_vector", (20000,), 0),
+        ("running_few", (3, 1200), 1),
+    ],
+)
+def test_running_sums_by_blocks(name: str, shape: tuple[int, ...], axis: int) -> None:
+    x = sample(*shape)
+    want = np.cumsum(x.astype(np.float64), axis)
+    assert np.allclose(run(name, x)[0], want, rtol=0, atol=2e-6 * shape[axis] ** 0.75)
+
+
+def test_an_infinity_reaches_only_the_running_sums_after_it() -> None:
+    x = sample(20000)
+    x[777] = np.inf
+    (forward,), (backward,) = run("running_vector", x), run("running_back", x)
+    assert np.isfinite(forward[:777]).all() and np.isinf(forward[777:]).all()
+    assert np.isinf(backward[:778]).all() and np.isfinite(backward[778:]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "peer"),
+    [
+        ("reduce_sum", {"axes": (0, 2)}, lambda x: jnp.sum(x, (0, 2))),
+        ("reduce_prod", {"axes": (1,)}, lambda x: jnp.prod(x, 1)),
+        ("reduce_max", {"axes": (2,)}, lambda x: jnp.max(x, 2)),
+        ("reduce_min", {"axes": (0,)}, lambda x: jnp.min(x, 0)),
+        ("argmax", {"axis": 1, "index_dtype": INT32}, lambda x: jax.lax.argmax(x, 1, jnp.int32)),
+        ("argmin", {"axis": 2, "index_dtype": INT32}, lambda x: jax.lax.argmin(x, 2, jnp.int32)),
+        ("cumsum", {"axis": 1, "reverse": True}, lambda x: jax.lax.cumsum(x, 1, reverse=True)),
+        ("cumprod", {"axis": 2, "reverse": False}, lambda x: jax.lax.cumprod(x, 2)),
+        ("cummax", {"axis": 0, "reverse": True}, lambda x: jax.lax.cummax(x, 0, reverse=True)),
+        ("cummin", {"axis": 0, "reverse": False}, lambda x: jax.lax.cummin(x, 0)),
+    ],
+)
+def test_conventions_are_those_of_jax(name: str, attributes: dict[str, Any], peer: Any) -> None:
+    x = sample(4, 5, 6)
+    x[1, 2] = x[1, 3]
+    want = np.asarray(peer(x))
+    got = BY_NAME[name].evaluate(x, **attributes)
+    assert got.dtype == want.dtype
+    assert np.allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "text"),
+    [
+        ("reduce_sum", {"axes": (2,)}, "reduce_sum: axes 2 is out of range for an array of rank 2"),
+        ("reduce_sum", {"axes": (0, 0)}, "reduce_sum: axes (0, 0) names an axis twice"),
+        (
+            "reduce_max",
+            {"axes": (1,)},
+            "reduce_max: axis 1 of f32[3,0] is empty, and no elements have no extremum",
+        ),
+        (
+            "argmax",
+            {"axis": 0, "index_dtype": FLOAT32},
+            "argmax: index_dtype must be an integer dtype, got f32",
+        ),
+        (
+            "argmin",
+            {"axis": 1, "index_dtype": INT32},
+            "argmin: axis 1 of f32[3,0] is empty, and has no extremum",
+        ),
+        ("cumsum", {"axis": -1, "reverse": False}, "cumsum: axis -1 is out of range for an array of rank 2"),
+    ],
+)
+def test_what_is_not_a_reduction_is_refused(name: str, attributes: dict[str, Any], text: str) -> None:
+    with pytest.raises(TypeCheckError) as caught:
+        BY_NAME[name].infer(f32(3, 0), **attributes)
+    assert str(caught.value) == text
