@@ -147,8 +147,8 @@ def value_and_grad(
     """A function that returns f's value and its gradient with respect to the arguments `argnums`/`argnames`.
 
     f must return one real scalar (with `has_aux`, a pair of one and anything else). All other arguments may
-    be anything and reach f as they are. The gradient has the tree, shapes and dtypes of the argument; a tuple of
-    them when `argnums` is a sequence. `argnums` is 0 unless it is given.
+    be anything and reach f as they are. The gradient has the tree, shapes and dtypes of the argument; a tuple
+    of them when `argnums` is a sequence. `argnums` is 0 unless it is given.
 
     With `argnames` the gradient is a pair: that of `argnums`, and a dict of those by name. Where there is
     none by position (`argnums=()`, or f is called with keywords alone) it is the second of them; for a single

@@ -43,9 +43,7 @@ def test_one_cotangent_needs_no_tuple() -> None:
 
 
 def test_a_function_without_a_gradient_beside_its_result_is_an_error() -> None:
-    with pytest.raises(
-        adze.AdzeError, match=r"custom_gradient: .* must return \(result, pullback\), it returns"
-    ):
+    with pytest.raises(adze.AdzeError, match=r"custom_gradient: .* must return \(result, pullback\)"):
         adze.custom_gradient(lambda x: x * 2)(1.0)
 
 
