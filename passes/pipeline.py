@@ -26,9 +26,12 @@ from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.two_index_maps import MarkBarriers
+from .lower.kernels.loops.replace import LoopKernels
+from .lower.kernels.loops.select import SelectLoops
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
+from .lower.tuning.kernel_tiles import TileKernels
 from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
@@ -83,7 +86,9 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     Simplify(),
     DropDeadResults(),
     Plan(),
+    SelectLoops(),
     MarkBarriers(),
+    LoopKernels(),
     Convert(),
     FuseReductions(),
     ResolveTiles(),
@@ -93,6 +98,9 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     KeepLifetimes(),
 )
 """From a traced program to what IREE compiles."""
+
+AFTER_FLOW: Final[tuple[Pass, ...]] = (TileKernels(),)
+"""What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
 
 SIMPLIFIED: Final = DropDeadResults.name
 """The pass behind which a program is lowered, identified, differentiated again or evaluated."""
@@ -113,9 +121,15 @@ CHECK_NANS: Final[tuple[Pass, ...]] = (Inline(), CheckNans())
 """What comes before the pipeline where NaN are looked for."""
 
 
-def for_target(passes: Sequence[Pass], target: Target) -> tuple[Pass, ...]:
-    """`passes`, with `target` for the one that has a target."""
-    return tuple(replace(step, target=target.name) if isinstance(step, Plan) else step for step in passes)
+def for_target(passes: Sequence[Pass], target: Target, *, loop_kernels: bool = True) -> tuple[Pass, ...]:
+    """`passes` for `target`; without `loop_kernels` every loop stays on the host."""
+    return tuple(_configured(step, target, loop_kernels) for step in passes)
+
+
+def _configured(step: Pass, target: Target, loop_kernels: bool) -> Pass:
+    if isinstance(step, Plan):
+        return replace(step, target=target.name)
+    return replace(step, kernels="on" if loop_kernels else "off") if isinstance(step, SelectLoops) else step
 
 
 def run_pipeline(

@@ -42,6 +42,7 @@ class Settings:
     cache_max_bytes: int
     dump_dir: Path | None
     device: str | None
+    loop_kernels: bool
     verify: bool
 
 
@@ -148,6 +149,9 @@ VARIABLES: Final[dict[str, _Variable]] = {
     ),
     "ADZE_DEVICE": _Variable(
         "device", "device that compiled functions run on when none is named", lambda: None, _parse_text
+    ),
+    "ADZE_LOOP_KERNELS": _Variable(
+        "loop_kernels", "run small loops as one kernel each, not step by step", lambda: True, _parse_switch
     ),
     "ADZE_VERIFY": _Variable(
         "verify", "let IREE verify the module behind each of its passes", lambda: False, _parse_switch

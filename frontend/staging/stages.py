@@ -24,6 +24,7 @@ from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
 from ...passes.lower.iree.recomputed_reductions import has_chains
+from ...passes.lower.kernels.loops.embed import has_loop_kernels
 from ...passes.lower.plan import hints_of
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
@@ -32,7 +33,7 @@ from ...runtime.artifact.files import write_atomically
 from ...runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
 from ...runtime.artifact.signature import ArraySpec, FunctionSignature
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
-from ...runtime.compile.compiler import CompileOptions
+from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
 from ...runtime.execute.devices import get_device
 from ...runtime.execute.program import Executable, Function
@@ -45,6 +46,7 @@ from ..tracing.locations import located, user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import Parameter, TracedProgram
 from .host import runtime_argument
+from .kernels import KERNELS, kernels_text, tuning_of
 
 
 def clone_module(module: Any) -> Any:
@@ -125,7 +127,8 @@ class Traced:
     def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
         """The IR as MLIR text at a stage: `traced`, `simplified`, `linalg`, or after the pass of that name.
 
-        What is lowered is lowered for the host's processor.
+        `kernels` shows the kernels that IREE makes, with their tiles. What is lowered is lowered for the
+        host's processor.
         """
         return self.at_stage(stage, "cpu", locations=locations)
 
@@ -133,18 +136,23 @@ class Traced:
         """As `mlir`, lowered for `target`."""
         if stage == TRACED:
             return module_text(self.program.module, locations=locations)
+        if stage == KERNELS:
+            return self.lower(target).kernels(locations=locations)
         last = STAGES.get(stage, stage)
         if last not in (step.name for step in PIPELINE):
             names = ", ".join(step.name for step in PIPELINE)
             raise ArgumentError(
-                f"there is no stage {stage!r}: expected traced, simplified or linalg",
+                f"there is no stage {stage!r}: expected traced, simplified, linalg or kernels",
                 where=user_location_text(),
                 hint=f"or the name of a pass: {names}",
             )
         if last == LOWERED:
             return self.lower(target).mlir(locations=locations)
         module = clone_module(self.program.module)
-        run_pipeline(module, for_target(between(None, last), parse_target(target)))
+        steps = for_target(
+            between(None, last), parse_target(target), loop_kernels=read_settings().loop_kernels
+        )
+        run_pipeline(module, steps)
         return module_text(module, locations=locations)
 
     def pretty(self) -> str:
@@ -172,7 +180,8 @@ class Traced:
             if observer is not None:
                 observer(step, module, seconds)
 
-        run_pipeline(module, for_target(PIPELINE, chosen), observer=observe)
+        steps = for_target(PIPELINE, chosen, loop_kernels=read_settings().loop_kernels)
+        run_pipeline(module, steps, observer=observe)
         return Lowered(self.program, module, chosen, ir_sha256)
 
     def _dumps(self) -> StageDumps:
@@ -230,6 +239,10 @@ class Lowered:
         """The IR as MLIR text."""
         return module_text(self.module, locations=locations)
 
+    def kernels(self, *, locations: bool = False) -> str:
+        """The kernels that IREE divides the program into, with their tiles, as MLIR text."""
+        return kernels_text(self.bytecode(), self.target, self.hints, self.options(), locations=locations)
+
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode, with the user's lines for IREE's messages."""
         return _bytecode(self.module)
@@ -240,7 +253,8 @@ class Lowered:
 
     def options(self) -> CompileOptions:
         """The compile options that the lowering asks for."""
-        return CompileOptions(data_tiling=self.hints.data_tiling)
+        flags = VECTORIZE_LOOPS if has_loop_kernels(self.module) else ()
+        return CompileOptions(data_tiling=self.hints.data_tiling, extra_flags=flags)
 
     def compile(
         self, *, device: str | None = None, options: CompileOptions | None = None, cache: bool = True
@@ -271,7 +285,8 @@ class Lowered:
     def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
         facts = Facts(has_chains(self.module), b"complex<" in text, self.hints.is_static)
-        built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump)
+        tune = tuning_of(self.target, self.hints)
+        built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump, tune=tune)
         return built.vmfb, {
             "variant": built.variant,
             "rejected": [name for name, _ in built.rejected],

@@ -18,5 +18,8 @@ HINTS: Final = "adze.hints"
 BARRIER: Final = "adze.barrier"
 """On an op: its lowered results go behind a barrier that IREE does not fuse through."""
 
-MARKS: Final = frozenset({BARRIER})
+LOOP: Final = "adze.loop"
+"""On a loop, and on the dispatch that it became: which form it gets and why."""
+
+MARKS: Final = frozenset({BARRIER, LOOP})
 """The marks of ops."""

@@ -40,18 +40,18 @@ class Convert(Pass):
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:
-        _Conversion(module).run()
+        Conversion(module, Lowering(module, target_of(module), LOWERINGS, hints_of(module))).run()
 
 
-class _Conversion:
+class Conversion:
     """One run of the dialect conversion, with what its patterns share."""
 
-    def __init__(self, module: mlir.ir.Module) -> None:
+    def __init__(self, module: mlir.ir.Module, lowering: Lowering) -> None:
         self.module = module
         self.context = module.context
         self.codec = Codec(self.context)
         self.reader = Reader(self.codec)
-        self.lowering = Lowering(module, target_of(module), LOWERINGS, hints_of(module))
+        self.lowering = lowering
         self.builder = self.lowering.builder
         self.declared: dict[mlir.ir.Value, ValueType] = {}
         self.failure: AdzeError | None = None

@@ -121,12 +121,17 @@ class Lowering:
     """The state of lowering one module for one target by a table of lowerings."""
 
     def __init__(
-        self, module: ir.Module, target: Target, table: LoweringTable, hints: ModuleHints | None = None
+        self,
+        module: ir.Module,
+        target: Target,
+        table: LoweringTable,
+        hints: ModuleHints | None = None,
+        builder: LinalgBuilder | None = None,
     ) -> None:
         self.table = table
         self.target = target
         self.hints = hints or ModuleHints()
-        self.builder = LinalgBuilder(module.context, TargetKind(target.kind))
+        self.builder = builder or LinalgBuilder(module.context, TargetKind(target.kind))
         self.functions = ModuleFunctions(module)
         self.kernels = Kernels(module)
         self.uses: dict[Value, int] = {}

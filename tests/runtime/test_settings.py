@@ -17,6 +17,7 @@ def test_defaults_need_no_environment() -> None:
     assert settings.cache_max_bytes == 2 * 2**30
     assert settings.dump_dir is None
     assert settings.device is None
+    assert settings.loop_kernels is True
     assert settings.verify is False
 
 
@@ -28,6 +29,7 @@ def test_values_are_parsed(tmp_path: Path) -> None:
             "ADZE_CACHE_MAX_BYTES": "1.5MiB",
             "ADZE_DUMP_DIR": str(tmp_path),
             "ADZE_DEVICE": "local-task",
+            "ADZE_LOOP_KERNELS": "off",
             "ADZE_VERIFY": "on",
         }
     )
@@ -36,6 +38,7 @@ def test_values_are_parsed(tmp_path: Path) -> None:
     assert settings.cache_max_bytes == 1572864
     assert settings.dump_dir == tmp_path
     assert settings.device == "local-task"
+    assert settings.loop_kernels is False
     assert settings.verify is True
 
 
@@ -85,6 +88,7 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
         "ADZE_CACHE_MAX_BYTES",
         "ADZE_DUMP_DIR",
         "ADZE_DEVICE",
+        "ADZE_LOOP_KERNELS",
         "ADZE_VERIFY",
     }
     assert lines["ADZE_CACHE"].value.startswith("INVALID: ADZE_CACHE is 'maybe'")

@@ -97,8 +97,9 @@ class Kernels:
     ) -> tuple[Value, ...]:
         """The results of `kernel`, dispatched at the ambient insertion point.
 
-        `operands` are tensors and scalars of `index`, integer or float types; arrays of bool go as bytes,
-        since a memref of i1 has another layout than a tensor of i1. `sizes` returns those of a tensor's axes.
+        `operands` are tensors and scalars of `index`, integer or float types; the memref of an array of
+        bool is of bytes, since a memref of i1 has another layout than a tensor of i1.
+        `sizes` returns those of a tensor's axes.
         """
         call = _Call(kernel, tuple(operands), sizes)
         key = call.key
@@ -123,8 +124,6 @@ class _Call:
         every = [*self.sizes, *(r.sizes for r in kernel.results)]
         self.scalars = list(dict.fromkeys(n for each in every for n in each))
         self.workload = [n for n in kernel.workgroups if not isinstance(n, int)]
-        for type_ in (*(v.type for v in operands), *(r.type for r in kernel.results)):
-            assert not _is_bool_tensor(type_), f"kernel {kernel.name}: {type_}: pass bools as bytes"
 
     @property
     def key(self) -> Hashable:
@@ -240,7 +239,7 @@ def _define_function(symbol: str, call: _Call) -> None:
 def _view(binding: Value, zero: Value, type_: Type, sizes: Sequence[Value]) -> Value:
     """The memref of a tensor that a binding holds."""
     tensor = mlir.ir.RankedTensorType(type_)
-    memref = mlir.ir.MemRefType.get(tensor.shape, tensor.element_type)
+    memref = mlir.ir.MemRefType.get(tensor.shape, _stored(tensor.element_type))
     subspan = mlir.ir.Operation.create(
         "stream.binding.subspan", results=[memref], operands=[binding, zero, *sizes]
     )
@@ -265,5 +264,8 @@ def _is_tensor(type_: Type) -> bool:
     return isinstance(type_, mlir.ir.RankedTensorType)
 
 
-def _is_bool_tensor(type_: Type) -> bool:
-    return _is_tensor(type_) and str(mlir.ir.RankedTensorType(type_).element_type) == "i1"
+def _stored(element: Type) -> Type:
+    """The type of an element in memory: a bool is a byte there, an unsigned integer signless."""
+    if isinstance(element, mlir.ir.IntegerType):
+        return mlir.ir.IntegerType.get_signless(max(element.width, 8))
+    return element

@@ -1,4 +1,4 @@
-"""Lowered loops: state that nobody reads, scans without steps, rows without elements, barriers that cost."""
+"""Loops of the host: state that nobody reads, scans without steps, rows without elements, barriers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from adze import ShapeDtype, lax
 from adze import numpy as xp
 
 A, B = np.float32([1, 2, 3]), np.float32([5, 6])
+
+
+@pytest.fixture(autouse=True)
+def on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADZE_LOOP_KERNELS", "off")
 
 
 def equal(found: Any, expected: Any) -> None:

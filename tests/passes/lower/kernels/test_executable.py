@@ -185,9 +185,11 @@ def test_symbols_are_those_of_no_function_and_always_the_same() -> None:
     assert "stream.executable private @kernel_diagonal " not in text
 
 
-def test_bools_are_refused() -> None:
+def test_bools_are_bytes_and_unsigned_integers_signless_in_memory() -> None:
     with mlir.new_context(), mlir.ir.Location.unknown():
         module = mlir.ir.Module.create()
-        flags = Kernel("flags", (Result(mlir.ir.Type.parse("tensor<4xi1>")),), lambda *_: None)
-        with pytest.raises(AssertionError, match="pass bools as bytes"):
+        types = [mlir.ir.Type.parse(f"tensor<4x{element}>") for element in ("i1", "ui16")]
+        flags = Kernel("flags", tuple(map(Result, types)), lambda *_: None)
+        with mlir.ir.InsertionPoint(module.body):
             Kernels(module).call(flags, [])
+        assert "-> memref<4xi8>" in str(module) and "-> memref<4xi16>" in str(module)

@@ -1,0 +1,210 @@
+"""Copies between buffers that are not needed: of a window onto itself, and of a temporary to its destination.
+
+Input: the bufferized code of a kernel. Output: the same with fewer copies. What may be the same memory is
+judged by what a view shows of which buffer; where that is not known, the copy stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .....dialects import mlir
+from ....ir.aliases import Operation, Value
+from .walk import operations_inside
+
+_RESHAPES: Final = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
+_VIEWS: Final = ("memref.subview", *_RESHAPES)
+_DYNAMIC: Final = -(2**63)
+
+
+def drop_self_copies(module: mlir.ir.Module) -> None:
+    """Drop the copies of a window onto itself."""
+    for operation in list(operations_inside(module)):
+        if operation.name == "memref.copy":
+            source, target = operation.operands
+            if _place(source) == _place(target):
+                operation.erase()
+
+
+def _place(value: Value) -> tuple[object, ...]:
+    """The buffer of a view and the window that it shows, in row-major order."""
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name not in _VIEWS:
+        return (value,)
+    operation = value.owner.operation
+    if operation.name != "memref.subview":
+        return _place(operation.operands[0])
+    static = (str(operation.attributes[f"static_{name}"]) for name in ("offsets", "sizes", "strides"))
+    return (*_place(operation.operands[0]), *list(operation.operands)[1:], *static)
+
+
+# -- temporaries -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Offset:
+    """An offset as `sign * value + number`; without a value it is the number."""
+
+    value: Value | None
+    sign: int
+    number: int
+
+
+@dataclass(frozen=True)
+class _Box:
+    """A window of a buffer with unit strides: offsets and sizes."""
+
+    base: Value
+    offsets: tuple[_Offset, ...]
+    sizes: tuple[int, ...]
+
+    def is_apart_from(self, other: _Box) -> bool:
+        """Whether the windows have no element in common: along one axis they are known to be apart."""
+        axes = zip(self.offsets, other.offsets, self.sizes, other.sizes, strict=True)
+        return any(
+            (a.value, a.sign) == (b.value, b.sign) and (a.number + m <= b.number or b.number + n <= a.number)
+            for a, b, m, n in axes
+        )
+
+
+def write_directly(module: mlir.ir.Module) -> int:
+    """Let a generic whose result is only copied write it where it goes; how many did not before.
+
+    That is right where it takes nothing from the destination's buffer, or only what is apart from its window,
+    or each element only where it writes that element.
+    """
+    return sum(
+        _try_directly(operation)
+        for operation in list(operations_inside(module))
+        if operation.name == "memref.copy"
+    )
+
+
+def _try_directly(copy: Operation) -> bool:
+    source, target = copy.operands
+    make = _maker(copy, source)
+    if make is None or source.type.shape != target.type.shape:
+        return False
+    where = _box(target)
+    if where is None or not _may_write(make, where):
+        return False
+    operations = [child.operation for child in copy.block.operations]
+    first = operations.index(make)
+    between = operations[first + 1 : operations.index(copy)]
+    if any(not o.name.startswith(("arith.", *_VIEWS)) for o in between):
+        return False
+    if not isinstance(target.owner, mlir.ir.Block) and target.owner.operation in between:
+        view = target.owner.operation
+        if any(_is_one_of(v, between) for v in view.operands):
+            return False
+        target = view.clone(ip=mlir.ir.InsertionPoint(make)).operation.results[0]
+    make.operands[len(make.operands) - 1] = target
+    copy.erase()
+    return True
+
+
+def _is_one_of(value: Value, operations: list[Operation]) -> bool:
+    return not isinstance(value.owner, mlir.ir.Block) and value.owner.operation in operations
+
+
+def _maker(copy: Operation, source: Value) -> Operation | None:
+    """The elementwise generic of the same block that writes the copied temporary, its only other user."""
+    if isinstance(source.owner, mlir.ir.Block) or source.owner.operation.name != "memref.alloc":
+        return None
+    others = [use.owner.operation for use in source.uses if use.owner.operation != copy]
+    if len(others) != 1 or others[0].name != "linalg.generic" or others[0].block != copy.block:
+        return None
+    (make,) = others
+    inputs, outputs = make.attributes["operandSegmentSizes"]
+    if outputs != 1 or make.operands[inputs] != source:
+        return None
+    if any("parallel" not in str(kind) for kind in make.attributes["iterator_types"]):
+        return None
+    return make
+
+
+def _may_write(make: Operation, where: _Box) -> bool:
+    """Whether `make` may write into `where` while it computes."""
+    maps = [str(m) for m in make.attributes["indexing_maps"]]
+    for value, map_ in zip(list(make.operands)[:-1], maps, strict=False):
+        if not isinstance(value.type, mlir.ir.MemRefType):
+            continue
+        base = _base(value)
+        if not _is_own(base):
+            return False
+        if base == where.base:
+            box = _box(value)
+            if box is None:
+                return False
+            is_same = (box.offsets, box.sizes, map_) == (where.offsets, where.sizes, maps[-1])
+            if not is_same and not box.is_apart_from(where):
+                return False
+    captured = [v for child in make.regions[0].blocks[0].operations for v in child.operation.operands]
+    bases = [_base(v) for v in captured if isinstance(v.type, mlir.ir.MemRefType)]
+    return all(_is_own(base) and base != where.base for base in bases)
+
+
+def _base(value: Value) -> Value:
+    while not isinstance(value.owner, mlir.ir.Block) and value.owner.operation.name in _VIEWS:
+        value = value.owner.operation.operands[0]
+    return value
+
+
+def _is_own(value: Value) -> bool:
+    """Whether this is a buffer of its own: an argument of the kernel or an allocation."""
+    owner = value.owner
+    if isinstance(owner, mlir.ir.Block):
+        return bool(owner.owner.operation.name == "func.func")
+    return bool(owner.operation.name == "memref.alloc")
+
+
+def _box(value: Value) -> _Box | None:
+    """The window of a buffer that a value is, None where that is not plain."""
+    if _is_own(value):
+        zero = _Offset(None, 1, 0)
+        return _Box(value, (zero,) * len(value.type.shape), tuple(value.type.shape))
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "memref.subview":
+        return None
+    view = value.owner.operation
+    base, *dynamic = view.operands
+    if not _is_own(base) or any(stride != 1 for stride in view.attributes["static_strides"]):
+        return None
+    sizes = tuple(view.attributes["static_sizes"])
+    if _DYNAMIC in sizes:
+        return None
+    values = iter(dynamic)
+    offsets = tuple(
+        _offset(next(values)) if n == _DYNAMIC else _Offset(None, 1, n)
+        for n in view.attributes["static_offsets"]
+    )
+    return _Box(base, offsets, sizes)
+
+
+def _offset(value: Value) -> _Offset:
+    """An index as a value and a number, through additions and subtractions of numbers."""
+    number, sign = 0, 1
+    while not isinstance(value.owner, mlir.ir.Block):
+        operation = value.owner.operation
+        known = _number(value)
+        if known is not None:
+            return _Offset(None, 1, number + sign * known)
+        if operation.name not in ("arith.addi", "arith.subi"):
+            break
+        left, right = operation.operands
+        is_difference = operation.name == "arith.subi"
+        first, second = _number(left), _number(right)
+        if second is not None:
+            number += sign * (-second if is_difference else second)
+            value = left
+        elif first is not None:
+            number += sign * first
+            value, sign = right, -sign if is_difference else sign
+        else:
+            break
+    return _Offset(value, sign, number)
+
+
+def _number(value: Value) -> int | None:
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "arith.constant":
+        return None
+    return int(value.owner.operation.attributes["value"].value)

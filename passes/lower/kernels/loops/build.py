@@ -1,0 +1,155 @@
+"""From an outlined loop to the code of a kernel: the order of what is done to it.
+
+Input: the module of a loop on arrays (`outline.py`). Output: the same module, whose function is on buffers
+and writes its results into arguments. Idea: a lowering of its own to linalg, tensor and scf; MLIR's own
+passes, `one-shot-bufferize` among them; and small passes of ours between, each in a file of its own.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from .....dialects import mlir
+from .....dialects.builder.emitter import Reader
+from .....dialects.codec import Codec
+from .....runtime.targets import Target
+from ....ir.aliases import Attribute, Type
+from ....ir.functions import functions
+from ...convert import Conversion
+from ...lowering import Lowering
+from ...scalars import NO_INLINE
+from .allocations import settle_allocations
+from .buffers import drop_self_copies, write_directly
+from .builder import KernelBuilder
+from .bytes import store_bytes
+from .counted import counted_loops
+from .errors import KernelError
+from .forms import KERNEL_LOWERINGS
+from .outline import KERNEL
+from .parameters import constants_to_arguments, to_buffers
+from .ranges import simplify_ranges
+from .repeat import repeat_cheap
+from .state import yield_in_place
+
+TIDY: Final = "canonicalize,cse"
+INLINE: Final = f"inline{{default-pipeline=}},symbol-dce,{TIDY}"
+FUSE: Final = f"func.func(linalg-fuse-elementwise-ops),{TIDY}"
+INDICES: Final = f"func.func(iree-util-optimize-int-arithmetic),{TIDY}"
+BUFFERIZE: Final = f"canonicalize,one-shot-bufferize,{TIDY}"
+BUFFERIZE_IN_DESTINATION: Final = f"canonicalize,eliminate-empty-tensors,one-shot-bufferize,{TIDY}"
+LOOPS: Final = (
+    "func.func(iree-codegen-memrefcopy-to-linalg),fold-memref-alias-ops,func.func(buffer-loop-hoisting),"
+    f"{TIDY},func.func(convert-linalg-to-loops),fold-memref-alias-ops,{TIDY}"
+)
+FLATTEN: Final = f"loop-invariant-code-motion,expand-strided-metadata,lower-affine,{TIDY}"
+
+WAYS: Final = ((BUFFERIZE_IN_DESTINATION, False), (BUFFERIZE, False), (BUFFERIZE, True))
+"""Passes that bufferize, and whether what loops yield goes through copies: the first that works is taken."""
+
+ROUNDS: Final = 8  # of the ranges of integers, each of which may let the next know more
+FUSIONS: Final = 3
+
+Observe = Callable[[str, mlir.ir.Module], None]
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of a kernel: `@kernel` of `module` takes the operands, `constants`, results and `scratch`."""
+
+    module: mlir.ir.Module
+    constants: tuple[mlir.ir.Attribute, ...]
+    results: tuple[mlir.ir.Type, ...]
+    scratch: tuple[mlir.ir.Type, ...]
+
+
+def build(module: mlir.ir.Module, target: Target, observe: Observe | None = None) -> Code:
+    """Rewrite the module of an outlined loop; `KernelError` where that fails."""
+
+    def after(stage: str) -> None:
+        if observe is not None:
+            observe(stage, module)
+
+    with module.context, mlir.ir.Location.unknown():
+        lower_to_tensors(module, target)
+        after("tensors")
+        simplify_tensors(module)
+        after("simplified")
+        module, constants, results = _bufferized(module)
+        after("buffers")
+        drop_self_copies(module)
+        if write_directly(module):
+            upstream(module, TIDY)
+        upstream(module, LOOPS)
+        scratch = settle_allocations(module)
+        store_bytes(module)
+        upstream(module, FLATTEN)
+        after("loops")
+        return Code(module, tuple(constants), tuple(results), tuple(scratch))
+
+
+def upstream(module: mlir.ir.Module, passes: str) -> None:
+    """Run MLIR's own passes; `KernelError` with their message where they fail."""
+    try:
+        mlir.passmanager.PassManager.parse(f"builtin.module({passes})").run(module.operation)
+    except mlir.ir.MLIRError as error:
+        first = next((d.message for d in error.error_diagnostics), str(error).strip())
+        raise KernelError(first.splitlines()[0]) from None
+
+
+def simplify_tensors(module: mlir.ir.Module) -> None:
+    """Inline bodies, drop clamps that are not needed, and fuse elementwise ops."""
+    upstream(module, INLINE)
+    for _ in range(ROUNDS):
+        if not simplify_ranges(module):
+            break
+        upstream(module, TIDY)
+    for _ in range(FUSIONS):
+        upstream(module, FUSE)
+        if not repeat_cheap(module):
+            break
+    upstream(module, INDICES)
+
+
+def _bufferized(module: mlir.ir.Module) -> tuple[mlir.ir.Module, list[Attribute], list[Type]]:
+    """A copy of `module` on buffers, its constants and the types of its results.
+
+    One-shot bufferization refuses what it would have to copy against an explicit destination; then the next
+    way of `WAYS` is tried, which asks for less in place.
+    """
+    refusal: KernelError | None = None
+    for passes, through_copies in WAYS:
+        copy = _clone(module)
+        yield_in_place(copy, through_copies=through_copies)
+        constants, results = constants_to_arguments(copy), to_buffers(copy)
+        try:
+            upstream(copy, passes)
+        except KernelError as error:
+            refusal = refusal or error
+        else:
+            return copy, constants, results
+    assert refusal is not None
+    raise refusal
+
+
+def _clone(module: mlir.ir.Module) -> mlir.ir.Module:
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return mlir.ir.Module.parse(buffer.getvalue(), module.context)
+
+
+def lower_to_tensors(module: mlir.ir.Module, target: Target) -> None:
+    """Lower the adze ops of the functions of one loop."""
+    counted = counted_loops(module, Reader(Codec(module.context)))
+    lowering = Lowering(module, target, KERNEL_LOWERINGS, builder=KernelBuilder(module.context, counted))
+    Conversion(module, lowering).run()
+    for function in functions(module).values():
+        if NO_INLINE in function.attributes:
+            del function.attributes[NO_INLINE]
+
+
+def entry(module: mlir.ir.Module) -> mlir.ir.Operation:
+    """The function of the kernel."""
+    return functions(module)[KERNEL].operation

@@ -1,0 +1,62 @@
+"""A loop that is a kernel, put in its place: its code in an executable, called by one dispatch.
+
+Input: an op of a loop, how it was outlined, and its code. Output: the dispatch; the loop is gone. The
+dispatch has tensors of adze's own types, unsigned ones included: `convert` erases these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from .....dialects import mlir
+from ....ir.aliases import Operation, Value
+from ....ir.functions import EXECUTABLE
+from ....ir.marks import LOOP
+from ..executable import Kernel, Kernels, Result
+from .build import Code, entry
+from .outline import Outlined
+from .walk import terminator
+
+NAME: Final = "loop"
+
+
+def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Code) -> None:
+    """Call the kernel of `loop` in its place."""
+    types = [loop.results[position].type for position in outlined.results]
+    results = tuple(Result(type_) for type_ in (*types, *code.scratch))
+
+    def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+        _emit_copy(entry(code.module), [*operands, *written])
+
+    kernel = Kernel(NAME, results, emit, key=str(entry(code.module)))
+    with mlir.ir.InsertionPoint(loop), loop.location:
+        constants = [mlir.arith.constant(value.type, value) for value in code.constants]
+        values = kernels.call(kernel, [*outlined.operands, *constants])
+    dispatch = values[0].owner if values else None
+    if dispatch is not None:
+        dispatch.attributes[LOOP] = loop.attributes[LOOP]
+    for position, value in zip(outlined.results, values, strict=False):
+        loop.results[position].replace_all_uses_with(value)
+    loop.erase()
+
+
+def has_loop_kernels(module: mlir.ir.Module) -> bool:
+    """Whether a loop of `module` is a kernel."""
+    return any(
+        operation.operation.name == EXECUTABLE and NAME in operation.attributes["sym_name"].value
+        for operation in module.body.operations
+    )
+
+
+def _emit_copy(function: Operation, arguments: Sequence[Value]) -> None:
+    """The ops of a function without its `return`, on these arguments, at the ambient insertion point."""
+    copy = function.clone().operation
+    block = copy.regions[0].blocks[0]
+    end = terminator(block)
+    for argument, value in zip(block.arguments, arguments, strict=True):
+        argument.replace_all_uses_with(value)
+    for operation in list(block.operations):
+        if operation.operation != end:
+            operation.operation.move_before(copy)
+    copy.erase()

@@ -1,0 +1,141 @@
+"""Ops that move elements, in kernels: views where a view will do, else one `linalg.generic` that fuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ......dialects import mlir
+from ......dialects.types import INT64
+from ....builder import Value
+from ....lowering import LoweringContext
+from ..builder import KernelBuilder, Progression
+from .common import builder_of, shape_of
+
+
+def lower_broadcast_in_dim(
+    ctx: LoweringContext, x: Value, *, shape: Sequence[int], dimensions: Sequence[int]
+) -> Value:
+    """A `linalg.generic` that takes axis `k` of `x` along axis `dimensions[k]`; a fill of one element."""
+    return _broadcast(builder_of(ctx), x, shape, dimensions)
+
+
+def _broadcast(b: KernelBuilder, x: Value, shape: Sequence[int], dimensions: Sequence[int]) -> Value:
+    ir, rank = mlir.ir, len(shape)
+    if b.is_single(x):
+        element = b.element(x)
+        if all(n == 1 for n in shape):
+            return b.single(element, shape)
+        return mlir.linalg.fill(element, outs=[b.empty_like(x, shape)])
+    indices = [
+        ir.AffineExpr.get_constant(0) if n == 1 else ir.AffineExpr.get_dim(dimension)
+        for dimension, n in zip(dimensions, shape_of(x), strict=True)
+    ]
+    source = ir.AffineMapAttr.get(ir.AffineMap.get(rank, 0, indices))
+    maps = [source, b.identity_map(rank)]
+    return b.generic([x], [b.empty_like(x, shape)], maps, ["parallel"] * rank, lambda value, _: value)
+
+
+def lower_iota(ctx: LoweringContext, *, shape: Sequence[int], axis: int, dtype: np.dtype) -> Value:
+    """A generic without inputs that yields `linalg.index`; a vector of integers is remembered."""
+    b, rank = builder_of(ctx), len(shape)
+    if all(n == 1 for n in shape):
+        return b.single(b.scalars.constant(dtype, 0), shape)
+    i64 = b.scalars.element_type(INT64)
+
+    def body(_: Value) -> Value:
+        count = mlir.arith.index_cast(i64, mlir.linalg.IndexOp(axis).result)
+        return b.scalars.convert(INT64, dtype, count)
+
+    counts = b.generic([], [b.empty(shape, dtype)], [b.identity_map(rank)], ["parallel"] * rank, body)
+    if rank == 1 and dtype.kind in "iu":
+        b.progressions[counts] = Progression(0, 1)
+    return counts
+
+
+def lower_reshape(ctx: LoweringContext, x: Value, *, shape: Sequence[int]) -> Value:
+    """A view."""
+    return builder_of(ctx).reshape(x, list(shape))
+
+
+def lower_transpose(ctx: LoweringContext, x: Value, *, permutation: Sequence[int]) -> Value:
+    """One `linalg.generic`; a reshape where only axes of size 1 move."""
+    b, shape = builder_of(ctx), shape_of(x)
+    result = [shape[a] for a in permutation]
+    moving = [a for a in permutation if shape[a] != 1]
+    if moving == sorted(moving):
+        return b.reshape(x, result)
+    rank = len(shape)
+    inverse = [list(permutation).index(a) for a in range(rank)]
+    maps = [b.axes_map(rank, inverse), b.identity_map(rank)]
+    return b.generic([x], [b.empty_like(x, result)], maps, ["parallel"] * rank, lambda value, _: value)
+
+
+def lower_slice(
+    ctx: LoweringContext, x: Value, *, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]
+) -> Value:
+    """A window of known place."""
+    triples = zip(start, limit, strides, strict=True)
+    sizes = [-((first - last) // stride) for first, last, stride in triples]
+    return builder_of(ctx).window(x, list(start), sizes, list(strides))
+
+
+def lower_pad(
+    ctx: LoweringContext,
+    x: Value,
+    value: Value,
+    *,
+    low: Sequence[int],
+    high: Sequence[int],
+    interior: Sequence[int],
+) -> Value:
+    """`x`, without what negative padding cuts off, put into a filled array."""
+    b, shape = builder_of(ctx), shape_of(x)
+    steps = [k + 1 for k in interior]
+    dilated = [(n - 1) * step + 1 for n, step in zip(shape, steps, strict=True)]
+    total = [a + n + z for a, n, z in zip(low, dilated, high, strict=True)]
+    first = [-(min(a, 0) // step) for a, step in zip(low, steps, strict=True)]
+    stop = [min(n, (t - a - 1) // step + 1) for n, a, t, step in zip(shape, low, total, steps, strict=True)]
+    sizes = [z - a for a, z in zip(first, stop, strict=True)]
+    whole = _broadcast(b, value, total, ())
+    if any(n <= 0 for n in sizes):
+        return whole
+    part = b.window(x, first, sizes)
+    offsets = [a + k * step for a, k, step in zip(low, first, steps, strict=True)]
+    return b.insert(part, whole, list(offsets), steps)
+
+
+def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
+    """Each operand inserted into one new array; a short vector from its elements."""
+    b = builder_of(ctx)
+    shapes = [shape_of(x) for x in xs]
+    total = list(shapes[0])
+    total[axis] = sum(shape[axis] for shape in shapes)
+    if len(total) == 1 and all(b.is_single(x) for x in xs):
+        elements = [b.element(x) for x in xs]
+        return mlir.tensor.from_elements(mlir.ir.RankedTensorType.get(total, elements[0].type), elements)
+    whole, offset = b.empty_like(xs[0], total), 0
+    for x, shape in zip(xs, shapes, strict=True):
+        place = [0] * len(total)
+        place[axis] = offset
+        whole = b.insert(x, whole, list(place))
+        offset += shape[axis]
+    return whole
+
+
+def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
+    """A `linalg.generic` that takes elements from the far end."""
+    b, shape = builder_of(ctx), shape_of(x)
+    far = {a: b.size_value(shape[a] - 1) for a in axes if shape[a] != 1}
+    if not far:
+        return x
+
+    def body(_: Value) -> Value:
+        position = [mlir.linalg.IndexOp(a).result for a in range(len(shape))]
+        for a, end in far.items():
+            position[a] = mlir.arith.subi(end, position[a])
+        return mlir.tensor.extract(x, position)
+
+    rank = len(shape)
+    return b.generic([], [b.empty_like(x, shape)], [b.identity_map(rank)], ["parallel"] * rank, body)

@@ -1,0 +1,117 @@
+"""Arguments and results of a kernel as buffers.
+
+Input: the code of a kernel on tensors, after `state.py`. Output: the same with memrefs for the arguments,
+then for constant arrays, then for the results: a loop starts in the buffer that its result goes to.
+"""
+
+from __future__ import annotations
+
+from .....dialects import mlir
+from ....ir.aliases import Attribute, Block, Operation, Type, Value
+from ....ir.functions import functions
+from .outline import KERNEL
+from .state import write_into
+from .walk import initial_operand, operations_inside, terminator
+
+
+def constants_to_arguments(module: mlir.ir.Module) -> list[Attribute]:
+    """Make arguments of the constant arrays in the code, behind the others; the constants in that order."""
+    function = functions(module)[KERNEL].operation
+    block = function.regions[0].blocks[0]
+    arguments: dict[Attribute, Value] = {}
+    for operation in list(operations_inside(module)):
+        if operation.name != "arith.constant":
+            continue
+        result = operation.results[0]
+        if not isinstance(result.type, mlir.ir.RankedTensorType):
+            continue
+        value = operation.attributes["value"]
+        if value not in arguments:
+            arguments[value] = block.add_argument(result.type, mlir.ir.Location.unknown())
+        result.replace_all_uses_with(arguments[value])
+        operation.erase()
+    return list(arguments)
+
+
+def to_buffers(module: mlir.ir.Module) -> list[Type]:
+    """Make memrefs of the arguments and the results; the tensor types of the results."""
+    function = functions(module)[KERNEL].operation
+    block = function.regions[0].blocks[0]
+    arguments, end = list(block.arguments), terminator(block)
+    types = [result.type for result in end.operands]
+    location = mlir.ir.Location.unknown()
+    sources = [block.add_argument(_memref(a.type), location) for a in arguments]
+    homes = [block.add_argument(_memref(type_), location) for type_ in types]
+    with mlir.ir.InsertionPoint.at_block_begin(block):
+        values = [_read(source, argument.type) for source, argument in zip(sources, arguments, strict=True)]
+        places = [_to_tensor(home, type_, is_written=True) for home, type_ in zip(homes, types, strict=True)]
+    for argument, value in zip(arguments, values, strict=True):
+        argument.replace_all_uses_with(value)
+    for position in reversed(range(len(arguments))):
+        block.erase_argument(position)
+    results = list(end.operands)
+    for result, place in zip(results, places, strict=True):
+        _start_in(result, place)
+    with mlir.ir.InsertionPoint(end):
+        for result, home in zip(results, homes, strict=True):
+            _write(result, home)
+        mlir.func.ReturnOp([])
+    end.erase()
+    declare_arguments(function, block)
+    return types
+
+
+def declare_arguments(function: Operation, block: Block) -> None:
+    """State the types of the arguments that a function without results has now."""
+    type_ = mlir.ir.FunctionType.get([a.type for a in block.arguments], [])
+    function.attributes["function_type"] = mlir.ir.TypeAttr.get(type_)
+
+
+def _memref(type_: Type) -> Type:
+    tensor = mlir.ir.RankedTensorType(type_)
+    return mlir.ir.MemRefType.get(tensor.shape, tensor.element_type)
+
+
+def _to_tensor(memref: Value, type_: Type, *, is_written: bool) -> Value:
+    unit = mlir.ir.UnitAttr.get()
+    attributes = {"restrict": unit, "writable": unit} if is_written else {"restrict": unit}
+    return mlir.ir.Operation.create(
+        "bufferization.to_tensor", results=[type_], operands=[memref], attributes=attributes
+    ).results[0]
+
+
+def _read(memref: Value, type_: Type) -> Value:
+    tensor = mlir.ir.RankedTensorType(type_)
+    if tensor.rank:
+        return _to_tensor(memref, type_, is_written=False)
+    load = mlir.ir.Operation.create("memref.load", results=[tensor.element_type], operands=[memref])
+    return mlir.tensor.from_elements(tensor, [load.results[0]])
+
+
+def _start_in(result: Value, place: Value) -> None:
+    """Let the loop that computes `result` carry it in `place` from the beginning."""
+    owner = result.owner
+    if isinstance(owner, mlir.ir.Block) or owner.operation.name not in ("scf.for", "scf.while"):
+        return
+    if not mlir.ir.RankedTensorType(result.type).rank:
+        return
+    loop = owner.operation
+    position = initial_operand(loop, list(loop.results).index(result))
+    if position is None:
+        return
+    start = loop.operands[position]
+    is_empty = not isinstance(start.owner, mlir.ir.Block) and start.owner.operation.name == "tensor.empty"
+    with mlir.ir.InsertionPoint(loop):
+        loop.operands[position] = place if is_empty else write_into(start, place)
+
+
+def _write(result: Value, home: Value) -> None:
+    unit = mlir.ir.UnitAttr.get()
+    if mlir.ir.RankedTensorType(result.type).rank:
+        mlir.ir.Operation.create(
+            "bufferization.materialize_in_destination",
+            operands=[result, home],
+            attributes={"restrict": unit, "writable": unit},
+        )
+    else:
+        mlir.ir.Operation.create("memref.store", operands=[mlir.tensor.extract(result, []), home])

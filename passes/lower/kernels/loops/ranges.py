@@ -1,0 +1,177 @@
+"""Integer ranges: clamps and checks of indices that loops of known bounds keep inside are dropped.
+
+Input: the code of a kernel on tensors. Output: the same, where a comparison that is decided is a constant and
+a minimum or maximum that is decided is an operand. MLIR's own pass for this is not in the wheel.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .....dialects import mlir
+from ....ir.aliases import Block, Operation, Value
+from .walk import operations_inside
+
+Range = tuple[int, int]
+
+DEEPEST: Final = 100  # steps back from a number, behind which nothing is known
+_CASTS: Final = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
+_EXTREMA: Final = ("arith.minsi", "arith.minui", "arith.maxsi", "arith.maxui")
+_ARITHMETIC: Final = ("arith.addi", "arith.subi", "arith.muli")
+_EQ, _NE, _SLT, _SLE, _SGT, _SGE = range(6)
+
+
+def simplify_ranges(module: mlir.ir.Module) -> int:
+    """Replace what the ranges decide, in place; how many ops were replaced."""
+    ranges, replaced = _Ranges(), 0
+    for operation in operations_inside(module):
+        if operation.name == "arith.cmpi" and _is_integer(operation.operands[0]):
+            decided = ranges.decided(operation)
+            if decided is not None:
+                with mlir.ir.InsertionPoint(operation), operation.location:
+                    flag = mlir.arith.constant(mlir.ir.IntegerType.get_signless(1), int(decided))
+                operation.results[0].replace_all_uses_with(flag)
+                replaced += 1
+        elif operation.name in _EXTREMA and _is_integer(operation.results[0]):
+            chosen = ranges.chosen(operation)
+            if chosen is not None and next(iter(operation.results[0].uses), None) is not None:
+                operation.results[0].replace_all_uses_with(chosen)
+                replaced += 1
+    return replaced
+
+
+def _is_integer(value: Value) -> bool:
+    return isinstance(value.type, (mlir.ir.IntegerType, mlir.ir.IndexType))
+
+
+class _Ranges:
+    """The range of each integer, computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Value, Range] = {}
+        self._depth = 0
+
+    def of(self, value: Value) -> Range:
+        """The least and the greatest number that `value` may be, as a signed number of its width."""
+        known = self._known.get(value)
+        if known is not None:
+            return known
+        least, most = _width_range(value)
+        if self._depth == DEEPEST:
+            return least, most
+        self._known[value] = least, most  # of what depends on itself
+        self._depth += 1
+        owner = value.owner
+        if isinstance(owner, mlir.ir.Block):
+            low, high = self._of_argument(owner, value)
+        else:
+            low, high = self._of_result(owner.operation)
+        self._depth -= 1
+        # A number beyond its width wraps: then nothing is known.
+        known = self._known[value] = (low, high) if least <= low and high <= most else (least, most)
+        return known
+
+    def decided(self, operation: Operation) -> bool | None:
+        """What a comparison always is, None where that depends."""
+        (a, b), (c, d) = (self.of(v) for v in operation.operands)
+        predicate = int(operation.attributes["predicate"].value)
+        if predicate > _SGE:  # unsigned
+            if min(a, c) < 0:
+                return None
+            predicate -= 4
+        always, never = {
+            _EQ: (a == b == c == d, b < c or d < a),
+            _NE: (b < c or d < a, a == b == c == d),
+            _SLT: (b < c, a >= d),
+            _SLE: (b <= c, a > d),
+            _SGT: (a > d, b <= c),
+            _SGE: (a >= d, b < c),
+        }[predicate]
+        return True if always else False if never else None
+
+    def chosen(self, operation: Operation) -> Value | None:
+        """The operand that a minimum or maximum always is."""
+        x, y = operation.operands
+        (a, b), (c, d) = self.of(x), self.of(y)
+        if operation.name.endswith("ui") and min(a, c) < 0:
+            return None
+        if b <= c:
+            low, high = x, y
+        elif d <= a:
+            low, high = y, x
+        else:
+            return None
+        return low if "min" in operation.name else high
+
+    def _of_argument(self, block: Block, value: Value) -> Range:
+        loop = block.owner.operation
+        if loop.name == "scf.for" and value == block.arguments[0]:
+            (low, _), (_, stop) = self.of(loop.operands[0]), self.of(loop.operands[1])
+            return low, max(stop - 1, low)
+        return _width_range(value)
+
+    def _of_result(self, operation: Operation) -> Range:
+        name, unknown = operation.name, _width_range(operation.results[0])
+        if name == "arith.constant":
+            value = operation.attributes["value"]
+            return (value.value, value.value) if isinstance(value, mlir.ir.IntegerAttr) else unknown
+        if name in _CASTS:
+            return self._of_cast(operation, unknown)
+        if name in _EXTREMA:
+            return self._of_extremum(operation, unknown)
+        if name in _ARITHMETIC:
+            (a, b), (c, d) = (self.of(v) for v in operation.operands)
+            if name == "arith.addi":
+                return a + c, b + d
+            if name == "arith.subi":
+                return a - d, b - c
+            products = (a * c, a * d, b * c, b * d)
+            return min(products), max(products)
+        if name == "arith.select":
+            return self._of_select(operation)
+        if name == "arith.remsi":
+            (a, _), (c, d) = (self.of(v) for v in operation.operands)
+            return (0 if a >= 0 else 1 - c, c - 1) if c == d and c > 0 else unknown
+        return unknown
+
+    def _of_cast(self, operation: Operation, unknown: Range) -> Range:
+        low, high = self.of(operation.operands[0])
+        if operation.name in ("arith.extui", "arith.index_castui") and low < 0:
+            source = operation.operands[0].type
+            if isinstance(source, mlir.ir.IntegerType) and source.width < 64:
+                return 0, (1 << source.width) - 1
+            return unknown
+        return low, high
+
+    def _of_extremum(self, operation: Operation, unknown: Range) -> Range:
+        (a, b), (c, d) = (self.of(v) for v in operation.operands)
+        if operation.name == "arith.minui" and min(a, c) < 0:
+            return (0, d) if c >= 0 else (0, b) if a >= 0 else unknown
+        if operation.name.endswith("ui") and min(a, c) < 0:
+            return unknown
+        if "min" in operation.name:
+            return min(a, c), min(b, d)
+        return max(a, c), max(b, d)
+
+    def _of_select(self, operation: Operation) -> Range:
+        condition, yes, no = operation.operands
+        (a, b), (c, d) = self.of(yes), self.of(no)
+        owner = condition.owner
+        if not isinstance(owner, mlir.ir.Block) and owner.operation.name == "arith.cmpi":
+            predicate = int(owner.operation.attributes["predicate"].value)
+            left, right = owner.operation.operands
+            if predicate == _SLT and left == no and self.of(right) == (0, 0):
+                c = max(c, 0)  # `x + n if x < 0 else x`: how a negative index counts from the end
+                if c > d:
+                    return a, b
+                (low, _) = self.of(left)
+                if low >= 0:
+                    return c, d
+        return min(a, c), max(b, d)
+
+
+def _width_range(value: Value) -> Range:
+    """All numbers of a type; an `index` has 64 bits."""
+    type_ = value.type
+    width = type_.width if isinstance(type_, mlir.ir.IntegerType) else 64
+    return (0, 1) if width == 1 else (-(1 << width - 1), (1 << width - 1) - 1)

@@ -1,0 +1,100 @@
+"""The loops that `select-loops` marked for kernels, replaced by calls of their kernels.
+
+Input: adze IR with marked loops. Output: the same with `stream.executable`s, and a `flow.dispatch` for each
+of those loops; functions that nothing refers to any more are gone. Where making a kernel fails, its loop
+stays, marked with the reason, and the loops in its body are looked at in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .....dialects import mlir
+from .....dialects.builder.core import Application
+from .....dialects.builder.emitter import Reader
+from .....dialects.codec import Codec
+from .....dialects.errors import AdzeError
+from ....base import Pass
+from ....ir.aliases import Operation
+from ....ir.functions import body, functions, is_private, referenced
+from ....ir.marks import LOOP
+from ...plan import target_of
+from ..executable import Kernels
+from .build import build
+from .embed import replace_loop
+from .errors import KernelError
+from .outline import outline
+from .select import HOST, KERNEL, Selection, mark, marked
+
+
+@dataclass(frozen=True)
+class LoopKernels(Pass):
+    """Replace the loops that are marked for kernels by one dispatch each, of a kernel that runs all steps."""
+
+    name = "loop-kernels"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        chosen = list(_chosen(module))
+        if not chosen:
+            return False
+        reader, kernels = Reader(Codec(module.context)), Kernels(module)
+        while chosen:
+            failed = [loop for loop in chosen if not _replace(module, kernels, loop, reader)]
+            selection = Selection(module, True)
+            for loop in failed:
+                application = reader.read(loop)
+                assert application is not None
+                selection.mark_inside(application)
+            chosen = list(_chosen(module)) if failed else []
+        _drop_unused(module, reader)
+        return True
+
+
+def _chosen(module: mlir.ir.Module) -> Iterator[Operation]:
+    """The loops that are marked for kernels."""
+    for function in functions(module).values():
+        for child in list(body(function).operations):
+            text = marked(child.operation) if child.operation.name.startswith("adze.") else None
+            if text is not None and text.startswith(KERNEL):
+                yield child.operation
+
+
+def _replace(module: mlir.ir.Module, kernels: Kernels, loop: Operation, reader: Reader) -> bool:
+    """Replace one loop; whether that was possible."""
+    outlined = outline(module, loop, reader)
+    try:
+        code = build(outlined.module, target_of(module))
+    except (KernelError, AdzeError, mlir.ir.MLIRError) as error:
+        mark(loop, f"{HOST}no kernel could be made of it: {str(error).splitlines()[0]}")
+        return False
+    replace_loop(kernels, loop, outlined, code)
+    return True
+
+
+def _drop_unused(module: mlir.ir.Module, reader: Reader) -> None:
+    """Drop the private functions that no function refers to."""
+    by_symbol = functions(module)
+    pending = [symbol for symbol, function in by_symbol.items() if not is_private(function)]
+    reached = set(pending)
+    while pending:
+        for child in body(by_symbol[pending.pop()]).operations:
+            application: Application | None = reader.read(child.operation)
+            for symbol in referenced(application) if application is not None else ():
+                if symbol not in reached:
+                    reached.add(symbol)
+                    pending.append(symbol)
+    for symbol, function in by_symbol.items():
+        if symbol not in reached:
+            function.operation.erase()
+
+
+def loop_remarks(module: mlir.ir.Module) -> list[tuple[mlir.ir.Location, str]]:
+    """Where each loop of a module stands, and which form it got and why; after this pass."""
+    found = []
+    for function in functions(module).values():
+        for child in body(function).operations:
+            if LOOP in child.operation.attributes:
+                found.append((child.location, marked(child.operation) or ""))
+    return found

@@ -1,0 +1,180 @@
+"""Which loops become kernels: decided on adze ops, written on each loop, and printed by `adze ir --remarks`.
+
+Input: adze IR with a plan. Output: the same, each `scan` and `while` that the host would run marked with
+`adze.loop = "kernel: why"` or `"host: why"`. A loop inside of a kernel has no mark: it is part of that
+kernel. A kernel has only ops that its lowering has (`forms`), on static sizes, without effects; and it is
+one only where that takes less time by the estimate of `cost.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from .....dialects import mlir
+from .....dialects.builder.core import Application
+from .....dialects.builder.emitter import Reader
+from .....dialects.codec import Codec
+from .....dialects.ops.control.scan import Scan
+from .....dialects.ops.control.while_loop import While
+from .....dialects.types import TensorType, ValueType
+from .....runtime.targets import TargetKind
+from ....base import Pass
+from ....ir.aliases import Operation
+from ....ir.functions import body, functions, is_private, referenced
+from ....ir.marks import LOOP
+from ...plan import target_of
+from .cost import StepCosts, elements
+from .forms import can_lower
+
+KERNEL: Final = "kernel: "
+HOST: Final = "host: "
+MOST_OPS: Final = 2000  # of a kernel, those of nested bodies included: more take long to compile
+LARGEST: Final = 1 << 26  # bytes of what a kernel is given or carries: more is beyond every cache
+
+
+@dataclass(frozen=True)
+class SelectLoops(Pass):
+    """Mark each loop that the host would run with the form that it gets, and why; `kernels=off` keeps all."""
+
+    name = "select-loops"
+    kernels: str = "on"
+
+    def __post_init__(self) -> None:
+        if self.kernels not in ("on", "off"):
+            raise ValueError(f"select-loops: kernels is {self.kernels!r}: expected on or off")
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        selection = Selection(module, self.kernels == "on")
+        for symbol, function in functions(module).items():
+            if not is_private(function):
+                selection.mark_function(symbol)
+        return False
+
+
+class Selection:
+    """The decisions of one module."""
+
+    def __init__(self, module: mlir.ir.Module, is_on: bool) -> None:
+        self.reader = Reader(Codec(module.context))
+        self.functions = functions(module)
+        self._why_none = _why_no_kernels(module, is_on)
+        self._costs = StepCosts(self.functions, self.reader)
+        self._obstacles = Obstacles(self.functions, self.reader)
+        self._marked: set[str] = set()
+
+    def mark_function(self, symbol: str) -> None:
+        """Mark the loops of a function, and those of the functions that the host calls for it."""
+        if symbol in self._marked:
+            return
+        self._marked.add(symbol)
+        for child in list(body(self.functions[symbol]).operations):
+            application = self.reader.read(child.operation)
+            if application is None or not application.op.refers_to_functions:
+                continue
+            if application.op in (Scan, While) and self._decide(child.operation, application):
+                continue
+            self.mark_inside(application)
+
+    def mark_inside(self, application: Application) -> None:
+        """Mark the loops of what an op on the host refers to."""
+        for symbol in referenced(application):
+            self.mark_function(symbol)
+
+    def _decide(self, loop: Operation, application: Application) -> bool:
+        """Mark one loop; whether it becomes a kernel."""
+        obstacle = self._why_none or self._obstacles.of(loop, application)
+        if obstacle is None:
+            step = self._costs.step(application)
+            times = f"a step takes about {_time(step.kernel)} in a kernel, {_time(step.host)} on the host"
+            is_kernel = step.kernel <= step.host
+            mark(loop, (KERNEL if is_kernel else HOST) + times)
+            return is_kernel
+        mark(loop, HOST + obstacle)
+        return False
+
+
+def mark(loop: Operation, text: str) -> None:
+    """Write the decision on a loop."""
+    loop.attributes[LOOP] = mlir.ir.StringAttr.get(text, loop.context)
+
+
+def marked(operation: Operation) -> str | None:
+    """The decision on a loop, None where there is none."""
+    attributes = operation.attributes
+    return mlir.ir.StringAttr(attributes[LOOP]).value if LOOP in attributes else None
+
+
+def _why_no_kernels(module: mlir.ir.Module, is_on: bool) -> str | None:
+    if not is_on:
+        return "kernels of loops are switched off"
+    target = target_of(module)
+    return None if target.kind is TargetKind.CPU else f"there are no kernels of loops for {target.kind.value}"
+
+
+class Obstacles:
+    """Why loops cannot be kernels; each function is looked at once."""
+
+    def __init__(self, by_symbol: Mapping[str, Operation], reader: Reader) -> None:
+        self._functions = by_symbol
+        self._reader = reader
+        self._known: dict[str, tuple[str | None, int]] = {}
+
+    def of(self, loop: Operation, application: Application) -> str | None:
+        """The first obstacle of a loop, None where there is none."""
+        obstacle = self._of_operation(loop, application)
+        if obstacle is not None:
+            return obstacle
+        count = 0
+        for symbol in referenced(application):
+            found, ops = self._of_function(symbol)
+            count += ops
+            if found is not None:
+                return found
+        if count > MOST_OPS:
+            return f"its body has {count} ops, more than {MOST_OPS}"
+        size = sum(t.dtype.itemsize * elements(t) for t in self._types(loop) if isinstance(t, TensorType))
+        return f"it works on {size} bytes, more than {LARGEST}" if size > LARGEST else None
+
+    def _of_function(self, symbol: str) -> tuple[str | None, int]:
+        """The obstacle of a function and how many ops it has, with those of functions that it refers to."""
+        if symbol not in self._known:
+            count, obstacle = 0, None
+            for child in body(self._functions[symbol]).operations:
+                application = self._reader.read(child.operation)
+                if application is None:
+                    continue
+                count += 1
+                obstacle = obstacle or self._of_operation(child.operation, application)
+                for inner in referenced(application):
+                    found, ops = self._of_function(inner)
+                    obstacle, count = obstacle or found, count + ops
+            self._known[symbol] = obstacle, count
+        return self._known[symbol]
+
+    def _of_operation(self, operation: Operation, application: Application) -> str | None:
+        op = application.op
+        if op.has_effect:
+            return f"adze.{op.name} has an effect"
+        if not can_lower(op):
+            return f"adze.{op.name} has no form in kernels"
+        for type_ in self._types(operation):
+            if not isinstance(type_, TensorType) or not type_.is_static:
+                return "it has sizes that are known only when it runs"
+            if 0 in type_.shape:
+                return "it has arrays without elements"
+        if op is Scan and application.attributes["length"][0] == 0:
+            return "it has no steps"
+        return None
+
+    def _types(self, operation: Operation) -> Iterator[ValueType]:
+        for value in (*operation.operands, *operation.results):
+            yield self._reader.codec.read_type(value.type)
+
+
+def _time(nanoseconds: float) -> str:
+    for limit, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if nanoseconds >= limit:
+            return f"{nanoseconds / limit:.2g} {unit}"
+    return f"{nanoseconds:.2g} ns"

@@ -1,0 +1,140 @@
+"""What loops and branches yield is written where it belongs, so that nothing but contents changes.
+
+Input: the code of a kernel on tensors. Output: the same, where each array that a loop yields is an update of
+the array that it carries, and each that a branch yields is written into one place for all branches.
+Bufferization then sees where an update in place would overwrite what is still used, and copies there (two
+carried arrays that change places): buffers themselves never change places, which `allocations.py` checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from .....dialects import mlir
+from ....ir.aliases import Block, Operation, Value
+from .walk import initial_operand, nested, terminator
+
+_DESTINATION: Final = {
+    "tensor.insert": 1,
+    "tensor.insert_slice": 1,
+    "bufferization.materialize_in_destination": 1,
+}
+DEEPEST: Final = 400
+
+
+def write_into(value: Value, destination: Value) -> Value:
+    """`value`, written into the buffer of `destination`."""
+    return mlir.ir.Operation.create(
+        "bufferization.materialize_in_destination", results=[value.type], operands=[value, destination]
+    ).results[0]
+
+
+def yield_in_place(module: mlir.ir.Module, *, through_copies: bool = False) -> None:
+    """Let loops and branches write what they yield into what they carry or share, in place.
+
+    What is an update of another array that the loop carries goes through a copy: all are taken before the
+    first is written. With `through_copies` everything does, which bufferization refuses in no case.
+    """
+    for function in module.body.operations:
+        inside = list(nested(function.operation))
+        for operation in reversed(inside):  # inner ones first
+            if operation.name == "scf.if":
+                _share_destination(operation)
+            elif operation.name == "scf.for":
+                block = operation.regions[0].blocks[0]
+                _write_carried(block, list(block.arguments)[1:], through_copies)
+            elif operation.name == "scf.while":
+                block = operation.regions[1].blocks[0]
+                _write_carried(block, _carried_of_while(operation), through_copies)
+
+
+def _is_array(value: Value) -> bool:
+    return isinstance(value.type, mlir.ir.RankedTensorType)
+
+
+def _carried_of_while(loop: Operation) -> list[Value | None]:
+    """For each value that the body yields, the argument of the body that carries it: None where none does."""
+    before, after = loop.regions[0].blocks[0], loop.regions[1].blocks[0]
+    passed = list(terminator(before).operands)[1:]
+    return [after.arguments[passed.index(a)] if a in passed else None for a in before.arguments]
+
+
+def _write_carried(block: Block, carried: Sequence[Value | None], through_copies: bool) -> None:
+    end = terminator(block)
+    moved: list[int] = []
+    for position, (value, argument) in enumerate(zip(list(end.operands), carried, strict=True)):
+        if argument is None or not _is_array(value):
+            continue
+        root = root_of(value)
+        if root != argument:
+            moved.append(position)
+            if through_copies or root in carried:
+                with mlir.ir.InsertionPoint(end):
+                    end.operands[position] = _copied(value)
+    for position in moved:
+        argument = carried[position]
+        assert argument is not None
+        with mlir.ir.InsertionPoint(end):
+            end.operands[position] = write_into(end.operands[position], argument)
+
+
+def _copied(value: Value) -> Value:
+    """A copy of `value` in a buffer of its own."""
+    return mlir.ir.Operation.create(
+        "bufferization.alloc_tensor",
+        results=[value.type],
+        operands=[value],
+        attributes={"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 1, 0])},
+    ).results[0]
+
+
+def _share_destination(branch: Operation) -> None:
+    ends = [terminator(region.blocks[0]) for region in branch.regions if len(region.blocks)]
+    for position, result in enumerate(branch.results):
+        if not _is_array(result):
+            continue
+        roots = [root_of(end.operands[position]) for end in ends]
+        if all(root == roots[0] for root in roots) and not _is_inside(roots[0], branch):
+            continue
+        with mlir.ir.InsertionPoint(branch):
+            type_ = mlir.ir.RankedTensorType(result.type)
+            place = mlir.tensor.EmptyOp(type_.shape, type_.element_type).result
+        for end in ends:
+            with mlir.ir.InsertionPoint(end):
+                end.operands[position] = write_into(end.operands[position], place)
+
+
+def _is_inside(value: Value, operation: Operation) -> bool:
+    owner = value.owner
+    parent = owner.owner if isinstance(owner, mlir.ir.Block) else owner.operation.parent
+    while parent is not None:
+        if parent.operation == operation:
+            return True
+        parent = parent.operation.parent
+    return False
+
+
+def root_of(value: Value) -> Value:
+    """The array that `value` is an update of along destinations, itself where it is none's."""
+    for _ in range(DEEPEST):
+        if isinstance(value.owner, mlir.ir.Block):
+            return value
+        operation = value.owner.operation
+        position = list(operation.results).index(value)
+        if operation.name in _DESTINATION:
+            value = operation.operands[_DESTINATION[operation.name]]
+        elif operation.name in ("scf.for", "scf.while"):
+            initial = initial_operand(operation, position)
+            if initial is None:
+                return value
+            value = operation.operands[initial]
+        elif operation.name == "scf.if":
+            ends = [terminator(region.blocks[0]).operands[position] for region in operation.regions]
+            roots = [root_of(end) for end in ends]
+            if any(root != roots[0] for root in roots) or _is_inside(roots[0], operation):
+                return value
+            value = roots[0]
+        else:
+            return value
+    return value

@@ -1,0 +1,310 @@
+"""Loops of every kind with arguments, by group: what the tests of loops in kernels compile.
+
+Each loop is a plain function of adze, so that it can be evaluated too. A group is one program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+
+from adze import lax
+from adze import numpy as xp
+
+Loop = tuple[Callable[..., Any], Sequence[Any]]
+RANDOM: Final = np.random.default_rng(12)
+
+
+def floats(*shape: int, dtype: Any = np.float32) -> np.ndarray:
+    return RANDOM.standard_normal(shape).astype(dtype)
+
+
+# -- carried arrays --------------------------------------------------------------------------------
+
+
+def exchanged(a: Any, b: Any) -> Any:
+    return lax.fori_loop(0, 7, lambda i, s: (s[1], s[0] + 1), (a, b))
+
+
+def rotated(a: Any, b: Any, c: Any) -> Any:
+    return lax.fori_loop(0, 8, lambda i, s: (s[1], s[2], s[0] * 2 + s[1]), (a, b, c))
+
+
+def exchanged_updates(a: Any, b: Any) -> Any:
+    return lax.fori_loop(0, 6, lambda i, s: (s[1].at[i].set(s[0][i] + 1), s[0].at[i].add(s[1][0])), (a, b))
+
+
+def shifted(a: Any) -> Any:
+    return lax.fori_loop(0, 5, lambda i, a: a.at[1:].set(a[:-1] * 0.5).at[0].set(i), a)
+
+
+def neighbours(a: Any) -> Any:
+    return lax.fori_loop(
+        0, 5, lambda i, a: a.at[1:-1, 1:-1].set((a[2:, 1:-1] + a[:-2, 1:-1] + a[1:-1, 2:]) / 3), a
+    )
+
+
+def rows_in_place(a: Any) -> Any:
+    return lax.fori_loop(1, 6, lambda i, a: a.at[i].set(a[i] * 0.5 + a[i - 1] * 0.25), a)
+
+
+def triangular(a: Any) -> Any:
+    def outer(i: Any, a: Any) -> Any:
+        return lax.fori_loop(0, i, lambda j, a: a.at[i, j].add(a[j, j] * a[i, i]), a)
+
+    return lax.fori_loop(0, 6, outer, a)
+
+
+def stacked(x: Any) -> Any:
+    return lax.scan(lambda c, r: (c + r, (c * r, r.sum(), r > c)), xp.zeros(5, x.dtype), x)
+
+
+def stacked_from_the_end(x: Any) -> Any:
+    return lax.scan(lambda c, r: (c / 2 + r, c), xp.zeros(5, x.dtype), x, reverse=True)
+
+
+def stacked_inside(x: Any) -> Any:
+    def outer(c: Any, row: Any) -> Any:
+        last, rows = lax.scan(lambda d, e: (d + e, (d, c * e)), c[0], row)
+        return c + last, rows
+
+    return lax.scan(outer, xp.ones(3, x.dtype), x)
+
+
+# -- how long ----------------------------------------------------------------------------------------
+
+
+def ends_early(x: Any) -> Any:
+    return lax.while_loop(
+        lambda s: (s[0].sum() < 100) & (s[1] < 50), lambda s: (s[0] * 1.5 + 1, s[1] + 1), (x, 0)
+    )
+
+
+def never_runs(x: Any) -> Any:
+    return lax.while_loop(lambda s: s[1] < 0, lambda s: (s[0] * 2, s[1] - 1), (x, 0))
+
+
+def as_long_as_asked(n: Any, x: Any) -> Any:
+    return lax.fori_loop(0, n, lambda i, x: x.at[i].set(x[i - 1] + i), x)
+
+
+def collatz(n: Any) -> Any:
+    def step(s: Any) -> Any:
+        return xp.where(s[0] % 2 == 0, s[0] // 2, 3 * s[0] + 1), s[1] + 1
+
+    return lax.while_loop(lambda s: s[0] != 1, step, (n, 0))
+
+
+def many_steps(x: Any) -> Any:
+    return lax.fori_loop(0, 2_000_000, lambda i, c: c * 1664525 + 1013904223, x)
+
+
+def each_as_long_as_it_takes(c: Any) -> Any:
+    def small(s: Any) -> Any:
+        return (abs(s[0]) < 2) & (s[1] < 30)
+
+    def step(s: Any) -> Any:
+        here = small(s)
+        return xp.where(here, s[0] * s[0] + c, s[0]), xp.where(here, s[1] + 1, s[1])
+
+    return lax.while_loop(lambda s: small(s).any(), step, (c * 0, xp.zeros(c.shape, np.int32)))
+
+
+# -- positions ---------------------------------------------------------------------------------------
+
+
+def out_of_range(x: Any, positions: Any) -> Any:
+    x = xp.asarray(x)
+
+    def step(c: Any, i: Any) -> Any:
+        filled, clipped = x.at[i].get(mode="fill", fill_value=-7), x.at[i].get(mode="clip")
+        dropped, moved = c.at[i].add(1, mode="drop"), c.at[i].multiply(2, mode="clip")
+        return dropped * moved, (filled, clipped, lax.dynamic_slice(x, (i,), (3,)))
+
+    return lax.scan(step, x, positions)
+
+
+def updated_windows(x: Any, positions: Any) -> Any:
+    return lax.fori_loop(
+        0, len(positions), lambda i, c: lax.dynamic_update_slice(c, c[0:2] * 2, (positions[i],)), x
+    )
+
+
+def gathered(x: Any, positions: Any) -> Any:
+    return lax.fori_loop(0, 3, lambda i, c: c[positions] + x, x)
+
+
+def scattered(x: Any, positions: Any) -> Any:
+    def step(i: Any, c: Any) -> Any:
+        return c.at[positions].add(c[: positions.shape[0]]).at[positions[::-1]].set(i * 1.0)
+
+    return lax.fori_loop(0, 3, step, x)
+
+
+# -- choices -----------------------------------------------------------------------------------------
+
+
+def chosen_number(x: Any) -> Any:
+    return lax.scan(lambda c, r: (lax.cond(c > 1, lambda c: c - 2, lambda c: c + r, c), c), x[0], x)
+
+
+def chosen_array(x: Any) -> Any:
+    def step(i: Any, c: Any) -> Any:
+        return lax.cond(c[i] > 0, lambda c: c.at[i].set(-1), lambda c: c + 1, c)
+
+    return lax.fori_loop(0, 6, step, x)
+
+
+def one_of_four(x: Any) -> Any:
+    branches = [lambda c: c + 1, lambda c: c * 2, lambda c: -c, lambda c: c[::-1]]
+    return lax.fori_loop(0, 9, lambda i, c: lax.switch(i % 4, branches, c), x)
+
+
+def kept_or_updated(x: Any) -> Any:
+    def step(i: Any, c: Any) -> Any:
+        return lax.cond(c[i] > 0, lambda c: c.at[i].set(-1), lambda c: c, c)
+
+    return lax.fori_loop(0, 6, step, x)
+
+
+# -- numbers -----------------------------------------------------------------------------------------
+
+
+def reductions(x: Any) -> Any:
+    def step(c: Any, r: Any) -> Any:
+        found = r.max(), r.min(), r.prod(), xp.argmax(r), xp.argmin(r), xp.cumsum(r), xp.cumprod(r)[::-1]
+        return c + 1, found
+
+    return lax.scan(step, 0, x)
+
+
+def integers(x: Any, y: Any) -> Any:
+    return lax.fori_loop(0, 20, lambda i, s: (s[0] * s[1] + s[0], s[1] // 2 + s[0] - s[1]), (x, y))
+
+
+def bools(m: Any) -> Any:
+    return lax.fori_loop(0, 5, lambda i, m: m.at[i].set(~m[i + 1]) ^ m[::-1], m)
+
+
+def stacked_bools(m: Any) -> Any:
+    return lax.scan(lambda c, x: (c ^ x, (c & x, x.any(), x.all(), xp.argmax(x))), m[0], m)
+
+
+def not_numbers(x: Any) -> Any:
+    def step(c: Any, r: Any) -> Any:
+        return xp.maximum(c, r), (xp.minimum(c, r), c < r, xp.isnan(r), xp.argmax(r), xp.argmin(r))
+
+    return lax.scan(step, x[0], x)
+
+
+def matrix_vector(a: Any, v: Any) -> Any:
+    return lax.fori_loop(0, 4, lambda i, v: (a @ v) / 8, v)
+
+
+def matrices(a: Any) -> Any:
+    return lax.fori_loop(0, 3, lambda i, b: (a @ b.T) / 8, a)
+
+
+def moved(x: Any) -> Any:
+    def step(i: Any, c: Any) -> Any:
+        padded = xp.pad(c, 1)[1:-1, :-2]
+        return c.T + padded * 2 + xp.concatenate([c[:, 2:], c[:, :2]], 1)
+
+    return lax.fori_loop(0, 3, step, x)
+
+
+def functions(x: Any) -> Any:
+    def step(i: Any, c: Any) -> Any:
+        return xp.exp(-c * c) + xp.sin(c) + xp.tanh(c) * xp.log1p(abs(c))
+
+    return lax.fori_loop(0, 3, step, x)
+
+
+def complex_numbers(z: Any) -> Any:
+    return lax.fori_loop(0, 5, lambda i, z: z * z * 0.5 + xp.conj(z)[::-1].at[i].set(1j), z)
+
+
+def _special() -> np.ndarray:
+    x = floats(5, 6)
+    x[2, 3], x[3], x[4, 1:3], x[0, :2] = np.nan, -np.inf, np.inf, (-0.0, 0.0)
+    return x
+
+
+def _of_dtype(dtype: Any) -> list[Loop]:
+    return [
+        (stacked, [floats(6, 5, dtype=dtype)]),
+        (stacked_from_the_end, [floats(6, 5, dtype=dtype)]),
+        (reductions, [floats(5, 6, dtype=dtype)]),
+        (matrix_vector, [floats(7, 7, dtype=dtype), floats(7, dtype=dtype)]),
+        (functions, [floats(9, dtype=dtype)]),
+    ]
+
+
+def _of_integers(dtype: str) -> list[Loop]:
+    low = RANDOM.integers(1, 100, (5,)).astype(dtype), RANDOM.integers(1, 100, (5,)).astype(dtype)
+    return [(integers, low), (reductions, [RANDOM.integers(0, 100, (3, 4)).astype(dtype)])]
+
+
+_FAR: Final = np.array([0, 3, -1, -9, 9, 100, -100, 2**31 - 1], np.int32)
+_COMPLEX: Final = (floats(6) + 1j * floats(6)).astype(np.complex64)
+
+GROUPS: Final[dict[str, list[Loop]]] = {
+    "carried": [
+        (exchanged, [floats(4), floats(4)]),
+        (rotated, [floats(4), floats(4), floats(4)]),
+        (exchanged_updates, [floats(8), floats(8)]),
+        (shifted, [floats(6)]),
+        (neighbours, [floats(5, 6)]),
+        (rows_in_place, [floats(6, 5)]),
+        (triangular, [floats(6, 6)]),
+        (stacked, [floats(6, 5)]),
+        (stacked_from_the_end, [floats(6, 5)]),
+        (stacked_inside, [floats(4, 3)]),
+    ],
+    "lengths": [
+        (ends_early, [abs(floats(5))]),
+        (never_runs, [floats(5)]),
+        *((as_long_as_asked, [np.int32(n), floats(8)]) for n in (0, 5, -3)),
+        (collatz, [np.int64(27)]),
+        (many_steps, [np.uint32(7)]),
+        (each_as_long_as_it_takes, [_COMPLEX]),
+    ],
+    "positions": [
+        (out_of_range, [floats(7), _FAR]),
+        (out_of_range, [floats(7), abs(_FAR).astype(np.uint8)]),
+        (out_of_range, [floats(7), np.uint64([1, 6, 7, 2**63, 2**64 - 1])]),
+        (updated_windows, [floats(7), _FAR]),
+        (gathered, [floats(7), _FAR[:7].astype(np.int64)]),
+        (scattered, [floats(7), np.int8([1, 5, 1, -2, 70])]),
+    ],
+    "choices": [
+        (chosen_number, [floats(8)]),
+        (chosen_array, [floats(6)]),
+        (one_of_four, [floats(6)]),
+        (kept_or_updated, [floats(6)]),
+    ],
+    "floats": [
+        (reductions, [_special()]),
+        (not_numbers, [_special()]),
+        (matrices, [floats(6, 6)]),
+        (moved, [floats(5, 5)]),
+        (complex_numbers, [_COMPLEX]),
+        (complex_numbers, [_COMPLEX.astype(np.complex128)]),
+        *_of_dtype(np.float16),
+        *_of_dtype(ml_dtypes.bfloat16),
+        *_of_dtype(np.float64),
+    ],
+    "integers": [
+        (bools, [floats(9) > 0]),
+        (stacked_bools, [floats(6, 4) > 0]),
+        *(
+            loop
+            for kind in ("int", "uint")
+            for bits in (8, 16, 32, 64)
+            for loop in _of_integers(f"{kind}{bits}")
+        ),
+    ],
+}

@@ -1,0 +1,137 @@
+"""Loops as kernels compute what the evaluator and the loops of the host compute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import lax
+from adze import numpy as xp
+
+from .loops import GROUPS, Loop, floats
+
+TOLERANCES = {"float16": 2e-2, "bfloat16": 6e-2, "float32": 2e-5, "complex64": 2e-5}
+
+
+def program(loops: Sequence[Loop]) -> Any:
+    def all_of_them(arguments: Any) -> Any:
+        return [loop(*given) for (loop, _), given in zip(loops, arguments, strict=True)]
+
+    return all_of_them
+
+
+def arguments_of(loops: Sequence[Loop]) -> list[Any]:
+    return [tuple(given) for _, given in loops]
+
+
+def same(found: Any, expected: Any, what: str) -> None:
+    for a, b in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert (a.shape, a.dtype) == (b.shape, b.dtype), what
+        if a.dtype.kind in "biu":
+            np.testing.assert_array_equal(a, b, what)
+            continue
+        tolerance = TOLERANCES.get(a.dtype.name, 1e-12)
+        wide = np.complex128 if a.dtype.kind == "c" else np.float64
+        np.testing.assert_allclose(
+            a.astype(wide), b.astype(wide), rtol=tolerance, atol=tolerance, err_msg=what
+        )
+
+
+def decisions(traced: Any) -> list[str]:
+    lines = [line for line in traced.mlir("loop-kernels").splitlines() if "adze.loop = " in line]
+    return [line.split('adze.loop = "', 1)[1].split(":", 1)[0] for line in lines]
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_kernels_compute_what_is_evaluated(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ADZE_LOOP_KERNELS", raising=False)
+    loops = GROUPS[group]
+    traced = adze.trace(program(loops), arguments_of(loops))
+    assert decisions(traced) == ["kernel"] * len(loops)
+    compiled = traced.lower().compile()
+    given = arguments_of(loops)
+    found = compiled(given)
+    for (loop, arguments), got in zip(loops, found, strict=True):
+        if loop.__name__ == "many_steps":  # too many for the evaluator
+            want: Any = arguments[0]
+            with np.errstate(over="ignore"):
+                for _ in range(2_000_000):
+                    want = want * np.uint32(1664525) + np.uint32(1013904223)
+        else:
+            want = loop(*arguments)
+        same(got, want, f"{loop.__name__}{[np.asarray(a).dtype for a in arguments]}")
+    for before, after in zip(adze.tree.leaves(arguments_of(loops)), adze.tree.leaves(given), strict=True):
+        np.testing.assert_array_equal(before, after, "an argument has changed")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("group", GROUPS)
+def test_kernels_compute_what_the_host_computes(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    loops = [loop for loop in GROUPS[group] if loop[0].__name__ != "many_steps"]
+    results = []
+    for switch in ("on", "off"):
+        monkeypatch.setenv("ADZE_LOOP_KERNELS", switch)
+        traced = adze.trace(program(loops), arguments_of(loops))
+        assert set(decisions(traced)) == {"kernel" if switch == "on" else "host"}
+        results.append(traced.lower().compile()(arguments_of(loops)))
+    for (loop, _), found, expected in zip(loops, *results, strict=True):
+        same(found, expected, loop.__name__)
+
+
+def test_derivatives_and_batches_are_kernels_too() -> None:
+    def rows(a: Any) -> Any:
+        return lax.fori_loop(1, 5, lambda i, a: a.at[i].set(xp.sin(a[i]) * a[i - 1]), a).sum()
+
+    def recurrent(h: Any, w: Any, x: Any) -> Any:
+        return lax.scan(lambda h, r: (xp.tanh(w @ h + r), h.sum()), h, x)[1].sum()
+
+    def newton(x: Any) -> Any:
+        return lax.while_loop(lambda s: abs(s * s - x) > 1e-3, lambda s: (s + x / s) / 2, x)
+
+    def everything(a: Any, h: Any, w: Any, x: Any) -> Any:
+        return (
+            adze.grad(rows)(a),
+            adze.jvp(rows, (a,), (a,)),
+            adze.grad(recurrent, argnums=(0, 1, 2))(h, w, x),
+            adze.vmap(rows)(xp.stack([a, a * 2])),
+            adze.vmap(newton)(abs(x[:, 0]) + 1),
+            adze.vmap(adze.grad(recurrent), in_axes=(None, None, 0))(h, w, xp.stack([x, -x])),
+        )
+
+    given = floats(5, 4), floats(3), floats(3, 3), floats(6, 3)
+    traced = adze.trace(everything, *given)
+    assert set(decisions(traced)) == {"kernel"}
+    same(traced.lower().compile()(*given), everything(*given), "derivatives and batches")
+
+
+def test_what_kernels_cannot_do_stays_on_the_host() -> None:
+    def sorts(x: Any) -> Any:
+        return lax.fori_loop(0, 3, lambda i, x: xp.sort(x)[::-1] + x, x)
+
+    def products(x: Any) -> Any:
+        return lax.fori_loop(0, 3, lambda i, y: xp.tanh(x @ y), x)
+
+    def open_sizes(x: Any) -> Any:
+        return lax.fori_loop(0, 3, lambda i, y: y + 1, x)
+
+    assert decisions(adze.trace(sorts, floats(4))) == ["host"]
+    assert decisions(adze.trace(products, floats(200, 200))) == ["host"]
+    assert decisions(adze.trace(open_sizes, adze.ShapeDtype(("n",), np.float32))) == ["host"]
+
+
+def test_an_inner_loop_is_a_kernel_where_the_outer_one_is_not() -> None:
+    def f(x: Any) -> Any:
+        def step(i: Any, x: Any) -> Any:
+            return lax.fori_loop(0, 6, lambda j, x: x.at[j].add(x[j - 1]), xp.sort(x))
+
+        return lax.fori_loop(0, 3, step, x)
+
+    x = floats(6)
+    traced = adze.trace(f, x)
+    assert sorted(decisions(traced)) == ["host", "kernel"]
+    same(traced.lower().compile()(x), f(x), "inner")
