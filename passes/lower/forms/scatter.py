@@ -94,7 +94,8 @@ def _scatter_by_kernel(
     else:
         batch = update_shape[:position_rank]
         where, inside = linear_positions(ctx, indices, numbers, shape[:indexed], window, batch)
-        where, is_signed = _outside_marked(b, where, inside), True
+        where = where if clips else _outside_marked(b, where, inside)
+        is_signed, clips = True, False  # linear positions are where the windows were moved to
     count = size_product(b, update_shape[:position_rank])
     size = size_product(b, shape[indexed:])
     updated = scatter_by_kernel(
