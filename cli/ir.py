@@ -29,6 +29,7 @@ def ir(
             metavar="STAGE",
             help="traced: as written. pretty: the same, for people. "
             "simplified: folded and shared. linalg: lowered for the target. "
+            "kernels: divided by IREE, with tiles. "
             "Or the name of a pass: what it leaves (adze opt --list-passes).",
         ),
     ] = "traced",
@@ -56,9 +57,9 @@ def ir(
     chosen = usage("--target", parse_target, target)
     destination = check_output(output, keep=[source_file(function)]) if output else None
     with user_code(f"{function} was traced"):
-        found = load_function(function)
-        positional, named = bind_specs(found, specs)
-        traced = trace(found, *positional, **named)
+        loaded = load_function(function)
+        positional, named = bind_specs(loaded, specs)
+        traced = trace(loaded, *positional, **named)
     if remarks:
         text = "\n".join(traced.remarks(chosen) or ["there is no loop"])
     elif stage == PRETTY:
@@ -77,9 +78,10 @@ def ir(
 
 def check_stage(stage: str) -> None:
     """A stage is `traced`, one of the names that users know, or a pass of the pipeline."""
+    from ..frontend.staging.kernels import KERNELS
     from ..frontend.staging.stages import STAGES, TRACED
     from ..passes.pipeline import PIPELINE
 
-    legal = [TRACED, PRETTY, *STAGES, *(step.name for step in PIPELINE)]
+    legal = [TRACED, PRETTY, *STAGES, KERNELS, *(step.name for step in PIPELINE)]
     if stage not in legal:
         raise BadUsage(f"--stage: there is no stage {stage!r}", hint=f"write {', '.join(map(repr, legal))}")

@@ -31,11 +31,12 @@ from .lower.kernels.loops.select import SelectLoops
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
+from .lower.tuning.kernel_tiles import TileKernels
 from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
 
-Observer = Callable[["Pass", mlir.ir.Module, float], None]
+Observer = Callable[["Pass", "mlir.ir.Module", float], None]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,9 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     KeepLifetimes(),
 )
 """From a traced program to what IREE compiles."""
+
+AFTER_FLOW: Final[tuple[Pass, ...]] = (TileKernels(),)
+"""What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
 
 SIMPLIFIED: Final = DropDeadResults.name
 """The pass behind which a program is lowered, identified, differentiated again or evaluated."""

@@ -18,7 +18,7 @@ from .analysis.verify import invalid, verify
 from .base import Pass
 from .lower.iree.recomputed_reductions import SeparateReductions
 from .lower.tuning.conflicts import drop_tiles
-from .pipeline import LOWER, OPTIMIZE, PIPELINE
+from .pipeline import AFTER_FLOW, LOWER, OPTIMIZE, PIPELINE
 from .transforms import TRANSFORMS
 
 
@@ -79,7 +79,7 @@ def run_upstream(module: mlir.ir.Module, pipeline: str) -> None:
 
 
 PASSES: Final[tuple[type[Pass], ...]] = (
-    *(type(step) for step in PIPELINE),
+    *(type(step) for step in (*PIPELINE, *AFTER_FLOW)),
     Verify,
     *TRANSFORMS,
     CheckNans,
@@ -88,7 +88,7 @@ PASSES: Final[tuple[type[Pass], ...]] = (
     Canonicalize,
     CommonSubexpressions,
 )
-"""Every pass: those of the pipeline in its order, then those that stand beside it."""
+"""Every pass: the pipeline in its order, what runs behind IREE's phase `flow`, then those beside it."""
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ from ..tracing.locations import located, user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import Parameter, TracedProgram
 from .host import runtime_argument
+from .kernels import KERNELS, kernels_text, tuning_of
 
 
 def clone_module(module: Any) -> Any:
@@ -109,16 +110,16 @@ class Traced:
 
     def does_anything(self) -> bool:
         """Whether the program has a result or an effect, such as `print`, that a user asked for."""
-        found = False
+        has_effect = False
 
         def look(operation: Any) -> Any:
-            nonlocal found
+            nonlocal has_effect
             op = BY_NAME.get(operation.name.removeprefix("adze."))
-            found = found or (op is not None and op.has_effect and op is not SizeCheck)
-            return mlir.ir.WalkResult.INTERRUPT if found else mlir.ir.WalkResult.ADVANCE
+            has_effect = has_effect or (op is not None and op.has_effect and op is not SizeCheck)
+            return mlir.ir.WalkResult.INTERRUPT if has_effect else mlir.ir.WalkResult.ADVANCE
 
         self.program.module.operation.walk(look)
-        return found or bool(self.program.result_types)
+        return has_effect or bool(self.program.result_types)
 
     @property
     def defined_at(self) -> str | None:
@@ -128,7 +129,8 @@ class Traced:
     def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
         """The IR as MLIR text at a stage: `traced`, `simplified`, `linalg`, or after the pass of that name.
 
-        What is lowered is lowered for the host's processor.
+        `kernels` shows the kernels that IREE makes, with their tiles. What is lowered is lowered for the
+        host's processor.
         """
         return self.at_stage(stage, "cpu", locations=locations)
 
@@ -136,11 +138,13 @@ class Traced:
         """As `mlir`, lowered for `target`."""
         if stage == TRACED:
             return module_text(self.program.module, locations=locations)
+        if stage == KERNELS:
+            return self.lower(target).kernels(locations=locations)
         last = STAGES.get(stage, stage)
         if last not in (step.name for step in PIPELINE):
             names = ", ".join(step.name for step in PIPELINE)
             raise ArgumentError(
-                f"there is no stage {stage!r}: expected traced, simplified or linalg",
+                f"there is no stage {stage!r}: expected traced, simplified, linalg or kernels",
                 where=user_location_text(),
                 hint=f"or the name of a pass: {names}",
             )
@@ -247,6 +251,10 @@ class Lowered:
         """The IR as MLIR text."""
         return module_text(self.module, locations=locations)
 
+    def kernels(self, *, locations: bool = False) -> str:
+        """The kernels that IREE divides the program into, with their tiles, as MLIR text."""
+        return kernels_text(self.bytecode(), self.target, self.hints, self.options(), locations=locations)
+
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode, with the user's lines for IREE's messages."""
         return _bytecode(self.module)
@@ -289,8 +297,9 @@ class Lowered:
     def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
         facts = Facts(has_chains(self.module), b"complex<" in text, self.hints.is_static)
+        tune = tuning_of(self.target, self.hints)
         try:
-            built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump)
+            built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump, tune=tune)
         except CompileError:
             if not has_loop_kernels(self.module):
                 raise

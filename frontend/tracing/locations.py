@@ -18,7 +18,8 @@ _OWN: Final = frozenset(
     for folder in ("frontend", "dialects", "passes", "runtime", "cli")
 )
 _LIBRARIES: Final = (
-    *("/numpy/", "/optree/", "/opt_einsum/", "/typer/", "/click/", "/contextlib.py", "/functools.py"),
+    *(f"-packages/{name}/" for name in ("numpy", "optree", "opt_einsum", "typer", "click")),
+    *("/contextlib.py", "/functools.py"),
     *("<frozen ", "/bin/adze"),
 )
 _foreign: dict[CodeType, bool] = {}

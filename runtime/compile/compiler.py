@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..errors import CompileError
 from ..targets import Target
@@ -49,7 +49,12 @@ VECTORIZE_LOOPS: Final = (
 those that say `reassoc`, so other kernels of the program compute what they compute without it."""
 
 _KERNEL_PHASE: Final = "flow"
+WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
 _MACHINE_PHASE: Final = "vm"
+
+
+TuneKernels: TypeAlias = Callable[[bytes], "bytes | None"]
+"""From a program that is divided into kernels (the phase `flow`) to the same with tiles; None: no tiles."""
 
 
 class ExecutionModel(enum.Enum):
@@ -113,13 +118,15 @@ class CompiledModule:
 class Variant:
     """A form of a module: `produce` makes its bytes when its turn comes; `options` replace the common.
 
-    With `is_checked`, a fault of its kernels is found before IREE makes them (`faults/`).
+    With `is_checked`, a fault of its kernels is found before IREE makes them (`faults/`). `tune` gives the
+    kernels tiles.
     """
 
     name: str
     produce: Callable[[], bytes]
     options: CompileOptions | None = None
     is_checked: bool = False
+    tune: TuneKernels | None = None
 
 
 def compile_bytecode(
@@ -129,19 +136,20 @@ def compile_bytecode(
     *,
     reproducer_dir: Path | None = None,
     is_checked: bool = False,
+    tune: TuneKernels | None = None,
 ) -> CompiledModule:
     """Compile `module` (MLIR bytecode or text) in this process.
 
     A failure is a CompileError; with `reproducer_dir` it leaves a folder there with the module and the
     one-line command that shows the failure again. With `is_checked` a kernel that IREE would compute wrongly
-    is a failure too.
+    is a failure too. Kernels that IREE refuses with the tiles of `tune` are compiled without them.
     """
     options = options or CompileOptions()
     started = time.perf_counter()
     diagnostics: list[Diagnostic] = []
     flags = (*target.flags, *options.flags())
     with Invocation(flags, diagnostics, verifies_passes=options.verifies_passes) as invocation:
-        vmfb = _compile_in_process(module, invocation, diagnostics, is_checked)
+        vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune)
     if vmfb is None:
         raise _compile_error(module, target, options, diagnostics, reproducer_dir)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
@@ -203,6 +211,7 @@ def compile_with_fallback(
                 variant.options or options,
                 reproducer_dir=reproducer_dir if is_last else None,
                 is_checked=variant.is_checked,
+                tune=variant.tune,
             )
         except CompileError as error:
             if is_last:
@@ -250,22 +259,55 @@ def _run_compiler(
 
 
 def _compile_in_process(
-    module: bytes, invocation: Invocation, diagnostics: list[Diagnostic], is_checked: bool
+    module: bytes,
+    invocation: Invocation,
+    diagnostics: list[Diagnostic],
+    is_checked: bool,
+    tune: TuneKernels | None,
 ) -> bytes | None:
     if not is_parsed(module, diagnostics) or not invocation.parse(module):
         return None
-    if is_checked:
-        if not invocation.advance(_KERNEL_PHASE):
-            return None
-        fault = fault_of_kernels(invocation.bytecode())
-        if fault:
-            diagnostics.append(Diagnostic("error", fault, None))
-            return None
-    if may_branch(module) and not (
+    branches = may_branch(module)
+    if not is_checked and tune is None:
+        return _finished(invocation, branches)
+    if not invocation.advance(_KERNEL_PHASE):
+        return None
+    kernels = invocation.bytecode()
+    tuned = tune(kernels) if tune else None
+    if tuned is not None:
+        said = len(diagnostics)
+        if not (is_checked and fault_of_kernels(tuned)) and invocation.replace(tuned):
+            program = _finished(invocation, branches)
+            if program is not None:
+                return program
+        refused = [each.message for each in diagnostics[said:] if each.severity == "error"]
+        reason = refused[0] if refused else "a fault of kernels"
+        diagnostics[said:] = [Diagnostic("remark", f"{WITHOUT_TILES}: {reason}", None)]
+    fault = fault_of_kernels(kernels) if is_checked else None
+    if fault:
+        diagnostics.append(Diagnostic("error", fault, None))
+        return None
+    if tuned is not None and not invocation.replace(kernels, _KERNEL_PHASE):
+        return None
+    return _finished(invocation, branches)
+
+
+def _finished(invocation: Invocation, branches: bool) -> bytes | None:
+    """The program, compiled from the present phase on."""
+    if branches and not (
         invocation.advance(_MACHINE_PHASE) and invocation.replace(deduplicated(invocation.bytecode()))
     ):
         return None
     return invocation.program() if invocation.advance() else None
+
+
+def divided_into_kernels(module: bytes, target: Target, options: CompileOptions) -> bytes:
+    """`module` as far as IREE's phase `flow`, in which its kernels stand; MLIR bytecode."""
+    diagnostics: list[Diagnostic] = []
+    with Invocation((*target.flags, *options.flags()), diagnostics) as invocation:
+        if is_parsed(module, diagnostics) and invocation.parse(module) and invocation.advance(_KERNEL_PHASE):
+            return invocation.bytecode()
+    raise _compile_error(module, target, options, diagnostics, None)
 
 
 # --- errors ------------------------------------------------------------------------------------------------

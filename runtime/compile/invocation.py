@@ -49,7 +49,8 @@ class Invocation:
     """A module in IREE's compiler, at one of `PHASES`; use it in a `with` statement.
 
     A method that IREE refuses returns False or None and leaves the reason in `diagnostics`; nothing may
-    follow but the end of the `with` statement. With `verifies_passes` IREE also verifies behind each pass.
+    follow but `replace` or the end of the `with` statement. With `verifies_passes` IREE also verifies behind
+    each pass.
     """
 
     def __init__(
@@ -89,9 +90,9 @@ class Invocation:
             return False
         return self._parse(module, START)
 
-    def replace(self, module: bytes) -> bool:
-        """Go on from the present phase with `module` instead."""
-        return self._parse(module, self._phase)
+    def replace(self, module: bytes, phase: str | None = None) -> bool:
+        """Go on with `module` instead, from the present phase or `phase`; also where IREE refused one."""
+        return self._parse(module, phase or self._phase)
 
     def advance(self, last: str = END) -> bool:
         """Run the phases behind the present one up to `last`, verifying the module at the end of each."""

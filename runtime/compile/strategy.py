@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from ..targets import Target
-from .compiler import CompiledModule, CompileOptions, Variant, compile_with_fallback
+from .compiler import CompiledModule, CompileOptions, TuneKernels, Variant, compile_with_fallback
 
 FUSE_LESS: Final = "--iree-dispatch-creation-enable-aggressive-fusion=false"
 ONE_USE: Final = "--iree-dispatch-creation-fuse-multi-use=false"
@@ -129,12 +129,19 @@ def compile_program(
     options: CompileOptions,
     *,
     reproducer_dir: Path | None = None,
+    tune: TuneKernels | None = None,
 ) -> CompiledModule:
-    """Compile the first form that IREE takes; `produce` writes the module changed by passes, for options."""
+    """Compile the first form that IREE takes.
+
+    `produce` writes the module changed by passes, for options; `tune` gives tiles to the kernels that IREE
+    made of it, except in the forms at the end, which stand for a program without tiles.
+    """
     variants = []
     for form in FORMS:
         if form.is_tried(facts):
             changed = form.options(options)
             make = functools.partial(produce, form.passes, changed)
-            variants.append(Variant(form.name, make, changed, form.is_checked and facts.may_have_faults))
+            is_checked = form.is_checked and facts.may_have_faults
+            tunes = tune if "strip-tiles" not in form.passes else None
+            variants.append(Variant(form.name, make, changed, is_checked, tunes))
     return compile_with_fallback(variants, target, options, reproducer_dir=reproducer_dir)

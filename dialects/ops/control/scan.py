@@ -8,18 +8,17 @@ other way round. Operands are the constants, then the carry, then the arrays tha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ...op import Linear, Op, boolean, integer, require, sizes, symbol
+from ...op import Linear, Op, require
 from ...protocols import (
     Batched,
     Batching,
     Builder,
     DeadResults,
     Differentiation,
-    Engine,
     Linearization,
     Predication,
     Size,
@@ -30,7 +29,8 @@ from ...protocols import (
     WithTangents,
 )
 from ...types import ANY, INEXACT, Dimension, TensorType, same_dimension
-from .call import RESULTS, Passed
+from .call import Passed
+from .scan_loop import ScanLoop
 from .values import (
     Flags,
     fixed_point,
@@ -54,74 +54,59 @@ class Scan(Op):
 
     name = "scan"
     operands = (Passed("xs", ANY, variadic=True),)
-    attributes = {
-        "body": symbol(
-            "maps constants, carry and one slice of each array to carry and one slice of each result"
-        ),
-        "constant_count": integer("how many operands are constants"),
-        "carry_count": integer("how many operands after those are the carry"),
-        "length": sizes("the number of steps, one size"),
-        "reverse": boolean("whether steps run from the end"),
-        "results": RESULTS,
-    }
+    record = ScanLoop
 
     @staticmethod
-    def infer(
-        *xs: TensorType,
-        body: str,
-        constant_count: int,
-        carry_count: int,
-        length: tuple[Dimension, ...],
-        reverse: bool,
-        results: tuple[TensorType, ...],
-    ) -> tuple[TensorType, ...]:
+    def infer(*xs: TensorType, attributes: ScanLoop[Dimension]) -> tuple[TensorType, ...]:
+        length, results = attributes.length, attributes.results
+        _, carry, arrays = attributes.parts(xs)
         require(len(length) == 1, f"scan: length {length} must be one size")
-        for x in xs[constant_count + carry_count :]:
+        for x in arrays:
             require(
                 x.rank > 0 and same_dimension(x.shape[0], length[0]),
                 f"scan: {x} cannot be scanned over in {length[0]} steps",
             )
-        carry = xs[constant_count : constant_count + carry_count]
+        after = results[: attributes.carry_count]
         require(
-            tuple(results[:carry_count]) == tuple(carry),
+            tuple(after) == tuple(carry),
             f"scan: the carry is ({', '.join(map(str, carry))}) before and "
-            f"({', '.join(map(str, results[:carry_count]))}) after",
+            f"({', '.join(map(str, after))}) after",
         )
         return tuple(results)
 
     @staticmethod
-    def evaluate(
-        *xs: np.ndarray,
-        body: Callable[..., Any],
-        constant_count: int,
-        carry_count: int,
-        length: tuple[int, ...],
-        reverse: bool,
-        results: Any,
-    ) -> Any:
-        constants, carry, arrays = _parts(xs, constant_count, carry_count)
-        steps = range(length[0])
-        stacked: list[list[np.ndarray]] = [[] for _ in results[carry_count:]]
+    def evaluate(*xs: np.ndarray, attributes: ScanLoop[int]) -> Any:
+        body = cast("Callable[..., Any]", attributes.body)  # a NumPy function in place of its symbol
+        n, length, reverse = attributes.carry_count, attributes.length[0], attributes.reverse
+        constants, carry, arrays = attributes.parts(xs)
+        columns = attributes.results[n:]
+        steps = range(length)
+        stacked: list[list[np.ndarray]] = [[] for _ in columns]
         for t in reversed(steps) if reverse else steps:
             after = body(*constants, *carry, *(np.asarray(x[t]) for x in arrays))
-            carry = tuple(after[:carry_count])
-            for column, y in zip(stacked, after[carry_count:], strict=True):
+            carry = list(after[:n])
+            for column, y in zip(stacked, after[n:], strict=True):
                 column.append(y)
-        if length[0]:
+        if length:
             return (*carry, *(np.stack(rows[::-1] if reverse else rows) for rows in stacked))
-        shapes = [kind.shape[1:] for kind in results[carry_count:]]
+        shapes = [kind.static_shape[1:] for kind in columns]
         if any(None in shape for shape in shapes):  # only the body knows the sizes of a row
             nothing = (np.zeros(x.shape[1:], x.dtype) for x in arrays)
-            shapes = [np.shape(y) for y in body(*constants, *carry, *nothing)[carry_count:]]
-        kinds = zip(shapes, results[carry_count:], strict=True)
-        return (*carry, *(np.zeros((0, *shape), kind.dtype) for shape, kind in kinds))
+            shapes = [np.shape(y) for y in body(*constants, *carry, *nothing)[n:]]
+        kinds = zip(shapes, columns, strict=True)
+        return (*carry, *(np.zeros((0, *(n or 0 for n in shape)), kind.dtype) for shape, kind in kinds))
 
     @staticmethod
     def jvp(
-        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Differentiation, **attributes: Any
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
+        *,
+        attributes: ScanLoop[Size],
     ) -> WithTangents:
         """One scan that carries the tangents along."""
-        loop = _Loop(attributes)
+        loop = attributes
         constants, carry, arrays = loop.parts(primals)
         dconstants, dcarry, darrays = loop.parts(tangents)
         active_constants, active_arrays = present(dconstants), present(darrays)
@@ -156,10 +141,15 @@ class Scan(Op):
 
     @staticmethod
     def linearize(
-        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Linearization, **attributes: Any
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Linearization,
+        *,
+        attributes: ScanLoop[Size],
     ) -> WithTangents:
         """A scan that stacks residuals, and a linear scan over them."""
-        loop = _Loop(attributes)
+        loop = attributes
         constants, carry, arrays = loop.parts(primals)
         dconstants, dcarry, darrays = loop.parts(tangents)
         active_constants, active_arrays = present(dconstants), present(darrays)
@@ -209,10 +199,15 @@ class Scan(Op):
 
     @staticmethod
     def transpose(
-        b: Builder, cotangents: Sequence[Tangent], operands: Values, engine: Transposition, **attributes: Any
+        b: Builder,
+        cotangents: Sequence[Tangent],
+        operands: Values,
+        engine: Transposition,
+        *,
+        attributes: ScanLoop[Size],
     ) -> Sequence[Tangent]:
         """A scan the other way round, which accumulates the cotangents of constants in its carry."""
-        loop = _Loop(attributes)
+        loop = attributes
         constants, carry, arrays = loop.parts(operands)
         k, n = len(constants), len(carry)
         # A carry that starts at a known value starts at zero: that is what linear in it means.
@@ -257,10 +252,16 @@ class Scan(Op):
 
     @staticmethod
     def batch(
-        b: Builder, size: Size, operands: Values, batched: Sequence[bool], engine: Batching, **attributes: Any
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
+        *,
+        attributes: ScanLoop[Size],
     ) -> Batched:
         """The body batched; in arrays that are scanned over, the batch is axis 1."""
-        loop = _Loop(attributes)
+        loop = attributes
         constants, carry, arrays = loop.parts(operands)
         bconstants, bcarry, barrays = loop.parts(batched)
         n = len(carry)
@@ -288,12 +289,18 @@ class Scan(Op):
 
     @classmethod
     def predicated(
-        cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any
+        cls,
+        b: Builder,
+        predicate: Value,
+        operands: Values,
+        engine: Predication,
+        *,
+        attributes: ScanLoop[Size],
     ) -> Values:
         """The body takes the predicate as one more constant."""
-        count = attributes["constant_count"] + 1
-        changed = {"body": engine.predicated(attributes["body"]), "constant_count": count}
-        return b.apply(cls, (predicate, *operands), {**attributes, **changed})
+        count = attributes.constant_count + 1
+        changed = {"body": engine.predicated(attributes.body), "constant_count": count}
+        return b.apply(cls, (predicate, *operands), {**attributes.keywords, **changed})
 
     @staticmethod
     def live_operands(engine: DeadResults, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:
@@ -320,76 +327,6 @@ class Scan(Op):
             "carry_count": sum(results[:n]),
             "results": pick(attributes["results"], results),
         }
-
-
-class _Loop:
-    """The attributes of a scan, and how a scan with a mapped body is emitted."""
-
-    def __init__(self, attributes: dict[str, Any]) -> None:
-        self.body: str = attributes["body"]
-        self.constant_count: int = attributes["constant_count"]
-        self.carry_count: int = attributes["carry_count"]
-        self.length: tuple[Any, ...] = tuple(attributes["length"])
-        self.reverse: bool = attributes["reverse"]
-        self.results: tuple[TensorType, ...] = tuple(attributes["results"])
-
-    def parts(self, values: Sequence[T]) -> tuple[list[T], list[T], list[T]]:
-        """Constants, carry and arrays."""
-        constants, carry, arrays = _parts(values, self.constant_count, self.carry_count)
-        return list(constants), list(carry), list(arrays)
-
-    def active_carry(self, flags: Flags, derivative_of: Callable[[Flags], Any]) -> tuple[Flags, Any]:
-        """The entries of the carry that have a tangent in some iteration, and the body's derivative then."""
-
-        def one_iteration(carried: Flags) -> tuple[Flags, Any]:
-            derivative = derivative_of(carried)
-            return derivative.active_results[: self.carry_count], derivative
-
-        return fixed_point(one_iteration, flags)
-
-    def emit(
-        self,
-        b: Builder,
-        engine: Engine,
-        name: str,
-        operands: Sequence[Sequence[Any]],
-        build: Callable[..., tuple[Sequence[Any], Sequence[Any]]],
-        reverse: bool,
-    ) -> tuple[list[Any], list[Any]]:
-        """A scan of constants, carry and arrays; `build` returns the next carry and slices of the results."""
-        constants, carry, arrays = operands
-        k, n = len(constants), len(carry)
-        types = [b.type_of(v) for v in (*constants, *carry)]
-        types += [b.tensor_type(x).with_shape(b.tensor_type(x).shape[1:]) for x in arrays]
-
-        def body(c: Builder, values: Values) -> Values:
-            grown, columns = build(c, values[:k], values[k : k + n], values[k + n :])
-            return [*grown, *columns]
-
-        symbol_ = engine.function(f"{self.body}_{name}_step", types, body)
-        steps = self.length[0] if isinstance(self.length[0], int) else None
-        columns = [
-            t.with_shape((steps, *t.shape)) for t in engine.types_of(symbol_)[n:] if isinstance(t, TensorType)
-        ]
-        results = (*(b.type_of(v) for v in carry), *columns)
-        outputs = list(
-            b.scan(
-                *constants,
-                *carry,
-                *arrays,
-                body=symbol_,
-                constant_count=k,
-                carry_count=n,
-                length=self.length,
-                reverse=reverse,
-                results=results,
-            )
-        )
-        return outputs[:n], outputs[n:]
-
-
-def _parts(values: Sequence[T], constants: int, carry: int) -> tuple[Sequence[T], Sequence[T], Sequence[T]]:
-    return values[:constants], values[constants : constants + carry], values[constants + carry :]
 
 
 def _swapped(b: Builder, x: Value) -> Value:

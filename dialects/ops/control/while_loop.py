@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from ...attributes import Record, stated
 from ...op import Op, integer, symbol, undefined
 from ...protocols import (
     Batched,
@@ -35,6 +36,25 @@ from .values import (
     spread,
 )
 
+T = TypeVar("T")
+
+
+class WhileLoop(Record):
+    """The attributes of a while."""
+
+    condition: str = stated(symbol("returns one 0-d i1"))
+    body: str = stated(symbol("returns the next state"))
+    condition_constants: int = stated(integer("how many operands are constants of the condition"))
+    body_constants: int = stated(integer("how many operands after those are constants of the body"))
+    saved_states: int = stated(
+        integer("how many states its backward pass may keep at a time; 0: it has none")
+    )
+
+    def parts(self, values: Sequence[T]) -> tuple[list[T], list[T], list[T]]:
+        """Constants of the condition, constants of the body, and the state."""
+        m, n = self.condition_constants, self.condition_constants + self.body_constants
+        return list(values[:m]), list(values[m:n]), list(values[n:])
+
 
 class While(Op):
     """``while condition(c..., state...): state = body(d..., state...)``; the final state.
@@ -44,13 +64,7 @@ class While(Op):
 
     name = "while"
     operands = (Passed("xs", ANY, variadic=True),)
-    attributes = {
-        "condition": symbol("returns one 0-d i1"),
-        "body": symbol("returns the next state"),
-        "condition_constants": integer("how many operands are constants of the condition"),
-        "body_constants": integer("how many operands after those are constants of the body"),
-        "saved_states": integer("how many states its backward pass may keep at a time; 0: it has none"),
-    }
+    record = WhileLoop
     is_always_predicated = True
     transpose = undefined(
         "a loop whose number of steps is known only when it ends cannot be reversed without a bound: "
@@ -59,27 +73,15 @@ class While(Op):
     )
 
     @staticmethod
-    def infer(
-        *xs: TensorType,
-        condition: str,
-        body: str,
-        condition_constants: int,
-        body_constants: int,
-        saved_states: int,
-    ) -> tuple[TensorType, ...]:
-        return xs[condition_constants + body_constants :]
+    def infer(*xs: TensorType, attributes: WhileLoop) -> tuple[TensorType, ...]:
+        return tuple(attributes.parts(xs)[2])
 
     @staticmethod
-    def evaluate(
-        *xs: np.ndarray,
-        condition: Any,
-        body: Any,
-        condition_constants: int,
-        body_constants: int,
-        saved_states: int,
-    ) -> Any:
-        c, d = xs[:condition_constants], xs[condition_constants : condition_constants + body_constants]
-        state = xs[condition_constants + body_constants :]
+    def evaluate(*xs: np.ndarray, attributes: WhileLoop) -> Any:
+        # NumPy functions in place of their symbols
+        condition = cast("Callable[..., Any]", attributes.condition)
+        body = cast("Callable[..., Any]", attributes.body)
+        c, d, state = attributes.parts(xs)
         while bool(condition(*c, *state)[0]):
             state = body(*d, *state)
         return tuple(state)
@@ -91,20 +93,16 @@ class While(Op):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        condition: str,
-        body: str,
-        condition_constants: int,
-        body_constants: int,
-        saved_states: int,
+        attributes: WhileLoop,
     ) -> WithTangents:
         """One loop that carries the tangents along."""
-        m, n = condition_constants, condition_constants + body_constants
-        c, d, state = primals[:m], primals[m:n], primals[n:]
-        loop = CountedLoop(body, list(d), list(state), None, saved_states)
-        moved, active = engine.tangent_loop(b, loop, tangents[m:n], tangents[n:])
+        m = attributes.condition_constants
+        c, d, state = attributes.parts(primals)
+        loop = CountedLoop(attributes.body, d, state, None, attributes.saved_states)
+        moved, active = engine.tangent_loop(b, loop, *attributes.parts(tangents)[1:])
 
         def condition_too(builder: Builder, values: Values) -> Values:
-            return engine.called(builder, condition, values[: m + len(state)])
+            return engine.called(builder, attributes.condition, values[: m + len(state)])
 
         types = [b.type_of(v) for v in (*c, *moved.state)]
         outputs = list(
@@ -112,57 +110,59 @@ class While(Op):
                 *c,
                 *moved.constants,
                 *moved.state,
-                condition=engine.function(f"{condition}_jvp", types, condition_too),
+                condition=engine.function(f"{attributes.condition}_jvp", types, condition_too),
                 body=moved.body,
                 condition_constants=m,
                 body_constants=len(moved.constants),
-                saved_states=saved_states,
+                saved_states=attributes.saved_states,
             )
         )
         return outputs[: len(state)], spread(outputs[len(state) :], active)
 
     @staticmethod
     def linearize(
-        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Linearization, **attributes: Any
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Linearization,
+        *,
+        attributes: WhileLoop,
     ) -> WithTangents:
         """The primal loop, and beside it a linear one that runs again with tangents.
 
         The linear loop can be transposed where states may be saved; the primal loop then counts its steps.
         """
-        if attributes["saved_states"] == 0:
-            results = list(b.while_(*primals, **attributes))
-            _, moving = While.jvp(b, primals, tangents, engine.forward, **attributes)
+        if attributes.saved_states == 0:
+            results = list(b.while_(*primals, **attributes.keywords))
+            _, moving = While.jvp(b, primals, tangents, engine.forward, **attributes.keywords)
             return results, moving
-        m, k = attributes["condition_constants"], attributes["body_constants"]
-        c, d, state = primals[:m], primals[m : m + k], primals[m + k :]
+        c, d, state = attributes.parts(primals)
         zero = b.scalar(0, INT32)
         types = [b.type_of(v) for v in (*state, zero)]
 
         def ask(builder: Builder, values: Values) -> Values:
-            return engine.called(builder, attributes["condition"], values[:-1])
+            return engine.called(builder, attributes.condition, values[:-1])
 
         def step(builder: Builder, values: Values) -> Values:
-            after = engine.called(builder, attributes["body"], values[:-1])
+            after = engine.called(builder, attributes.body, values[:-1])
             return [*after, builder.add(values[-1], builder.scalar(1, INT32))]
 
         counted = {
             "condition": engine.function(
-                f"{attributes['condition']}_counted", [*(b.type_of(v) for v in c), *types], ask
+                f"{attributes.condition}_counted", [*(b.type_of(v) for v in c), *types], ask
             ),
-            "body": engine.function(
-                f"{attributes['body']}_counted", [*(b.type_of(v) for v in d), *types], step
-            ),
+            "body": engine.function(f"{attributes.body}_counted", [*(b.type_of(v) for v in d), *types], step),
         }
         *results, steps = b.while_(
             *primals,
             zero,
             **counted,
-            condition_constants=m,
-            body_constants=k,
-            saved_states=attributes["saved_states"],
+            condition_constants=attributes.condition_constants,
+            body_constants=attributes.body_constants,
+            saved_states=attributes.saved_states,
         )
-        loop = CountedLoop(attributes["body"], list(d), list(state), steps, attributes["saved_states"])
-        moving = linearized_loop(b, engine, loop, results, tangents[m : m + k], tangents[m + k :])
+        loop = CountedLoop(attributes.body, d, state, steps, attributes.saved_states)
+        moving = linearized_loop(b, engine, loop, results, *attributes.parts(tangents)[1:])
         return results, moving
 
     @staticmethod
@@ -173,21 +173,18 @@ class While(Op):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        condition: str,
-        body: str,
-        condition_constants: int,
-        body_constants: int,
-        saved_states: int,
+        attributes: WhileLoop,
     ) -> Batched:
         """Runs until every element is done; the state of an element that is done is kept."""
-        m, n = condition_constants, condition_constants + body_constants
-        flags = (batched[:m], batched[m:n], batched[n:])
+        condition, body, saved_states = attributes.condition, attributes.body, attributes.saved_states
+        flags = attributes.parts(batched)
         loop = BatchedWhile.of(b, engine, size, (condition, body), flags, gates=saved_states > 0)
-        state = repeated_where(b, operands[n:], loop.flags, batched[n:], size)
+        asked, constants, state = attributes.parts(operands)
+        state = repeated_where(b, state, loop.flags, flags[2], size)
         lead = engine.leading(size)
-        asked, constants = [*lead, *operands[:m]], operands[m:n]
+        asked = [*lead, *asked]
         types = [[b.type_of(v) for v in values] for values in (asked, constants, state)]
-        masked = loop.masked(len(lead), m)
+        masked = loop.masked(len(lead), attributes.condition_constants)
         results = b.while_(
             *(*asked, *asked, *constants, *state),
             condition=engine.function(f"{condition}_any", [*types[0], *types[2]], loop.any_left),
@@ -200,12 +197,17 @@ class While(Op):
 
     @classmethod
     def predicated(
-        cls, b: Builder, predicate: Value, operands: Values, engine: Predication, **attributes: Any
+        cls,
+        b: Builder,
+        predicate: Value,
+        operands: Values,
+        engine: Predication,
+        *,
+        attributes: WhileLoop,
     ) -> Values:
         """The loop makes no iteration where the predicate is false: it may never end there."""
-        m, k = attributes["condition_constants"], attributes["body_constants"]
-        c, d, state = operands[:m], operands[m : m + k], operands[m + k :]
-        condition = engine.predicated(attributes["condition"])
+        c, d, state = attributes.parts(operands)
+        condition = engine.predicated(attributes.condition)
 
         def ask(builder: Builder, values: Values) -> Values:
             (left,) = engine.called(builder, condition, values)
@@ -213,12 +215,12 @@ class While(Op):
 
         types = [b.type_of(v) for v in (predicate, *c, *state)]
         changed = {
-            "condition": engine.function(f"{attributes['condition']}_if", types, ask),
-            "body": engine.predicated(attributes["body"]),
-            "condition_constants": m + 1,
-            "body_constants": k + 1,
+            "condition": engine.function(f"{attributes.condition}_if", types, ask),
+            "body": engine.predicated(attributes.body),
+            "condition_constants": attributes.condition_constants + 1,
+            "body_constants": attributes.body_constants + 1,
         }
-        return b.apply(cls, (predicate, *c, predicate, *d, *state), {**attributes, **changed})
+        return b.apply(cls, (predicate, *c, predicate, *d, *state), {**attributes.keywords, **changed})
 
     @staticmethod
     def live_operands(engine: DeadResults, used: Flags, attributes: Mapping[str, Any]) -> tuple[Flags, Flags]:

@@ -1,8 +1,8 @@
 """Writing by index: `x.at[...].set(y)` and its kin, which give a new array.
 
 Contiguous windows become dynamic_update_slice, strided ones a padded select, masks a select, and traced
-integers and integer arrays one scatter. Traced positions out of bounds are dropped, as JAX has it, unless
-`mode="clip"`; integers known while tracing are checked.
+integers and integer arrays one scatter, whose windows are the contiguous slices beside them. Traced positions
+out of bounds are dropped, as JAX has it, unless `mode="clip"`; integers known while tracing are checked.
 """
 
 from __future__ import annotations
@@ -191,9 +191,9 @@ def _scatter(
 ) -> Any:
     batch = batch_shape(items)
     place = batch_place(items)
-    sliced = [i for i in items if i.kind == "slice" and not is_full(i)]
-    listed = [i for i in sliced if not _is_window(bounds(x, i))]
-    lengths = {id(i): bounds(x, i).length for i in sliced}
+    windows = [i for i in items if i.kind == "slice" and _is_window(x, i)]
+    listed = [i for i in items if i.kind == "slice" and not any(i is w for w in windows)]
+    lengths = {id(i): bounds(x, i).length for i in items if i.kind == "slice" and not is_full(i)}
     # What each axis of x[index] is: a batch axis (its number), the axis of a slice (its item), a new one.
     labels: list[Any] = []
     for k, item in enumerate(items):
@@ -206,12 +206,11 @@ def _scatter(
     solid = [label for label in labels if isinstance(label, int) or label.kind != "new"]
     if len(solid) != len(labels):
         new = ops.reshape(new, shape=tuple(_label_size(x, label, batch, lengths) for label in solid))
-    windows = [i for i in items if i.kind == "slice" and i not in listed]
     wanted = [*range(len(batch)), *listed, *windows]
     order = tuple(next(k for k, label in enumerate(solid) if label is w or label == w) for w in wanted)
     new = ops.transpose(new, permutation=order) if order != tuple(range(len(order))) else new
     outer = (*batch, *(lengths[id(i)] for i in listed))
-    axes, positions = _scatter_positions(x, items, listed, outer, len(batch), outside)
+    axes, positions = _scatter_positions(x, items, listed, windows, outer, len(batch), outside)
     if not axes:
         return (
             x
@@ -224,7 +223,7 @@ def _scatter(
         new,
         kind=kind,
         update_window_dims=tuple(range(len(outer), new.ndim)),
-        inserted_window_dims=tuple(a for a in axes if all(a != i.axis for i in windows)),
+        inserted_window_dims=tuple(a for a in axes if not any(w.axis == a for w in windows)),
         scatter_dims_to_operand_dims=tuple(axes),
         operand_batching_dims=(),
         scatter_indices_batching_dims=(),
@@ -234,10 +233,16 @@ def _scatter(
     )
 
 
-def _is_window(w: Bounds) -> bool:
-    """Whether a slice takes neighbours in their order, known while tracing: one window, wherever it lies."""
-    is_known = isinstance(w.start, int) and isinstance(w.limit, int)
-    return is_known and w.stride == 1 and not w.flip_before and not w.flip_after and w.limit > w.start
+def _is_window(x: Any, item: Item) -> bool:
+    """Whether a slice is a whole axis, or known and contiguous: one window, written at once."""
+    if is_full(item):
+        return True
+    size = x.shape[item.axis]
+    known = all(v is None or isinstance(v, int) for v in (item.value.start, item.value.stop, item.value.step))
+    if not (known and isinstance(size, int)):
+        return False
+    taken = bounds(x, item)
+    return taken.stride == 1 and not (taken.flip_before or taken.flip_after)
 
 
 def _label_size(x: Any, label: Any, batch: Sequence[Any], lengths: dict[int, Any]) -> Any:
@@ -250,20 +255,27 @@ def _scatter_positions(
     x: Any,
     items: Sequence[Item],
     listed: Sequence[Item],
+    windows: Sequence[Item],
     outer: Sequence[Any],
     batch_rank: int,
     outside: OutOfBounds,
 ) -> tuple[list[int], list[Any]]:
-    """The indexed axes in order, and for each its positions in the shape `outer`."""
+    """The indexed axes in order, and for each its positions in the shape `outer`.
+
+    A window that begins at 0 needs none.
+    """
     axes: list[int] = []
     positions: list[Any] = []
     for item in items:
-        if item.axis is None or (item.kind == "slice" and is_full(item)):
+        if item.axis is None:
             continue
         size = x.shape[item.axis]
-        if item.kind == "int" or (item.kind == "slice" and item not in listed):
-            start = bounds(x, item).start
-            position: Any = broadcast(count_array(start, INT64), outer)
+        if any(item is w for w in windows):
+            if is_full(item) or bounds(x, item).start == 0:
+                continue
+            position: Any = broadcast(count_array(bounds(x, item).start, INT64), outer)
+        elif item.kind == "int":
+            position = broadcast(count_array(bounds(x, item).start, INT64), outer)
         elif item.kind == "slice":
             position = _slice_positions(bounds(x, item), size)
             along = batch_rank + next(k for k, i in enumerate(listed) if i is item)

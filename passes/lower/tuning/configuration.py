@@ -17,6 +17,7 @@ import numpy as np
 
 from ....dialects.types import COMPLEX, FLOAT32, FLOAT64
 from ....runtime.targets import Target, TargetKind
+from .texts import divisor, lanes, tiles_text
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -70,7 +71,7 @@ def reduction_stages(target: Target, shape: Sequence[Size], axes: Sequence[int])
     last = shape[-1]
     if len(shape) > 1 and isinstance(last, int) and ROW // 4 <= last <= SPLIT_FROM:
         return Stages((len(shape) - 1,))
-    return Stages((), (_divisor(count, 2 * ROW, 64) if is_static else None) or ROW)
+    return Stages((), (divisor(count, 2 * ROW, 64) if is_static else None) or ROW)
 
 
 def recomputes_operands(target: Target) -> bool:
@@ -106,7 +107,7 @@ def _reduction_tiles(
     # Measured: a whole row is reduced 3 to 5 times faster than in IREE's tiles, also where no register
     # divides it (rows of 1000, 1023, 250, 100, 50).
     is_one_tile = along_rows and width <= size <= limit
-    tile = size if is_one_tile else _divisor(size, limit, width)
+    tile = size if is_one_tile else divisor(size, limit, width)
     if tile is None:
         return None
     distribution = [1] * kept + [0] * (len(sizes) - kept)
@@ -118,7 +119,7 @@ def _reduction_tiles(
     else:
         parallel[kept - 1] = tile
         distribution[kept - 1] = tile
-    return _tiles(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
+    return tiles_text(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
 
 
 def scan_block(rows: Size, size: Size) -> int | None:
@@ -130,7 +131,7 @@ def scan_block(rows: Size, size: Size) -> int | None:
         or size < 2 * SIDE_BY_SIDE
     ):
         return None
-    block = _divisor(size, int(size**0.5), 1)
+    block = divisor(size, int(size**0.5), 1)
     return block if block is not None and block >= 8 else None
 
 
@@ -165,11 +166,13 @@ def ranking(target: Target, count: Size, size: Size) -> str | None:
     width = lanes(target, FLOAT32)
     if target.kind is not TargetKind.CPU or not isinstance(size, int) or not isinstance(count, int):
         return None
-    tile = _divisor(size, 8 * width, width)
+    tile = divisor(size, 8 * width, width)
     if tile is None or size * size < SMALL:
         return None
-    rows = _divisor(size, 16 * tile, tile) or tile
-    return _tiles(distribution=[1, rows, 0], vector_common_parallel=[1, tile, 0], vector_reduction=[0, 0, 1])
+    rows = divisor(size, 16 * tile, tile) or tile
+    return tiles_text(
+        distribution=[1, rows, 0], vector_common_parallel=[1, tile, 0], vector_reduction=[0, 0, 1]
+    )
 
 
 # -- products ----------------------------------------------------------------------------------
@@ -223,16 +226,16 @@ def matrix_product(
     columns = 2 * width if n % (2 * width) == 0 else width
     batched = "b" in loops
     ones, zeros = ([1], [0]) if batched else ([], [])
-    block_rows = _divisor(m, 64 if batched else 128, rows) or rows
+    block_rows = divisor(m, 64 if batched else 128, rows) or rows
     if n * k * dtype.itemsize > UNPACKED_BYTES and m >= PACKED_FROM:
-        tiles = _tiles(
-            distribution=[*ones, block_rows, _divisor(n // columns, 4, 1) or 1, columns, 0],
+        tiles = tiles_text(
+            distribution=[*ones, block_rows, divisor(n // columns, 4, 1) or 1, columns, 0],
             vector_common_parallel=[*ones, rows, 1, columns, 0],
             vector_reduction=[*zeros, 0, 0, 0, 1],
         )
         return ProductForm(tiles, panel=columns)
-    tiles = _tiles(
-        distribution=[*ones, block_rows, _divisor(n, 64 if batched else 256, columns) or columns, 0],
+    tiles = tiles_text(
+        distribution=[*ones, block_rows, divisor(n, 64 if batched else 256, columns) or columns, 0],
         vector_common_parallel=[*ones, rows, columns, 0],
         vector_reduction=[*zeros, 0, 0, 1],
     )
@@ -298,10 +301,10 @@ def convolution(
         return None
     columns = 2 * width if features % (2 * width) == 0 else width
     ones, zeros = [1] * (len(sizes) - 2), [0] * len(window)
-    lines = [_divisor(n, 4, 1) or 1 for n in sizes[1:-2]]
-    block = _divisor(places, 64, rows) or rows
-    tiles = _tiles(
-        distribution=[1, *lines, block, _divisor(features, 64, columns) or columns, *zeros, 0],
+    lines = [divisor(n, 4, 1) or 1 for n in sizes[1:-2]]
+    block = divisor(places, 64, rows) or rows
+    tiles = tiles_text(
+        distribution=[1, *lines, block, divisor(features, 64, columns) or columns, *zeros, 0],
         vector_common_parallel=[*ones, rows, columns, *zeros, 0],
         vector_reduction=[*(0 for _ in sizes), *(1 for _ in window), 8 if channels % 8 == 0 else 1],
     )
@@ -331,29 +334,3 @@ def _row_tiles(target: Target) -> tuple[int, ...]:
     """Rows of a register tile, the best first: 32 vector registers hold twice as many as 16."""
     wide = target.vector_bits >= 512 or target.architecture == "aarch64"
     return (8, 12, 10, 9, 7, 6, 5, 4, 3, 2) if wide else (4, 6, 5, 3, 2)
-
-
-# -- facts and texts ---------------------------------------------------------------------------
-
-
-def lanes(target: Target, dtype: np.dtype) -> int:
-    """How many elements of `dtype` a vector register of the target holds."""
-    return max(target.vector_bits // (8 * dtype.itemsize), 1)
-
-
-def _divisor(size: int, limit: int, multiple: int) -> int | None:
-    """The largest divisor of `size` up to `limit` that is a multiple of `multiple`."""
-    for candidate in range(min(size, limit) // multiple * multiple, 0, -multiple):
-        if size % candidate == 0:
-            return candidate
-    return None
-
-
-def _tiles(**levels: Sequence[int]) -> str:
-    """The text of a `compilation_info` attribute with these tile sizes, one entry a loop, 0 for none."""
-    sizes = ", ".join(f"{name} = {list(tiles)}" for name, tiles in levels.items())
-    return (
-        f"#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<{sizes}>, "
-        "translation_info = #iree_codegen.translation_info<"
-        "pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>>"
-    )

@@ -12,7 +12,7 @@ import adze.numpy as anp
 from adze.frontend.errors import ArgumentError
 from adze.frontend.library.numpy.index_expressions import IndexBoundsError
 
-from .running import assert_same
+from .running import assert_same, traced_and_evaluated
 
 X = np.array([1.0, 2.0, 4.0])
 POSITIONS = (-(2**40), -8, -4, -3, -1, 0, 2, 3, 9, 2**40)
@@ -172,3 +172,70 @@ def test_modes_of_jax() -> None:
             theirs, ours = (a.at[np.array([position])] for a in (jnp.asarray(x), anp.asarray(x)))
             assert_same(ours.get(mode=mode), np.asarray(theirs.get(mode=mode)))
             assert_same(ours.add(3.0, mode=mode), np.asarray(theirs.add(3.0, mode=mode)))
+
+
+WINDOWS: tuple[tuple[Any, ...], ...] = (
+    ("i", slice(1, -1)),
+    (slice(1, -1), "i"),
+    (slice(0, 2), "i", slice(3, None)),
+    ("i", slice(2, 2)),
+    (slice(-9, 3), "i", slice(None, None, 2)),
+    (slice(4, 0, -2), slice(1, 3), "i"),
+    ("i", None, slice(1, 4), "j"),
+    (slice(None), "j", slice(1, 3)),
+    ("rows", slice(1, 4)),
+    (slice(1, 3), "rows", "rows"),
+    ("rows", slice(1, 3), "i"),
+)
+
+
+@pytest.mark.parametrize("kind", ["set", "add"])
+@pytest.mark.parametrize("entries", WINDOWS, ids=str)
+def test_slices_beside_traced_positions(entries: tuple[Any, ...], kind: str) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((5, 6, 7))
+    for i, j in ((2, -1), (-4, 0), (9, 2), (1, -50)):
+        positions = {"i": np.int32(i), "j": np.int64(j), "rows": np.array([[3, -1], [0, 60]])}
+        padded = np.pad(x, ((0, 1),) * 3)
+        index = padded_index([positions[e] if isinstance(e, str) else e for e in entries], x.shape)
+        updates = rng.standard_normal(padded[index].shape)
+        if kind == "set":
+            padded[index] = updates
+        else:
+            np.add.at(padded, index, updates)
+
+        def update(x: Any, updates: Any, i: Any, j: Any, rows: Any) -> Any:
+            traced = {"i": i, "j": j, "rows": rows}
+            return getattr(x.at[tuple(traced[e] if isinstance(e, str) else e for e in entries)], kind)(
+                updates
+            )
+
+        (result,) = traced_and_evaluated(update, x, updates, *map(np.asarray, positions.values()))
+        np.testing.assert_allclose(result, padded[:-1, :-1, :-1], rtol=1e-14)
+
+
+def padded_index(entries: list[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """An index of an array with one more element on each axis, which stands for all positions outside."""
+    index: list[Any] = []
+    sizes = iter(shape)
+    for entry in entries:
+        if entry is None:
+            index.append(None)
+            continue
+        n = next(sizes)
+        if isinstance(entry, slice):
+            start, stop, step = entry.indices(n)
+            index.append(slice(start, None if stop < 0 else stop, step))
+            continue
+        inside = np.where((-n <= entry) & (entry < n), entry % n, n)
+        index.append(inside if inside.ndim else int(inside))
+    return (*index, *(slice(0, n) for n in sizes))
+
+
+def test_a_row_within_bounds_is_one_window() -> None:
+    def update(x: Any, i: Any) -> Any:
+        return x.at[i, 1:-1].set(0.0)
+
+    text = str(adze.trace(update, np.zeros((5, 600)), np.int32(2)))
+    assert "iota" not in text
+    assert "update_window_dims = array<i64: 0>" in text

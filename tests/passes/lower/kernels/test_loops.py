@@ -15,8 +15,8 @@ from adze.frontend.staging import stages
 from adze.runtime.compile.compiler import CompileOptions
 from adze.runtime.errors import CompileError
 
-from .....random_programs import random_program, seeds
-from .....random_programs.of_loops import ADZE
+from ....random_programs import random_program, seeds
+from ....random_programs.of_loops import ADZE
 from .loops import GROUPS, Loop, floats, shifted
 
 TOLERANCES = {"float16": 2e-2, "bfloat16": 6e-2, "float32": 2e-5, "complex64": 2e-5}

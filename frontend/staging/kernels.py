@@ -1,0 +1,49 @@
+"""The kernels of a program: IREE divides it, adze's passes for kernels run, and IREE goes on.
+
+Input: a lowered program; from the runtime, which changes no IR itself, bytecode of IREE's phase `flow`.
+Output: that program changed by `AFTER_FLOW`, as bytecode, or as text for people.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Final
+
+from ...dialects import mlir
+from ...passes.lower.tuning.hints import ModuleHints
+from ...passes.pipeline import AFTER_FLOW
+from ...runtime.compile.compiler import CompileOptions, TuneKernels, divided_into_kernels
+from ...runtime.targets import Target, TargetKind
+
+KERNELS: Final = "kernels"
+"""The name of the stage, for users."""
+_WORTHWHILE: Final = 1 << 16  # operations of a program's largest kernel that repay a look at its kernels
+
+
+def tuning_of(target: Target, hints: ModuleHints) -> TuneKernels | None:
+    """What the compile of a program does to its kernels; None where that gains nothing."""
+    return tune_kernels if target.kind is TargetKind.CPU and hints.largest_work >= _WORTHWHILE else None
+
+
+def tune_kernels(program: bytes) -> bytes | None:
+    """A program of the phase `flow` behind adze's passes for kernels; None where they change nothing."""
+    with mlir.new_context(foreign_ops=False) as context, mlir.ir.Location.unknown():
+        module = mlir.ir.Module.parse(program, context)
+        changes = [step.run(module) for step in AFTER_FLOW]
+        if not any(changes):
+            return None
+        buffer = io.BytesIO()
+        module.operation.write_bytecode(buffer)
+        return buffer.getvalue()
+
+
+def kernels_text(
+    module: bytes, target: Target, hints: ModuleHints, options: CompileOptions, *, locations: bool
+) -> str:
+    """The kernels of a lowered module as IREE divides it, with their tiles, as MLIR text."""
+    program = divided_into_kernels(module, target, options)
+    tune = tuning_of(target, hints)
+    program = (tune(program) if tune else None) or program
+    with mlir.new_context(foreign_ops=False) as context:
+        parsed = mlir.ir.Module.parse(program, context)
+        return str(parsed.operation.get_asm(enable_debug_info=locations))

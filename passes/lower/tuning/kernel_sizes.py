@@ -1,0 +1,72 @@
+"""Tiles of whole kernels, once IREE has decided what becomes one.
+
+Input: the sizes of the loops of a kernel's root op, the bits of the widest value of its body, and how many
+operations that body has. Output: the text of a `compilation_info` attribute, or None for IREE's own choice.
+Idea: tiles divide the sizes. A tile that does not has a bound that is known at run time only, and so masks,
+which AVX2 does not have (on Zen 3 a store with a mask takes ten times as long as one without). Where nothing
+divides, the loop is split into whole steps and a rest. The numbers are measured (`docs/performance.md`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from ....runtime.targets import Target
+from .texts import divisor, tiles_text
+
+SMALL: Final = 1 << 12  # below so many elements IREE's own tiles are as good
+REGISTERS: Final = (4, 3, 2, 5, 6, 7)  # registers a step, the best first: enough to hide the latency of one
+WORKGROUPS: Final = 32  # so many at least, that eight threads have four each to share
+LEAST: Final = 1 << 10  # elements that repay a workgroup of their own
+MOST: Final = 1 << 14  # elements of a workgroup, which its core's cache holds
+MOST_OF_LONG: Final = 1 << 12  # the same where the body is long
+LONG: Final = 32  # operations of a body that is long
+
+
+@dataclass(frozen=True, slots=True)
+class KernelBody:
+    """What is computed in a step: how many operations, and the bits of the widest value among them."""
+
+    bits: int
+    operations: int
+
+
+def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) -> str | None:
+    """Tiles of loops without a reduction, the last of which runs along memory in every operand."""
+    count = prod(sizes)
+    width = max(target.vector_bits // body.bits, 1)
+    if count < SMALL or sizes[-1] < 2 * width:
+        return None
+    step = _step(sizes[-1], width)
+    is_peeled = step is None
+    step = step or min(REGISTERS[0], sizes[-1] // width) * width
+    budget = _workgroup(count, body)
+    last = max(budget // step, 1) * step if is_peeled else divisor(sizes[-1], max(budget, step), step)
+    assert last is not None, "a step that divides the size is a divisor of it"
+    distribution = [last]
+    left = budget // last
+    for size in reversed(sizes[:-1]):
+        rows = divisor(size, max(left, 1), 1) or 1
+        distribution.insert(0, rows)
+        left //= rows
+    return tiles_text(
+        distribution=distribution,
+        vector_common_parallel=[1] * (len(sizes) - 1) + [step],
+        is_peeled=is_peeled,
+    )
+
+
+def _step(size: int, width: int) -> int | None:
+    """How many elements are done at once: a few registers that divide `size`, None where none do."""
+    if size <= REGISTERS[0] * width:
+        return size  # a whole row: LLVM cuts it into registers, and no step needs a mask
+    return next((n * width for n in REGISTERS if size % (n * width) == 0), None)
+
+
+def _workgroup(count: int, body: KernelBody) -> int:
+    """About how many of `count` elements one workgroup does."""
+    most = MOST_OF_LONG if body.operations >= LONG else MOST
+    return min(max(count // WORKGROUPS, LEAST), most)

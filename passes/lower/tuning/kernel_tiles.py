@@ -1,0 +1,142 @@
+"""The pass `tile-kernels`: tiles are set where nothing moves them any more, on the kernels that IREE made.
+
+Input: a program in IREE's phase `flow`, whose `flow.executable`s are its kernels, with `adze.target` on the
+module. Output: the same program; the root op of a kernel carries `compilation_info`.
+Idea: IREE asks the last reduction of a kernel for its tiles, or else its last elementwise op, and has the
+other ops follow. Before there are kernels nobody knows which op that will be: tiles that were set then are
+lost or contradict each other. A kernel with an op that is not known here, or with tiles, keeps what it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ....dialects import mlir
+from ....runtime.targets import TargetKind
+from ...base import Pass
+from ...ir.aliases import Operation, Type, Value
+from ..plan import target_of
+from .kernel_sizes import KernelBody, elementwise_tiles
+
+TILES: Final = "compilation_info"
+AROUND: Final = frozenset(
+    {
+        "arith.constant",
+        "tensor.empty",
+        "iree_tensor_ext.dispatch.tensor.load",
+        "iree_tensor_ext.dispatch.tensor.store",
+        "func.return",
+    }
+)
+"""What a kernel may consist of besides ops of linalg."""
+
+
+@dataclass(frozen=True)
+class TileKernels(Pass):
+    """Give the root op of every kernel of IREE's phase `flow` the tiles that suit its sizes."""
+
+    name = "tile-kernels"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        """Whether a kernel was given tiles."""
+        target = target_of(module)
+        if target.kind is not TargetKind.CPU:
+            return False
+        is_changed = False
+        with module.context, mlir.ir.Location.unknown():
+            for kernel in _kernels(module):
+                root = _elementwise_root(kernel)
+                sizes = root and _loop_sizes(root)
+                tiles = elementwise_tiles(target, sizes, _body(root)) if root and sizes else None
+                if root and tiles:
+                    root.attributes[TILES] = mlir.ir.Attribute.parse(tiles)
+                    is_changed = True
+        return is_changed
+
+
+def _kernels(module: mlir.ir.Module) -> Iterator[list[Operation]]:
+    """The operations of each kernel that has one block."""
+    for executable in module.body.operations:
+        if executable.operation.name != "flow.executable":
+            continue
+        for inner in executable.operation.regions[0].blocks[0].operations:
+            if inner.operation.name == "builtin.module":
+                for function in inner.operation.regions[0].blocks[0].operations:
+                    blocks = list(function.operation.regions[0].blocks)
+                    if len(blocks) == 1:
+                        yield [child.operation for child in blocks[0].operations]
+
+
+def _elementwise_root(kernel: Sequence[Operation]) -> Operation | None:
+    """The last op of a kernel of elementwise ops that run along memory; None for every other kernel."""
+    generics = [operation for operation in kernel if operation.name == "linalg.generic"]
+    if not generics or any(o.name not in AROUND for o in kernel if o.name != "linalg.generic"):
+        return None
+    if any(TILES in o.attributes or _has_reduction(o) or not _runs_along_memory(o) for o in generics):
+        return None
+    return generics[-1]
+
+
+def _has_reduction(generic: Operation) -> bool:
+    return "reduction" in str(generic.attributes["iterator_types"])
+
+
+def _access(generic: Operation) -> Iterator[tuple[Type, list[int] | None]]:
+    """The type of each operand and, an axis each, the loops that it is accessed by (None: by no loop)."""
+    maps = mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])
+    for value, attribute in zip(generic.operands, maps, strict=True):
+        places = list(mlir.ir.AffineMapAttr(attribute).value.results)
+        if all(isinstance(place, mlir.ir.AffineDimExpr) for place in places):
+            yield value.type, [place.position for place in places]
+        else:
+            yield value.type, None
+
+
+def _runs_along_memory(generic: Operation) -> bool:
+    """Whether every operand has the order of the loops, and registers hold every value."""
+    for type_, loops in _access(generic):
+        if loops is None or loops != sorted(loops) or _bits(type_) is None:
+            return False
+    return all(_bits(value.type) is not None for value in _values(generic))
+
+
+def _loop_sizes(generic: Operation) -> list[int] | None:
+    """The size of each loop, None where one is not known or zero."""
+    sizes: dict[int, int] = {}
+    for type_, loops in _access(generic):
+        if isinstance(type_, mlir.ir.RankedTensorType):
+            for loop, size in zip(loops or (), mlir.ir.RankedTensorType(type_).shape, strict=True):
+                sizes[loop] = size
+    count = len(mlir.ir.ArrayAttr(generic.attributes["iterator_types"]))
+    ordered = [sizes.get(loop, 0) for loop in range(count)]
+    return ordered if ordered and min(ordered) > 0 else None
+
+
+def _bits(type_: Type) -> int | None:
+    """The bits of an element in a register; None for what has no registers, or an encoding of its own."""
+    if isinstance(type_, mlir.ir.RankedTensorType):
+        array = mlir.ir.RankedTensorType(type_)
+        if array.encoding is not None:
+            return None
+        type_ = array.element_type
+    if isinstance(type_, mlir.ir.IntegerType):
+        width = mlir.ir.IntegerType(type_).width
+        return 8 if width == 1 else width if width % 8 == 0 else None
+    if isinstance(type_, mlir.ir.FloatType):
+        return int(mlir.ir.FloatType(type_).width)
+    return 64 if isinstance(type_, mlir.ir.IndexType) else None
+
+
+def _values(generic: Operation) -> Iterator[Value]:
+    """What the body of a generic computes."""
+    for step in generic.regions[0].blocks[0].operations:
+        yield from step.operation.results
+
+
+def _body(generic: Operation) -> KernelBody:
+    """What a generic does in a step: its widest value, and how many operations there are."""
+    computed = list(_values(generic))
+    return KernelBody(max(_bits(value.type) or 8 for value in (*generic.operands, *computed)), len(computed))

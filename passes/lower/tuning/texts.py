@@ -1,0 +1,40 @@
+"""Facts and texts that every choice of tiles needs.
+
+Input: sizes, a target, a dtype. Output: divisors, the elements of a register, the text of a
+`compilation_info` attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....runtime.targets import Target
+
+
+def lanes(target: Target, dtype: np.dtype) -> int:
+    """How many elements of `dtype` a vector register of the target holds."""
+    return max(target.vector_bits // (8 * dtype.itemsize), 1)
+
+
+def divisor(size: int, limit: int, multiple: int) -> int | None:
+    """The largest divisor of `size` up to `limit` that is a multiple of `multiple`."""
+    for candidate in range(min(size, limit) // multiple * multiple, 0, -multiple):
+        if size % candidate == 0:
+            return candidate
+    return None
+
+
+def tiles_text(*, is_peeled: bool = False, **levels: Sequence[int]) -> str:
+    """The text of a `compilation_info` attribute with these tile sizes, one entry a loop, 0 for none.
+
+    With `is_peeled`, a loop whose steps do not divide it is split into whole steps and a rest.
+    """
+    sizes = ", ".join(f"{name} = {list(steps)}" for name, steps in levels.items())
+    options = ", {enable_loop_peeling}" if is_peeled else ""
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_cpu.lowering_config<{sizes}>, "
+        "translation_info = #iree_codegen.translation_info<"
+        f"pipeline = #iree_cpu.pipeline<DoubleTilingExpert>{options}>>"
+    )

@@ -1,0 +1,135 @@
+"""Tiles that are set on kernels: what they are, and that they change speed alone.
+
+One module holds the forms that once needed care; it is compiled with and without tiles, and both are compared
+with NumPy.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import numpy as xp
+from adze.frontend.staging.kernels import tune_kernels
+from adze.passes.lower.tuning import kernel_tiles
+from adze.passes.lower.tuning.kernel_sizes import KernelBody, elementwise_tiles
+from adze.passes.lower.tuning.texts import tiles_text
+from adze.runtime.compile.compiler import WITHOUT_TILES, compile_bytecode
+from adze.runtime.execute.program import Executable
+from adze.runtime.targets import parse_target
+
+AVX2, AVX512 = parse_target("cpu:x86-64-v3"), parse_target("cpu:x86-64-v4")
+SHORT, LONG = KernelBody(32, 2), KernelBody(32, 90)
+
+
+def levels(text: str | None) -> dict[str, list[int]]:
+    """The tile sizes of a `compilation_info`."""
+    found = re.findall(r"(\w+) = \[([\d, ]+)\]", text or "")
+    return {name: [int(n) for n in sizes.split(",")] for name, sizes in found}
+
+
+@pytest.mark.parametrize("target", [AVX2, AVX512])
+@pytest.mark.parametrize("body", [SHORT, LONG, KernelBody(64, 2), KernelBody(8, 2)])
+@pytest.mark.parametrize(
+    "sizes", [(4_000_000,), (262_144,), (40_000,), (5000,), (1000, 1000), (64, 50, 96), (700, 37), (4096, 11)]
+)
+def test_tiles_divide_sizes(target: Any, body: KernelBody, sizes: tuple[int, ...]) -> None:
+    text = elementwise_tiles(target, sizes, body)
+    if text is None or "enable_loop_peeling" in text:
+        return
+    found = levels(text)
+    for size, tile, step in zip(sizes, found["distribution"], found["vector_common_parallel"], strict=True):
+        assert size % tile == 0 and tile % step == 0
+
+
+@pytest.mark.parametrize("size", [40_000, 262_144, 4_000_000, 1_000_003])
+def test_eight_threads_have_four_workgroups_each(size: int) -> None:
+    (tile,) = levels(elementwise_tiles(AVX2, (size,), SHORT))["distribution"]
+    assert size / tile >= 32
+
+
+def test_a_prime_size_is_split() -> None:
+    assert "enable_loop_peeling" in str(elementwise_tiles(AVX2, (1_000_003,), SHORT))
+    assert "enable_loop_peeling" not in str(elementwise_tiles(AVX2, (1_000_000,), SHORT))
+
+
+def test_registers_are_those_of_the_target() -> None:
+    for target, width in ((AVX2, 8), (AVX512, 16)):
+        assert levels(elementwise_tiles(target, (1 << 20,), SHORT))["vector_common_parallel"] == [4 * width]
+
+
+def test_small_kernels_keep_their_tiles() -> None:
+    assert elementwise_tiles(AVX2, (1000,), SHORT) is None
+    assert elementwise_tiles(AVX2, (10_000, 3), SHORT) is None
+
+
+def forms(x: Any, y: Any, v: Any, h: Any, n: Any, b: Any, p: Any) -> Any:
+    """Elementwise kernels: fused, of several results, broadcasts, gathers, all kinds of dtypes, a prime."""
+    z = xp.exp(x) * v + y
+    chosen = xp.where(b, n // 3, n % 7)
+    return (
+        z,
+        xp.tanh(z) - v[None, :],
+        xp.transpose(x) + v[:96, None],
+        x.reshape(-1)[n % 50] * 2.0,
+        h * h + h,
+        chosen,
+        b & (n > 5),
+        p * 2.0 + xp.sin(p),
+        (x > y).astype(np.int8),
+    )
+
+
+ARGUMENTS = (
+    ((120, 96), np.float32),
+    ((120, 96), np.float32),
+    ((96,), np.float32),
+    ((8192,), np.float16),
+    ((6000,), np.int32),
+    ((6000,), np.bool_),
+    ((4099,), np.float64),
+)
+
+
+def test_tiles_change_no_result() -> None:
+    rng = np.random.default_rng(0)
+    arguments = [(rng.standard_normal(shape) * 9).astype(dtype) for shape, dtype in ARGUMENTS]
+    arguments[4] = np.abs(arguments[4])
+    lowered = adze.trace(forms, *arguments).lower()
+    results = []
+    for tune in (None, tune_kernels):
+        compiled = compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), tune=tune)
+        assert not [d for d in compiled.diagnostics if WITHOUT_TILES in d.message]
+        program = Executable(compiled.vmfb, "local-sync", lowered.manifest.signatures)
+        results.append([r.numpy() for r in program.call("forms", arguments)])
+    for without, with_tiles in zip(*results, strict=True):
+        np.testing.assert_allclose(with_tiles, without, rtol=1e-6, atol=1e-6)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(
+            results[1][0], np.exp(arguments[0]) * arguments[2] + arguments[1], rtol=1e-4
+        )
+        np.testing.assert_allclose(
+            results[1][7], arguments[6] * 2 + np.sin(arguments[6]), rtol=1e-6, atol=1e-8
+        )
+
+
+def test_refused_tiles_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered = adze.trace(lambda x: x * 2.0 + 1.0, adze.ShapeDtype((1 << 16,))).lower()
+    too_large = tiles_text(distribution=[1 << 15], vector_common_parallel=[1 << 15])
+    monkeypatch.setattr(kernel_tiles, "elementwise_tiles", lambda *_: too_large)
+    compiled = compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), tune=tune_kernels)
+    assert [d.severity for d in compiled.diagnostics if WITHOUT_TILES in d.message] == ["remark"]
+    program = Executable(compiled.vmfb, "local-sync", lowered.manifest.signatures)
+    (result,) = program.call("lambda", [np.ones(1 << 16, np.float32)])
+    np.testing.assert_array_equal(result.numpy(), np.full(1 << 16, 3.0))
+
+
+def test_the_stage_of_kernels_shows_the_tiles() -> None:
+    traced = adze.trace(lambda x: x * 2.0 + 1.0, adze.ShapeDtype((1 << 16,)))
+    assert "vector_common_parallel = [32]" in traced.at_stage("kernels", AVX2)
+    small = adze.trace(lambda x: x * 2.0 + 1.0, adze.ShapeDtype((8,)))
+    assert "vector_common_parallel" not in small.at_stage("kernels", AVX2)
