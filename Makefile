@@ -2,7 +2,7 @@
 #   make demo    trains, builds and runs the digits example
 #   make test    lint, strict types and a selection of the tests, in ten minutes on two cores
 # `make test-all` runs every test, which takes an hour: docs/testing.md says what is left out otherwise.
-# All first create .venv and install the project into it (again when pyproject.toml, the CMake files or the
+# All first create .venv, install the project into it and compile its modules to bytecode (again when pyproject.toml, the CMake files or the
 # list of modules change). Nothing is written outside the checkout: caches and temporary files go to .cache.
 
 SHELL := /bin/bash
@@ -54,6 +54,7 @@ $(MODULES): FORCE
 $(INSTALLED): pyproject.toml CMakeLists.txt $(wildcard cmake/*) $(MODULES) | $(PY)
 	@mkdir -p "$(TMPDIR)"
 	$(PY) -m pip install --quiet --editable '.[test]'
+	$(PY) -m compileall -q $(PACKAGE)
 	@touch $@
 
 install: $(INSTALLED)

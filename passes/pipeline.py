@@ -36,7 +36,7 @@ from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
 
-Observer = Callable[["Pass", mlir.ir.Module, float], None]
+Observer = Callable[["Pass", "mlir.ir.Module", float], None]
 
 
 @dataclass(frozen=True)

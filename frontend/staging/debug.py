@@ -40,11 +40,6 @@ def nans(enabled: bool = True) -> Iterator[None]:
         WATCH.reset(token)
 
 
-def is_watching() -> bool:
-    """Whether NaN are looked for on this thread."""
-    return WATCH.get() is not None
-
-
 def add_checks(traced: TracedProgram) -> None:
     """Let a traced program stop at its first NaN."""
     run_pipeline(traced.module, CHECK_NANS, check=False)  # verified once it is a `Traced`

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ...dialects.types import plain_array
-from ...runtime.execute.array import DeviceArray
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.interpreter import scalar_value, wide_of
 from ..tracing.locations import located, user_location_text
+
+if TYPE_CHECKING:
+    from ...runtime.execute.array import DeviceArray
 
 _KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
 

@@ -13,16 +13,14 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 import numpy as np
 
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
-from ...runtime.execute.devices import get_device
-from ...runtime.execute.program import Function
-from ...runtime.settings import read_settings
+from ...passes.analysis.evaluate import is_watching
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
@@ -40,40 +38,12 @@ from ..tracing.trace import (
     result_values,
     trace_program,
 )
-from .debug import add_checks, explained, is_watching
-from .host import runtime_argument
+from .entries import UNKNOWN, Entry, KnownCalls
 from .retraces import Retrace, Signature, difference
-from .stages import Compiled, Traced
 from .static_arguments import placed, static_parameters
 
-
-@dataclass
-class _Entry:
-    """A compiled program, ready to be called with leaves."""
-
-    compiled: Compiled
-    function: Function
-    dtypes: tuple[np.dtype, ...]
-    result_tree: tree.Structure
-    is_single: bool
-
-    def call(self, leaves: Sequence[Any]) -> Any:
-        """The result tree for the leaves of the arguments."""
-        arguments = [
-            leaf._buffer
-            if type(leaf) is Array and leaf._buffer is not None
-            else runtime_argument(leaf, dtype)
-            for leaf, dtype in zip(leaves, self.dtypes, strict=True)
-        ]
-        try:
-            results = self.function.call(arguments)
-        except AdzeError as error:
-            found = explained(error, self.compiled.program.parameters, leaves)
-            found.locate(user_location_text())
-            raise found from (None if found is error else error)
-        if self.is_single:
-            return Array(results[0])
-        return tree.unflatten(self.result_tree, map(Array, results))
+if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
+    from .stages import Traced
 
 
 @dataclass(frozen=True)
@@ -116,8 +86,8 @@ class Jitted:
         self._static_nums, self._static_names = static_parameters(function, static_argnums, static_argnames)
         self._target = target
         self._device = device
-        self._entries: dict[Signature, _Entry] = {}
-        self._direct: dict[tuple[Any, ...], _Entry] = {}
+        self._entries: dict[Signature, Entry] = {}
+        self._known = KnownCalls()
         self._retraces: list[Retrace] = []
         self._lock = threading.RLock()
         _JITTED.add(self)
@@ -130,17 +100,10 @@ class Jitted:
     # -- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and not self._has_static and current_frame() is None and not is_watching():
-            # The short way: arrays as direct arguments, of shapes and dtypes that were seen before.
-            key = []
-            for arg in args:
-                if type(arg) is not np.ndarray and (type(arg) is not Array or arg.weak_type):
-                    break
-                key.append((arg.shape, arg.dtype))
-            else:
-                entry = self._direct.get(tuple(key))
-                if entry is not None:
-                    return entry.call(args)
+        if not self._has_static and current_frame() is None and not is_watching():
+            result = self._known.call(args, kwargs)
+            if result is not UNKNOWN:
+                return result
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -161,13 +124,13 @@ class Jitted:
         entry = self._entries.get(signature)
         if entry is None:
             entry = self._compile_entry(signature, args, kwargs, static)
-            if not kwargs and not static and not signature.checks_nans and len(leaves) == len(args):
-                self._direct[kinds] = entry
+        if not static and not signature.checks_nans:
+            self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry)
         return entry.call(leaves)
 
     def _compile_entry(
         self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
-    ) -> _Entry:
+    ) -> Entry:
         with self._lock:
             known = self._entries.get(signature)
             if known is not None:
@@ -177,25 +140,29 @@ class Jitted:
             self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
             with located():
                 compiled = traced.lower(self._target or self._default_target()).compile(device=self._device)
-                function = compiled.function
-            program = compiled.program
-            dtypes = tuple(p.type.dtype for p in program.parameters)
-            entry = _Entry(compiled, function, dtypes, program.result_tree, program.result_tree.is_leaf())
+                entry = Entry(compiled)
             self._entries[signature] = entry
             return entry
 
     def _default_target(self) -> str:
         """What the device that was asked for needs code for."""
+        from ...runtime.execute.devices import get_device
+        from ...runtime.settings import read_settings
+
         where = self._device or read_settings().device
         return get_device(where).kind.value if where else "cpu"
 
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
+        from .stages import Traced
+
         names = self._argument_names(args, kwargs, static)
         program = trace_program(self._function, args, kwargs, static=self._joined(static), names=names)
         marked, _ = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
         known = zip(keyword_names(self._function, marked), marked, strict=True)
         program.argument_names = [name for name, arg in known if arg is not _STATIC]
         if is_watching():
+            from .debug import add_checks
+
             add_checks(program)
         return Traced(program)
 
@@ -315,7 +282,7 @@ class Jitted:
         """Forget all compiled programs."""
         with self._lock:
             self._entries.clear()
-            self._direct.clear()
+            self._known = KnownCalls()
 
     def _why(self, new: Signature, names: Sequence[str]) -> str:
         if not self._entries:

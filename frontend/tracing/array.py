@@ -10,12 +10,13 @@ concrete array behave alike. An `Array` never changes, on the host or on a devic
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ...dialects.types import dtype_name
 from ..errors import TraceError
+from .kinds import Kind, kind_of
 from .locations import user_location_text
 from .operators import binary, library_function, method, reflected
 from .sizes import product
@@ -235,9 +236,14 @@ class Array(ArrayMethods):
     `numpy.asarray(x)` returns its elements, without a copy where the device's memory is the host's.
     """
 
-    __slots__ = ("_buffer", "_host", "weak_type", "wide")
+    __slots__ = ("_buffer", "_host", "_view", "kind", "weak_type", "wide")
+
+    kind: Kind | None
+    """What compiled programs know the array by; None for arrays in host memory."""
 
     def __init__(self, value: Any) -> None:
+        self.kind = None
+        self._view: Any = None
         self.weak_type = False
         self.wide: Array | None = None
         self._host: np.ndarray | None = None
@@ -250,14 +256,16 @@ class Array(ArrayMethods):
             self._host = host
         else:
             self._buffer = value
+            self._view = value.view
+            self.kind = kind_of(tuple(value.shape), value.dtype, value.device)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self._host.shape if self._host is not None else tuple(self._buffer.shape)
+        return self.kind.shape if self.kind is not None else self._host.shape  # type: ignore[union-attr]
 
     @property
     def dtype(self) -> np.dtype:
-        return self._host.dtype if self._host is not None else self._buffer.dtype
+        return self.kind.dtype if self.kind is not None else self._host.dtype  # type: ignore[union-attr]
 
     @property
     def ndim(self) -> int:
@@ -266,17 +274,21 @@ class Array(ArrayMethods):
     @property
     def device(self) -> str:
         """The name of the device that holds the elements; `host` for an array that NumPy holds."""
-        return "host" if self._buffer is None else str(self._buffer.device.name)
+        return "host" if self.kind is None else self.kind.device.name
 
     @property
     def buffer(self) -> Any:
         """The runtime's device array, None for an array in host memory."""
+        if self._buffer is None and self.kind is not None:
+            from ...runtime.execute.array import DeviceArray
+
+            self._buffer = DeviceArray(self._view, self.kind.shape, self.kind.dtype, self.kind.device)
         return self._buffer
 
     def numpy(self) -> np.ndarray:
         """The elements as a read-only NumPy array."""
         if self._host is None:
-            self._host = self._buffer.numpy()
+            self._host = self.buffer.numpy()
         return self._host
 
     def block_until_ready(self) -> Array:
@@ -284,7 +296,8 @@ class Array(ArrayMethods):
         return self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.numpy(), dtype=dtype, copy=copy)
+        host = self.numpy()
+        return host if dtype is None and not copy else np.array(host, dtype=dtype, copy=copy)
 
     def __dlpack__(
         self,
@@ -296,13 +309,13 @@ class Array(ArrayMethods):
     ) -> Any:
         options: dict[str, Any] = {"stream": stream, "max_version": max_version}
         options |= {"dl_device": dl_device, "copy": copy}
-        if self._buffer is not None:
-            return self._buffer.__dlpack__(**options)
+        if self.kind is not None:
+            return self.buffer.__dlpack__(**options)
         host = self.numpy()
         return (host if host.flags.writeable else host.copy()).__dlpack__(**options)
 
     def __dlpack_device__(self) -> Any:
-        holder = self._buffer if self._buffer is not None else self.numpy()
+        holder = self.buffer if self.kind is not None else self.numpy()
         return holder.__dlpack_device__()
 
     def __bool__(self) -> bool:
@@ -344,8 +357,21 @@ class Array(ArrayMethods):
 
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="Array(", threshold=100)
-        place = "" if self._buffer is None else f", device={self.device!r}"
+        place = "" if self.kind is None else f", device={self.device!r}"
         return f"Array({body}, dtype={dtype_name(self.dtype)}{place})"
+
+
+def array_of_view(view: Any, kind: Kind) -> Array:
+    """The array whose elements the runtime's `view` holds: the result of a call, made in no time."""
+    array = _new(Array)
+    array.kind = kind
+    array._view = view
+    array._buffer = array._host = array.wide = None
+    array.weak_type = False
+    return array
+
+
+_new: Final = object.__new__
 
 
 def _restored(elements: np.ndarray, weak_type: bool) -> Array:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from ...dialects.builder.emitter import Reader
 from ...dialects.types import SIZE, TensorType, ValueType
 from ...passes.analysis.evaluate import evaluate
 from ...passes.autodiff.deferred import Deferred, is_deferred, require
-from ...passes.engines import Engines
 from ...passes.ir.functions import function as find_function
 from ...passes.ir.functions import functions, rename_references, split_body
 from .. import tree
@@ -30,6 +29,9 @@ from .frames import Frame, Program, Tracer, capture_key, current_frame, recordin
 from .interpreter import as_weak, ops, wide_of
 from .sizes import Dim
 from .trace import result_values
+
+if TYPE_CHECKING:
+    from ...passes.engines import Engines
 
 
 @dataclass(frozen=True)
@@ -145,6 +147,8 @@ class FunctionScope:
     @property
     def engines(self) -> Engines:
         """The engines of the program's module, made when one is first asked for."""
+        from ...passes.engines import Engines  # loaded with the first transform, not with adze
+
         memo = self.program.memo
         if Engines not in memo:
             memo[Engines] = Engines(self.program.module, self.program)

@@ -289,6 +289,8 @@ def as_weak(value: Any) -> Any:
     Integers are weak as they are, and booleans never are.
     """
     narrow = _FACES.get(value.dtype)
+    if isinstance(value, Array) and value.kind is not None:
+        value = Array(value.numpy())  # compiled programs know an array on a device by its kind alone
     if narrow is None:
         value.weak_type = value.dtype != BOOL
         return value

@@ -8,18 +8,20 @@ of a custom rule.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...dialects.types import INEXACT, TensorType
-from ...passes.autodiff.linearize import Linearized
 from .. import tree
 from ..errors import ArgumentTypeError
 from ..tracing.function_scope import FunctionScope, keep_dimensions
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from .flat_call import FlatCall
+
+if TYPE_CHECKING:
+    from ...passes.autodiff.linearize import Linearized
 
 
 class TangentType(NamedTuple):

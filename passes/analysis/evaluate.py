@@ -28,6 +28,13 @@ Watch = Callable[[type[Op], Sequence[ArrayLike], Sequence[ArrayLike], object], N
 """Called with op, operands, results and location (MLIR's, or the user's `file:line`) after each op."""
 
 WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+
+
+def is_watching() -> bool:
+    """Whether NaN are looked for on this thread."""
+    return WATCH.get() is not None
+
+
 """The watch of the ops that are evaluated in this context."""
 
 

@@ -8,6 +8,7 @@ explained off that path. Several threads may call one function at once.
 from __future__ import annotations
 
 import functools
+import math
 import re
 import threading
 from collections.abc import Iterable, Sequence
@@ -119,16 +120,20 @@ class Function:
         self._inputs = tuple(
             (spec.static_shape, spec.dtype, buffer_element_type(spec.dtype)) for spec in signature.inputs
         )
-        self._outputs = tuple(
-            (position, spec.dtype, spec.static_shape) for position, spec in enumerate(signature.outputs)
+        self._outputs = tuple((spec.dtype, spec.static_shape) for spec in signature.outputs)
+        self._result_count = len(self._outputs)
+        self.copied_types = tuple(
+            element_type if shape is not None and _is_copied(shape, dtype) else None
+            for shape, dtype, element_type in self._inputs
         )
+        """For each input of static shape whose NumPy arrays are copied for a call: IREE's element type."""
         self._process_bound = device.name != "local-sync"
 
     def __call__(self, *arguments: DeviceArray) -> list[DeviceArray]:
         """Call with one DeviceArray per input; the results are new arrays."""
         if len(arguments) != self._arity:
             return self._run(self._explained_inputs(arguments))
-        inputs = self._new_list(self._arity)
+        views = []
         device = self.device
         for argument, (shape, dtype, _) in zip(arguments, self._inputs, strict=True):
             # identity first: it holds for nearly every call, and `==` of dtypes is slow
@@ -139,14 +144,14 @@ class Function:
                 or (argument.device is not device and argument.device.memory != device.memory)
             ):
                 return self._run(self._explained_inputs(arguments))
-            inputs.push_ref(argument.view)
-        return self._run(inputs)
+            views.append(argument.view)
+        return self._run(views)
 
     def call(self, arguments: Sequence[Any]) -> list[DeviceArray]:
         """Call with DeviceArrays, NumPy arrays, or anything NumPy reads, mixed as they come."""
         if len(arguments) != self._arity:
             return self._call_converted(arguments)
-        inputs = self._new_list(self._arity)
+        views = []
         device = self.device
         for argument, (shape, dtype, element_type) in zip(arguments, self._inputs, strict=True):
             if type(argument) is np.ndarray:
@@ -158,33 +163,49 @@ class Function:
                     or not argument.flags.c_contiguous
                 ):
                     return self._call_converted(arguments)
-                inputs.push_ref(device.copy_in(argument, element_type))
+                views.append(device.copy_in(argument, element_type))
             elif (
                 isinstance(argument, DeviceArray)
                 and argument.shape == shape
                 and (argument.dtype is dtype or argument.dtype == dtype)
                 and (argument.device is device or argument.device.memory == device.memory)
             ):
-                inputs.push_ref(argument.view)
+                views.append(argument.view)
             else:
                 return self._call_converted(arguments)
-        return self._run(inputs)
+        return self._run(views)
 
-    def _run(self, inputs: Any) -> list[DeviceArray]:
-        if self._process_bound and not self.device.is_usable:
-            self._open_again()
-        device = self.device
-        results = self._new_list(len(self._outputs))
+    @property
+    def is_usable(self) -> bool:
+        """Whether the device works in this process; `call` opens it again where it does not."""
+        return not self._process_bound or self.device.is_usable
+
+    def call_views(self, views: Iterable[Any]) -> list[Any]:
+        """The views of the results for views of arguments, of which nothing is checked.
+
+        The caller knows that the arguments have the shapes and dtypes of the signature, and are in the memory
+        of a device that is usable.
+        """
+        inputs = self._new_list(self._arity)
+        push = inputs.push_ref
+        for view in views:
+            push(view)
+        results = self._new_list(self._result_count)
         try:
             self._invoke(self._vm_function, inputs, results)
         except Exception as error:
             raise FailedCallError(_explain_call(error, self.signature)) from error
-        view_class = self._view_class
-        made = []
-        for position, dtype, shape in self._outputs:
-            view = results.get_as_object(position, view_class)
-            made.append(DeviceArray(view, tuple(view.shape) if shape is None else shape, dtype, device))
-        return made
+        view_class, result = self._view_class, results.get_as_object
+        return [result(position, view_class) for position in range(self._result_count)]
+
+    def _run(self, views: Sequence[Any]) -> list[DeviceArray]:
+        if not self.is_usable:
+            self._open_again()
+        device = self.device
+        return [
+            DeviceArray(view, tuple(view.shape) if shape is None else shape, dtype, device)
+            for view, (dtype, shape) in zip(self.call_views(views), self._outputs, strict=True)
+        ]
 
     def _open_again(self) -> None:
         """In a forked child: load the program on a device of this process, whose threads are here."""
@@ -221,8 +242,8 @@ class Function:
             return from_host(host, self.device, copy=True)
         return result
 
-    def _explained_inputs(self, arguments: Sequence[DeviceArray]) -> Any:
-        """The input list for arguments that the quick comparison did not settle, or the error for them."""
+    def _explained_inputs(self, arguments: Sequence[DeviceArray]) -> list[Any]:
+        """The views of arguments that the quick comparison did not settle, or the error for them."""
         for position, argument in enumerate(arguments):
             if not isinstance(argument, DeviceArray):
                 raise CallTypeError(
@@ -231,10 +252,8 @@ class Function:
                     hint="Function.call() converts other arrays",
                 )
         check_arguments(self.signature, [(argument.shape, argument.dtype) for argument in arguments])
-        inputs = self._new_list(self._arity)
-        for argument, spec in zip(arguments, self.signature.inputs, strict=True):
-            inputs.push_ref(self._on_this_device(argument, spec).view)
-        return inputs
+        inputs = zip(arguments, self.signature.inputs, strict=True)
+        return [self._on_this_device(argument, spec).view for argument, spec in inputs]
 
     def _on_this_device(self, argument: DeviceArray, spec: ArraySpec) -> DeviceArray:
         if argument.device.memory == self.device.memory:
@@ -244,6 +263,11 @@ class Function:
             f"on {self.device.name}",
             hint=f"move it: {spec.name}.to({self.device.name!r})",
         )
+
+
+def _is_copied(shape: tuple[int, ...], dtype: np.dtype) -> bool:
+    """Whether a NumPy array of this shape is copied for a call, and never shared."""
+    return math.prod(shape) * dtype.itemsize < _SHARE_FROM_BYTES
 
 
 def _new_context(module: iree_runtime.VmModule, device: Device) -> iree_runtime.VmContext:

@@ -37,11 +37,12 @@ def test_the_same_module_gives_the_same_bytes(compiled: CompiledModule, programs
 
 
 @pytest.mark.parametrize("verifies_passes", [False, True])
-def test_verifying_behind_each_pass_changes_no_bytes(verifies_passes: bool, compiled: CompiledModule) -> None:
-    module = (Path(__file__).parent / "programs.mlir").read_bytes()
+def test_verifying_behind_each_pass_changes_no_bytes(
+    verifies_passes: bool, compiled: CompiledModule, programs_text: bytes
+) -> None:
     options = CompileOptions(verifies_passes=verifies_passes)
     assert options.flags() == CompileOptions().flags()
-    assert compile_bytecode(module, CPU, options).vmfb == compiled.vmfb
+    assert compile_bytecode(programs_text, CPU, options).vmfb == compiled.vmfb
 
 
 def test_paths_and_locations_do_not_reach_the_bytes() -> None:

@@ -1,0 +1,206 @@
+"""Compiled programs ready to be called, and the short ways from the arguments of a call to one of them.
+
+Input: the arguments of a call. Output: its results, where a program for arguments of their kinds is known.
+
+Idea: an array on a device carries its `Kind`, one object for shape, dtype and device. A tuple of kinds finds
+the program and says at once that its checks have been passed before, so that only the views of the arrays
+are left to hand over. Trees are taken apart by code for their structure (`tree_code.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ...dialects.errors import AdzeError
+from .. import tree
+from ..tracing.array import Array, array_of_view
+from ..tracing.kinds import Kind, kind_of
+from ..tracing.locations import user_location_text
+from .host import runtime_argument
+from .tree_code import Flatten, flatten_code, unflatten_code
+
+if TYPE_CHECKING:
+    from ...runtime.execute.program import Function
+    from .stages import Compiled
+
+UNKNOWN: Final = object()
+"""What `KnownCalls.call` returns for arguments of kinds that it does not know."""
+
+MOST_TREES: Final = 4
+"""Structures of arguments that have a short way, of one function: each is tried in turn."""
+
+
+class Entry:
+    """A compiled program, ready to be called with leaves."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.compiled = compiled
+        self.function: Function = compiled.function
+        program = compiled.program
+        self.dtypes = tuple(p.type.dtype for p in program.parameters)
+        self.result_tree = program.result_tree
+        self.is_single = program.result_tree.is_leaf()
+        self.unflatten = unflatten_code(self.result_tree) or self.result_tree.unflatten
+        self._device = self.function.device
+        self._result_kinds = self._kinds_of_results()
+
+    def _kinds_of_results(self) -> tuple[Kind, ...] | None:
+        """The kinds of the results on the function's device, None where a shape shows only after a call."""
+        kinds = []
+        for spec in self.function.signature.outputs:
+            if spec.static_shape is None:
+                return None
+            kinds.append(kind_of(spec.static_shape, spec.dtype, self._device))
+        return tuple(kinds)
+
+    def takes(self, leaves: Sequence[Any]) -> bool:
+        """Whether arrays of the kinds of these leaves, which fit the program, may go to `call_arrays`."""
+        memory = self.function.device.memory
+        return self._result_kinds is not None and all(
+            type(leaf) is Array
+            and leaf.kind is not None
+            and not leaf.weak_type
+            and leaf.kind.device.memory == memory
+            for leaf in leaves
+        )
+
+    def call_arrays(self, arrays: Sequence[Array]) -> Any:
+        """As `call`, for arrays whose kinds are those of leaves that it `takes`: nothing is checked again."""
+        function, kinds = self.function, self._result_kinds
+        if not function.is_usable or function.device is not self._device or kinds is None:
+            return self._call_elsewhere(arrays)
+        return self._called([array._view for array in arrays], arrays, kinds)
+
+    def call_direct(self, args: Sequence[Any]) -> Any:
+        """As `call`, for NumPy arrays and arrays of the right shapes and dtypes."""
+        function, kinds = self.function, self._result_kinds
+        if not function.is_usable or function.device is not self._device or kinds is None:
+            return self._call_elsewhere(args)
+        views = []
+        for arg, element_type in zip(args, function.copied_types, strict=True):
+            if type(arg) is Array:
+                if arg.kind is not None and arg.kind.device.memory == self._device.memory:
+                    views.append(arg._view)
+                    continue
+                arg = arg.numpy()
+            if element_type is None or not arg.flags.c_contiguous:
+                return self.call(args)
+            views.append(self._device.copy_in(arg, element_type))
+        return self._called(views, args, kinds)
+
+    def _called(self, views: list[Any], leaves: Sequence[Any], kinds: tuple[Kind, ...]) -> Any:
+        """The result tree for the views of the arguments."""
+        try:
+            results = self.function.call_views(views)
+        except AdzeError as error:
+            found = self._located(error, leaves)
+            raise found from (None if found is error else error)
+        if self.is_single:
+            return array_of_view(results[0], kinds[0])
+        return self.unflatten([array_of_view(v, k) for v, k in zip(results, kinds, strict=True)])
+
+    def _call_elsewhere(self, arrays: Sequence[Array]) -> Any:
+        """In a forked child, where the function opens its device again with the first call."""
+        results = self.call(arrays)
+        self._device = self.function.device
+        self._result_kinds = self._kinds_of_results()
+        return results
+
+    def call(self, leaves: Sequence[Any]) -> Any:
+        """The result tree for the leaves of the arguments."""
+        arguments = [
+            leaf.buffer if type(leaf) is Array and leaf.kind is not None else runtime_argument(leaf, dtype)
+            for leaf, dtype in zip(leaves, self.dtypes, strict=True)
+        ]
+        try:
+            results = self.function.call(arguments)
+        except AdzeError as error:
+            found = self._located(error, leaves)
+            raise found from (None if found is error else error)
+        if self.is_single:
+            return Array(results[0])
+        return tree.unflatten(self.result_tree, map(Array, results))
+
+    def _located(self, error: AdzeError, leaves: Sequence[Any]) -> AdzeError:
+        """The error of a call as the user gets it."""
+        from .debug import explained
+
+        found = explained(error, self.compiled.program.parameters, leaves)
+        found.locate(user_location_text())
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownTree:
+    """Arguments of one structure: their leaves, and the programs for kinds of leaves."""
+
+    structure: tree.Structure
+    flatten: Flatten
+    entries: dict[tuple[Any, ...], Entry]
+
+
+class KnownCalls:
+    """The programs of one function by the kinds of its arguments."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[Any, ...], Entry] = {}
+        self._trees: list[_KnownTree] = []
+        self._host: dict[tuple[Any, ...], Entry] = {}
+
+    def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """The results of a call: of arrays on a device, trees of them, or arrays in host memory."""
+        if not kwargs and args and type(args[0]) is Array:
+            try:
+                entry = self._arrays.get(tuple([arg.kind for arg in args]))
+            except (AttributeError, TypeError):  # no array, or a stranger whose `kind` has no hash
+                entry = None
+            if entry is not None:
+                return entry.call_arrays(args)
+        for known in self._trees:
+            leaves = known.flatten((args, kwargs))
+            if leaves is not None:
+                try:
+                    entry = known.entries.get(tuple([leaf.kind for leaf in leaves]))
+                except (AttributeError, TypeError):
+                    return UNKNOWN
+                return UNKNOWN if entry is None else entry.call_arrays(leaves)
+        return UNKNOWN if kwargs else self._call_with_host(args)
+
+    def _call_with_host(self, args: tuple[Any, ...]) -> Any:
+        """A call with arrays in host memory, and perhaps others on a device, as direct arguments."""
+        key = []
+        for arg in args:
+            if type(arg) is not np.ndarray and (type(arg) is not Array or arg.weak_type):
+                return UNKNOWN
+            key.append((arg.shape, arg.dtype))
+        entry = self._host.get(tuple(key))
+        if entry is None:
+            return UNKNOWN
+        if args and type(args[0]) is Array and entry.takes(args):
+            self._arrays[tuple([arg.kind for arg in args])] = entry
+        return entry.call_direct(args)
+
+    def add(
+        self,
+        structure: tree.Structure,
+        kinds: tuple[Any, ...],
+        leaves: Sequence[Any],
+        is_direct: bool,
+        entry: Entry,
+    ) -> None:
+        """Know `entry` for arguments like these; they are direct where each of them is a leaf."""
+        if is_direct:
+            self._host[kinds] = entry
+        elif leaves and entry.takes(leaves):
+            on_device = tuple([leaf.kind for leaf in leaves])
+            for known in self._trees:
+                if known.structure == structure:
+                    known.entries[on_device] = entry
+                    return
+            flatten = flatten_code(structure) if len(self._trees) < MOST_TREES else None
+            if flatten is not None:
+                self._trees.append(_KnownTree(structure, flatten, {on_device: entry}))

@@ -1,0 +1,39 @@
+"""Kinds of arrays: what a compiled program asks of an argument, as one object that is compared by identity.
+
+Input: shape, dtype and the device that holds the elements. Output: a `Kind`, the same object for the same
+three, so that a tuple of kinds is a key that hashes without looking at shapes or dtypes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ...runtime.execute.devices import Device
+
+
+class Kind:
+    """Shape, dtype and device of an array; get one with `kind_of`."""
+
+    __slots__ = ("__weakref__", "device", "dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype, device: Device) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.device = device
+
+    def __repr__(self) -> str:
+        return f"Kind({self.shape}, {self.dtype.name}, {self.device.name})"
+
+
+def kind_of(shape: tuple[int, ...], dtype: np.dtype, device: Device) -> Kind:
+    """The kind of arrays of this shape and dtype on this device."""
+    key = (shape, dtype, device)
+    found = _KINDS.get(key)
+    return found if found is not None else _KINDS.setdefault(key, Kind(shape, dtype, device))
+
+
+_KINDS: Final[WeakValueDictionary[tuple[tuple[int, ...], np.dtype, Device], Kind]] = WeakValueDictionary()

@@ -1,0 +1,200 @@
+"""The short ways of a call: arrays on a device by their kind, trees by code; all checks and errors stay."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as anp
+from adze.frontend import tree
+from adze.frontend.staging.tree_code import MOST_LEAVES, flatten_code, unflatten_code
+from adze.runtime.errors import FailedCallError
+from adze.runtime.execute.program import Function
+
+X = np.arange(4, dtype=np.float32)
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@dataclasses.dataclass
+class Point:
+    x: Any
+
+
+TREES: list[Any] = [
+    (1, 2),
+    (),
+    [],
+    {},
+    None,
+    (None, 1),
+    {"b": 1, "a": [2, (3,)], "c": None, "d": {}},
+    {3: 1, 1: {"z": 2, "y": 3}},
+    Pair(1, [2, Pair(3, {"k": 4})]),
+    [[[1]], {"a": (1, 2)}],
+]
+
+
+@pytest.mark.parametrize("value", TREES, ids=str)
+def test_code_takes_apart_and_puts_together_as_optree_does(value: Any) -> None:
+    value = tree.map(lambda n: np.float32(n), value)
+    leaves, structure = tree.flatten(value)
+    flatten, unflatten = flatten_code(structure), unflatten_code(structure)
+    assert flatten is not None and unflatten is not None
+    assert list(flatten(value) or ()) == leaves
+    assert unflatten(leaves) == value
+    assert repr(unflatten(leaves)) == repr(tree.unflatten(structure, leaves))  # dicts in the same order
+
+
+def test_a_tree_of_another_structure_has_no_leaves_by_code() -> None:
+    for structure_of in TREES:
+        flatten = flatten_code(tree.structure(structure_of))
+        assert flatten is not None
+        for value in (*TREES, [1, 2], (1, 2, 3), {"b": 1}, collections.OrderedDict(b=1), (1, [2])):
+            leaves, structure = tree.flatten(value)
+            same = structure == tree.structure(structure_of)
+            found = flatten(value)
+            # What is at a leaf's place is returned: that it is no array is seen later.
+            assert same == (found is not None and all(type(leaf) is int for leaf in found))
+            assert not same or list(found or ()) == leaves
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Point(1), collections.OrderedDict(a=1), collections.deque([1]), [1] * (MOST_LEAVES + 1)],
+    ids=["dataclass", "OrderedDict", "deque", "large"],
+)
+def test_nodes_without_code_are_left_to_optree(value: Any) -> None:
+    structure = tree.structure(value)
+    assert flatten_code(structure) is None
+    assert unflatten_code(structure) is None
+    doubled = adze.jit(lambda t: tree.map(lambda x: x * 2, t))
+    held = tree.map(lambda x: np.float32(x), value)
+    for _ in range(3):
+        held = doubled(held)
+    assert [float(x) for x in tree.leaves(held)] == [8.0] * len(tree.leaves(value))
+
+
+@pytest.fixture
+def only_views(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Calls that check or convert an argument in the runtime fail."""
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("the long way was taken")
+
+    monkeypatch.setattr(Function, "call", refuse)
+    monkeypatch.setattr(Function, "__call__", refuse)
+    yield
+
+
+@adze.jit
+def add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+@adze.jit
+def update(parameters: Any, *, step: Any) -> Any:
+    return {name: [w - step * w for w in ws] for name, ws in parameters.items()}
+
+
+def on_device(value: Any) -> adze.Array:
+    return adze.device_put(value)
+
+
+def test_arrays_of_known_kinds_are_handed_over_unchecked(request: pytest.FixtureRequest) -> None:
+    a = on_device(X)
+    parameters, step = {"b": [a, a], "a": [a]}, on_device(np.float32(0.5))
+    for _ in range(2):
+        add(a, a)
+        update(parameters, step=step)
+    request.getfixturevalue("only_views")
+    total = add(a, a)
+    assert np.asarray(add(total, total)).tolist() == (4 * X).tolist()
+    updated = update(update(parameters, step=step), step=step)
+    assert sorted(updated) == ["a", "b"]
+    assert np.asarray(updated["b"][1]).tolist() == (X / 4).tolist()
+    assert np.asarray(add(X, X)).tolist() == (2 * X).tolist()  # small NumPy arrays are copied in
+
+
+def test_other_kinds_take_the_long_way_and_are_right() -> None:
+    a = on_device(X)
+    add(a, a), add(a, a)
+    double = on_device(X.astype(np.float64))
+    assert add(a, double).dtype == np.float64
+    assert add(on_device(X[:2]), on_device(X[:2])).shape == (2,)
+    assert np.asarray(add(a, 2)).tolist() == (X + 2).tolist()
+    assert np.asarray(add(a, X[::-1])).tolist() == (X + X[::-1]).tolist()
+    assert np.asarray(add(anp.asarray(X), a)).tolist() == (X + X).tolist()
+    large = on_device(np.ones(1 << 15, np.float32))
+    assert float(anp.sum(add(large, np.ones(1 << 15, np.float32)))) == 2 << 15
+
+
+def test_weak_arrays_stay_weak() -> None:
+    weak, a = anp.sin(1.0), on_device(np.ones((), np.float16))
+    assert weak.weak_type
+    add(a, a), add(a, a)
+    for _ in range(2):
+        assert add(a, weak).dtype == np.float16
+        assert add(a, on_device(np.ones((), np.float32))).dtype == np.float32
+
+
+def test_arrays_of_both_drivers_meet() -> None:
+    here, there = adze.device_put(X, "local-sync"), adze.device_put(X, "local-task")
+    for _ in range(3):
+        assert np.asarray(add(here, there)).tolist() == (2 * X).tolist()
+        assert np.asarray(add(there, there)).tolist() == (2 * X).tolist()
+
+
+def test_a_stranger_with_a_kind_is_an_error() -> None:
+    class Stranger:
+        kind: Any = []  # noqa: RUF012
+
+    a = on_device(X)
+    add(a, a), add(a, a)
+    for kind in ([], "f"):
+        Stranger.kind = kind
+        with pytest.raises(adze.AdzeError):
+            add(a, Stranger())
+
+
+def test_an_error_of_a_call_names_the_line_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise FailedCallError("add(): the device is gone")
+
+    a = on_device(X)
+    add(a, a), add(a, a), add(X, X)
+    monkeypatch.setattr(Function, "call_views", fail)
+    for argument in (a, X):
+        with pytest.raises(FailedCallError, match="the device is gone") as caught:
+            add(argument, argument)
+        assert caught.value.where is not None and "test_known_calls.py" in caught.value.where
+
+
+def test_nan_are_looked_for_where_the_function_is_known() -> None:
+    logarithm = adze.jit(anp.log)
+    a, negative = on_device(X + 1), on_device(X - 1)
+    logarithm(a), logarithm(a)
+    with adze.debug.nans():
+        for _ in range(2):
+            with pytest.raises(adze.AdzeError, match="NaN"):
+                logarithm(negative)
+    logarithm(negative)  # not watched any more
+
+
+def test_forgotten_programs_are_compiled_again() -> None:
+    f = adze.jit(lambda x: x + 1)
+    a = on_device(X)
+    f(a), f(a)
+    f.clear_cache()
+    assert f.cache_size() == 0
+    f(a)
+    assert f.cache_size() == 1
