@@ -155,7 +155,8 @@ def _dispatch(symbol: str, call: _Call) -> tuple[Value, ...]:
         if result.tied is None:
             # Observed: IREE orders unused results of concurrent dispatches by their addresses, and the bytes
             # of an artifact with them; a result in a buffer that it is given is not one of those.
-            empty = ir.Operation.create("tensor.empty", results=[result.type], operands=result.sizes)
+            # Nor a `tensor.empty`: equal ones are shared, and two results would be one.
+            empty = ir.Operation.create("flow.tensor.alloca", results=[result.type], operands=result.sizes)
             arguments.append(empty.result)
             operand_sizes += result.sizes
             tied.append(len(arguments) - 1)
