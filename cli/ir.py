@@ -53,9 +53,9 @@ def ir(
     chosen = usage("--target", parse_target, target)
     destination = check_output(output, keep=[source_file(function)]) if output else None
     with user_code(f"{function} was traced"):
-        found = load_function(function)
-        positional, named = bind_specs(found, specs)
-        traced = trace(found, *positional, **named)
+        loaded = load_function(function)
+        positional, named = bind_specs(loaded, specs)
+        traced = trace(loaded, *positional, **named)
     is_pretty = stage == PRETTY
     text = traced.pretty() if is_pretty else traced.at_stage(stage, chosen, locations=locations)
     text = text.rstrip() + "\n"

@@ -108,16 +108,16 @@ class Traced:
 
     def does_anything(self) -> bool:
         """Whether the program has a result or an effect, such as `print`, that a user asked for."""
-        found = False
+        has_effect = False
 
         def look(operation: Any) -> Any:
-            nonlocal found
+            nonlocal has_effect
             op = BY_NAME.get(operation.name.removeprefix("adze."))
-            found = found or (op is not None and op.has_effect and op is not SizeCheck)
-            return mlir.ir.WalkResult.INTERRUPT if found else mlir.ir.WalkResult.ADVANCE
+            has_effect = has_effect or (op is not None and op.has_effect and op is not SizeCheck)
+            return mlir.ir.WalkResult.INTERRUPT if has_effect else mlir.ir.WalkResult.ADVANCE
 
         self.program.module.operation.walk(look)
-        return found or bool(self.program.result_types)
+        return has_effect or bool(self.program.result_types)
 
     @property
     def defined_at(self) -> str | None:

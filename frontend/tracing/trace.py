@@ -224,7 +224,7 @@ def result_values(
     for leaf, path in zip(leaves, names, strict=True):
         if not isinstance(leaf, (Tracer, Array, np.ndarray, np.generic, bool, int, float, complex, Dim)):
             raise TraceError(
-                f"{name or function_name(function)} gives {type(leaf).__name__} ({str(leaf)[:40]!r}) "
+                f"{name or function_name(function)} returns {type(leaf).__name__} ({str(leaf)[:40]!r}) "
                 f"at result{path}, expected an array",
                 where=user_location_text() if name else _definition_text(function),
                 hint="return arrays, numbers, or dicts, lists, tuples and dataclasses of them",

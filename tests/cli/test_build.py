@@ -176,7 +176,7 @@ def test_branch_on_a_value_names_the_line_and_the_way_out(adze: Adze, model: Pat
 
 def test_result_that_is_no_array_is_refused(adze: Adze, model: Path) -> None:
     assert refuse(adze, f"{model}:text", "--in", "f32[4]", code=1).startswith(
-        "error: text gives str ('a text') at result, expected an array\n"
+        "error: text returns str ('a text') at result, expected an array\n"
     )
 
 

@@ -2,7 +2,7 @@
 
 `loops(seed)` draws a program: what it carries (0-d, empty, of a dynamic size; bool, integers, half, complex)
 and a tree of steps, branches, loops and batches that mix, swap, replace and slice what is carried. A program
-is a function of a library, adze or JAX, and of arrays; `arguments` gives some, `specs` their types with the
+is a function of a library, adze or JAX, and of arrays; `arguments` draws some, `specs` their types with the
 dynamic size left open. Values stay small by construction and conditions look at integers only, so that
 rounding decides nothing.
 """

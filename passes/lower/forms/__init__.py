@@ -59,7 +59,7 @@ from .identities import (
     lower_stop_gradient,
     lower_undefined_value,
 )
-from .indexing import lower_dynamic_slice, lower_dynamic_update_slice, lower_gather, lower_scatter
+from .indexing import lower_dynamic_slice, lower_dynamic_update_slice, lower_gather
 from .movement import (
     lower_broadcast_in_dim,
     lower_concatenate,
@@ -74,6 +74,7 @@ from .ordering import lower_sort, lower_top_k
 from .randomness import lower_random_bits
 from .reductions import lower_argument_extremum, lower_reduction
 from .scans import lower_scan
+from .scatter import lower_scatter
 from .while_loops import lower_while
 
 LOWERINGS: Final[LoweringTable] = {

@@ -1,11 +1,9 @@
-"""Lowering of dynamic slices, gather and scatter.
+"""Lowering of dynamic slices and gather, and the positions that indices stand for.
 
 Input: an array, indices, and updates for what writes. Output: the windows, or the updated array.
 Idea: indices are clamped (or masked) before they are used, since IREE reads and writes wherever they point.
 Whole rows go through `iree_linalg_ext.gather`, everything else through one `linalg.generic` with
-`tensor.extract`. Every scatter becomes an `iree_linalg_ext.scatter` over linear positions, of rows where
-windows are rows and else of single elements; out-of-range updates are masked off. Its updates are applied
-in order, so that duplicates are deterministic.
+`tensor.extract`.
 """
 
 from __future__ import annotations
@@ -16,8 +14,7 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.indexing.gather import Windows
-from ....dialects.ops.indexing.scatter import Updates
-from ....dialects.ops.indexing.windows import WindowMap, scatter_window
+from ....dialects.ops.indexing.windows import WindowMap
 from ....dialects.types import BOOL, INT64, TensorType, from_storage
 from ..builder import LinalgBuilder, Size, Type, Value
 from ..iree.overwritten_arguments import owned
@@ -100,8 +97,8 @@ def lower_gather(
     window = [b.size(n) for n in windows.slice_sizes]
     shape = b.shape(x)
     result = [b.size(n) for n in numbers.result_shape(b.shape(indices), window)]
-    _require_windows_fit(b, shape, window, numbers, result)
-    _require_batching(b, x, indices, numbers)
+    require_windows_fit(b, shape, window, numbers, result)
+    require_batching(b, x, indices, numbers)
     if 0 in result:
         return empty_like(b, x, result)
     if 0 in shape:  # in mode fill, or where the result is empty when the program runs
@@ -109,12 +106,12 @@ def lower_gather(
         value = np.zeros((), dtype) if fill is None else fill
         return b.fill(b.scalars.constant(dtype, value[()]), result, dtype)
     can = configuration.gathers_rows(ctx.target, ctx.result_type.dtype)
-    if can and _is_rows(shape, numbers, window):
+    if can and is_rows(shape, numbers, window):
         return _gather_rows(ctx, x, indices, numbers, result, fill)
     return _gather_elements(ctx, x, indices, numbers, window, result, fill)
 
 
-def _require_windows_fit(
+def require_windows_fit(
     b: LinalgBuilder,
     shape: Sequence[Size],
     window: Sequence[Size],
@@ -129,13 +126,13 @@ def _require_windows_fit(
         b.require_at_most(least, n, f"adze: the window exceeds axis {axis} of the array")
 
 
-def _require_batching(b: LinalgBuilder, x: Value, indices: Value, numbers: WindowMap) -> None:
+def require_batching(b: LinalgBuilder, x: Value, indices: Value, numbers: WindowMap) -> None:
     sizes, others = b.shape(x), b.shape(indices)
     for axis, other in zip(numbers.operand_batching, numbers.indices_batching, strict=True):
         b.require_equal(sizes[axis], others[other], "adze: sizes of axes that run together differ")
 
 
-def _is_rows(shape: Sequence[Size], numbers: WindowMap, window: Sequence[Size]) -> bool:
+def is_rows(shape: Sequence[Size], numbers: WindowMap, window: Sequence[Size]) -> bool:
     """Whether each window is a whole contiguous row: indexed axes first, all others complete."""
     indexed = len(numbers.start_index_map)
     leading = list(range(indexed))
@@ -162,7 +159,7 @@ def _gather_rows(
     indexed = len(numbers.start_index_map)
     rows = reshape(b, x, [size_product(b, shape[:indexed]), *shape[indexed:]])
     batch = b.shape(indices)[:-1]
-    where, inside = _linear_positions(ctx, indices, _of_rows(numbers), shape[:indexed], [1] * indexed, batch)
+    where, inside = linear_positions(ctx, indices, of_rows(numbers), shape[:indexed], [1] * indexed, batch)
     if not batch:
         where = reshape(b, where, [1])
     if not all(isinstance(n, int) for n in b.shape(rows)):
@@ -213,7 +210,7 @@ def _gather_elements(
     dtype = ctx.result_type.dtype
 
     def body(*scalars: Value) -> Value:
-        position, inside = _coordinates(b, numbers, _index_dtype(ctx), scalars[:-1], lasts)
+        position, inside = _coordinates(b, numbers, index_dtype(ctx), scalars[:-1], lasts)
         element = mlir.tensor.extract(x, position)
         if fill is None or inside is None:
             return element
@@ -227,7 +224,7 @@ def _gather_elements(
     return gathered if isinstance(x.owner, mlir.ir.Block) else b.materialise(gathered)
 
 
-def _index_dtype(ctx: LoweringContext) -> np.dtype:
+def index_dtype(ctx: LoweringContext) -> np.dtype:
     """The dtype of the indices: operand 1 of gather and scatter."""
     type_ = ctx.operand_types[1]
     assert isinstance(type_, TensorType)
@@ -274,7 +271,7 @@ def _coordinates(
     return position, inside
 
 
-def _linear_positions(
+def linear_positions(
     ctx: LoweringContext,
     indices: Value,
     numbers: WindowMap,
@@ -291,7 +288,7 @@ def _linear_positions(
     i64 = b.scalars.element_type(INT64)
 
     def body(*scalars: Value) -> Value:
-        position, inside = _coordinates(b, numbers, _index_dtype(ctx), scalars[:-2], lasts)
+        position, inside = _coordinates(b, numbers, index_dtype(ctx), scalars[:-2], lasts)
         linear = None
         for coordinate, n in zip(position, sizes, strict=True):
             linear = coordinate if linear is None else arith.addi(arith.muli(linear, n), coordinate)
@@ -310,74 +307,7 @@ def _true(b: LinalgBuilder) -> Value:
     return b.scalars.constant(BOOL, True)
 
 
-def lower_scatter(
-    ctx: LoweringContext,
-    x: Value,
-    indices: Value,
-    updates: Value,
-    **attributes: object,
-) -> Value:
-    """`iree_linalg_ext.scatter` of rows or of elements to linear positions, in the updates' order."""
-    b = ctx.builder
-    own = Updates.of(attributes)
-    numbers = own.map(len(b.shape(x)), len(b.shape(indices)))
-    shape, update_shape = b.shape(x), b.shape(updates)
-    window = scatter_window(numbers, update_shape)
-    _require_windows_fit(b, shape, window, numbers, update_shape)
-    _require_batching(b, x, indices, numbers)
-    for axis, n in zip(numbers.batch_axes, b.shape(indices)[:-1], strict=True):
-        b.require_equal(update_shape[axis], n, "adze: sizes of the indices and the updates differ")
-    if 0 in shape or 0 in update_shape:
-        return x
-    indexed = len(shape)
-    if _is_rows(shape, numbers, window):
-        indexed = len(numbers.start_index_map)
-        numbers = _of_rows(numbers)
-    row = shape[indexed:]
-    positions = update_shape[: len(update_shape) - len(row)]
-    where, inside = _linear_positions(ctx, indices, numbers, shape[:indexed], window[:indexed], positions)
-    count = size_product(b, positions)
-    operands = [reshape(b, updates, [count, *row]), reshape(b, where, [count, 1])]
-    if own.mode == "drop":
-        operands.append(reshape(b, inside, [count]))
-    # Observed: IREE fuses what computes indices or updates into the scatter, keeps its whole result on
-    # the stack there, and then refuses it for dynamic sizes ("unbounded stack allocations"). And where it
-    # learns a size of one of them it refuses the scatter ("mismatch in shape of indices and update").
-    operands = [b.retype(v, b.shape(v)) for v in operands]
-    is_static = all(isinstance(n, int) for v in operands for n in b.shape(v))
-    operands = [b.materialise(v) if is_static else b.materialise_opaque(v) for v in operands]
-    x = owned(ctx, x, ctx.result_type.dtype)
-    target = reshape(b, x, [size_product(b, shape[:indexed]), *row])
-    return reshape(b, _emit_scatter(ctx, own.kind, operands, target, own.unique_indices), shape)
-
-
-def _emit_scatter(
-    ctx: LoweringContext, kind: str, operands: Sequence[Value], target: Value, unique: bool
-) -> Value:
-    b = ctx.builder
-    ir = mlir.ir
-    dtype = ctx.result_type.dtype
-    op = ir.Operation.create(
-        "iree_linalg_ext.scatter",
-        results=[target.type],
-        operands=[*operands, target],
-        attributes={
-            "dimension_map": ir.DenseI64ArrayAttr.get([0], b.context),
-            "unique_indices": ir.BoolAttr.get(unique, b.context),
-        },
-        regions=1,
-    )
-    element = ir.RankedTensorType(target.type).element_type
-    location = ir.Location.current
-    block = op.regions[0].blocks.append(element, element, arg_locs=[location, location])
-    with ir.InsertionPoint(block):
-        update, present = block.arguments
-        combined = update if kind == "set" else getattr(b.scalars, kind)(dtype, present, update)
-        ir.Operation.create("iree_linalg_ext.yield", operands=[combined])
-    return b.bind_shape(op.result, b.shape(target))
-
-
-def _of_rows(numbers: WindowMap) -> WindowMap:
+def of_rows(numbers: WindowMap) -> WindowMap:
     """The map of a gather or scatter of rows, restricted to the axes that are indexed."""
     indexed = len(numbers.start_index_map)
     return WindowMap(

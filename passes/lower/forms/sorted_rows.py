@@ -7,6 +7,7 @@ the last on, which is right because each sort is stable. Other operands follow b
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -119,7 +120,7 @@ def _parts(b: LinalgBuilder, key: Value, dtype: np.dtype) -> list[tuple[Value, n
         return [(key, dtype)]
     part = FLOAT32 if dtype == COMPLEX64 else FLOAT64
     rules: tuple[Callable[..., Value], ...] = (b.scalars.real, b.scalars.imag)
-    return [(_mapped(b, key, part, lambda v, rule=rule: rule(dtype, v)), part) for rule in rules]
+    return [(_mapped(b, key, part, functools.partial(rule, dtype)), part) for rule in rules]
 
 
 def _converted(b: LinalgBuilder, x: Value, source: np.dtype, target: np.dtype) -> Value:

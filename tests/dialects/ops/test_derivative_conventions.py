@@ -105,7 +105,7 @@ def test_select_does_not_see_nan_in_the_branch_not_taken() -> None:
 
 
 def test_double_where_keeps_the_gradient_finite() -> None:
-    """One `where` gives 0 * inf = NaN at the point that it excludes; a second one inside does not."""
+    """One `where` computes 0 * inf = NaN at the point that it excludes; a second one inside does not."""
 
     def single(x: Any) -> Any:
         return xp.where(x > 0, xp.sqrt(x), 0.0)

@@ -1,4 +1,4 @@
-"""Loops in reverse mode: every way to save less gives the gradient of the loop written out, in less memory.
+"""Loops in reverse mode: every way to save less has the gradient of the loop written out, in less memory.
 
 The loop written out is the oracle, for values, gradients and second derivatives in every combination of modes
 and batches. Then the schedule itself (Revolve is optimal), what is kept (bytes alive, by the program's own

@@ -1,4 +1,4 @@
-"""`jit`: what it takes and gives, when it traces again and why, and how calls nest."""
+"""`jit`: what it takes and returns, when it traces again and why, and how calls nest."""
 
 from __future__ import annotations
 

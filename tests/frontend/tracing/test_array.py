@@ -110,7 +110,7 @@ def test_writes_to_the_source_of_a_device_array_are_not_seen() -> None:
 
 
 def both(function: Any, x: Any) -> list[Any]:
-    """What a function gives for a concrete and for a traced array."""
+    """What a function returns for a concrete and for a traced array."""
     return [function(anp.asarray(x)), adze.jit(function)(x)]
 
 

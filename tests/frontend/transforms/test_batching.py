@@ -335,7 +335,7 @@ def test_error_of_something_that_is_no_function() -> None:
 def test_error_of_a_result_that_is_no_array() -> None:
     check(
         lambda: adze.vmap(lambda x: "text")(A),
-        "lambda gives str ('text') at result, expected an array",
+        "lambda returns str ('text') at result, expected an array",
     )
 
 

@@ -400,14 +400,14 @@ def test_error_of_a_function_without_a_rule() -> None:
 def test_error_of_a_rule_that_gives_no_pair() -> None:
     check(
         ruled(lambda x: {"y": x}),
-        "the batching rule of f must give (result, which of it is batched), it gives {'y': *}",
+        "the batching rule of f must return (result, which of it is batched), it returns {'y': *}",
     )
 
 
 def test_error_of_a_result_of_another_tree() -> None:
     check(
         ruled(lambda x: ([x, x], True)),
-        "the batching rule of f gives a result of tree [*, *], f itself gives {'y': *}",
+        "the batching rule of f returns a result of tree [*, *], f itself returns {'y': *}",
     )
 
 
@@ -423,18 +423,18 @@ def test_error_of_flags_that_are_not_those_of_the_result(flags: Any) -> None:
 def test_error_of_results_of_another_type() -> None:
     check(
         ruled(lambda x: ({"y": x[0]}, {"y": True})),
-        "the batching rule of f gives result['y'] of type f64[4], expected f64[3,4]: it is said to be "
-        "batched, and f itself gives f64[4]",
+        "the batching rule of f returns result['y'] of type f64[4], expected f64[3,4]: it is said to be "
+        "batched, and f itself returns f64[4]",
     )
     check(
         ruled(lambda x: ({"y": x}, {"y": False})),
-        "the batching rule of f gives result['y'] of type f64[3,4], expected f64[4]: it is said to be not "
-        "batched, and f itself gives f64[4]",
+        "the batching rule of f returns result['y'] of type f64[3,4], expected f64[4]: it is said to be not "
+        "batched, and f itself returns f64[4]",
     )
     check(
         ruled(lambda x: ({"y": x.astype(np.float32)}, {"y": True})),
-        "the batching rule of f gives result['y'] of type f32[3,4], expected f64[3,4]: it is said to be "
-        "batched, and f itself gives f64[4]",
+        "the batching rule of f returns result['y'] of type f32[3,4], expected f64[3,4]: it is said to be "
+        "batched, and f itself returns f64[4]",
     )
 
 

@@ -1,4 +1,4 @@
-"""`vmap` over an axis of size 0 gives results of size 0 in the shape and dtype that one slice has."""
+"""`vmap` over an axis of size 0 returns results of size 0 in the shape and dtype that one slice has."""
 
 from __future__ import annotations
 

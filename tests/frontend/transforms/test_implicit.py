@@ -112,11 +112,11 @@ def test_a_tangent_solver_may_use_what_the_function_does_not() -> None:
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"solve": lambda f, x: (x, x)}, r"what solve gives has the tree \(\*, \*\), the guess \*"),
-        ({"solve": lambda f, x: x[:1]}, r"what solve gives is f64\[1\], the guess f64\[2\]"),
-        ({"f": lambda x: x.sum()}, r"what f gives is f64\[\], its argument f64\[2\]"),
-        ({"tangent_solve": lambda g, y: y[0]}, r"what tangent_solve gives is f64\[\], the root f64\[2\]"),
-        ({"has_aux": True}, r"custom_root with has_aux=True: solve must give \(root, aux\), it gives \*"),
+        ({"solve": lambda f, x: (x, x)}, r"what solve returns has the tree \(\*, \*\), the guess \*"),
+        ({"solve": lambda f, x: x[:1]}, r"what solve returns is f64\[1\], the guess f64\[2\]"),
+        ({"f": lambda x: x.sum()}, r"what f returns is f64\[\], its argument f64\[2\]"),
+        ({"tangent_solve": lambda g, y: y[0]}, r"what tangent_solve returns is f64\[\], the root f64\[2\]"),
+        ({"has_aux": True}, r"custom_root with has_aux=True: solve must return \(root, aux\), it returns \*"),
     ],
 )
 def test_wrong_rules_are_errors(keywords: dict[str, Any], message: str) -> None:

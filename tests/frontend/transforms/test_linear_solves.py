@@ -119,10 +119,10 @@ def test_wrong_solvers_are_errors() -> None:
             adze.trace(lambda b: lax.custom_linear_solve(b=b, **given), B)
         assert caught.value.message == message
 
-    check("what solve gives is f64[2], b f64[3]", solve=lambda _, b: b[:2])
-    check("what solve gives has the tree (*, *), b *", solve=lambda _, b: (b, b))
-    check("what matvec gives is f64[], b f64[3]", matvec=lambda x: x.sum(), solve=lambda _, b: b)
+    check("what solve returns is f64[2], b f64[3]", solve=lambda _, b: b[:2])
+    check("what solve returns has the tree (*, *), b *", solve=lambda _, b: (b, b))
+    check("what matvec returns is f64[], b f64[3]", matvec=lambda x: x.sum(), solve=lambda _, b: b)
     check(
-        "custom_linear_solve with has_aux=True: solve must give (solution, aux), it gives *",
+        "custom_linear_solve with has_aux=True: solve must return (solution, aux), it returns *",
         has_aux=True,
     )

@@ -1,5 +1,5 @@
-// A scan is a loop that carries the state and the stack of results, a row a step.
-// RUN: adze opt %s --pass-pipeline='lower{target=cpu:x86-64-v4},canonicalize' | filecheck %s
+// On GPUs: a scan is a loop that carries the state and the stack of results, a row a step.
+// RUN: adze opt %s --pass-pipeline='lower{target=cuda},canonicalize' | filecheck %s
 
 func.func private @body(%c: tensor<f32>, %x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   %0 = "adze.add"(%c, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>

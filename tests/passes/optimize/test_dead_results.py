@@ -24,7 +24,7 @@ def simplified(f: Callable[..., Any], *arguments: Any) -> str:
 
 
 def operands_and_results(line: str) -> tuple[int, int]:
-    """How many values an op of one line of text takes and gives."""
+    """How many values an op of one line of text takes and returns."""
     taken, given = re.search(r" : \((.*)\) -> (.*)$", line).groups()  # type: ignore[union-attr]
     return taken.count("tensor<"), given.count("tensor<")
 

@@ -1,6 +1,6 @@
 """`adze.lax` beside `jax.lax`: one call, two modules, the same results; every name is called.
 
-Each row is a function of the module. What adze gives eagerly must be what JAX gives (values, shapes,
+Each row is a function of the module. What adze returns eagerly must be what JAX returns (values, shapes,
 dtypes), and the row must trace to the same types. That compiled ops agree is `tests/dialects/ops`' business.
 """
 
@@ -262,7 +262,7 @@ WIDER = {"conv_dimension_numbers"}
 @pytest.mark.parametrize("name", ROWS)
 def test_a_call_traces_to_the_types_it_evaluates_to(name: str) -> None:
     if name == "conv_dimension_numbers":
-        pytest.skip("gives no arrays")
+        pytest.skip("returns no arrays")
     traced = adze.trace(lambda: ROWS[name](adze.lax))
     eager = leaves(ROWS[name](adze.lax))
     assert [(t.shape, t.dtype) for t in traced.program.result_types] == [(e.shape, e.dtype) for e in eager]

@@ -182,7 +182,7 @@ def test_a_reduction_of_several_arrays(axes: tuple[int, ...]) -> None:
         ),
         (
             lambda: lax.reduce(X, 0.0, lambda a, b: (a + b)[None], (0,)),
-            "the function that reduces must give a scalar of its dtype for each operand, it gives",
+            "the function that reduces must return a scalar of its dtype for each operand, it returns",
         ),
         (
             lambda: lax.reduce_window(X, 0.0, lax.add, (2, 2), (1, 1), "VALID"),

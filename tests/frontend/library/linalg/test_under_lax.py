@@ -22,7 +22,7 @@ Z = positive(3, 3, dtype=np.complex128)
 
 
 def same(call: Any) -> None:
-    """`call(module)` gives equal leaves for both modules."""
+    """`call(module)` returns equal leaves for both modules."""
     with jax.enable_x64(True):
         expected = [np.asarray(x) for x in jax.tree.leaves(call(jax_linalg))]
     found = [np.asarray(x) for x in adze.tree.leaves(call(linalg))]

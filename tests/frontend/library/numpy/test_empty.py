@@ -1,4 +1,4 @@
-"""Empty arrays: what NumPy gives for them, outside a trace, compiled, differentiated and batched."""
+"""Empty arrays: what NumPy returns for them, outside a trace, compiled, differentiated and batched."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Compiled code gives what NumPy gives at zeros, infinities, NaN and the ends of the range.
+"""Compiled code computes what NumPy computes at zeros, infinities, NaN and the ends of the range.
 
-Subnormal numbers are the documented exception: IREE's processor code takes and gives zeros in their place.
+Subnormal numbers are the documented exception: IREE's processor code takes and returns zeros in their place.
 Of complex results the sign of a zero, and the sign of a part beside a NaN, are left open, as C99 leaves most.
 """
 
@@ -59,7 +59,7 @@ def is_tiny(x: np.ndarray) -> np.ndarray:
 
 
 def is_cancelled(expected: np.ndarray, actual: np.ndarray, given: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Where one way gives zero, and the other what is left of numbers up to 1 that cancel."""
+    """Where one way results in zero, and the other what is left of numbers up to 1 that cancel."""
     if expected.dtype.kind != "f":
         return np.zeros(expected.shape, bool)
     size = np.minimum(1, np.max([np.abs(x).astype(np.float64) for x in given], axis=0))

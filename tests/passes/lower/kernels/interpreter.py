@@ -98,6 +98,7 @@ FLOAT_COMPARISONS: dict[int, Callable[..., Any]] = {
 BINARY: dict[str, Callable[..., Any]] = {
     "addi": operator.add, "subi": operator.sub, "muli": operator.mul, "andi": operator.and_,
     "ori": operator.or_, "xori": operator.xor, "minsi": np.minimum, "maxsi": np.maximum,
+    "minui": of_unsigned(np.minimum), "maxui": of_unsigned(np.maximum),
     "addf": operator.add, "subf": operator.sub, "mulf": operator.mul, "divf": operator.truediv,
     "divui": of_unsigned(operator.floordiv), "remui": of_unsigned(operator.mod),
     "shrui": of_unsigned(operator.rshift), "shli": operator.lshift,
@@ -256,7 +257,7 @@ def _given(operand: Any, is_tied: bool) -> Any:
 def run_kernel(
     module: Any, symbol: str, operands: Sequence[Any], workgroups: int, *, tied: Sequence[int] = ()
 ) -> list[np.ndarray]:
-    """The results of a kernel, run workgroup by workgroup; scratch is among them.
+    """The results of a kernel, those in operands (`tied`) first, and scratch among the others.
 
     `operands` are arrays, numbers, and the dynamic sizes in the order of the kernel's arguments.
     """
@@ -273,4 +274,5 @@ def run_kernel(
     for number in range(workgroups):
         workgroup = Workgroup(number, workgroups, memories)
         workgroup.enter(block, [*given, *range(len(given), len(block.arguments))])
-    return [memory.elements for _, memory in sorted(memories.items())]
+    written = [given[i].elements for i in tied]
+    return [*written, *(memory.elements for _, memory in sorted(memories.items()))]

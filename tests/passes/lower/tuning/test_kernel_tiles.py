@@ -7,6 +7,7 @@ with NumPy.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from adze.passes.lower.tuning import kernel_tiles
 from adze.passes.lower.tuning.kernel_sizes import KernelBody, elementwise_tiles
 from adze.passes.lower.tuning.texts import tiles_text
 from adze.runtime.compile.compiler import WITHOUT_TILES, compile_bytecode
+from adze.runtime.compile.strategy import SEPARATED
 from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
@@ -84,6 +86,37 @@ def forms(x: Any, y: Any, v: Any, h: Any, n: Any, b: Any, p: Any) -> Any:
     )
 
 
+def reductions(x: Any, y: Any, h: Any, n: Any, d: Any) -> Any:
+    """Kernels of reductions: one after another, with long bodies, elementwise ops behind, along each axis."""
+    top = xp.max(x, axis=1, keepdims=True)
+    weights = xp.exp(x - top)
+    total = xp.sum(weights, axis=1)
+    t = xp.sum(y * y, axis=-1)  # used after a sum that depends on it: IREE alone computes that wrongly
+    w = y * t[:, None]
+    u = xp.sum(w * y, axis=-1)
+    return (
+        xp.log(total) + top[:, 0],
+        weights / total[:, None],
+        w * u[:, None] + t[:, None],
+        xp.sum(xp.tanh(h.astype(np.float32)), axis=1),
+        xp.max(n, axis=1),
+        xp.sum(n, axis=0),
+        xp.sqrt(xp.sum(xp.exp(d) * d, axis=1)),
+        xp.argmax(x, axis=1),
+        xp.any(n > 40, axis=1),
+        xp.sum(xp.exp(x), axis=0),
+    )
+
+
+REDUCED = (
+    ((50, 200), np.float32),
+    ((65, 129), np.float32),
+    ((64, 96), np.float16),
+    ((64, 97), np.int32),
+    ((40, 1000), np.float64),
+)
+
+
 ARGUMENTS = (
     ((120, 96), np.float32),
     ((120, 96), np.float32),
@@ -95,17 +128,26 @@ ARGUMENTS = (
 )
 
 
+def with_and_without(function: Any, arguments: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
+    """The results of a program whose kernels were not given tiles, and of the same with tiles."""
+    lowered = adze.trace(function, *arguments).lower()
+    module = lowered.form(SEPARATED, lowered.options())
+    results = []
+    for form, tune in ((module, None), (lowered.bytecode(), tune_kernels)):
+        compiled = compile_bytecode(
+            form, lowered.target, lowered.options(), tune=tune, is_checked=tune is not None
+        )
+        assert not [d for d in compiled.diagnostics if WITHOUT_TILES in d.message]
+        program = Executable(compiled.vmfb, "local-sync", lowered.manifest.signatures)
+        results.append([r.numpy() for r in program.call(function.__name__, arguments)])
+    return results
+
+
 def test_tiles_change_no_result() -> None:
     rng = np.random.default_rng(0)
     arguments = [(rng.standard_normal(shape) * 9).astype(dtype) for shape, dtype in ARGUMENTS]
     arguments[4] = np.abs(arguments[4])
-    lowered = adze.trace(forms, *arguments).lower()
-    results = []
-    for tune in (None, tune_kernels):
-        compiled = compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), tune=tune)
-        assert not [d for d in compiled.diagnostics if WITHOUT_TILES in d.message]
-        program = Executable(compiled.vmfb, "local-sync", lowered.manifest.signatures)
-        results.append([r.numpy() for r in program.call("forms", arguments)])
+    results = with_and_without(forms, arguments)
     for without, with_tiles in zip(*results, strict=True):
         np.testing.assert_allclose(with_tiles, without, rtol=1e-6, atol=1e-6)
     with np.errstate(all="ignore"):
@@ -115,6 +157,17 @@ def test_tiles_change_no_result() -> None:
         np.testing.assert_allclose(
             results[1][7], arguments[6] * 2 + np.sin(arguments[6]), rtol=1e-6, atol=1e-8
         )
+
+
+def test_tiles_of_reductions_change_no_result() -> None:
+    rng = np.random.default_rng(1)
+    arguments = [rng.standard_normal(shape).astype(dtype) for shape, dtype in REDUCED]
+    arguments[3] = rng.integers(-50, 50, REDUCED[3][0]).astype(np.int32)
+    arguments[4] = np.abs(arguments[4])
+    results = with_and_without(reductions, arguments)
+    for without, with_tiles, want in zip(*results, reductions(*arguments), strict=True):
+        np.testing.assert_allclose(with_tiles, without, rtol=2e-5, atol=1e-5)
+        np.testing.assert_allclose(with_tiles, np.asarray(want), rtol=1e-3, atol=1e-3)
 
 
 def test_refused_tiles_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
