@@ -11,8 +11,13 @@ import pytest
 import adze
 from adze import lax
 from adze import numpy as xp
+from adze.frontend.staging import stages
+from adze.runtime.compile.compiler import CompileOptions
+from adze.runtime.errors import CompileError
 
-from .loops import GROUPS, Loop, floats
+from ....random_programs import random_program, seeds
+from ....random_programs.of_loops import ADZE
+from .loops import GROUPS, Loop, floats, shifted
 
 TOLERANCES = {"float16": 2e-2, "bfloat16": 6e-2, "float32": 2e-5, "complex64": 2e-5}
 
@@ -135,3 +140,33 @@ def test_an_inner_loop_is_a_kernel_where_the_outer_one_is_not() -> None:
     traced = adze.trace(f, x)
     assert sorted(decisions(traced)) == ["host", "kernel"]
     same(traced.lower().compile()(x), f(x), "inner")
+
+
+def test_a_program_that_iree_refuses_with_kernels_has_host_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = stages.compile_program
+
+    def refuses_kernels(produce: Any, *rest: Any, **options: Any) -> Any:
+        if b"kernel_loop" in produce((), CompileOptions()):
+            raise CompileError("no kernels today")
+        return real(produce, *rest, **options)
+
+    monkeypatch.setattr(stages, "compile_program", refuses_kernels)
+    x = floats(4)
+    compiled = adze.trace(shifted, x).lower().compile(cache=False)
+    same(compiled(x), shifted(x), "shifted")
+
+
+@pytest.mark.parametrize("seed", seeds(2, 24))
+def test_random_loops_compute_what_is_evaluated(seed: int) -> None:
+    drawn = [random_program((1 << 20) + 40 + 2 * seed + k, "loops") for k in (0, 1)]
+
+    def everything(*groups: Any) -> Any:
+        return [program(ADZE, *group) for program, group in zip(drawn, groups, strict=True)]
+
+    given = [tuple(program.arguments(0)) for program in drawn]
+    found = adze.trace(everything, *given).lower().compile()(*given)
+    for program, arguments, got in zip(drawn, given, found, strict=True):
+        for a, b in zip(adze.tree.leaves(got), adze.tree.leaves(program(ADZE, *arguments)), strict=True):
+            a, b = np.asarray(a), np.asarray(b)
+            tolerance = {"float16": 2e-2, "float32": 5e-5, "complex64": 5e-5}.get(a.dtype.name, 1e-6)
+            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance, err_msg=str(program))
