@@ -32,8 +32,8 @@ SHORT, LONG = KernelBody(32, 2), KernelBody(32, 90)
 
 def levels(text: str | None) -> dict[str, list[int]]:
     """The tile sizes of a `compilation_info`."""
-    found = re.findall(r"(\w+) = \[([\d, ]+)\]", text or "")
-    return {name: [int(n) for n in sizes.split(",")] for name, sizes in found}
+    results = re.findall(r"(\w+) = \[([\d, ]+)\]", text or "")
+    return {name: [int(n) for n in sizes.split(",")] for name, sizes in results}
 
 
 @pytest.mark.parametrize("target", [AVX2, AVX512])
@@ -45,8 +45,8 @@ def test_tiles_divide_sizes(target: Any, body: KernelBody, sizes: tuple[int, ...
     text = elementwise_tiles(target, sizes, body)
     if text is None or "enable_loop_peeling" in text:
         return
-    found = levels(text)
-    for size, tile, step in zip(sizes, found["distribution"], found["vector_common_parallel"], strict=True):
+    result = levels(text)
+    for size, tile, step in zip(sizes, result["distribution"], result["vector_common_parallel"], strict=True):
         assert size % tile == 0 and tile % step == 0
 
 
