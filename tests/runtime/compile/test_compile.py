@@ -161,8 +161,8 @@ def test_console_text_is_read_as_diagnostics() -> None:
         "model.py:3:4: error: failed to legalize operation 'math.sin'\n  a line of source\n"
         "<unknown>:0:0: warning: something\nremark: done\nnot a diagnostic\n"
     )
-    found = [(one.severity, one.where, one.message) for one in parse_diagnostics(text)]
-    assert found == [
+    results = [(one.severity, one.where, one.message) for one in parse_diagnostics(text)]
+    assert results == [
         ("error", "model.py:3:4", "failed to legalize operation 'math.sin'"),
         ("warning", None, "something"),
         ("remark", None, "done"),
