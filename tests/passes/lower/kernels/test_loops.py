@@ -170,3 +170,19 @@ def test_random_loops_compute_what_is_evaluated(seed: int) -> None:
             a, b = np.asarray(a), np.asarray(b)
             tolerance = {"float16": 2e-2, "float32": 5e-5, "complex64": 5e-5}.get(a.dtype.name, 1e-6)
             np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance, err_msg=str(program))
+
+
+def test_a_carry_that_only_the_condition_uses() -> None:
+    def newton(x: Any) -> Any:
+        def going_on(state: Any) -> Any:
+            return (xp.max(xp.abs(state[1])) > 1e-6) & (state[2] < 100)
+
+        def step(state: Any) -> Any:
+            r, _, count = state
+            move = (r * r * r - x) / (3 * r * r)
+            return r - move, move, count + 1
+
+        return lax.while_loop(going_on, step, (xp.ones_like(x), xp.ones_like(x), np.int32(0)))[0]
+
+    x = abs(floats(6)) + 1
+    same(adze.trace(newton, x).lower().compile()(x), newton(x), "newton")
