@@ -43,11 +43,11 @@ def build(
     chosen = usage("--target", parse_target, target)
     destination = check_output(output, keep=[source_file(function)])
     with user_code(f"{function} was traced"):
-        found = load_function(function)
-        positional, named = bind_specs(found, specs)
+        loaded = load_function(function)
+        positional, named = bind_specs(loaded, specs)
         started = time.perf_counter()
         with working(f"compiling {function} for {chosen}"):
-            traced = trace(found, *positional, **named)
+            traced = trace(loaded, *positional, **named)
             if not traced.does_anything():
                 raise AdzeError(
                     f"{function} returns nothing: the program would have no results",

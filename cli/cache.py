@@ -26,16 +26,16 @@ def stats(json: JsonOption = False) -> None:
 
     Example: adze cache stats
     """
-    found = _cache().stats()
+    usage = _cache().stats()
     if json:
-        print_json(asdict(found))
+        print_json(asdict(usage))
         return
     print_rows(
         [
-            ("folder", found.folder),
-            ("state", "on" if found.enabled else "off"),
-            ("entries", found.entries),
-            ("size", f"{readable_bytes(found.bytes)} of at most {readable_bytes(found.max_bytes)}"),
+            ("folder", usage.folder),
+            ("state", "on" if usage.enabled else "off"),
+            ("entries", usage.entries),
+            ("size", f"{readable_bytes(usage.bytes)} of at most {readable_bytes(usage.max_bytes)}"),
         ]
     )
 

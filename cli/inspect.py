@@ -26,29 +26,29 @@ def inspect(
     """
     from ..runtime.artifact.artifact import inspect as inspect_artifact
 
-    found = inspect_artifact(readable_file(file))
-    manifest = found.manifest
+    artifact = inspect_artifact(readable_file(file))
+    manifest = artifact.manifest
     if json:
         import json as json_text
 
         print_json(
             {
-                "file": str(found.path),
-                "bytes": found.file_bytes,
-                "module_bytes": found.module_bytes,
-                "sha256": found.sha256,
+                "file": str(artifact.path),
+                "bytes": artifact.file_bytes,
+                "module_bytes": artifact.module_bytes,
+                "sha256": artifact.sha256,
                 "manifest": json_text.loads(manifest.to_json()),
             }
         )
         return
-    rows: list[tuple[str, object]] = [("file", found.path)]
+    rows: list[tuple[str, object]] = [("file", artifact.path)]
     rows += [("function", signature) for signature in manifest.signatures]
     rows += [
         ("target", manifest.target),
         ("architecture", manifest.architecture),
         ("needs", ", ".join(manifest.required_features) or "nothing beyond the architecture"),
-        ("size", f"{readable_bytes(found.file_bytes)} (module {readable_bytes(found.module_bytes)})"),
-        ("sha256", found.sha256),
+        ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),
+        ("sha256", artifact.sha256),
     ]
     if manifest.work is not None:
         rows.append(("work", f"{manifest.work:.3g} floating point operations a call"))

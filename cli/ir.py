@@ -38,6 +38,10 @@ def ir(
         Path | None,
         typer.Option("--output", "-o", metavar="OUT.mlir", help="Write there, not to standard output."),
     ] = None,
+    remarks: Annotated[
+        bool,
+        typer.Option("--remarks", help="Print no IR but, for each loop, which form it gets and why."),
+    ] = False,
     locations: Annotated[bool, typer.Option("--locations", help="Print the line of each op.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -53,11 +57,15 @@ def ir(
     chosen = usage("--target", parse_target, target)
     destination = check_output(output, keep=[source_file(function)]) if output else None
     with user_code(f"{function} was traced"):
-        found = load_function(function)
-        positional, named = bind_specs(found, specs)
-        traced = trace(found, *positional, **named)
-    is_pretty = stage == PRETTY
-    text = traced.pretty() if is_pretty else traced.at_stage(stage, chosen, locations=locations)
+        loaded = load_function(function)
+        positional, named = bind_specs(loaded, specs)
+        traced = trace(loaded, *positional, **named)
+    if remarks:
+        text = "\n".join(traced.remarks(chosen) or ["there is no loop"])
+    elif stage == PRETTY:
+        text = traced.pretty()
+    else:
+        text = traced.at_stage(stage, chosen, locations=locations)
     text = text.rstrip() + "\n"
     if destination is not None:
         write_atomically(destination, text.encode())

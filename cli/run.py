@@ -74,7 +74,7 @@ def run(
     chosen = usage("--device", get_device, device) if device is not None else None
     if outputs and len(outputs) != len(signature.outputs):
         raise BadUsage(
-            f"--out: {signature.name} gives {counted(len(signature.outputs), 'result')}, "
+            f"--out: {signature.name} returns {counted(len(signature.outputs), 'result')}, "
             f"and {counted(len(outputs), 'file')} {'was' if len(outputs) == 1 else 'were'} named",
             hint=f"it is {signature}",
         )

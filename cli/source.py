@@ -34,16 +34,16 @@ def load_function(text: str) -> Callable[..., Any]:
             "such as model.py:predict"
         )
     path = readable_file(Path(file))
-    found: Any = import_file(path)
+    value: Any = import_file(path)
     for part in name.split("."):
-        if not _has(found, part, file):
+        if not _has(value, part, file):
             raise BadUsage(
-                f"{file} has no function {name!r}: it defines {', '.join(_functions(found)) or 'none'}"
+                f"{file} has no function {name!r}: it defines {', '.join(_functions(value)) or 'none'}"
             )
-        found = getattr(found, part)
-    if not callable(found):
-        raise BadUsage(f"{name!r} in {file} is of type {type(found).__name__}, not a function")
-    return found
+        value = getattr(value, part)
+    if not callable(value):
+        raise BadUsage(f"{name!r} in {file} is of type {type(value).__name__}, not a function")
+    return value
 
 
 def source_file(text: str) -> Path:

@@ -38,31 +38,33 @@ class Codec:
 
     def element_type(self, dtype: np.dtype) -> mlir.ir.Type:
         """The MLIR element type of a dtype, signedness kept."""
-        found = self._elements.get(dtype)
-        if found is None:
-            found = self._elements[dtype] = mlir.ir.Type.parse(dtype_name(dtype), self.context)
-        return found
+        element = self._elements.get(dtype)
+        if element is None:
+            element = self._elements[dtype] = mlir.ir.Type.parse(dtype_name(dtype), self.context)
+        return element
 
     def write_type(self, type_: ValueType) -> mlir.ir.Type:
         """`TensorType` as a builtin ranked tensor, `SIZE` as `index`."""
-        found = self._types.get(type_)
-        if found is None:
+        result = self._types.get(type_)
+        if result is None:
             if isinstance(type_, SizeType):
-                found = mlir.ir.IndexType.get(self.context)
+                result = mlir.ir.IndexType.get(self.context)
             else:
                 require_possible("an argument or a result", [type_])
                 shape = [DYNAMIC if n is None else n for n in type_.shape]
-                found = mlir.ir.RankedTensorType.get(shape, self.element_type(type_.dtype), loc=self._unknown)
-            self._types[type_] = found
-            self._read_types[found] = type_
-        return found
+                result = mlir.ir.RankedTensorType.get(
+                    shape, self.element_type(type_.dtype), loc=self._unknown
+                )
+            self._types[type_] = result
+            self._read_types[result] = type_
+        return result
 
     def read_type(self, type_: mlir.ir.Type) -> ValueType:
         """The inverse of `write_type`; `VerificationError` for a type that adze does not have."""
-        found = self._read_types.get(type_)
-        if found is None:
-            found = self._read_types[type_] = self._decode_type(type_)
-        return found
+        decoded = self._read_types.get(type_)
+        if decoded is None:
+            decoded = self._read_types[type_] = self._decode_type(type_)
+        return decoded
 
     def _decode_type(self, type_: mlir.ir.Type) -> ValueType:
         if isinstance(type_, mlir.ir.IndexType):
@@ -79,10 +81,10 @@ class Codec:
         if attribute.kind == "elements":
             return self._write_elements(value)
         key = (attribute.kind, value)
-        found = self._written.get(key)
-        if found is None:
-            found = self._written[key] = self._encode(attribute.kind, value)
-        return found
+        encoded = self._written.get(key)
+        if encoded is None:
+            encoded = self._written[key] = self._encode(attribute.kind, value)
+        return encoded
 
     def _encode(self, kind: str, value: Any) -> mlir.ir.Attribute:
         ir, context = mlir.ir, self.context
@@ -118,14 +120,14 @@ class Codec:
     def read(self, attribute: Attribute, value: mlir.ir.Attribute) -> Any:
         """The Python value of an MLIR attribute; `VerificationError` when it is of another kind."""
         key = (attribute.kind, value)
-        found = self._read.get(key)
-        if found is None:
+        decoded = self._read.get(key)
+        if decoded is None:
             try:
-                found = self._decode(attribute.kind, value)
+                decoded = self._decode(attribute.kind, value)
             except (ValueError, TypeError, AttributeError):
                 raise VerificationError(f"{value} is not an attribute of kind '{attribute.kind}'") from None
-            self._read[key] = found
-        return found
+            self._read[key] = decoded
+        return decoded
 
     def _decode(self, kind: str, value: mlir.ir.Attribute) -> Any:
         ir = mlir.ir

@@ -1,7 +1,7 @@
 """Types of adze values: dtype and shape of a tensor, and the type of a size.
 
 A dtype is a `numpy.dtype`; a shape entry is an `int`, or None where the dimension is dynamic (`?`). Who asks
-which sizes an op carries over to its results gives the dynamic ones names (`NamedSize`).
+which sizes an op carries over to its results names the dynamic ones (`NamedSize`).
 Nothing here knows MLIR: the door (`mlir.py`) translates.
 """
 

@@ -51,11 +51,11 @@ def _arguments(module: mlir.ir.Module, symbol: str) -> list[Value]:
     return list(body(function(module, symbol)).arguments)
 
 
-def _publish(module: mlir.ir.Module, made: str, wanted: str) -> None:
-    """Give a made function its public name, and tidy: what it calls is inlined into it."""
-    operation = function(module, made)
+def _publish(module: mlir.ir.Module, symbol: str, wanted: str) -> None:
+    """Give a derived function its public name, and inline what it calls."""
+    operation = function(module, symbol)
     with module.context:
-        if made != wanted:
+        if symbol != wanted:
             name = unique_symbol(module, wanted)
             operation.attributes["sym_name"] = mlir.ir.StringAttr.get(name)
         if "sym_visibility" in operation.attributes:
@@ -73,8 +73,8 @@ class Jvp(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         active = _chosen(self.argnums, _arguments(module, self.function), "argnums")
-        made = Engines(module).forward.differentiate(self.function, active)
-        _publish(module, made.symbol, f"{self.function}_jvp")
+        pushforward = Engines(module).forward.differentiate(self.function, active)
+        _publish(module, pushforward.symbol, f"{self.function}_jvp")
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ class Linearize(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         active = _chosen(self.argnums, _arguments(module, self.function), "argnums")
-        made = Engines(module).linearizer.linearize(self.function, active)
+        linearized = Engines(module).linearizer.linearize(self.function, active)
         with module.context:
-            for symbol in (made.primal, made.linear):
+            for symbol in (linearized.primal, linearized.linear):
                 del function(module, symbol).attributes["sym_visibility"]
-        _publish(module, made.primal, made.primal)
+        _publish(module, linearized.primal, linearized.primal)
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,13 @@ class TransposeFunction(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         linear = _chosen(self.argnums, _arguments(module, self.function), "argnums")
-        made = Engines(module).transposer.transpose(self.function, linear)
-        _publish(module, made.symbol, f"{self.function}_transpose")
+        transposed = Engines(module).transposer.transpose(self.function, linear)
+        _publish(module, transposed.symbol, f"{self.function}_transpose")
 
 
 @dataclass(frozen=True)
 class Grad(Pass):
-    """Add `@f_grad(arguments) -> gradients` of a function that gives one float scalar, in `argnums`."""
+    """Add `@f_grad(arguments) -> gradients` of a function that returns one float scalar, in `argnums`."""
 
     name = "grad"
     function: str = ""
@@ -126,21 +126,21 @@ class Grad(Pass):
         result = types[0] if types else None
         if len(types) != 1 or not isinstance(result, TensorType) or result.rank or result.dtype not in FLOATS:
             raise TransformError(
-                f"grad needs a function that gives one float scalar, @{self.function} gives "
+                f"grad needs a function that returns one float scalar, @{self.function} returns "
                 f"({', '.join(map(str, types))})"
             )
         engines = Engines(module)
-        made = engines.linearizer.linearize(self.function, active)
-        linear = (False,) * len(made.residuals) + (True,) * sum(active)
-        transposed = engines.transposer.transpose(made.linear, linear)
+        linearized = engines.linearizer.linearize(self.function, active)
+        linear = (False,) * len(linearized.residuals) + (True,) * sum(active)
+        transposed = engines.transposer.transpose(linearized.linear, linear)
         location = derived_location(source.location, "grad")
         new = NewFunction(
             module, codec, f"{self.function}_grad", [codec.read_type(a.type) for a in arguments], location
         )
         b = new.emitter
-        outputs = call_function(b, module, made.primal, new.arguments)
-        seeds = [b.scalar(1, result.dtype)] if made.active_results[0] else []
-        residuals = made.residual_values(new.arguments, outputs)
+        outputs = call_function(b, module, linearized.primal, new.arguments)
+        seeds = [b.scalar(1, result.dtype)] if linearized.active_results[0] else []
+        residuals = linearized.residual_values(new.arguments, outputs)
         values = iter(call_function(b, module, transposed.symbol, [*residuals, *seeds]))
         flags = iter(transposed.nonzero)
         gradients = []
@@ -171,8 +171,8 @@ class Batch(Pass):
     def run(self, module: mlir.ir.Module) -> None:
         batched = _chosen(self.argnums, _arguments(module, self.function), "argnums")
         batcher = Engines(module).batcher(int(self.size) if self.size else None)
-        made = batcher.batch(self.function, batched, all_results=True)
-        _publish(module, made.symbol, f"{self.function}_batched")
+        batched_function = batcher.batch(self.function, batched, all_results=True)
+        _publish(module, batched_function.symbol, f"{self.function}_batched")
 
 
 TRANSFORMS: Sequence[type[Pass]] = (Jvp, Linearize, TransposeFunction, Grad, Batch)

@@ -123,7 +123,7 @@ def with_attribute(name: str, rule: str, attribute: str, change: Callable[[Any],
 
 
 def first_operand(name: str, rule: str) -> Mutation:
-    """The rule gives its first operand back."""
+    """The rule returns its first operand."""
     return Mutation(
         f"{name}.{rule}",
         "the first operand",

@@ -7,7 +7,7 @@ A row is `row("name", case, case, ..., tolerance="...")`. A case is `case(operan
   `given([[1, 2]])` has these values; `size(5)` is a size operand.
 - Every case also runs with dynamic dimensions: operand axes become `?` except those in `fixed=(...)`,
   entries of `sizes` attributes become size values except those in `fixed_sizes={"shape": (0,)}`.
-- `T` as an attribute is the dtype under test. `elementwise("special", "special")` gives the usual cases.
+- `T` as an attribute is the dtype under test. `elementwise("special", "special")` are the usual cases.
 
 The format is in `ops/cases.py`, domains in `ops/domains.py`, tolerances in `ops/tolerances.py`.
 """

@@ -1,7 +1,7 @@
 """Between Python and MLIR ops: `Emitter` appends adze ops to a function, `Reader` decodes them.
 
 The emitter is the builder behind every rule that makes IR: it infers result types, writes attributes and
-creates the op at its insertion point with its current location. The reader gives an engine what a rule
+creates the op at its insertion point with its current location. The reader returns to an engine what a rule
 wants: the declaration, the operands and the attributes as Python values, sizes merged in.
 """
 

@@ -50,16 +50,16 @@ def result_kinds(op: type[Op]) -> list[tuple[str, bool]]:
 
 def operand_kinds(op: type[Op]) -> list[tuple[str, tuple[str, ...], bool]]:
     """Name, kinds and variadicity of each operand; dynamic sizes of attributes are operands at the end."""
-    found: list[tuple[str, tuple[str, ...], bool]] = [
+    groups: list[tuple[str, tuple[str, ...], bool]] = [
         (o.name, ("size" if o.dtypes is None else "tensor",), o.variadic) for o in op.operands
     ]
     if any(a.kind == "sizes" for a in op.attributes.values()):
-        if found and found[-1][2]:  # one group takes all: MLIR cannot tell two variadic ones apart
-            name, kinds, _ = found.pop()
-            found.append((name, (*kinds, "size"), True))
+        if groups and groups[-1][2]:  # one group takes all: MLIR cannot tell two variadic ones apart
+            name, kinds, _ = groups.pop()
+            groups.append((name, (*kinds, "size"), True))
         else:
-            found.append(("dynamic_sizes", ("size",), True))
-    return found
+            groups.append(("dynamic_sizes", ("size",), True))
+    return groups
 
 
 class _Constraints:

@@ -66,7 +66,7 @@ def _scanned_recurrence(b: Builder, factors: Value, terms: Value, axis: int) -> 
         now = c.add(c.mul(factor, before), term)
         return [now, now]
 
-    _, found = b.scan(
+    _, results = b.scan(
         b.full(0, tuple(rest), whole.dtype),
         factors,
         terms,
@@ -78,8 +78,8 @@ def _scanned_recurrence(b: Builder, factors: Value, terms: Value, axis: int) -> 
         results=(row, whole),
     )
     if not all(isinstance(n, int) for n in rest):  # without a step nothing would tell the sizes of a row
-        found = b.reshape(found, shape=(steps, *rest))
-    return b.transpose(found, permutation=tuple(to_front.index(a) for a in range(rank)))
+        results = b.reshape(results, shape=(steps, *rest))
+    return b.transpose(results, permutation=tuple(to_front.index(a) for a in range(rank)))
 
 
 def as_one_axis(b: Builder, x: Value, axes: tuple[int, ...]) -> Value:

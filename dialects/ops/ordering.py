@@ -86,8 +86,8 @@ class Sort(Op):
         b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Order
     ) -> Batched:
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
-        found = b.sort(*spread, **replace(attributes, axis=attributes.axis + 1).keywords)
-        return found, [True] * len(found)
+        results = b.sort(*spread, **replace(attributes, axis=attributes.axis + 1).keywords)
+        return results, [True] * len(results)
 
 
 class TopK(Op):

@@ -407,5 +407,5 @@ def of_running_extremum(
     is_new = b.compare(x, moved_along(b, extremum, axis, 1, edge), direction=direction)
     position = b.iota(shape=b.sizes(x), axis=axis, dtype=INT32)
     met = b.cummax(b.select(is_new, position, b.zeros_like(position)), axis=axis, reverse=False)
-    found = take_along(b, dx, met, axis)
-    return b.reverse(found, axes=(axis,)) if reverse else found
+    tangent = take_along(b, dx, met, axis)
+    return b.reverse(tangent, axes=(axis,)) if reverse else tangent

@@ -41,8 +41,8 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         if result_structure != structure or types != argument_types:
             raise TraceError(
                 f"{function_name(fn)} of associative_scan changes its type:\n"
-                f"    given: {typed_tree(structure, argument_types)}\n"
-                f"    gives: {typed_tree(result_structure, types)}",
+                f"    expects: {typed_tree(structure, argument_types)}\n"
+                f"    returns: {typed_tree(result_structure, types)}",
                 where=user_location_text(),
                 hint="it must combine many slices at once, elementwise along the scanned axis",
             )

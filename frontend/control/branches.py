@@ -39,7 +39,7 @@ def cond(
 ) -> Any:
     """`true_fun(*operands)` where the 0-d `pred` is true, else `false_fun(*operands)`.
 
-    Only the chosen branch runs. Both must give the same tree, shapes and dtypes; a Python number takes the
+    Only the chosen branch runs. Both must return the same tree, shapes and dtypes; a Python number takes the
     dtype of the other branch. Under `vmap` with a batched `pred` both run and results are selected; with
     `batching="map"` elements go one by one through the branch that they chose, which is better where one is
     costly and seldom. `operand` is another way to give a single operand.
@@ -219,7 +219,7 @@ class _Branches:
             return
         order = reversed(range(len(branches))) if self.name == "cond" else range(len(branches))
         width = max(len(role) for role in self.roles)
-        listed = "".join(f"\n    {self.roles[i]:{width}} gives {texts[i]}" for i in order)
+        listed = "".join(f"\n    {self.roles[i]:{width}} returns {texts[i]}" for i in order)
         raise TraceError(
             f"the branches of {self.name} differ:{listed}",
             where=user_location_text(),

@@ -139,9 +139,9 @@ def check_carry(
             continue
         hint = "give the carry one shape"
         if kind.shape == result_type.shape:
-            hint = f"convert what the body gives: .astype('{kind.dtype.name}'), or start with {result_type}"
+            hint = f"convert what the body returns: .astype('{kind.dtype.name}'), or start with {result_type}"
         raise TraceError(
-            f"the carry of {name} changes its type: carry{path} is {kind}, {function} gives {result_type}",
+            f"the carry of {name} changes its type: carry{path} is {kind}, {function} returns {result_type}",
             where=user_location_text(),
             hint=hint,
         )

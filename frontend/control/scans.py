@@ -178,7 +178,7 @@ class _Scan:
         if isinstance(pair, (tuple, list)) and len(pair) == 2:
             return pair[0], pair[1]
         raise TraceError(
-            f"the function of {self.name} must give a pair (carry, y), {function_name(self.f)} gives "
+            f"the function of {self.name} must return a pair (carry, y), {function_name(self.f)} returns "
             f"{tree.describe(tree.structure(pair))}",
             where=user_location_text(),
         )

@@ -269,13 +269,14 @@ def _truth(value: Any) -> Any:
     if len(leaves) != 1 or leaves[0].ndim != 0 or tree.structure(value) != tree.structure(0):
         types = [ops.type_of(v) for v in leaves]
         raise ArgumentTypeError(
-            f"cond_fun of while_loop gives {typed_tree(tree.structure(value), types)}, expected one 0-d bool",
+            f"cond_fun of while_loop returns {typed_tree(tree.structure(value), types)}, "
+            "expected one 0-d bool",
             where=user_location_text(),
             hint="reduce it (.all(), .any()), or map over the loop with adze.vmap",
         )
     if leaves[0].dtype != BOOL:
         raise ArgumentTypeError(
-            f"cond_fun of while_loop gives {ops.type_of(leaves[0])}, expected one 0-d bool",
+            f"cond_fun of while_loop returns {ops.type_of(leaves[0])}, expected one 0-d bool",
             where=user_location_text(),
             hint="compare it: `!= 0` is true of all numbers but zero",
         )

@@ -19,12 +19,13 @@ from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.ops.constants import SizeCheck
 from ...passes.analysis.cost import Cost, cost
-from ...passes.analysis.verify import verify
+from ...passes.analysis.verify import location_text, verify
 from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
 from ...passes.lower.iree.recomputed_reductions import has_chains
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
+from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from ...passes.lower.plan import hints_of
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
@@ -35,6 +36,7 @@ from ...runtime.artifact.signature import ArraySpec, FunctionSignature
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
 from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
+from ...runtime.errors import CompileError
 from ...runtime.execute.devices import get_device
 from ...runtime.execute.program import Executable, Function
 from ...runtime.settings import read_settings
@@ -108,16 +110,16 @@ class Traced:
 
     def does_anything(self) -> bool:
         """Whether the program has a result or an effect, such as `print`, that a user asked for."""
-        found = False
+        has_effect = False
 
         def look(operation: Any) -> Any:
-            nonlocal found
+            nonlocal has_effect
             op = BY_NAME.get(operation.name.removeprefix("adze."))
-            found = found or (op is not None and op.has_effect and op is not SizeCheck)
-            return mlir.ir.WalkResult.INTERRUPT if found else mlir.ir.WalkResult.ADVANCE
+            has_effect = has_effect or (op is not None and op.has_effect and op is not SizeCheck)
+            return mlir.ir.WalkResult.INTERRUPT if has_effect else mlir.ir.WalkResult.ADVANCE
 
         self.program.module.operation.walk(look)
-        return found or bool(self.program.result_types)
+        return has_effect or bool(self.program.result_types)
 
     @property
     def defined_at(self) -> str | None:
@@ -154,6 +156,15 @@ class Traced:
         )
         run_pipeline(module, steps)
         return module_text(module, locations=locations)
+
+    def remarks(self, target: str | Target = "cpu") -> list[str]:
+        """A line for each loop that the host sees: where it is, whether it becomes a kernel, and why."""
+        module = clone_module(self.program.module)
+        steps = for_target(
+            between(None, LoopKernels.name), parse_target(target), loop_kernels=read_settings().loop_kernels
+        )
+        run_pipeline(module, steps)
+        return [f"{location_text(location)}: {text}" for location, text in loop_remarks(module)]
 
     def pretty(self) -> str:
         """One line an op: `%3: f32[4,2] = mul(%1, %2)`."""
@@ -206,6 +217,7 @@ class Lowered:
         self.module = module
         self.target = target
         self.hints = hints_of(module)
+        self.ir_sha256 = ir_sha256
         self.manifest = self._manifest(ir_sha256)
 
     def _manifest(self, ir_sha256: str) -> Manifest:
@@ -286,12 +298,29 @@ class Lowered:
         self.module.operation.verify()
         facts = Facts(has_chains(self.module), b"complex<" in text, self.hints.is_static)
         tune = tuning_of(self.target, self.hints)
-        built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump, tune=tune)
+        try:
+            built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump, tune=tune)
+        except CompileError:
+            if not has_loop_kernels(self.module):
+                raise
+            return self._with_host_loops()._build_host_loops(options, dump)
         return built.vmfb, {
             "variant": built.variant,
             "rejected": [name for name, _ in built.rejected],
             "flags": [*self.target.flags, *built.options.flags()],
         }
+
+    def _with_host_loops(self) -> Lowered:
+        """The program lowered again, with every loop on the host."""
+        module = clone_module(self.program.module)
+        run_pipeline(module, for_target(PIPELINE, self.target, loop_kernels=False))
+        return Lowered(self.program, module, self.target, self.ir_sha256)
+
+    def _build_host_loops(self, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
+        """As `_build`, of a program that IREE did not take with its loops as kernels."""
+        flags = tuple(flag for flag in options.extra_flags if flag not in VECTORIZE_LOOPS)
+        vmfb, metadata = self._build(self.canonical(), replace(options, extra_flags=flags), dump)
+        return vmfb, {**metadata, "rejected": ["kernels of loops", *metadata["rejected"]]}
 
     def form(self, passes: Sequence[str], options: CompileOptions) -> bytes:
         """The module as bytecode, changed by `passes`, with the manifest of a compile with `options`."""

@@ -32,7 +32,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
         pair = function(*args)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not callable(pair[1]):
             raise TraceError(
-                f"custom_gradient: {function_name(function)} must give (result, pullback), it gives "
+                f"custom_gradient: {function_name(function)} must return (result, pullback), it returns "
                 f"{type(pair).__name__}",
                 where=user_location_text(),
             )

@@ -201,7 +201,7 @@ class _TracedRule:
         pair = self.rule(size, list(tree.unflatten(self.structure, batched)), *args)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TraceError(
-                f"the batching rule of {self.name} must give (result, which of it is batched), it gives "
+                f"the batching rule of {self.name} must return (result, which of it is batched), it returns "
                 f"{tree.describe(tree.structure(pair))}",
                 where=user_location_text(),
             )
@@ -209,8 +209,8 @@ class _TracedRule:
         flags, flag_structure = tree.flatten(pair[1])
         if structure != self.result_tree:
             raise TraceError(
-                f"the batching rule of {self.name} gives a result of tree {tree.describe(structure)}, "
-                f"{self.name} itself gives {tree.describe(self.result_tree)}",
+                f"the batching rule of {self.name} returns a result of tree {tree.describe(structure)}, "
+                f"{self.name} itself returns {tree.describe(self.result_tree)}",
                 where=user_location_text(),
             )
         if flag_structure != structure or not all(isinstance(flag, bool) for flag in flags):
@@ -232,8 +232,8 @@ class _TracedRule:
         if ops.type_of(value) != wanted:
             said = "batched" if has_axis else "not batched"
             raise TraceError(
-                f"the batching rule of {self.name} gives result{path} of type {ops.type_of(value)}, "
-                f"expected {wanted}: it is said to be {said}, and {self.name} itself gives {kind}",
+                f"the batching rule of {self.name} returns result{path} of type {ops.type_of(value)}, "
+                f"expected {wanted}: it is said to be {said}, and {self.name} itself returns {kind}",
                 where=user_location_text(),
             )
         return value

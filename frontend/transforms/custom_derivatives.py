@@ -106,14 +106,14 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
         pair = self._rule(*call.fixed_values, call.trees(primals), call.trees(tangents))
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TraceError(
-                f"the jvp rule of {name} must give (result, tangent), it gives "
+                f"the jvp rule of {name} must return (result, tangent), it returns "
                 f"{tree.describe(tree.structure(pair))}",
                 where=user_location_text(),
             )
         value, tangent = pair
         if tree.structure(value) != tree.structure(tangent):
             raise TraceError(
-                f"the jvp rule of {name} gives a tangent of tree "
+                f"the jvp rule of {name} returns a tangent of tree "
                 f"{tree.describe(tree.structure(tangent))} for a result of tree "
                 f"{tree.describe(tree.structure(value))}",
                 where=user_location_text(),
@@ -129,7 +129,7 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
         count = len(body.result_types)
         if rule.result_types[:count] != body.result_types or rule.result_types[count:] != body.result_types:
             raise TraceError(
-                f"the jvp rule of {function_name(self._function)} gives results and tangents of types "
+                f"the jvp rule of {function_name(self._function)} returns results and tangents of types "
                 f"{', '.join(map(str, rule.result_types))}, expected twice "
                 f"{', '.join(map(str, body.result_types))}",
                 where=user_location_text(),
@@ -218,7 +218,7 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
         types = fwd.result_types[: len(body.result_types)]
         if types != body.result_types:
             raise TraceError(
-                f"the fwd rule of {function_name(self._function)} gives results of types "
+                f"the fwd rule of {function_name(self._function)} returns results of types "
                 f"{', '.join(map(str, types))}, the function {', '.join(map(str, body.result_types))}",
                 where=user_location_text(),
             )
@@ -267,7 +267,7 @@ class _Pullback:
         pair = self.fwd(*full)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TraceError(
-                f"the fwd rule of {function_name(call.function)} must give (result, residuals), it gives "
+                f"the fwd rule of {function_name(call.function)} must return (result, residuals), it returns "
                 f"{tree.describe(tree.structure(pair))}",
                 where=user_location_text(),
             )
@@ -281,7 +281,7 @@ class _Pullback:
         count = len(body.result_types)
         if self.result_tree != body.result_tree:
             raise TraceError(
-                f"the fwd rule of {function_name(self.call.function)} gives a result of tree "
+                f"the fwd rule of {function_name(self.call.function)} returns a result of tree "
                 f"{tree.describe(self.result_tree)}, the function {tree.describe(body.result_tree)}",
                 where=user_location_text(),
             )
@@ -303,8 +303,8 @@ class _Pullback:
         arguments = call.trees(call.values)
         if not isinstance(cotangents, (tuple, list)) or len(cotangents) != len(arguments):
             raise TraceError(
-                f"the bwd rule of {name} must give a tuple of {len(arguments)} cotangents, one for each "
-                f"argument, it gives {tree.describe(tree.structure(cotangents))}",
+                f"the bwd rule of {name} must return a tuple of {len(arguments)} cotangents, one for each "
+                f"argument, it returns {tree.describe(tree.structure(cotangents))}",
                 where=user_location_text(),
             )
         out: list[Any] = []
@@ -317,7 +317,7 @@ class _Pullback:
         cotangents = tree.leaves_along(structure, cotangent_tree)
         if cotangents is None:
             raise TraceError(
-                f"the bwd rule of {function_name(self.call.function)} gives for argument {position} "
+                f"the bwd rule of {function_name(self.call.function)} returns for argument {position} "
                 f"a cotangent of tree {tree.describe(tree.structure(cotangent_tree))}, "
                 f"expected {tree.describe(structure)}",
                 where=user_location_text(),
@@ -330,7 +330,7 @@ class _Pullback:
             converted = as_value(converted, value.dtype) if converted.weak_type else converted
             if ops.type_of(converted) != ops.type_of(value):
                 raise TraceError(
-                    f"the bwd rule of {function_name(self.call.function)} gives for argument {position} a "
+                    f"the bwd rule of {function_name(self.call.function)} returns for argument {position} a "
                     f"cotangent of type {ops.type_of(converted)}, expected {ops.type_of(value)}",
                     where=user_location_text(),
                 )

@@ -108,18 +108,18 @@ class _System:
         if self.has_aux:
             if not isinstance(solution, (tuple, list)) or len(solution) != 2:
                 raise TraceError(
-                    "custom_linear_solve with has_aux=True: solve must give (solution, aux), it gives "
+                    "custom_linear_solve with has_aux=True: solve must return (solution, aux), it returns "
                     f"{tree.describe(tree.structure(solution))}",
                     where=user_location_text(),
                 )
             solution, aux = solution
-        check_like("what solve gives", "b", solution, self.values, self.structure)
+        check_like("what solve returns", "b", solution, self.values, self.structure)
         extra, self.aux_tree = tree.flatten(aux)
         return [*tree.leaves(solution), *extra]
 
     def _multiplied(self, leaves: Sequence[Any]) -> list[Any]:
         product = self.user_matvec(tree.unflatten(self.structure, leaves))
-        check_like("what matvec gives", "b", product, self.values, self.structure)
+        check_like("what matvec returns", "b", product, self.values, self.structure)
         return tree.leaves(product)
 
     def _after_outer(self, function: Function) -> Function:

@@ -51,14 +51,14 @@ def custom_root(
     def of_guess(leaves: Sequence[Any]) -> Any:
         solution = solve(f, tree.unflatten(structure, leaves))
         root, aux = _pair(solution) if has_aux else (solution, ())
-        check_like("what solve gives", "the guess", root, values, structure)
+        check_like("what solve returns", "the guess", root, values, structure)
         extra, aux_structure = tree.flatten(aux)
         aux_tree[:] = [aux_structure]
         return [*tree.leaves(root), *extra]
 
     def residual(leaves: Sequence[Any]) -> Any:
         residuals = f(tree.unflatten(structure, leaves))
-        check_like("what f gives", "its argument", residuals, values, structure)
+        check_like("what f returns", "its argument", residuals, values, structure)
         return tree.leaves(residuals)
 
     scope = FunctionScope()
@@ -130,7 +130,7 @@ class _Root:
             return tree.unflatten(structure, push(*map(as_value, tree.leaves(x))))
 
         moved = tangent_solve(slope, tree.unflatten(structure, [-t for t in pushed]))
-        check_like("what tangent_solve gives", "the root", moved, self.values, structure)
+        check_like("what tangent_solve returns", "the root", moved, self.values, structure)
         still = [ops.zeros_like(r) for r in results[count:]]
         return [*results, *map(as_value, tree.leaves(moved)), *still]
 
@@ -191,7 +191,7 @@ def captured_by(scope: FunctionScope, functions: Sequence[Function], values: Seq
 def _pair(pair: Any) -> tuple[Any, Any]:
     if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise ArgumentTypeError(
-            f"custom_root with has_aux=True: solve must give (root, aux), it gives "
+            f"custom_root with has_aux=True: solve must return (root, aux), it returns "
             f"{tree.describe(tree.structure(pair))}",
             where=user_location_text(),
         )

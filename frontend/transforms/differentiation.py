@@ -146,9 +146,9 @@ def value_and_grad(
 ) -> Callable[..., Any]:
     """A function that returns f's value and its gradient with respect to the arguments `argnums`/`argnames`.
 
-    f must give one real scalar (with `has_aux`, a pair of one and anything else). All other arguments may be
-    anything and reach f as they are. The gradient has the tree, shapes and dtypes of the argument; a tuple of
-    them when `argnums` is a sequence. `argnums` is 0 unless it is given.
+    f must return one real scalar (with `has_aux`, a pair of one and anything else). All other arguments may
+    be anything and reach f as they are. The gradient has the tree, shapes and dtypes of the argument; a tuple
+    of them when `argnums` is a sequence. `argnums` is 0 unless it is given.
 
     With `argnames` the gradient is a pair: that of `argnums`, and a dict of those by name. Where there is
     none by position (`argnums=()`, or f is called with keywords alone) it is the second of them; for a single
@@ -224,23 +224,23 @@ def _scalar(function: Callable[..., Any], value: Any, holomorphic: bool, has_aux
     if len(results) != 1 or not hasattr(value, "dtype"):
         hint = "pass has_aux=True for (loss, extra results)"
         if isinstance(value, tuple) and len(value) == 2 and not has_aux:
-            hint = "it gives a pair: pass has_aux=True for (loss, extra results)"
+            hint = "it returns a pair: pass has_aux=True for (loss, extra results)"
         raise ArgumentTypeError(
-            f"grad needs a function that gives one scalar, {function_name(function)} gives "
+            f"grad needs a function that returns one scalar, {function_name(function)} returns "
             f"{tree.describe(tree.structure(value))}",
             where=user_location_text(),
             hint=hint,
         )
     if value.ndim != 0:
         raise ArgumentTypeError(
-            f"grad needs a scalar, {function_name(function)} gives {ops.type_of(value)}",
+            f"grad needs a scalar, {function_name(function)} returns {ops.type_of(value)}",
             where=user_location_text(),
             hint="reduce it (.sum(), .mean()), or use jacrev, jacfwd or vjp",
         )
     if value.dtype not in (COMPLEX if holomorphic else FLOATS):
         wanted = "a complex scalar (holomorphic=True)" if holomorphic else "a real float"
         raise DtypeError(
-            f"grad needs {wanted}, {function_name(function)} gives {ops.type_of(value)}",
+            f"grad needs {wanted}, {function_name(function)} returns {ops.type_of(value)}",
             where=user_location_text(),
         )
     return value

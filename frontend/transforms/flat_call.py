@@ -127,7 +127,7 @@ def pair(function: Callable[..., Any], value: Any) -> tuple[Any, Any]:
     """What a function with `has_aux` returns, or an error that says what it returns instead."""
     if not isinstance(value, tuple) or len(value) != 2:
         raise ArgumentTypeError(
-            f"with has_aux=True {function_name(function)} must give a pair (result, aux), it gives "
+            f"with has_aux=True {function_name(function)} must return a pair (result, aux), it returns "
             f"{tree.describe(tree.structure(value))}",
             where=user_location_text(),
         )

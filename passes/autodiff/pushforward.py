@@ -3,8 +3,8 @@
 Input: a pullback `bwd(constants..., cotangents...)`, as `custom_vjp` has it, and the types of its cotangents.
 Output: the function that takes the constants, then, if any of these types is dynamic, values of these types
 as shape operands, then a tangent for each result of the pullback, and returns one tangent of each type.
-Idea: transposing the pullback in its cotangents gives this function. A pullback without transpose rules
-gives a function that says so when it runs: reverse mode never runs it.
+Idea: transposing the pullback in its cotangents yields this function. A pullback without transpose rules
+returns a function that says so when it runs: reverse mode never runs it.
 """
 
 from __future__ import annotations

@@ -141,6 +141,21 @@ def test_ir_shows_the_lines_of_the_user(adze: Adze, model: Path) -> None:
     assert f'{model}":{ADD_LINE}:' in result.stdout
 
 
+def test_remarks_say_which_form_each_loop_gets(adze: Adze, tmp_path: Path) -> None:
+    source = tmp_path / "loops.py"
+    source.write_text(
+        "import adze.numpy as xp\nfrom adze import lax\n\n\ndef f(x):\n"
+        "    y = lax.fori_loop(0, 9, lambda i, x: xp.sort(x) * 2, x)\n"
+        "    return lax.fori_loop(0, 9, lambda i, x: x.at[i].set(x[i - 1]), y)\n"
+        "\n\ndef g(x):\n    return x\n"
+    )
+    lines = adze("ir", f"{source}:f", "--in", "f32[16]", "--remarks").stdout.splitlines()
+    assert lines[0] == f"{source}:6: host: adze.sort has no form in kernels"
+    assert lines[1].startswith(f"{source}:7: kernel: a step takes about ")
+    assert len(lines) == 2
+    assert adze("ir", f"{source}:g", "--in", "f32[16]", "--remarks").stdout == "there is no loop\n"
+
+
 def test_unknown_stage_lists_the_stages(adze: Adze, model: Path) -> None:
     result = adze("ir", f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "--stage", "final")
     assert result.exit_code == 2
@@ -176,7 +191,7 @@ def test_branch_on_a_value_names_the_line_and_the_way_out(adze: Adze, model: Pat
 
 def test_result_that_is_no_array_is_refused(adze: Adze, model: Path) -> None:
     assert refuse(adze, f"{model}:text", "--in", "f32[4]", code=1).startswith(
-        "error: text gives str ('a text') at result, expected an array\n"
+        "error: text returns str ('a text') at result, expected an array\n"
     )
 
 

@@ -114,13 +114,13 @@ def test_passes_are_listed_with_options(adze: Adze) -> None:
     listed = json.loads(adze("opt", "--list-passes", "--json").stdout)
     options = {entry["name"]: entry["options"] for entry in listed}
     assert {"verify", "simplify", "lower", "canonicalize", "cse"} <= options.keys()
-    assert options["lower"] == {"target": "cpu"}
+    assert options["lower"] == {"target": "cpu", "kernels": "on"}
     assert all(entry["description"] for entry in listed)
     descriptions = {entry["name"]: entry["description"] for entry in listed}
     assert descriptions["lower"] == f"A group, the same as {','.join(step.name for step in LOWER)}."
     assert [entry["name"] for entry in listed][: len(PIPELINE)] == [step.name for step in PIPELINE]
     text = adze("opt", "--list-passes").stdout
-    assert "\nlower{target=cpu}  " in text and "\nplan{target=cpu}  " in text
+    assert "\nlower{target=cpu kernels=on}  " in text and "\nplan{target=cpu}  " in text
 
 
 def test_malformed_adze_is_refused_at_the_start(adze: Adze) -> None:

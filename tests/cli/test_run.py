@@ -152,7 +152,7 @@ def test_wrong_number_of_result_files_is_bad_usage(
 ) -> None:
     result = adze("run", program, "--in", x_file, "--in", b_file, "--out", tmp_path / "y.npy")
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: --out: add_row gives 2 results, and 1 file was named\n")
+    assert result.stderr.startswith("error: --out: add_row returns 2 results, and 1 file was named\n")
     assert not (tmp_path / "y.npy").exists()
 
 

@@ -235,8 +235,8 @@ def wrong_by_numpy(mistake: Mistake) -> set[type]:
     """The built-in classes of what NumPy raises."""
     with pytest.raises(Exception) as caught:
         mistake(np, *(np.asarray(a) for a in ARRAYS))
-    found = {c for c in type(caught.value).__mro__ if c.__module__ == "builtins"}
-    return found - {object, BaseException, Exception, LookupError, ArithmeticError, RuntimeError}
+    result = {c for c in type(caught.value).__mro__ if c.__module__ == "builtins"}
+    return result - {object, BaseException, Exception, LookupError, ArithmeticError, RuntimeError}
 
 
 @pytest.mark.parametrize("name", [*MISTAKES, *OF_ELEMENTS])
@@ -279,7 +279,7 @@ OF_TRANSFORMS: dict[str, tuple[type[Exception], Callable[[], Any]]] = {
     "unbound axis name": (NameError, lambda: adze.lax.psum(ARRAYS[0], "i")),
     "jit of no function": (TypeError, lambda: adze.jit(3)),  # type: ignore[call-overload]
     "jit of a str": (TypeError, lambda: adze.jit(anp.sin)("a")),
-    "jit gives a str": (TypeError, lambda: adze.jit(lambda x: "a")(1.0)),
+    "jit returns a str": (TypeError, lambda: adze.jit(lambda x: "a")(1.0)),
     "unhashable static": (ValueError, lambda: adze.jit(anp.sum, static_argnums=1)(ARRAYS[0], [0])),
     "scan changes its carry": (
         TypeError,

@@ -191,12 +191,12 @@ def test_a_trace_that_failed_leaves_no_trace_open() -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda x: {"a": x, "b": "no"}, "lambda gives str ('no') at result['b']"),
+        (lambda x: {"a": x, "b": "no"}, "lambda returns str ('no') at result['b']"),
         (
             lambda x: (x, len),
-            "lambda gives builtin_function_or_method ('<built-in function len>') at result[1]",
+            "lambda returns builtin_function_or_method ('<built-in function len>') at result[1]",
         ),
-        (lambda x: ValueError, "lambda gives type (\"<class 'ValueError'>\") at result"),
+        (lambda x: ValueError, "lambda returns type (\"<class 'ValueError'>\") at result"),
     ],
     ids=["text", "function", "class"],
 )

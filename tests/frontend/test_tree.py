@@ -28,7 +28,7 @@ class Frozen:
 
 
 def as_dicts(value: Any) -> Any:
-    """A tree as a file gives it back: dataclasses as dictionaries of the fields that make them."""
+    """A tree as it comes back from a file: dataclasses as dictionaries of the fields that make them."""
     if dataclasses.is_dataclass(value):
         return {f.name: as_dicts(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init}
     return value

@@ -2,7 +2,7 @@
 
 `loops(seed)` draws a program: what it carries (0-d, empty, of a dynamic size; bool, integers, half, complex)
 and a tree of steps, branches, loops and batches that mix, swap, replace and slice what is carried. A program
-is a function of a library, adze or JAX, and of arrays; `arguments` gives some, `specs` their types with the
+is a function of a library, adze or JAX, and of arrays; `arguments` draws some, `specs` their types with the
 dynamic size left open. Values stay small by construction and conditions look at integers only, so that
 rounding decides nothing.
 """
@@ -206,8 +206,8 @@ class _Run:
         """The state and another one side by side; the first goes on, moved by the second."""
         other = [self.mixed(x, np.float32(0.5)) for x in state]
         pairs = [self.np.stack([a, b]) for a, b in zip(state, other, strict=True)]
-        found = self.library.vmap(lambda *s: inside(0, s))(*pairs)
-        return tuple(self.mixed(x[0], self.number(x[1])) for x in found)
+        results = self.library.vmap(lambda *s: inside(0, s))(*pairs)
+        return tuple(self.mixed(x[0], self.number(x[1])) for x in results)
 
     def step(self, rng: random.Random, state: list[Any], time: Any) -> None:
         """Change one entry of `state`, or let two change places."""

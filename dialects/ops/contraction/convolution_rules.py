@@ -69,7 +69,7 @@ def transposed_kernel(
         low = a.padding[k][0]
         pads.append((low, b.size_difference(b.size_sum(out, window), b.size_sum(image, low + 1))))
     lhs, known, dilation = _padded(b, lhs, lhs_spec[2:], pads, a.lhs_dilation)
-    found = b.conv_general(
+    kernel = b.conv_general(
         lhs,
         cotangent,
         window_strides=a.rhs_dilation,
@@ -82,7 +82,7 @@ def transposed_kernel(
         feature_group_count=a.batch_group_count,
         batch_group_count=a.feature_group_count,
     )
-    return _like(b, found, rhs)
+    return _like(b, kernel, rhs)
 
 
 def batched_convolution(
@@ -101,16 +101,16 @@ def batched_convolution(
         else:
             lhs = merged_batch(b, lhs, lhs_spec[1])
             grouped = replace(attributes, feature_group_count=feature_groups * size)
-        found = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0]), **grouped.keywords)
-        return split_batch(b, found, out_spec[1], size, inner=b.sizes(rhs)[1 + rhs_spec[0]])
+        result = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0]), **grouped.keywords)
+        return split_batch(b, result, out_spec[1], size, inner=b.sizes(rhs)[1 + rhs_spec[0]])
     if batched[0]:
-        found = b.conv_general(merged_batch(b, lhs, lhs_spec[0], batch_groups), rhs, **attributes.keywords)
+        result = b.conv_general(merged_batch(b, lhs, lhs_spec[0], batch_groups), rhs, **attributes.keywords)
         inner = b.size_quotient(b.sizes(lhs)[1 + lhs_spec[0]], batch_groups)
-        return split_batch(b, found, out_spec[0], size, inner=inner)
+        return split_batch(b, result, out_spec[0], size, inner=inner)
     groups = attributes.group_count
-    found = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0], groups), **attributes.keywords)
+    result = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0], groups), **attributes.keywords)
     inner = b.size_quotient(b.sizes(rhs)[1 + rhs_spec[0]], groups)
-    return split_batch(b, found, out_spec[1], size, groups, inner)
+    return split_batch(b, result, out_spec[1], size, groups, inner)
 
 
 def _one_by_one(b: Builder, size: Size, lhs: Value, rhs: Value, attributes: Convolution) -> Value:
@@ -122,7 +122,7 @@ def _one_by_one(b: Builder, size: Size, lhs: Value, rhs: Value, attributes: Conv
     )
     (result,) = b.functions.types_of(one)
     assert isinstance(result, TensorType)
-    (found,) = b.scan(
+    (outputs,) = b.scan(
         lhs,
         rhs,
         body=one,
@@ -132,7 +132,7 @@ def _one_by_one(b: Builder, size: Size, lhs: Value, rhs: Value, attributes: Conv
         reverse=False,
         results=(result.with_shape((size if isinstance(size, int) else None, *result.shape)),),
     )
-    return found
+    return outputs
 
 
 def _exchange_groups(b: Builder, rhs: Value, rhs_spec: Layout, groups: int) -> Value:
@@ -171,9 +171,9 @@ def _padded(
     return x, tuple(known), tuple(remaining)
 
 
-def _like(b: Builder, found: Value, operand: Linear) -> Value:
-    """`found` with the sizes of `operand` stated where they are known and its own are not."""
-    return found if b.tensor_type(found) == operand.type else b.reshape(found, shape=operand.sizes)
+def _like(b: Builder, value: Value, operand: Linear) -> Value:
+    """`value` with the sizes of `operand` stated where they are known and its own are not."""
+    return value if b.tensor_type(value) == operand.type else b.reshape(value, shape=operand.sizes)
 
 
 def _dilated(b: Builder, size: Size, dilation: int) -> Size:

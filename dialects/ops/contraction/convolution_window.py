@@ -68,10 +68,10 @@ def output_size(size: int, kernel: int, stride: int, pads: tuple[int, int], spre
 
 def phases_of(spread: int, dilation: int, low: int, positions: int, taps: int) -> list[Phase]:
     """The phases along one axis of an image whose elements are `spread` apart, `low` after its edge."""
-    found = []
+    phases = []
     for first in range(min(spread, positions)):
         tap = next(t for t in range(spread) if (first + dilation * t - low) % spread == 0)
         places, count = len(range(first, positions, spread)), len(range(tap, taps, spread))
         start = (first + dilation * tap - low) // spread
-        found.append(Phase(first, places, tap, count, start, start + places + dilation * max(count - 1, 0)))
-    return found
+        phases.append(Phase(first, places, tap, count, start, start + places + dilation * max(count - 1, 0)))
+    return phases

@@ -76,6 +76,7 @@ class DotGeneral(Op):
 
     name = "dot_general"
     is_contraction = True
+    is_product = True
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
     record = Product
 
@@ -118,6 +119,19 @@ class DotGeneral(Op):
         depth = prod(operands[0].static_shape[axis] or 1 for axis in Product.of(attributes).contracting[0])
         return 2 * depth * element_count(results[0])
 
+    @classmethod
+    def reuses_operands(cls, arrays: Sequence[TensorType], attributes: Mapping[str, object]) -> bool:
+        """Both operands have free axes: a product with a vector uses each element of the matrix once."""
+        product = Product.of(attributes)
+        return all(
+            any(
+                n != 1
+                for a, n in enumerate(t.shape)
+                if a not in product.contracting[side] + product.batch[side]
+            )
+            for side, t in enumerate(arrays[:2])
+        )
+
     @staticmethod
     def evaluate(x: np.ndarray, y: np.ndarray, *, attributes: Product) -> np.ndarray:
         carried = accumulation_dtype(attributes.dtype)
@@ -148,8 +162,8 @@ class DotGeneral(Op):
                 summed[side] = tuple(order[a] for a in attributes.contracting[side])
         if operands == [x, y]:
             return None
-        found = replace(attributes, contracting=(summed[0], summed[1]))
-        return b.dot_general(operands[0], operands[1], **found.keywords)
+        untransposed = replace(attributes, contracting=(summed[0], summed[1]))
+        return b.dot_general(operands[0], operands[1], **untransposed.keywords)
 
     @staticmethod
     def permuted(
@@ -189,20 +203,20 @@ class DotGeneral(Op):
         # Either may stand on the left; a matrix product's cotangents come out in order one way.
         places = (*mine.batch, *summed, *mine.free)
         if places == tuple(range(len(places))):
-            found = b.dot_general(
+            product = b.dot_general(
                 wide, cotangent, contracting=(its.free, freed), batch=(its.batch, shared), dtype=dtype
             )
         else:
             places = (*mine.batch, *mine.free, *summed)
-            found = b.dot_general(
+            product = b.dot_general(
                 cotangent, wide, contracting=(freed, its.free), batch=(shared, its.batch), dtype=dtype
             )
         order = tuple(places.index(a) for a in range(len(places)))
         if order != tuple(range(len(order))):
-            found = b.transpose(found, permutation=order)
+            product = b.transpose(product, permutation=order)
         if linear.dtype != dtype:
-            found = b.convert(found, dtype=linear.dtype)
-        return [found, None] if side == 0 else [None, found]
+            product = b.convert(product, dtype=linear.dtype)
+        return [product, None] if side == 0 else [None, product]
 
     @staticmethod
     def batch(
@@ -214,14 +228,14 @@ class DotGeneral(Op):
         if all(batched):
             kept = ((0, *kept[0]), (0, *kept[1]))
             return [b.dot_general(x, y, contracting=contracted, batch=kept, dtype=attributes.dtype)], [True]
-        found = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=attributes.dtype)
+        result = b.dot_general(x, y, contracting=contracted, batch=kept, dtype=attributes.dtype)
         place = len(kept[0])
         if batched[1]:
             place += len(operand_axes(b.tensor_type(x).rank, 0, contracted, kept).free)
         if place:
-            rank = b.tensor_type(found).rank
-            found = b.transpose(found, permutation=(place, *(a for a in range(rank) if a != place)))
-        return [found], [True]
+            rank = b.tensor_type(result).rank
+            result = b.transpose(result, permutation=(place, *(a for a in range(rank) if a != place)))
+        return [result], [True]
 
 
 def _moved(rows: Pairs, batched: Sequence[bool]) -> Pairs:

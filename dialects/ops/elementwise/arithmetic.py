@@ -209,7 +209,7 @@ class Rem(Binary):
 class Pow(Binary):
     """``z = x ** y;  dz = y * x ** (y - 1) * dx + log(x) * z * dy``.
 
-    Floats follow C99 (`pow(x, 0) = 1` also for NaN). Integers wrap around; a negative exponent gives 0,
+    Floats follow C99 (`pow(x, 0) = 1` also for NaN). Integers wrap around; a negative exponent results in 0,
     unless the base is 1 or -1.
     """
 

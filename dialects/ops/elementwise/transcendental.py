@@ -278,7 +278,7 @@ def rsqrt_of_square_minus_one(b: Builder, x: Value) -> Value:
 
 
 def _complex_expm1(x: np.ndarray) -> np.ndarray:
-    """NumPy's values, and at infinities, NaN and on the real line those that C99 gives `exp(x) - 1`."""
+    """NumPy's values, and at infinities, NaN and on the real line those of C99 for `exp(x) - 1`."""
     y = np.array(np.expm1(x))
     real = np.expm1(x.real)
     on_line = x.imag == 0

@@ -82,7 +82,7 @@ class DynamicSlice(Op):
         numbers, vectors = _of_each(b, size, own, slice_sizes, starts, batched[1:])
         if vectors is None:
             return [x], [batched[0]]
-        found = b.gather(
+        windows = b.gather(
             x,
             vectors,
             **numbers.batched(x=batched[0], indices=True).of_gather,
@@ -90,7 +90,7 @@ class DynamicSlice(Op):
             mode="clip",
             fill_value=storage(np.zeros((), b.tensor_type(x).dtype)),
         )
-        return [b.reshape(found, shape=(size, *slice_sizes)) if numbers.collapsed else found], [True]
+        return [b.reshape(windows, shape=(size, *slice_sizes)) if numbers.collapsed else windows], [True]
 
 
 class DynamicUpdateSlice(Op):
@@ -134,12 +134,12 @@ class DynamicUpdateSlice(Op):
         """The window is the update's; the operand gets the rest."""
         x, update, *starts = operands
         window = update.sizes if isinstance(update, Linear) else b.sizes(update)
-        found: list[Tangent] = [None] * len(operands)
+        cotangents: list[Tangent] = [None] * len(operands)
         if isinstance(x, Linear):
-            found[0] = b.dynamic_update_slice(cotangent, b.full(0, window, x.dtype), *starts)
+            cotangents[0] = b.dynamic_update_slice(cotangent, b.full(0, window, x.dtype), *starts)
         if isinstance(update, Linear):
-            found[1] = b.dynamic_slice(cotangent, *starts, slice_sizes=window)
-        return found
+            cotangents[1] = b.dynamic_slice(cotangent, *starts, slice_sizes=window)
+        return cotangents
 
     @staticmethod
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool]) -> Batched:
@@ -156,7 +156,7 @@ class DynamicUpdateSlice(Op):
         if numbers.collapsed:
             kept = (n for axis, n in enumerate(window) if axis not in numbers.collapsed)
             update = b.reshape(update, shape=(size, *kept))
-        found = b.scatter(
+        result = b.scatter(
             x,
             vectors,
             update,
@@ -166,7 +166,7 @@ class DynamicUpdateSlice(Op):
             unique_indices=True,
             indices_are_sorted=False,
         )
-        return [found], [True]
+        return [result], [True]
 
 
 def _zero_start(b: Builder, starts: Values) -> list[Value]:

@@ -66,8 +66,8 @@ class Gather(Op):
     """``y[batch, offset] = x[indices[batch] + offset]``: one window of `x` for each index vector.
 
     The dimension numbers are those of `jax.lax.gather`. `clip` moves a window that would leave `x` back
-    inside; `fill` gives `fill_value` for it; `promise_in_bounds` says that there is none (and clips).
-    An empty `x` gives elements in mode `fill` only.
+    inside; `fill` returns `fill_value` for it; `promise_in_bounds` says that there is none (and clips).
+    Of an empty `x`, only mode `fill` returns elements.
     `fill_value` holds the bits of a 0-d array of x's dtype as `types.storage` writes them.
     """
 
@@ -138,7 +138,7 @@ class Gather(Op):
         """Each element of `x` gets the sum of the cotangents of the places where it went."""
         x, indices = operands
         mode, numbers = attributes.mode, attributes.map(x.rank, b.tensor_type(indices).rank)
-        found = b.scatter(
+        scattered = b.scatter(
             b.full(0, x.sizes, x.dtype),
             indices,
             cotangent,
@@ -148,7 +148,7 @@ class Gather(Op):
             unique_indices=False,
             indices_are_sorted=False,
         )
-        return [found, None]
+        return [scattered, None]
 
     @staticmethod
     def batch(
@@ -166,7 +166,7 @@ class Gather(Op):
         slice_sizes = attributes.slice_sizes
         if batched[0]:
             slice_sizes = (1 if batched[1] else size, *slice_sizes)
-        found = b.gather(
+        result = b.gather(
             x,
             indices,
             **numbers.of_gather,
@@ -174,4 +174,4 @@ class Gather(Op):
             mode=attributes.mode,
             fill_value=attributes.fill_value,
         )
-        return [found], [True]
+        return [result], [True]

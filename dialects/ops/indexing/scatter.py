@@ -190,7 +190,7 @@ class Scatter(Op, adds=("functions",)):
         x = x if batched[0] else repeated(b, x, size)
         updates = updates if batched[2] else repeated(b, updates, size)
         own = attributes.map(b.tensor_type(x).rank - 1, b.tensor_type(indices).rank - batched[1])
-        found = b.scatter(
+        result = b.scatter(
             x,
             indices,
             updates,
@@ -200,7 +200,7 @@ class Scatter(Op, adds=("functions",)):
             unique_indices=attributes.unique_indices,
             indices_are_sorted=attributes.indices_are_sorted and not batched[1],
         )
-        return [found], [True]
+        return [result], [True]
 
 
 def _chosen(b: Builder, zeros: Value, indices: Value, updates: Value, attributes: Updates) -> Value | None:
@@ -271,19 +271,19 @@ def _linear_transpose(b: Builder, cotangent: Value, operands: Values, attributes
     """An update gets what lies where it went, an operand everything that was not overwritten."""
     x, indices, updates = operands
     shape = updates.sizes if isinstance(updates, Linear) else b.sizes(updates)
-    found: list[Tangent] = [None, None, None]
+    cotangents: list[Tangent] = [None, None, None]
     if isinstance(x, Linear):
-        found[0] = cotangent
+        cotangents[0] = cotangent
         if attributes.kind == "set":
-            found[0] = attributes.apply(b, "set", cotangent, indices, b.full(0, shape, x.dtype))
+            cotangents[0] = attributes.apply(b, "set", cotangent, indices, b.full(0, shape, x.dtype))
     if isinstance(updates, Linear):
         reached = _read(b, cotangent, indices, updates, attributes)
         if attributes.kind == "set" and not attributes.unique_indices:
             sizes = x.sizes if isinstance(x, Linear) else b.sizes(x)
             lasting = _lasting(b, sizes, indices, shape, attributes)
             reached = b.select(lasting, reached, b.zeros_like(reached))
-        found[2] = reached
-    return found
+        cotangents[2] = reached
+    return cotangents
 
 
 def _lasting(b: Builder, sizes: Shape, indices: Value, shape: Shape, attributes: Updates) -> Value:

@@ -282,7 +282,7 @@ class Concatenate(Movement):
     @staticmethod
     def transpose(b: Builder, cotangent: Value, operands: Values, *, axis: int) -> Cotangents:
         """Each operand's cotangent is its own piece."""
-        found: list[Tangent] = []
+        cotangents: list[Tangent] = []
         first: Size = 0
         shape = b.sizes(cotangent)
         for x in operands:
@@ -291,9 +291,9 @@ class Concatenate(Movement):
             start = tuple(first if k == axis else 0 for k in range(len(shape)))
             limit = tuple(last if k == axis else m for k, m in enumerate(shape))
             piece = b.slice(cotangent, start=start, limit=limit, strides=(1,) * len(shape))
-            found.append(piece if isinstance(x, Linear) else None)
+            cotangents.append(piece if isinstance(x, Linear) else None)
             first = last
-        return found
+        return cotangents
 
     @staticmethod
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, axis: int) -> Batched:

@@ -127,8 +127,8 @@ class Slice(Movement):
         b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Bounds[Size]
     ) -> Batched:
         start, limit, strides = attributes.start, attributes.limit, attributes.strides
-        found = b.slice(operands[0], start=(0, *start), limit=(size, *limit), strides=(1, *strides))
-        return [found], [True]
+        result = b.slice(operands[0], start=(0, *start), limit=(size, *limit), strides=(1, *strides))
+        return [result], [True]
 
 
 class Pad(Movement):

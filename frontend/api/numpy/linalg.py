@@ -1,4 +1,4 @@
-"""Linear algebra under NumPy's names; a matrix that no exception can report gives NaN."""
+"""Linear algebra under NumPy's names; a matrix that no exception can report results in NaN."""
 
 from ..frontend.library.linalg.numpy_names import cholesky as cholesky
 from ..frontend.library.linalg.numpy_names import cond as cond

@@ -46,7 +46,7 @@ def _mapped(computation: Combine, structure: Any) -> Combine:
             v.ndim != 1 or v.dtype != x.dtype for v, x in zip(values, xs, strict=True)
         ):
             raise ShapeError(
-                "the function that reduces must give a scalar of its dtype for each operand, it gives "
+                "the function that reduces must return a scalar of its dtype for each operand, it returns "
                 f"{', '.join(str(ops.type_of(v)) for v in values)} for "
                 f"{', '.join(str(ops.type_of(xp.ravel(x))) for x in xs)}, one axis of which is mapped",
                 where=user_location_text(),

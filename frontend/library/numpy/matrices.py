@@ -195,7 +195,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
     value = asarray_of(a)
     require_rank("fill_diagonal", value, 2)
     if inplace:
-        raise argument_error("fill_diagonal: arrays of adze do not change", "use the array that it gives")
+        raise argument_error("fill_diagonal: arrays of adze do not change", "use the array that it returns")
     if not _static(*value.shape):
         raise argument_error(f"fill_diagonal: the axes of {type_text(value)} must have static sizes")
     shape = value.shape

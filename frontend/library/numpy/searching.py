@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, INT64
+from ....dialects.types import BOOL, INT32, INT64
 from ...tracing.array import Array
 from ...tracing.frames import known_value
 from ...tracing.interpreter import as_weak, ops, wide_of
@@ -18,6 +18,7 @@ from .arguments import (
     count_of,
     full_like,
     normalize_axis,
+    scalar,
     shape_error,
 )
 from .arithmetic import floor_divide, minimum, remainder
@@ -165,17 +166,27 @@ def searchsorted(x1: Any, x2: Any, /, *args: Any, side: str = "left", sorter: An
     size = table.shape[0]
     if not isinstance(size, int):
         return _count_before(table, wanted, side)
-    shape = wanted.shape
-    low = ops.broadcast_in_dim(count_array(0, INT64), shape=shape, dimensions=())
-    step = 1 << max(size.bit_length() - 1, 0)
-    while step and size:  # `low` elements are known to come before; try `step` more
-        candidate = ops.add(low, full_like(low, step))
-        inside = ops.compare(candidate, full_like(low, size), direction="LE")
-        element = take(table, ops.sub(candidate, full_like(low, 1)), axis=0, mode="clip")
-        comes_before = ops.and_(inside, _is_before(element, wanted, side))
-        low = ops.select(comes_before, candidate, low)
+    dtype = INT32 if size < 1 << 30 else INT64
+    low = ops.broadcast_in_dim(count_array(0, dtype), shape=wanted.shape, dimensions=())
+    if size == 0:
+        return ops.convert(low, dtype=INT64)
+    # The table has 2^k - 1 elements for the search: what fills it comes last, and is no place to return.
+    step = 1 << (size.bit_length() - 1)
+    last = scalar(_last_value(table.dtype), table.dtype)
+    filled = ops.pad(table, last, low=(0,), high=(2 * step - 1 - size,), interior=(0,))
+    while step:  # `low` elements are known to come before; try `step` more
+        element = take(filled, ops.add(low, full_like(low, step - 1)), axis=0, mode="clip")
+        more = ops.add(low, full_like(low, step))
+        low = ops.select(_is_before(element, wanted, side), more, low)
         step //= 2
-    return low
+    return ops.convert(ops.min(low, full_like(low, size)), dtype=INT64)
+
+
+def _last_value(dtype: np.dtype[Any]) -> Any:
+    """What comes last in ascending order: NaN, or the largest number."""
+    if dtype == BOOL:
+        return True
+    return np.iinfo(dtype).max if dtype.kind in "iu" else np.nan
 
 
 def _is_before(element: Any, wanted: Any, side: str) -> Any:

@@ -59,7 +59,7 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = INT32) -> Any:
         few = _counted(value, xp.where(is_small, rate, 0.0), sizes)
         many = _by_rejection(value, xp.where(is_small, 1e5, rate), sizes)
         count = xp.where(is_small, few, many)
-    # Neither a negative rate nor NaN has samples; JAX gives -1 there.
+    # Neither a negative rate nor NaN has samples; JAX returns -1 there.
     count = xp.where(rate >= 0, count, -1.0)
     return xp.where(rate == 0, 0.0, count).astype(wanted)
 

@@ -9,10 +9,9 @@ as the first.
 Symptom: a while loop whose body does not use an entry of its state is refused ("region branch point has 4
     operands, but region successor needs 2 inputs"), or its compile crashes or allocates memory without end.
 Seen in: IREE 3.13.
-Smallest: `while_loop(lambda s: sum(s[0]) < 30, lambda s: (s[0] + 1, ones_like(s[1])), (a, b))`.
-Goes when: without the pass `use-loop-state` in `PIPELINE` all seeds of
-    `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
-    `tests/passes/lower/forms/test_loops.py::test_state_that_the_body_does_not_read`.
+Smallest: `while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, zeros_like(s[1])), (0, x))`, `x` of a
+    dynamic size.
+Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_unused_loop_state_is_still_dropped` fails.
 """
 
 from __future__ import annotations

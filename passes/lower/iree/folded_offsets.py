@@ -9,10 +9,10 @@ start or after an iteration is taken for that constant always.
 
 Symptom: a loop over arrays of dynamic sizes reads and writes at wrong offsets: wrong sums, silently.
 Seen in: IREE 3.13.
-Smallest: `%a = util.align %d, %c64` with `%d = arith.subi`, `iter_args(%x = %a)`, `scf.yield %c64`.
-Goes when: without the pass `bound-sizes` in `PIPELINE` all seeds of
-    `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
-    `tests/frontend/control/test_dynamic_loops.py::test_what_a_loop_carries_may_have_several_dynamic_sizes`.
+Smallest: `while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * 2, s[2] + 1), (0, x, x[0]))`, `x` of two
+    dynamic sizes; in IREE's terms `%a = util.align %d, %c64` with `%d = arith.subi`, `iter_args(%x = %a)`,
+    `scf.yield %c64`.
+Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_offsets_are_still_folded` fails.
 """
 
 from __future__ import annotations

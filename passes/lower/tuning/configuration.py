@@ -17,7 +17,7 @@ import numpy as np
 
 from ....dialects.types import COMPLEX, FLOAT32, FLOAT64
 from ....runtime.targets import Target, TargetKind
-from .texts import divisor, lanes, tiles_text
+from .texts import divisor, has_many_registers, lanes, tiles_text
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -28,21 +28,36 @@ LARGE: Final = 1 << 16  # arrays from this size on are rather computed again tha
 SPLIT_FROM: Final = 1 << 14  # a reduction of more elements than this is done in two stages
 ROW: Final = 1024  # the length of the rows that a long vector is split into
 ROW_BYTES: Final = 8192  # how much of a row is reduced at once
-STRIP_BYTES: Final = 1024  # how wide a strip of columns is reduced at once
+STRIP_LEAST: Final = 4  # columns at least that are reduced at once
 SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to gain
 SIDE_BY_SIDE: Final = 64  # rows enough to keep the vector units busy
 RANKED: Final = 2048  # the longest row whose elements are compared each with each
 KERNEL_SORTED: Final = 64  # the longest row that no kernel of our own sorts
 FEW_SELECTED: Final = 2  # up to so many greatest elements are searched for one by one
-UNPACKED_BYTES: Final = 1 << 21  # a right operand up to this size is read without packing
 MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
 ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operands to sizes that tiles divide
-PACKED_FROM: Final = 64  # rows that repay the packing of the right operand
 
 
 def has_kernels(target: Target) -> bool:
     """Whether the target runs kernels of our own (`kernels/`): every CPU does."""
     return target.kind is TargetKind.CPU
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """From which size and for how many rows a right operand is packed, and steps of k in a row then.
+
+    One for targets with 32 vector registers, one for those with 16.
+    """
+
+    from_bytes: int
+    from_rows: int
+    step: int
+
+
+# The stride of the right operand stalls the tiles: sooner with few registers.
+PACKING_32: Final = Packing(1 << 18, 64, 4)
+PACKING_16: Final = Packing(1 << 14, 32, 4)
 
 
 # -- reductions --------------------------------------------------------------------------------
@@ -102,24 +117,40 @@ def _reduction_tiles(
     `along_rows`: the operand's last axis is the last loop; otherwise it is the last one kept.
     """
     width = lanes(target, dtype)
-    limit = (ROW_BYTES if along_rows else STRIP_BYTES) // dtype.itemsize
-    size = sizes[-1] if along_rows else sizes[kept - 1]
+    if not along_rows:
+        return _column_tiles(target, sizes, kept, width)
+    limit = ROW_BYTES // dtype.itemsize
+    size = sizes[-1]
     # Measured: a whole row is reduced 3 to 5 times faster than in IREE's tiles, also where no register
     # divides it (rows of 1000, 1023, 250, 100, 50).
-    is_one_tile = along_rows and width <= size <= limit
+    is_one_tile = width <= size <= limit
     tile = size if is_one_tile else divisor(size, limit, width)
     if tile is None:
         return None
     distribution = [1] * kept + [0] * (len(sizes) - kept)
     parallel = list(distribution)
     steps = [0] * kept + [1] * (len(sizes) - kept)
-    if along_rows:
-        steps[-1] = tile
-        distribution[kept - 1] = min(sizes[kept - 1], 32)
-    else:
-        parallel[kept - 1] = tile
-        distribution[kept - 1] = tile
+    steps[-1] = tile
+    distribution[kept - 1] = min(sizes[kept - 1], 32)
     return tiles_text(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
+
+
+def _column_tiles(target: Target, sizes: Sequence[int], kept: int, width: int) -> str | None:
+    """Tiles of a reduction that keeps the operand's last axis: sums of a strip of columns stay in registers.
+
+    Only a power of two of lanes does: of 40 floats (5 registers of AVX2) LLVM keeps the sums in memory, and
+    takes ten times as long.
+    """
+    strips = (n for n in (8 * width, 4 * width, 2 * width, width, width // 2) if n >= STRIP_LEAST)
+    strip = next((n for n in strips if sizes[kept - 1] % n == 0), None)
+    if strip is None:
+        return None
+    parallel = [1] * (kept - 1) + [strip] + [0] * (len(sizes) - kept)
+    return tiles_text(
+        distribution=parallel,
+        vector_common_parallel=parallel,
+        vector_reduction=[0] * kept + [1] * (len(sizes) - kept),
+    )
 
 
 def scan_block(rows: Size, size: Size) -> int | None:
@@ -223,15 +254,18 @@ def matrix_product(
     rows = next((t for t in _row_tiles(target) if m % t == 0), None)
     if rows is None or n % width or min(m, n, k) == 0:
         return None
+    if n % (2 * width) and not has_many_registers(target) and _is_rounded(m, n, k, width):
+        return None  # to two registers: half a tile would take as long
     columns = 2 * width if n % (2 * width) == 0 else width
     batched = "b" in loops
     ones, zeros = ([1], [0]) if batched else ([], [])
     block_rows = divisor(m, 64 if batched else 128, rows) or rows
-    if n * k * dtype.itemsize > UNPACKED_BYTES and m >= PACKED_FROM:
+    packing = PACKING_32 if has_many_registers(target) else PACKING_16
+    if n * k * dtype.itemsize > packing.from_bytes and m >= packing.from_rows:
         tiles = tiles_text(
             distribution=[*ones, block_rows, divisor(n // columns, 4, 1) or 1, columns, 0],
             vector_common_parallel=[*ones, rows, 1, columns, 0],
-            vector_reduction=[*zeros, 0, 0, 0, 1],
+            vector_reduction=[*zeros, 0, 0, 0, packing.step if k % packing.step == 0 else 1],
         )
         return ProductForm(tiles, panel=columns)
     tiles = tiles_text(
@@ -252,13 +286,24 @@ def rounded_product(
         return None
     width = lanes(target, dtype)
     m, n, k = sizes["m"], sizes["n"], sizes["k"]
-    if min(m, n, k) < width or m * n * k < ROUNDED_FROM:
+    if not _repays_rounding(m, n, k, width):
         return None
     rows = _row_tiles(target)[0]
     has_rows = any(m % t == 0 for t in _row_tiles(target) if t > rows // 2)
     columns = 2 * width if n > 8 * width else width
-    larger = m if has_rows else -(-m // rows) * rows, n if n % width == 0 else -(-n // columns) * columns
+    whole = width if has_many_registers(target) else columns
+    larger = m if has_rows else -(-m // rows) * rows, n if n % whole == 0 else -(-n // columns) * columns
     return None if larger == (m, n) else {**sizes, "m": larger[0], "n": larger[1]}
+
+
+def _repays_rounding(m: int, n: int, k: int, width: int) -> bool:
+    """Whether the product is large enough for copies of the operands to other sizes."""
+    return min(m, n, k) >= width and m * n * k >= ROUNDED_FROM
+
+
+def _is_rounded(m: int, n: int, k: int, width: int) -> bool:
+    """Whether `n` is to be rounded to two registers: it is wide, and the product is large."""
+    return n > 8 * width and _repays_rounding(m, n, k, width)
 
 
 def gathers_rows(target: Target, dtype: np.dtype) -> bool:
@@ -332,5 +377,4 @@ def places_beside(batch: int, places: int) -> int:
 
 def _row_tiles(target: Target) -> tuple[int, ...]:
     """Rows of a register tile, the best first: 32 vector registers hold twice as many as 16."""
-    wide = target.vector_bits >= 512 or target.architecture == "aarch64"
-    return (8, 12, 10, 9, 7, 6, 5, 4, 3, 2) if wide else (4, 6, 5, 3, 2)
+    return (8, 12, 10, 9, 7, 6, 5, 4, 3, 2) if has_many_registers(target) else (4, 6, 5, 3, 2)

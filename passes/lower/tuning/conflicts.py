@@ -32,10 +32,13 @@ def _resolve_block(block: ir.Block) -> None:
     reductions: list[tuple[ir.Operation, frozenset[int]]] = []  # and those that each may share a kernel with
     for operation in block.operations:
         name, operands = operation.operation.name, list(operation.operands)
+        is_reduction = name == "linalg.generic" and "reduction" in str(operation.attributes["iterator_types"])
         before: frozenset[int] = frozenset()
+        if is_reduction:
+            operands = _along_kept_loops(operation, operands)
         if name == "linalg.generic" or name.startswith("tensor."):
             before = before.union(*(upstream.get(v, before) for v in operands))
-        if name == "linalg.generic" and "reduction" in str(operation.attributes["iterator_types"]):
+        if is_reduction:
             if _is_product(operation):
                 before = frozenset()
             else:
@@ -53,6 +56,24 @@ def _resolve_block(block: ir.Block) -> None:
             dropped |= conflicts
         elif "compilation_info" in operation.attributes:
             del operation.attributes["compilation_info"]
+
+
+def _along_kept_loops(reduction: ir.Operation, operands: list[ir.Value]) -> list[ir.Value]:
+    """The operands that a kernel with this reduction may compute itself: those with an axis that it keeps.
+
+    The vector of a product with a matrix is needed whole for each element of the result.
+    """
+    kinds = mlir.ir.ArrayAttr(reduction.attributes["iterator_types"])
+    kept = {loop for loop, kind in enumerate(kinds) if "parallel" in str(kind)}
+    maps = mlir.ir.ArrayAttr(reduction.attributes["indexing_maps"])
+    return [
+        value
+        for value, attribute in zip(operands, maps, strict=True)
+        if any(
+            isinstance(place, mlir.ir.AffineDimExpr) and place.position in kept
+            for place in mlir.ir.AffineMapAttr(attribute).value.results
+        )
+    ]
 
 
 def _is_product(operation: ir.Operation) -> bool:

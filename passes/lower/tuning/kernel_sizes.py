@@ -15,7 +15,7 @@ from math import prod
 from typing import Final
 
 from ....runtime.targets import Target
-from .texts import divisor, tiles_text
+from .texts import divisor, has_many_registers, tiles_text
 
 SMALL: Final = 1 << 12  # below so many elements IREE's own tiles are as good
 REGISTERS: Final = (4, 3, 2, 5, 6, 7)  # registers a step, the best first: enough to hide the latency of one
@@ -24,6 +24,9 @@ LEAST: Final = 1 << 10  # elements that repay a workgroup of their own
 MOST: Final = 1 << 14  # elements of a workgroup, which its core's cache holds
 MOST_OF_LONG: Final = 1 << 12  # the same where the body is long
 LONG: Final = 32  # operations of a body that is long
+
+MOST_ROWS: Final = 32  # rows that a workgroup reduces
+ROW_BYTES: Final = 8192  # how much of a row is reduced at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,11 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
     width = max(target.vector_bits // body.bits, 1)
     if count < SMALL or sizes[-1] < 2 * width:
         return None
+    if has_many_registers(target) and body.operations < LONG:
+        return None  # with masks, and nothing to wait for, IREE's tiles are as good
     step = _step(sizes[-1], width)
+    if step and step % width and has_many_registers(target):
+        step = None  # these have masks
     is_peeled = step is None
     step = step or min(REGISTERS[0], sizes[-1] // width) * width
     budget = _workgroup(count, body)
@@ -56,6 +63,33 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
         distribution=distribution,
         vector_common_parallel=[1] * (len(sizes) - 1) + [step],
         is_peeled=is_peeled,
+    )
+
+
+def row_reduction_tiles(
+    target: Target, sizes: Sequence[int], kept: int, body: KernelBody, *, is_whole: bool
+) -> str | None:
+    """Tiles of a reduction along memory, over loops of which the first `kept` are not summed over.
+
+    A long body does a few registers of a row at once, since a whole row of it would be long code; `is_whole`
+    asks for whole rows, which another op of the kernel goes over again.
+    """
+    size, rows = sizes[-1], sizes[kept - 1]
+    width = max(target.vector_bits // body.bits, 1)
+    if prod(sizes) < SMALL or size < width:
+        return None
+    is_row = size * body.bits <= 8 * ROW_BYTES
+    step = None if is_whole else _step(size, width)
+    if is_row and (step is None or body.operations < LONG):
+        step = size
+    if step is None:
+        return None
+    together = divisor(rows, max(min(prod(sizes[:kept]) // WORKGROUPS, MOST_ROWS), 1), 1) or 1
+    summed = len(sizes) - kept
+    return tiles_text(
+        distribution=[1] * (kept - 1) + [together] + [0] * summed,
+        vector_common_parallel=[1] * kept + [0] * summed,
+        vector_reduction=[0] * kept + [1] * (summed - 1) + [step],
     )
 
 

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
-from ....runtime.targets import TargetKind
+from ....runtime.compile.faults.recomputed_reductions import computes_a_reduction_again
+from ....runtime.targets import Target, TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation, Type, Value
 from ..plan import target_of
-from .kernel_sizes import KernelBody, elementwise_tiles
+from .kernel_sizes import KernelBody, elementwise_tiles, row_reduction_tiles
 
 TILES: Final = "compilation_info"
 AROUND: Final = frozenset(
@@ -48,13 +49,51 @@ class TileKernels(Pass):
         is_changed = False
         with module.context, mlir.ir.Location.unknown():
             for kernel in _kernels(module):
-                root = _elementwise_root(kernel)
-                sizes = root and _loop_sizes(root)
-                tiles = elementwise_tiles(target, sizes, _body(root)) if root and sizes else None
-                if root and tiles:
-                    root.attributes[TILES] = mlir.ir.Attribute.parse(tiles)
-                    is_changed = True
+                is_changed |= _tile(target, kernel)
         return is_changed
+
+
+def _tile(target: Target, kernel: Sequence[Operation]) -> bool:
+    """Give the root of a kernel the first tiles with which IREE computes it right; whether there are some."""
+    generics = [operation for operation in kernel if operation.name == "linalg.generic"]
+    known = AROUND if not any(map(_has_reduction, generics)) else AROUND | {"linalg.fill"}
+    if not generics or any(o.name not in known for o in kernel if o.name != "linalg.generic"):
+        return False
+    if any(TILES in o.attributes or not _runs_along_memory(o) for o in generics):
+        return False
+    reductions = [generic for generic in generics if _has_reduction(generic)]
+    root = reductions[-1] if reductions else generics[-1]
+    for tiles in _reduction_candidates(target, generics, root) if reductions else _candidates(target, root):
+        root.attributes[TILES] = mlir.ir.Attribute.parse(tiles)
+        if len(reductions) < 2 or not computes_a_reduction_again(mlir.ir, list(kernel)):
+            return True
+        del root.attributes[TILES]
+    return False
+
+
+def _candidates(target: Target, root: Operation) -> Iterator[str]:
+    sizes = _loop_sizes(root)
+    tiles = elementwise_tiles(target, sizes, _body(root)) if sizes else None
+    if tiles:
+        yield tiles
+
+
+def _reduction_candidates(target: Target, generics: Sequence[Operation], root: Operation) -> Iterator[str]:
+    """Tiles for a kernel whose last reduction is `root`, the best first."""
+    sizes, kinds = _loop_sizes(root), _is_summed(root)
+    kept = kinds.count(False)
+    if not sizes or not 0 < kept < len(sizes) or any(kinds[:kept]):
+        return
+    if any(_has_reduction(g) and (_loop_sizes(g), _is_summed(g)) != (sizes, kinds) for g in generics):
+        return
+    last = {loops[-1] for _, loops in _access(root) if loops is not None and len(loops) == len(sizes)}
+    body = _body(root)
+    goes_on = any(len(_loop_sizes(g) or sizes) > kept for g in generics[generics.index(root) + 1 :])
+    if last == {len(sizes) - 1}:
+        for is_whole in (False, True):
+            tiles = row_reduction_tiles(target, sizes, kept, body, is_whole=is_whole)
+            if tiles and (is_whole or not goes_on):
+                yield tiles
 
 
 def _kernels(module: mlir.ir.Module) -> Iterator[list[Operation]]:
@@ -70,18 +109,13 @@ def _kernels(module: mlir.ir.Module) -> Iterator[list[Operation]]:
                         yield [child.operation for child in blocks[0].operations]
 
 
-def _elementwise_root(kernel: Sequence[Operation]) -> Operation | None:
-    """The last op of a kernel of elementwise ops that run along memory; None for every other kernel."""
-    generics = [operation for operation in kernel if operation.name == "linalg.generic"]
-    if not generics or any(o.name not in AROUND for o in kernel if o.name != "linalg.generic"):
-        return None
-    if any(TILES in o.attributes or _has_reduction(o) or not _runs_along_memory(o) for o in generics):
-        return None
-    return generics[-1]
-
-
 def _has_reduction(generic: Operation) -> bool:
     return "reduction" in str(generic.attributes["iterator_types"])
+
+
+def _is_summed(generic: Operation) -> list[bool]:
+    """For each loop whether it is a reduction."""
+    return ["reduction" in str(kind) for kind in mlir.ir.ArrayAttr(generic.attributes["iterator_types"])]
 
 
 def _access(generic: Operation) -> Iterator[tuple[Type, list[int] | None]]:

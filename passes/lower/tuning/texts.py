@@ -18,6 +18,11 @@ def lanes(target: Target, dtype: np.dtype) -> int:
     return max(target.vector_bits // (8 * dtype.itemsize), 1)
 
 
+def has_many_registers(target: Target) -> bool:
+    """Whether the target has 32 vector registers; otherwise it has 16."""
+    return target.vector_bits >= 512 or target.architecture == "aarch64"
+
+
 def divisor(size: int, limit: int, multiple: int) -> int | None:
     """The largest divisor of `size` up to `limit` that is a multiple of `multiple`."""
     for candidate in range(min(size, limit) // multiple * multiple, 0, -multiple):

@@ -9,10 +9,10 @@ waits. Each further mention becomes a reference of its own.
 Symptom: a call fails ("indirect buffer reference slot 0 is out range", "binding table slot requires a
     buffer"), or results are read before they are computed.
 Seen in: IREE 3.13.
-Smallest: a loop that carries several arrays of one shape.
-Goes when: without `deduplicated` in `compiler.py` all seeds of
-    `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
-    `tests/passes/lower/forms/test_loops.py::test_values_that_change_places_in_a_loop`.
+Smallest: the value and the gradient of a `switch` of three branches: a scan that stacks rows, a scan of
+    `sin(sin(x))` that saves two stacks of another shape, the identity (`stepped` in the test). With two
+    branches, or without the value, the program runs.
+Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_references_are_still_lost` fails.
 """
 
 from __future__ import annotations

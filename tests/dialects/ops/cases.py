@@ -88,7 +88,7 @@ class Callee:
 
 @dataclass(frozen=True)
 class Case:
-    """One application. `static_only` gives the reason why there is no variant with dynamic dimensions.
+    """One application. `static_only` says why there is no variant with dynamic dimensions.
 
     In the dynamic variant each integer of a `sizes` attribute becomes a size value, except at the
     positions that `fixed_sizes` names for it. `functions` are the other functions of the module that the

@@ -34,7 +34,7 @@ class Function:
 
 
 def evaluated(instance: Instance) -> tuple[Any, ...]:
-    """What the op's `evaluate` rule gives."""
+    """What the op's `evaluate` rule returns."""
     attributes = {
         name: _callable(instance, instance.op.attributes[name].kind, value)
         for name, value in instance.attributes.items()
@@ -52,7 +52,7 @@ def _callable(instance: Instance, kind: str, value: Any) -> Any:
 
 
 def inferred(instance: Instance) -> tuple[ValueType, ...]:
-    """What the op's `infer` rule gives."""
+    """What the op's `infer` rule returns."""
     return instance.op.result_types(instance.types, _static_attributes(instance))
 
 
@@ -147,7 +147,7 @@ def add_function(
     body: Callable[..., Sequence[Any]],
     is_private: bool = False,
 ) -> None:
-    """Append a function whose body is `body(builder, *arguments)`, which gives the results."""
+    """Append a function whose body is `body(builder, *arguments)`, which returns the results."""
     location = mlir.ir.Location.unknown(module.context)
     with module.context, location, mlir.ir.InsertionPoint(module.body):
         written = [codec.write_type(t) for t in types]
@@ -165,9 +165,9 @@ def dynamic_sizes(instance: Instance) -> list[int]:
     """The sizes that the function must be given: size operands, then dynamic entries of attributes."""
     if not instance.dynamic:
         return []
-    found = [a for a in instance.arguments if isinstance(a, int)]
+    results = [a for a in instance.arguments if isinstance(a, int)]
     for name, attribute in instance.op.attributes.items():
         if attribute.kind == "sizes":
             value = instance.attributes[name]
-            found.extend(n for i, n in enumerate(value) if instance.is_dynamic_size(name, i))
-    return found
+            results.extend(n for i, n in enumerate(value) if instance.is_dynamic_size(name, i))
+    return results

@@ -1,6 +1,6 @@
 """Every public function of one or two floats, where its derivatives are taken, and what they are there.
 
-A row names the functions, gives them in mpmath, and lists points. Derivatives are those of mpmath's
+A row names the functions, states them in mpmath, and lists points. Derivatives are those of mpmath's
 differences at high precision, except where the mathematics leaves a choice or has a one-sided limit only:
 `At` says what is expected there and why. Expected are `(f', f'')`, of two arguments
 `(f_x, f_y, f_xx, f_xy, f_yy)`; None is a number that nobody should ask for.
@@ -17,7 +17,7 @@ import mpmath as mp
 INF, NAN = float("inf"), float("nan")
 
 FLAT = "constant on both sides"
-SHARED = "at a tie a maximum or minimum gives half of the tangent to each"
+SHARED = "at a tie a maximum or minimum passes half of the tangent to each"
 POLE = "a pole: one-sided limits of its derivatives"
 EDGE = "the end of the domain: the limit from inside"
 SIGNED_ZERO = "the root of -0.0 is -0.0, one over it -inf, as IEEE 754 has it"
@@ -69,11 +69,11 @@ class Row:
         with mp.workdps(40):
             exact = tuple(mp.mpf(v) / scale for v in point)
             scaled = lambda *x: self.exact(*(v * scale for v in x))  # noqa: E731
-            found = (
+            results = (
                 mp.diff(scaled, *((exact[0], n[0]) if len(n) == 1 else (exact, n))) / scale ** sum(n)
                 for n in orders
             )
-            return tuple(float(mp.re(d)) for d in found)
+            return tuple(float(mp.re(d)) for d in results)
 
 
 def row(

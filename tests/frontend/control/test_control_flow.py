@@ -447,9 +447,9 @@ ORACLE: Final = Frozen(
 
 
 def close(actual: Any, expected: Any, tolerance: float) -> None:
-    found, wanted = adze.tree.leaves(actual), adze.tree.leaves(expected)
-    assert len(found) == len(wanted)
-    for a, b in zip(found, wanted, strict=True):
+    results, wanted = adze.tree.leaves(actual), adze.tree.leaves(expected)
+    assert len(results) == len(wanted)
+    for a, b in zip(results, wanted, strict=True):
         assert np.shape(a) == np.shape(b)
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
 
@@ -544,8 +544,8 @@ def test_a_loop_that_is_not_done_at_its_bound_is_an_error(thorough: bool) -> Non
             with pytest.raises(error) as raised:
                 np.asarray(adze.tree.leaves(run(np.float64(0)))[0])
             assert text in str(raised.value), name
-            found = adze.tree.leaves(run(np.float64(4)))  # one step, then it is done
-            assert np.isfinite(np.asarray(found[0])).all(), name
+            results = adze.tree.leaves(run(np.float64(4)))  # one step, then it is done
+            assert np.isfinite(np.asarray(results[0])).all(), name
 
 
 def test_a_loop_may_be_done_exactly_at_its_bound() -> None:
@@ -557,8 +557,8 @@ def test_derivatives_of_branches_not_taken_poison_nothing() -> None:
     def f(x: Any) -> Any:
         return lax.cond(x > 0, xp.sqrt, lambda v: v * 2, x)
 
-    found = adze.grad(lambda x: xp.sum(adze.vmap(f)(x)))(np.array([0.0, -1.0, 4.0]))
-    close(found, np.array([2.0, 2.0, 0.25]), 1e-12)
+    gradient = adze.grad(lambda x: xp.sum(adze.vmap(f)(x)))(np.array([0.0, -1.0, 4.0]))
+    close(gradient, np.array([2.0, 2.0, 0.25]), 1e-12)
 
 
 @pytest.mark.each_value
@@ -600,10 +600,10 @@ NUMBERS: Final[dict[str, Callable[[Any], Any]]] = {
 
 @pytest.mark.parametrize("name", sorted(NUMBERS))
 def test_a_carry_that_starts_as_a_number_has_one_dtype_evaluated_and_compiled(name: str) -> None:
-    found, expected = NUMBERS[name](xp.asarray(np.float32(1.5))), adze.jit(NUMBERS[name])(np.float32(1.5))
-    pairs = list(zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True))
+    results, expected = NUMBERS[name](xp.asarray(np.float32(1.5))), adze.jit(NUMBERS[name])(np.float32(1.5))
+    pairs = list(zip(adze.tree.leaves(results), adze.tree.leaves(expected), strict=True))
     assert [a.dtype for a, _ in pairs] == [b.dtype for _, b in pairs]
-    close(found, expected, 1e-6)
+    close(results, expected, 1e-6)
 
 
 def test_a_step_that_only_evaluates_may_start_at_a_number() -> None:
@@ -702,12 +702,12 @@ def count_on(x):
 ERRORS: Final = {
     "branch trees": (
         lambda x: lax.cond(x[0] > 0, lambda v: {"a": v, "b": v[0]}, lambda v: {"a": v, "c": v[0]}, x),
-        "the branches of cond differ:\n    true_fun  gives {'a': f32[3], 'b': f32[]}\n"
-        "    false_fun gives {'a': f32[3], 'c': f32[]}\n",
+        "the branches of cond differ:\n    true_fun  returns {'a': f32[3], 'b': f32[]}\n"
+        "    false_fun returns {'a': f32[3], 'c': f32[]}\n",
     ),
     "branch dtypes": (
         lambda x: lax.switch(0, [lambda v: v, lambda v: v.astype("int32")], x),
-        "the branches of switch differ:\n    branches[0] gives f32[3]\n    branches[1] gives i32[3]\n",
+        "the branches of switch differ:\n    branches[0] returns f32[3]\n    branches[1] returns i32[3]\n",
     ),
     "predicate": (
         lambda x: lax.cond(x > 0, lambda v: v, lambda v: v, x),
@@ -719,11 +719,11 @@ ERRORS: Final = {
     ),
     "carry dtype": (
         lambda x: lax.scan(lambda c, v: ((c[0], c[1].astype("float64")), v), (x, x), x),
-        "the carry of scan changes its type: carry[1] is f32[3], lambda gives f64[3]\n",
+        "the carry of scan changes its type: carry[1] is f32[3], lambda returns f64[3]\n",
     ),
     "carry shape": (
         lambda x: lax.scan(lambda c, v: (xp.concatenate([c, c]), v), x, x),
-        "the carry of scan changes its type: carry is f32[3], lambda gives f32[6]\n",
+        "the carry of scan changes its type: carry is f32[3], lambda returns f32[6]\n",
     ),
     "carry tree": (
         lambda x: lax.while_loop(lambda c: c.sum() < 3, lambda c: (c,), x),
@@ -732,39 +732,39 @@ ERRORS: Final = {
     ),
     "carry of a bounded loop": (
         lambda x: lax.while_loop(lambda c: c.sum() < 9, lambda c: c[:2], x, max_steps=3),
-        "the carry of while_loop changes its type: carry is f32[3], body_fun gives f32[2]\n",
+        "the carry of while_loop changes its type: carry is f32[3], body_fun returns f32[2]\n",
     ),
     "number that does not fit": (
         lambda x: lax.fori_loop(0, 3, lambda i, c: i, 0.5),
-        "the carry of fori_loop changes its type: carry is f32[], lambda gives i64[]\n",
+        "the carry of fori_loop changes its type: carry is f32[], lambda returns i64[]\n",
     ),
     "condition": (
         lambda x: lax.while_loop(lambda c: c < 3, lambda c: c, x),
-        "cond_fun of while_loop gives i1[3], expected one 0-d bool\n",
+        "cond_fun of while_loop returns i1[3], expected one 0-d bool\n",
     ),
     "condition dtype": (
         lambda x: lax.while_loop(lambda c: np.float32(1), lambda c: c, x),
-        "cond_fun of while_loop gives f32[], expected one 0-d bool\n",
+        "cond_fun of while_loop returns f32[], expected one 0-d bool\n",
     ),
     "condition that is a number": (
         lambda x: lax.while_loop(lambda c: 1, lambda c: c, x),
-        "cond_fun of while_loop gives i64[], expected one 0-d bool\n",
+        "cond_fun of while_loop returns i64[], expected one 0-d bool\n",
     ),
     "branch that is not taken": (
         lambda x: lax.cond(True, lambda v: v, lambda v: v.astype("int32"), x),
-        "the branches of cond differ:\n    true_fun  gives f32[3]\n    false_fun gives i32[3]\n",
+        "the branches of cond differ:\n    true_fun  returns f32[3]\n    false_fun returns i32[3]\n",
     ),
     "step that never comes": (
         lambda x: lax.while_loop(lambda c: c[0] > 9, lambda c: c[:2], x),
-        "the carry of while_loop changes its type: carry is f32[3], body_fun gives f32[2]\n",
+        "the carry of while_loop changes its type: carry is f32[3], body_fun returns f32[2]\n",
     ),
     "carry of fori_loop": (
         lambda x: lax.fori_loop(0, 3, lambda i, c: c[:2], x),
-        "the carry of fori_loop changes its type: carry is f32[3], lambda gives f32[2]\n",
+        "the carry of fori_loop changes its type: carry is f32[3], lambda returns f32[2]\n",
     ),
     "carry of fori_loop with traced bounds": (
         lambda x: lax.fori_loop(0, x[0].astype("int32"), lambda i, c: c[:2], x),
-        "the carry of fori_loop changes its type: carry[1] is f32[3], body_fun gives f32[2]\n",
+        "the carry of fori_loop changes its type: carry[1] is f32[3], body_fun returns f32[2]\n",
     ),
     "0-d slices of map": (
         lambda x: lax.map(lambda v: v, x[0]),
@@ -784,7 +784,7 @@ ERRORS: Final = {
     ),
     "no pair": (
         lambda x: lax.scan(lambda c, v: c, x, x),
-        "the function of scan must give a pair (carry, y), lambda gives *\n",
+        "the function of scan must return a pair (carry, y), lambda returns *\n",
     ),
     "lengths": (
         lambda x: lax.scan(lambda c, v: (c, v), x, (x, x[:2])),
@@ -824,7 +824,7 @@ ERRORS: Final = {
     "for": (count_on, ', in `for _ in range(x.astype("int32")[0]):`\n'),
 }
 HINTS: Final = {
-    "carry dtype": "hint: convert what the body gives: .astype('float32'), or start with f64[3]",
+    "carry dtype": "hint: convert what the body returns: .astype('float32'), or start with f64[3]",
     "predicate": "hint: reduce it (.all(), .any()), or map over it with adze.vmap",
     "if": "hint: use adze.cond for a branch",
     "while": "hint: use adze.while_loop",
@@ -866,8 +866,8 @@ def test_unroll_says_how_many_steps_a_step_of_the_loop_does(unroll: Any, has_loo
 
     program = adze.trace(sums, V)
     assert ("adze.scan" in program.mlir()) == has_loop
-    for found in (sums(V), adze.vmap(sums)(xp.stack([V, V]))):
-        assert np.asarray(found[0]).ravel()[0] == 3
+    for results in (sums(V), adze.vmap(sums)(xp.stack([V, V]))):
+        assert np.asarray(results[0]).ravel()[0] == 3
     assert lax.fori_loop(0, 3, lambda i, c: c + i, 0, unroll=unroll) == 3
     assert lax.fori_loop(3, 0, lambda i, c: c + i, 7, unroll=unroll) == 7
 

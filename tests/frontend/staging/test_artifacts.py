@@ -24,7 +24,7 @@ class State:
 
 
 def update(state: State, batch: dict[str, Any], rate: Any) -> Any:
-    """One step that takes and gives every kind of tree."""
+    """One step that takes and returns every kind of tree."""
     weight = state.weight - batch["g"] * rate
     return State(weight, state.step + 1), (weight.sum(), [batch["g"], None])
 

@@ -1,6 +1,6 @@
 """Memory that leaves adze stays valid as long as someone can read it, and memory that enters is not aliased.
 
-The CPU allocator gives freed memory to the next result of that size at once, so that a view of freed memory
+The CPU allocator reuses freed memory for the next result of that size at once, so that a view of freed memory
 shows the numbers of a later call.
 """
 

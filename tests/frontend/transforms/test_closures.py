@@ -32,9 +32,9 @@ def test_a_gradient_stands_beside_the_result() -> None:
 def test_a_gradient_of_two_arguments_under_vmap_and_jit() -> None:
     x, y = np.arange(3.0, dtype=np.float32), np.arange(3.0, 6.0, dtype=np.float32)
     transformed = adze.vmap(adze.grad(swapped_product, (0, 1)))
-    for found in (transformed(x, y), adze.jit(transformed)(x, y)):
-        np.testing.assert_array_equal(found[0], x)
-        np.testing.assert_array_equal(found[1], y)
+    for results in (transformed(x, y), adze.jit(transformed)(x, y)):
+        np.testing.assert_array_equal(results[0], x)
+        np.testing.assert_array_equal(results[1], y)
 
 
 def test_one_cotangent_needs_no_tuple() -> None:
@@ -43,7 +43,7 @@ def test_one_cotangent_needs_no_tuple() -> None:
 
 
 def test_a_function_without_a_gradient_beside_its_result_is_an_error() -> None:
-    with pytest.raises(adze.AdzeError, match=r"custom_gradient: .* must give \(result, pullback\), it gives"):
+    with pytest.raises(adze.AdzeError, match=r"custom_gradient: .* must return \(result, pullback\)"):
         adze.custom_gradient(lambda x: x * 2)(1.0)
 
 
@@ -147,7 +147,7 @@ def test_a_forward_rule_whose_result_has_another_tree_is_an_error() -> None:
 
     for result in (lambda x: [x, x], lambda x: ((x,), x)):
         pair.defvjp(lambda x, result=result: (result(x), x), lambda x, g: (x,))
-        with pytest.raises(adze.AdzeError, match="the fwd rule of pair gives a result of tree"):
+        with pytest.raises(adze.AdzeError, match="the fwd rule of pair returns a result of tree"):
             adze.grad(lambda x: pair(x)[1])(1.0)
 
 

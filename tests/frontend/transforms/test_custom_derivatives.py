@@ -153,9 +153,9 @@ def test_trees_go_through_custom_rules() -> None:
         (p,), (dp,) = primals, tangents
         return {"y": p["a"] * p["b"][0]}, {"y": 2 * dp["a"] + 3 * dp["b"][0]}
 
-    found = adze.grad(lambda p: f(p)["y"])({"a": ONE, "b": (ONE,)})
-    same(found["a"], 2)
-    same(found["b"][0], 3)
+    gradient = adze.grad(lambda p: f(p)["y"])({"a": ONE, "b": (ONE,)})
+    same(gradient["a"], 2)
+    same(gradient["b"][0], 3)
 
 
 # -- custom_vjp ------------------------------------------------------------------------------------------
@@ -278,14 +278,15 @@ def test_error_of_a_missing_rule() -> None:
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (lambda p, t: p[0], "the jvp rule of identity must give (result, tangent), it gives *"),
+        (lambda p, t: p[0], "the jvp rule of identity must return (result, tangent), it returns *"),
         (
             lambda p, t: (p[0], (t[0], t[0])),
-            "the jvp rule of identity gives a tangent of tree (*, *) for a result of tree *",
+            "the jvp rule of identity returns a tangent of tree (*, *) for a result of tree *",
         ),
         (
             lambda p, t: (p[0], xp.astype(t[0], xp.float32)),
-            "the jvp rule of identity gives results and tangents of types f64[], f32[], expected twice f64[]",
+            "the jvp rule of identity returns results and tangents of types f64[], f32[], "
+            "expected twice f64[]",
         ),
     ],
 )
@@ -298,26 +299,27 @@ def test_error_of_a_jvp_rule_that_does_not_fit(rule: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("fwd", "bwd", "message"),
     [
-        (lambda x: x, None, "the fwd rule of identity must give (result, residuals), it gives *"),
+        (lambda x: x, None, "the fwd rule of identity must return (result, residuals), it returns *"),
         (
             lambda x: (xp.stack([x, x]), None),
             lambda r, ct: (ct,),
-            "the fwd rule of identity gives results of types f64[2], the function f64[]",
+            "the fwd rule of identity returns results of types f64[2], the function f64[]",
         ),
         (
             lambda x: (x, None),
             lambda r, ct: ct,
-            "the bwd rule of identity must give a tuple of 1 cotangents, one for each argument, it gives *",
+            "the bwd rule of identity must return a tuple of 1 cotangents, one for each argument, "
+            "it returns *",
         ),
         (
             lambda x: (x, None),
             lambda r, ct: ({"x": ct},),
-            "the bwd rule of identity gives for argument 0 a cotangent of tree {'x': *}, expected *",
+            "the bwd rule of identity returns for argument 0 a cotangent of tree {'x': *}, expected *",
         ),
         (
             lambda x: (x, None),
             lambda r, ct: (xp.stack([ct, ct]),),
-            "the bwd rule of identity gives for argument 0 a cotangent of type f64[2], expected f64[]",
+            "the bwd rule of identity returns for argument 0 a cotangent of type f64[2], expected f64[]",
         ),
     ],
 )

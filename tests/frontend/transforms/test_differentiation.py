@@ -215,10 +215,10 @@ def test_jacobian_of_trees_of_matrices() -> None:
         return {"y": p["a"] * p["s"]}
 
     for jacobian in (adze.jacfwd, adze.jacrev):
-        found = jacobian(f)({"a": a, "s": np.float64(2)})["y"]
-        assert found["a"].shape == (2, 3, 2, 3)
-        same(found["a"], 2 * np.eye(6).reshape(2, 3, 2, 3))
-        same(found["s"], a)
+        result = jacobian(f)({"a": a, "s": np.float64(2)})["y"]
+        assert result["a"].shape == (2, 3, 2, 3)
+        same(result["a"], 2 * np.eye(6).reshape(2, 3, 2, 3))
+        same(result["s"], a)
 
 
 def test_hessian_and_its_products() -> None:
@@ -377,7 +377,7 @@ def pair(x: Any) -> Any:
 def test_error_of_a_result_that_is_no_scalar() -> None:
     with pytest.raises(AdzeError) as caught:
         adze.grad(lambda x: x * 2)(X)
-    assert caught.value.message == "grad needs a scalar, lambda gives f64[3]"
+    assert caught.value.message == "grad needs a scalar, lambda returns f64[3]"
     assert caught.value.hint == "reduce it (.sum(), .mean()), or use jacrev, jacfwd or vjp"
     assert caught.value.where is not None and "test_differentiation.py" in caught.value.where
 
@@ -390,12 +390,12 @@ def test_error_of_an_integer_argument() -> None:
 
 
 def test_error_of_an_integer_result() -> None:
-    with pytest.raises(AdzeError, match=r"grad needs a real float, lambda gives i64\[\]"):
+    with pytest.raises(AdzeError, match=r"grad needs a real float, lambda returns i64\[\]"):
         adze.grad(lambda x: xp.sum(xp.astype(x, xp.int32)))(X)
 
 
 def test_error_of_a_complex_result() -> None:
-    with pytest.raises(AdzeError, match="grad needs a real float, exp gives c128"):
+    with pytest.raises(AdzeError, match="grad needs a real float, exp returns c128"):
         adze.grad(xp.exp)(np.complex128(1))
     with pytest.raises(AdzeError, match=r"grad\(holomorphic=True\) needs complex arguments, 'x' is f64"):
         adze.grad(xp.exp, holomorphic=True)(np.float64(1))
@@ -413,13 +413,13 @@ def test_error_of_a_wrong_argnum() -> None:
 def test_error_of_auxiliary_results_without_has_aux() -> None:
     with pytest.raises(AdzeError) as caught:
         adze.grad(pair)(X)
-    assert caught.value.message == "grad needs a function that gives one scalar, pair gives (*, *)"
-    assert caught.value.hint == "it gives a pair: pass has_aux=True for (loss, extra results)"
+    assert caught.value.message == "grad needs a function that returns one scalar, pair returns (*, *)"
+    assert caught.value.hint == "it returns a pair: pass has_aux=True for (loss, extra results)"
 
 
 def test_error_of_has_aux_without_auxiliary_results() -> None:
     with pytest.raises(
-        AdzeError, match=r"with has_aux=True lambda must give a pair \(result, aux\), it gives \*"
+        AdzeError, match=r"with has_aux=True lambda must return a pair \(result, aux\), it returns \*"
     ):
         adze.grad(lambda x: xp.sum(x), has_aux=True)(X)
 

@@ -34,8 +34,8 @@ def down(x: Any, **options: Any) -> Any:
     )
 
 
-def gives(f: Callable[..., Any], expected: Any, *arguments: Any) -> None:
-    """The function, evaluated and compiled, gives `expected`."""
+def check_returns(f: Callable[..., Any], expected: Any, *arguments: Any) -> None:
+    """The function, evaluated and compiled, returns `expected`."""
     for call in (f, adze.jit(f)):
         np.testing.assert_allclose(np.asarray(call(*arguments)), expected, rtol=1e-12)
 
@@ -59,7 +59,7 @@ THROUGH: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("through", THROUGH)
 def test_check_holds_for_elements_that_did_not_choose_its_branch(through: str) -> None:
-    gives(adze.vmap(where_positive(THROUGH[through])), ROOTS, A)
+    check_returns(adze.vmap(where_positive(THROUGH[through])), ROOTS, A)
     stops(adze.vmap(where_positive(THROUGH[through], -2)), "a negative number has no root", A)
 
 
@@ -67,7 +67,7 @@ def test_check_of_a_shared_value_counts_where_any_element_chose_it() -> None:
     def f(x: Any, shared: Any, least: Any) -> Any:
         return adze.vmap(lambda x: adze.cond(x >= least, lambda: root(shared), lambda: x))(x)
 
-    gives(f, A, A, np.float64(-1), np.float64(10))
+    check_returns(f, A, A, np.float64(-1), np.float64(10))
     stops(f, "a negative number has no root", A, np.float64(-1), np.float64(9))
 
 
@@ -76,27 +76,27 @@ def test_checks_in_branches_of_branches() -> None:
         inner = where_positive(lambda x: root(x - limit), least=3)
         return adze.vmap(where_positive(inner))
 
-    gives(f(4), [1, 0, -1, np.sqrt(5)], A)
+    check_returns(f(4), [1, 0, -1, np.sqrt(5)], A)
     stops(f(5), "a negative number has no root", A)
 
 
 def test_batches_of_batches_and_of_dynamic_size() -> None:
     f = where_positive(root)
-    gives(adze.vmap(adze.vmap(f)), ROOTS.reshape(2, 2), A.reshape(2, 2))
+    check_returns(adze.vmap(adze.vmap(f)), ROOTS.reshape(2, 2), A.reshape(2, 2))
     compiled = adze.trace(adze.vmap(f), adze.ShapeDtype(("n",), np.float64)).lower().compile()
     np.testing.assert_allclose(np.asarray(compiled(A)), ROOTS)
 
 
 def test_derivatives_on_both_sides() -> None:
     f, slopes = where_positive(root), np.array([1 / 2, 1 / 4, 1, 1 / 6])
-    gives(adze.vmap(adze.grad(f)), slopes, A)
-    gives(adze.grad(lambda a: xp.sum(adze.vmap(f)(a))), slopes, A)
+    check_returns(adze.vmap(adze.grad(f)), slopes, A)
+    check_returns(adze.grad(lambda a: xp.sum(adze.vmap(f)(a))), slopes, A)
 
 
 def test_loop_that_would_not_end_is_not_entered_for_other_elements() -> None:
     ended = np.where(A >= 0, 0, A)
-    gives(adze.vmap(where_positive(down)), ended, A)
-    gives(adze.vmap(where_positive(lambda x: down(x, max_steps=20))), ended, A)
+    check_returns(adze.vmap(where_positive(down)), ended, A)
+    check_returns(adze.vmap(where_positive(lambda x: down(x, max_steps=20))), ended, A)
     stops(adze.vmap(lambda x: down(x, max_steps=20)), "the condition still holds after max_steps=20", A)
 
 
@@ -108,7 +108,7 @@ def test_loop_checks_no_element_that_is_done() -> None:
 
         return adze.while_loop(lambda s: s <= x, step, xp.zeros_like(x))
 
-    gives(adze.vmap(count), np.abs(A) + 1, np.abs(A))
+    check_returns(adze.vmap(count), np.abs(A) + 1, np.abs(A))
 
 
 def test_loop_in_a_loop_stands_still_for_elements_that_are_done() -> None:
@@ -119,7 +119,7 @@ def test_loop_in_a_loop_stands_still_for_elements_that_are_done() -> None:
             xp.zeros_like(x),
         )
 
-    gives(adze.vmap(outer), [2, 4, 0, 10], A)
+    check_returns(adze.vmap(outer), [2, 4, 0, 10], A)
 
 
 def test_functions_that_stop_nothing_take_no_predicate() -> None:

@@ -41,7 +41,7 @@ def _place(value: Value) -> tuple[object, ...]:
 # -- temporaries -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Offset:
     """An offset as `sign * value + number`; without a value it is the number."""
 
@@ -49,8 +49,14 @@ class _Offset:
     sign: int
     number: int
 
+    def moves_with(self, other: _Offset) -> bool:
+        """Whether the two differ by a known number."""
+        if self.value is None or other.value is None:  # a value of MLIR compares with values alone
+            return self.value is other.value
+        return bool(self.value == other.value) and self.sign == other.sign
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class _Box:
     """A window of a buffer with unit strides: offsets and sizes."""
 
@@ -62,9 +68,13 @@ class _Box:
         """Whether the windows have no element in common: along one axis they are known to be apart."""
         axes = zip(self.offsets, other.offsets, self.sizes, other.sizes, strict=True)
         return any(
-            (a.value, a.sign) == (b.value, b.sign) and (a.number + m <= b.number or b.number + n <= a.number)
-            for a, b, m, n in axes
+            a.moves_with(b) and (a.number + m <= b.number or b.number + n <= a.number) for a, b, m, n in axes
         )
+
+    def is_same(self, other: _Box) -> bool:
+        """Whether the windows are known to be one."""
+        pairs = zip(self.offsets, other.offsets, strict=True)
+        return self.sizes == other.sizes and all(a.moves_with(b) and a.number == b.number for a, b in pairs)
 
 
 def write_directly(module: mlir.ir.Module) -> int:
@@ -91,7 +101,7 @@ def _try_directly(copy: Operation) -> bool:
     operations = [child.operation for child in copy.block.operations]
     first = operations.index(make)
     between = operations[first + 1 : operations.index(copy)]
-    if any(not o.name.startswith(("arith.", *_VIEWS)) for o in between):
+    if any(_touches(operation, where) for operation in between):
         return False
     if not isinstance(target.owner, mlir.ir.Block) and target.owner.operation in between:
         view = target.owner.operation
@@ -101,6 +111,29 @@ def _try_directly(copy: Operation) -> bool:
     make.operands[len(make.operands) - 1] = target
     copy.erase()
     return True
+
+
+def _touches(operation: Operation, where: _Box) -> bool:
+    """Whether an op may read or write the window, as far as is known."""
+    if operation.name.startswith(("arith.", "memref.alloc", *_VIEWS)):
+        return False
+    if operation.name not in ("linalg.generic", "linalg.fill", "memref.copy", "memref.load", "memref.store"):
+        return True
+    captured = [v for r in operation.regions for o in r.blocks[0].operations for v in o.operation.operands]
+    return not all(_is_apart(v, where) for v in (*operation.operands, *captured) if _is_memref(v))
+
+
+def _is_apart(value: Value, where: _Box) -> bool:
+    """Whether a view is known to have no element of the window."""
+    base = _base(value)
+    if not _is_own(base):
+        return False
+    box = _box(value)
+    return base != where.base or (box is not None and box.is_apart_from(where))
+
+
+def _is_memref(value: Value) -> bool:
+    return isinstance(value.type, mlir.ir.MemRefType)
 
 
 def _is_one_of(value: Value, operations: list[Operation]) -> bool:
@@ -136,7 +169,7 @@ def _may_write(make: Operation, where: _Box) -> bool:
             box = _box(value)
             if box is None:
                 return False
-            is_same = (box.offsets, box.sizes, map_) == (where.offsets, where.sizes, maps[-1])
+            is_same = map_ == maps[-1] and box.is_same(where)
             if not is_same and not box.is_apart_from(where):
                 return False
     captured = [v for child in make.regions[0].blocks[0].operations for v in child.operation.operands]

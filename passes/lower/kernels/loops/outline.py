@@ -1,8 +1,8 @@
 """A loop outlined: a module of its own, whose function takes what the loop uses and returns its results.
 
 Input: an `adze.scan` or `adze.while` of a function of a module. Output: a new module with `@kernel` and the
-functions that the loop refers to. Splats, single numbers and even steps among the operands go along as
-constants: the code of the kernel is the better for them. Results that nothing uses are not returned.
+functions that the loop refers to. Splats, single numbers and even steps among the operands go along: the
+code of the kernel is the better for them. Results that nothing uses are not returned.
 """
 
 from __future__ import annotations
@@ -14,15 +14,20 @@ from typing import Final
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
 from .....dialects.dialect import BY_NAME
 from .....dialects.ops.constants import Constant, Iota
-from .....dialects.ops.shape.rearrange import BroadcastInDim
+from .....dialects.ops.elementwise.family import Elementwise
+from .....dialects.ops.shape.rearrange import BroadcastInDim, Reshape
+from .....dialects.ops.shape.slicing import Slice
 from .....dialects.registration import registered_dialect
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, referenced
 
 KERNEL: Final = "kernel"
+DEEPEST: Final = 8  # ops on single numbers in a row that go along
+MOST_SOURCES: Final = 4  # of one number
 
 
 @dataclass(frozen=True)
@@ -38,8 +43,7 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
     """Outline `loop`, an op of a function of `module`, which stays as it is."""
     ir = mlir.ir
     registered_dialect()
-    constants = [v for v in dict.fromkeys(loop.operands) if _goes_along(v, reader)]
-    operands = tuple(dict.fromkeys(v for v in loop.operands if v not in constants))
+    operands = tuple(dict.fromkeys(_passed(loop, reader)))
     used = tuple(k for k, result in enumerate(loop.results) if next(iter(result.uses), None) is not None)
     with module.context, ir.Location.unknown():
         outlined = ir.Module.create()
@@ -52,13 +56,19 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
                 by_symbol[symbol].operation.clone()
         with ir.InsertionPoint(block):
             inside = dict(zip(operands, block.arguments, strict=True))
-            for value in constants:
-                inside[value] = _repeated(value)
+            values = [_repeated(value, inside) for value in loop.operands]
             copy = loop.clone().operation
-            for position, value in enumerate(list(loop.operands)):
-                copy.operands[position] = inside[value]
+            for position, value in enumerate(values):
+                copy.operands[position] = value
             mlir.func.ReturnOp([copy.results[k] for k in used])
     return Outlined(outlined, operands, used)
+
+
+def _passed(loop: Operation, reader: Reader) -> Iterator[Value]:
+    """The values that the kernel of a loop is called with, some of them twice."""
+    for value in loop.operands:
+        sources = _sources(value, reader)
+        yield from [value] if sources is None else sources
 
 
 def _needed(loop: Operation, by_symbol: dict[str, Operation], reader: Reader) -> list[str]:
@@ -82,27 +92,46 @@ def _references(operation: Operation, reader: Reader) -> Iterator[str]:
         yield from referenced(application)
 
 
-def _repeated(value: Value) -> Value:
-    """A constant that goes along, again at the ambient insertion point."""
-    operation = value.owner.operation
-    operands = [_repeated(v) for v in operation.operands]
-    copy = operation.clone().operation
-    for position, operand in enumerate(operands):
-        copy.operands[position] = operand
-    return copy.results[0]
+def _repeated(value: Value, inside: dict[Value, Value]) -> Value:
+    """`value` computed again at the ambient insertion point, where it is not there yet."""
+    if value not in inside:
+        operation = value.owner.operation
+        operands = [_repeated(v, inside) for v in operation.operands]
+        copy = operation.clone().operation
+        for position, operand in enumerate(operands):
+            copy.operands[position] = operand
+        inside[value] = copy.results[0]
+    return inside[value]
 
 
-def _goes_along(value: Value, reader: Reader) -> bool:
-    """Whether a value is a constant that code is better than a buffer for."""
-    if isinstance(value.owner, mlir.ir.Block):
-        return False
+def _sources(value: Value, reader: Reader, depth: int = 0) -> list[Value] | None:
+    """What `value` is computed from inside of the kernel; None where it is passed to it.
+
+    Constants that code is better for than a buffer go along, and so do a few ops on single numbers: each
+    would be a dispatch of its own on the host.
+    """
+    if isinstance(value.owner, mlir.ir.Block) or depth > DEEPEST:
+        return None
     application = reader.read(value.owner.operation)
     if application is None:
-        return False
+        return None
+    if application.op in (Constant, Iota):
+        return [] if _is_code(value, application) else None
     if application.op is BroadcastInDim:
-        return _goes_along(application.operands[0], reader) and not application.operands[0].type.shape
-    if application.op not in (Constant, Iota):
-        return False
+        (operand,) = application.operands
+        return _sources(operand, reader, depth + 1) if not operand.type.shape else None
+    is_single = all(n == 1 for n in value.type.shape)
+    if not is_single or not issubclass(application.op, (Elementwise, Slice, Reshape)):
+        return None
+    sources: list[Value] = []
+    for operand in application.operands:
+        more = _sources(operand, reader, depth + 1)
+        sources += [operand] if more is None else more
+    return sources if len(set(sources)) <= MOST_SOURCES else None
+
+
+def _is_code(value: Value, application: Application) -> bool:
+    """Whether a constant is a splat, a single number or even steps."""
     if application.op is Iota:
         return len(value.type.shape) == 1
     array = np.asarray(Constant.evaluate(**application.attributes))

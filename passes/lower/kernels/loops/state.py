@@ -69,7 +69,7 @@ def _write_carried(block: Block, carried: Sequence[Value | None], through_copies
         root = root_of(value)
         if root != argument:
             moved.append(position)
-            if through_copies or root in carried:
+            if through_copies or any(other is not None and root == other for other in carried):
                 with mlir.ir.InsertionPoint(end):
                     end.operands[position] = _copied(value)
     for position in moved:

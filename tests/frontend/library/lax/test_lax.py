@@ -1,6 +1,6 @@
 """`adze.lax` beside `jax.lax`: one call, two modules, the same results; every name is called.
 
-Each row is a function of the module. What adze gives eagerly must be what JAX gives (values, shapes,
+Each row is a function of the module. What adze returns eagerly must be what JAX returns (values, shapes,
 dtypes), and the row must trace to the same types. That compiled ops agree is `tests/dialects/ops`' business.
 """
 
@@ -247,8 +247,8 @@ def leaves(tree: Any) -> list[Any]:
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ROWS)
 def test_a_call_gives_what_jax_gives(name: str) -> None:
-    found, wanted = ROWS[name](adze.lax), ROWS[name](jax.lax)
-    for ours, theirs in zip(leaves(found), leaves(wanted), strict=True):
+    results, wanted = ROWS[name](adze.lax), ROWS[name](jax.lax)
+    for ours, theirs in zip(leaves(results), leaves(wanted), strict=True):
         assert ours.shape == theirs.shape
         np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=2e-5, atol=2e-5)
         if name not in WIDER:
@@ -262,7 +262,7 @@ WIDER = {"conv_dimension_numbers"}
 @pytest.mark.parametrize("name", ROWS)
 def test_a_call_traces_to_the_types_it_evaluates_to(name: str) -> None:
     if name == "conv_dimension_numbers":
-        pytest.skip("gives no arrays")
+        pytest.skip("returns no arrays")
     traced = adze.trace(lambda: ROWS[name](adze.lax))
     eager = leaves(ROWS[name](adze.lax))
     assert [(t.shape, t.dtype) for t in traced.program.result_types] == [(e.shape, e.dtype) for e in eager]

@@ -1,4 +1,4 @@
-"""Functions of whole arrays give what NumPy gives, dtypes exact, outside a trace and traced."""
+"""Functions of whole arrays return what NumPy returns, dtypes exact, outside a trace and traced."""
 
 import warnings
 

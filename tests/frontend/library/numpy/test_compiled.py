@@ -1,4 +1,4 @@
-"""Selected calls compiled give what NumPy gives: few modules of many calls, since each compile costs."""
+"""Selected calls compiled return what NumPy returns: few modules of many calls, since each compile costs."""
 
 import zlib
 from functools import partial

@@ -1,4 +1,4 @@
-"""Elementwise functions give what NumPy gives, dtypes exact, outside a trace and traced."""
+"""Elementwise functions return what NumPy returns, dtypes exact, outside a trace and traced."""
 
 from typing import Any
 

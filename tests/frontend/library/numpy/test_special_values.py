@@ -1,6 +1,6 @@
-"""Compiled code gives what NumPy gives at zeros, infinities, NaN and the ends of the range.
+"""Compiled code computes what NumPy computes at zeros, infinities, NaN and the ends of the range.
 
-Subnormal numbers are the documented exception: IREE's processor code takes and gives zeros in their place.
+Subnormal numbers are the documented exception: IREE's processor code takes and returns zeros in their place.
 Of complex results the sign of a zero, and the sign of a part beside a NaN, are left open, as C99 leaves most.
 """
 
@@ -59,7 +59,7 @@ def is_tiny(x: np.ndarray) -> np.ndarray:
 
 
 def is_cancelled(expected: np.ndarray, actual: np.ndarray, given: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Where one way gives zero, and the other what is left of numbers up to 1 that cancel."""
+    """Where one way results in zero, and the other what is left of numbers up to 1 that cancel."""
     if expected.dtype.kind != "f":
         return np.zeros(expected.shape, bool)
     size = np.minimum(1, np.max([np.abs(x).astype(np.float64) for x in given], axis=0))
@@ -95,8 +95,8 @@ def check(functions: dict[str, Callable[..., Any]], arguments: dict[str, tuple[n
         for x in given:
             same |= is_tiny(x)
         wrong = np.flatnonzero(~same)[:5]
-        found = [(*(str(x[k]) for x in given), str(expected[k]), str(actual[k])) for k in wrong]
-        assert same.all(), f"{name}: (arguments, eager, compiled) {found}"
+        results = [(*(str(x[k]) for x in given), str(expected[k]), str(actual[k])) for k in wrong]
+        assert same.all(), f"{name}: (arguments, eager, compiled) {results}"
 
 
 # One program a dtype: float32 has everything, the others what is code of their own.
@@ -163,8 +163,8 @@ def test_complex_functions_agree_at_special_values(dtype: Any, names: tuple[str,
     ],
 )
 def test_complex_functions_at_infinity_are_those_of_c99(name: str, z: complex, expected: complex) -> None:
-    found = np.asarray(getattr(anp, name)(np.array([z])))
-    assert agree(np.array([expected]), found, 1e-12).all(), found
+    result = np.asarray(getattr(anp, name)(np.array([z])))
+    assert agree(np.array([expected]), result, 1e-12).all(), result
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -1,4 +1,4 @@
-"""Keys: what they are made of, how they split, and that each way of running gives the same bits."""
+"""Keys: what they are made of, how they split, and that each way of running yields the same bits."""
 
 from __future__ import annotations
 

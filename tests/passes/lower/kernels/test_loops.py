@@ -11,8 +11,13 @@ import pytest
 import adze
 from adze import lax
 from adze import numpy as xp
+from adze.frontend.staging import stages
+from adze.runtime.compile.compiler import CompileOptions
+from adze.runtime.errors import CompileError
 
-from .loops import GROUPS, Loop, floats
+from ....random_programs import random_program, seeds
+from ....random_programs.of_loops import ADZE
+from .loops import GROUPS, Loop, floats, shifted
 
 TOLERANCES = {"float16": 2e-2, "bfloat16": 6e-2, "float32": 2e-5, "complex64": 2e-5}
 
@@ -28,8 +33,8 @@ def arguments_of(loops: Sequence[Loop]) -> list[Any]:
     return [tuple(given) for _, given in loops]
 
 
-def same(found: Any, expected: Any, what: str) -> None:
-    for a, b in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+def same(actual: Any, expected: Any, what: str) -> None:
+    for a, b in zip(adze.tree.leaves(actual), adze.tree.leaves(expected), strict=True):
         a, b = np.asarray(a), np.asarray(b)
         assert (a.shape, a.dtype) == (b.shape, b.dtype), what
         if a.dtype.kind in "biu":
@@ -55,8 +60,8 @@ def test_kernels_compute_what_is_evaluated(group: str, monkeypatch: pytest.Monke
     assert decisions(traced) == ["kernel"] * len(loops)
     compiled = traced.lower().compile()
     given = arguments_of(loops)
-    found = compiled(given)
-    for (loop, arguments), got in zip(loops, found, strict=True):
+    result = compiled(given)
+    for (loop, arguments), got in zip(loops, result, strict=True):
         if loop.__name__ == "many_steps":  # too many for the evaluator
             want: Any = arguments[0]
             with np.errstate(over="ignore"):
@@ -79,8 +84,8 @@ def test_kernels_compute_what_the_host_computes(group: str, monkeypatch: pytest.
         traced = adze.trace(program(loops), arguments_of(loops))
         assert set(decisions(traced)) == {"kernel" if switch == "on" else "host"}
         results.append(traced.lower().compile()(arguments_of(loops)))
-    for (loop, _), found, expected in zip(loops, *results, strict=True):
-        same(found, expected, loop.__name__)
+    for (loop, _), result, expected in zip(loops, *results, strict=True):
+        same(result, expected, loop.__name__)
 
 
 def test_derivatives_and_batches_are_kernels_too() -> None:
@@ -135,3 +140,49 @@ def test_an_inner_loop_is_a_kernel_where_the_outer_one_is_not() -> None:
     traced = adze.trace(f, x)
     assert sorted(decisions(traced)) == ["host", "kernel"]
     same(traced.lower().compile()(x), f(x), "inner")
+
+
+def test_a_program_that_iree_refuses_with_kernels_has_host_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = stages.compile_program
+
+    def refuses_kernels(produce: Any, *rest: Any, **options: Any) -> Any:
+        if b"kernel_loop" in produce((), CompileOptions()):
+            raise CompileError("no kernels today")
+        return real(produce, *rest, **options)
+
+    monkeypatch.setattr(stages, "compile_program", refuses_kernels)
+    x = floats(4)
+    compiled = adze.trace(shifted, x).lower().compile(cache=False)
+    same(compiled(x), shifted(x), "shifted")
+
+
+@pytest.mark.parametrize("seed", seeds(2, 24))
+def test_random_loops_compute_what_is_evaluated(seed: int) -> None:
+    drawn = [random_program((1 << 20) + 40 + 2 * seed + k, "loops") for k in (0, 1)]
+
+    def everything(*groups: Any) -> Any:
+        return [program(ADZE, *group) for program, group in zip(drawn, groups, strict=True)]
+
+    given = [tuple(program.arguments(0)) for program in drawn]
+    found = adze.trace(everything, *given).lower().compile()(*given)
+    for program, arguments, got in zip(drawn, given, found, strict=True):
+        for a, b in zip(adze.tree.leaves(got), adze.tree.leaves(program(ADZE, *arguments)), strict=True):
+            a, b = np.asarray(a), np.asarray(b)
+            tolerance = {"float16": 2e-2, "float32": 5e-5, "complex64": 5e-5}.get(a.dtype.name, 1e-6)
+            np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance, err_msg=str(program))
+
+
+def test_a_carry_that_only_the_condition_uses() -> None:
+    def newton(x: Any) -> Any:
+        def going_on(state: Any) -> Any:
+            return (xp.max(xp.abs(state[1])) > 1e-6) & (state[2] < 100)
+
+        def step(state: Any) -> Any:
+            r, _, count = state
+            move = (r * r * r - x) / (3 * r * r)
+            return r - move, move, count + 1
+
+        return lax.while_loop(going_on, step, (xp.ones_like(x), xp.ones_like(x), np.int32(0)))[0]
+
+    x = abs(floats(6)) + 1
+    same(adze.trace(newton, x).lower().compile()(x), newton(x), "newton")

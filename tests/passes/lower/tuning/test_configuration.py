@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,11 @@ def test_rows_are_reduced_whole_and_columns_in_wide_strips() -> None:
     rows = configuration.reduction(AVX512, (2048, 2048), (1,), FLOAT32)
     columns = configuration.reduction(AVX512, (2048, 2048), (0,), FLOAT32)
     assert rows is not None and "vector_reduction = [0, 2048]" in rows
-    assert columns is not None and "vector_common_parallel = [256, 0]" in columns
-    assert "distribution = [256, 0]" in columns
+    assert columns is not None and "vector_common_parallel = [128, 0]" in columns
+    assert "distribution = [128, 0]" in columns
+    for target in (AVX2, AVX512):  # of 1000 columns 8 at once: sums of 40 or 200 do not stay in registers
+        columns = configuration.reduction(target, (1000, 1000), (0,), FLOAT32)
+        assert columns is not None and "vector_common_parallel = [8, 0]" in columns
     ragged = configuration.reduction(AVX512, (2048, 1000), (1,), FLOAT32)
     assert ragged is not None and "vector_reduction = [0, 1000]" in ragged
 
@@ -73,15 +77,40 @@ def test_reductions_that_are_left_to_iree(target: Any, shape: tuple[Any, ...], a
     ],
 )
 def test_register_tiles_follow_the_registers_of_the_target(target: Any, dtype: np.dtype, tile: str) -> None:
-    form = configuration.matrix_product(target, square(512), "kn", MATMUL, dtype)
+    form = configuration.matrix_product(target, {**square(512), "m": 16}, "kn", MATMUL, dtype)
     assert form is not None and f"vector_common_parallel = {tile}" in form.tiles
 
 
 def test_right_operands_are_transposed_or_cut_into_panels() -> None:
-    small = configuration.matrix_product(AVX512, square(512), "nk", MATMUL, FLOAT32)
-    large = configuration.matrix_product(AVX512, square(1024), "nk", MATMUL, FLOAT32)
-    assert small is not None and small.transpose and small.panel is None
-    assert large is not None and large.panel == 32
+    for target, size, panel in ((AVX512, 160, 32), (AVX2, 48, 16)):
+        small = configuration.matrix_product(target, square(size), "nk", MATMUL, FLOAT32)
+        large = configuration.matrix_product(target, square(4 * size), "nk", MATMUL, FLOAT32)
+        assert small is not None and small.transpose and small.panel is None
+        assert large is not None and large.panel == panel
+        assert "vector_reduction = [0, 0, 0, 4]" in large.tiles  # k unrolled
+
+
+def test_wide_products_are_rounded_to_two_registers() -> None:
+    sizes = {"b": 1, "m": 200, "n": 200, "k": 200}
+    assert configuration.matrix_product(AVX2, sizes, "kn", MATMUL, FLOAT32) is None
+    larger = configuration.rounded_product(AVX2, sizes, MATMUL, FLOAT32)
+    assert larger is not None and larger["n"] == 208
+    tiny = {**sizes, "m": 8, "k": 8}  # whose copies would not repay
+    assert configuration.rounded_product(AVX2, tiny, MATMUL, FLOAT32) is None
+    assert configuration.matrix_product(AVX2, tiny, "kn", MATMUL, FLOAT32) is not None
+
+
+def test_products_with_vectors_one_after_another_keep_their_tiles() -> None:
+    """The vector of each is needed whole for every element of its result, so they never share a kernel."""
+
+    def chain(b: Any, x: Any, y: Any) -> list[Any]:
+        for _ in range(2):
+            x = b.dot_general(x, y, contracting=((0,), (0,)), batch=((), ()), dtype=FLOAT32)
+        return [x]
+
+    module, _ = build({"main": (chain, (f32(256), f32(256, 256)))})
+    lower(module, AVX2)
+    assert len(re.findall(r"attrs =\s+\{compilation_info", str(module))) == 2
 
 
 def test_products_that_are_left_to_iree() -> None:
