@@ -1,6 +1,7 @@
 """The time of a small call: a jitted add of two arrays of four float32, in adze and in JAX.
 
-Output: microseconds per call, for arrays on the device, for NumPy inputs, and for NumPy inputs and result.
+Output: microseconds per call, for arrays on the device, for NumPy inputs, for NumPy inputs and result, and
+for a tree of nine arrays as argument, with one array or such a tree as result.
 One process measures all candidates in interleaved rounds, and the fastest burst counts.
 
     python benchmarks/call_overhead.py --rounds 30
@@ -20,7 +21,7 @@ from rich.table import Table
 
 LEFT = np.arange(4, dtype=np.float32)
 RIGHT = np.ones(4, np.float32)
-WAYS = ("device arrays", "NumPy in", "NumPy in and out")
+WAYS = ("device arrays", "NumPy in", "NumPy in and out", "tree to array", "tree to tree")
 
 
 def main() -> int:
@@ -52,10 +53,21 @@ def calls_of(peer: Peer) -> dict[str, Callable[[], Any]]:
     add = peer.compile(lambda a, b: a + b)
     wait = peer.wait
     left, right = peer.place(LEFT), peer.place(RIGHT)
+    tree = {"a": [left, right, left], "b": {"w": right, "b": right}, "c": (right, right, [right, right])}
+    first = peer.compile(lambda t: t["a"][0] + 1)
+    every = peer.compile(
+        lambda t: {
+            "a": [x + 1 for x in t["a"]],
+            "b": {name: x + 1 for name, x in t["b"].items()},
+            "c": (t["c"][0] + 1, t["c"][1] + 1, [x + 1 for x in t["c"][2]]),
+        }
+    )
     ways = (
         lambda: wait(add(left, right)),
         lambda: wait(add(LEFT, RIGHT)),
         lambda: np.asarray(add(LEFT, RIGHT)),
+        lambda: wait(first(tree)),
+        lambda: wait(every(tree)["a"][0]),
     )
     for way in ways:
         if np.asarray(way()).tolist() != [1.0, 2.0, 3.0, 4.0]:

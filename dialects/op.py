@@ -167,7 +167,8 @@ class Op:
     `batch(b, size, operands, batched, engine, **attributes)`.
     """
 
-    # The hooks: what a class body may state. `HOOKS` has the names annotated here, and `flops`.
+    # The hooks: what a class body may state. `HOOKS` has the names annotated here, and those of the
+    # methods `flops` and `reuses_operands`.
 
     name: ClassVar[str]
     operands: ClassVar[tuple[Operand, ...]] = ()
@@ -180,6 +181,8 @@ class Op:
     has_effect: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
     is_contraction: ClassVar[bool] = False
+    is_product: ClassVar[bool] = False
+    """Whether it multiplies matrices, where it uses elements of both operands more than once."""
     element_cost: ClassVar[int] = 1
     is_aligned: ClassVar[bool] = False
     """Whether axes of operands at one place have one size, but for an `axis` that the op names."""
@@ -259,6 +262,14 @@ class Op:
         return max(map(element_count, (*operands, *results)))
 
     @classmethod
+    def reuses_operands(cls, arrays: Sequence[TensorType], attributes: Mapping[str, Any]) -> bool:
+        """Whether elements of operands are used many times, so that arithmetic takes the time, not memory.
+
+        `arrays` are the types of the operands, then of the results.
+        """
+        return False
+
+    @classmethod
     def _require_hooks(cls) -> None:
         """Raise `TypeError` where the class body states a public name that nothing would ever ask for."""
         known = HOOKS | cls.added
@@ -324,7 +335,7 @@ class Op:
 
 
 _DERIVED: Final = frozenset({"size_attributes", "refers_to_functions", "added"})
-HOOKS: Final[frozenset[str]] = frozenset(Op.__annotations__) - _DERIVED | {"flops"}
+HOOKS: Final[frozenset[str]] = frozenset(Op.__annotations__) - _DERIVED | {"flops", "reuses_operands"}
 """Every name that the class body of an op may state."""
 
 

@@ -44,6 +44,7 @@ class Settings:
     device: str | None
     loop_kernels: bool
     verify: bool
+    first_call: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,12 @@ def _parse_text(name: str, text: str) -> str:
     return text
 
 
+def _parse_first_call(name: str, text: str) -> str:
+    if text not in ("compile", "evaluate"):
+        raise SettingError(f"{name} is {text!r}: expected compile or evaluate")
+    return text
+
+
 VARIABLES: Final[dict[str, _Variable]] = {
     "ADZE_CACHE": _Variable("cache", "use the persistent compile cache", lambda: True, _parse_switch),
     "ADZE_CACHE_DIR": _Variable(
@@ -152,6 +159,12 @@ VARIABLES: Final[dict[str, _Variable]] = {
     ),
     "ADZE_LOOP_KERNELS": _Variable(
         "loop_kernels", "run small loops as one kernel each, not step by step", lambda: True, _parse_switch
+    ),
+    "ADZE_FIRST_CALL": _Variable(
+        "first_call",
+        "what the first call of a jitted function does: compile, or evaluate while a thread compiles",
+        lambda: "compile",
+        _parse_first_call,
     ),
     "ADZE_VERIFY": _Variable(
         "verify", "let IREE verify the module behind each of its passes", lambda: False, _parse_switch

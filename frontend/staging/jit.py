@@ -16,16 +16,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-import numpy as np
-
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import is_watching
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
-from ..tracing.array import Array
-from ..tracing.frames import Frame, Tracer, current_frame, leaked, recording
-from ..tracing.interpreter import as_value, as_weak, is_python_scalar, ops, scalar_value, wide_of
+from ..tracing.frames import Frame, current_frame, recording
+from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.locations import located, user_location_text
 from ..tracing.sizes import Dim
 from ..tracing.specs import ShapeDtype
@@ -38,8 +35,9 @@ from ..tracing.trace import (
     result_values,
     trace_program,
 )
-from .entries import UNKNOWN, Entry, KnownCalls
-from .retraces import Retrace, Signature, difference
+from .entries import UNKNOWN, Entry, KnownCalls, compiled_entry
+from .first_call import FirstCall, Pending, evaluates_first, first_call_of, pending_or_failure
+from .retraces import Retrace, Signature, difference, kind_of_leaf
 from .static_arguments import placed, static_parameters
 
 if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
@@ -64,6 +62,7 @@ def _unlock_after_fork() -> None:
     """In a forked child: what a thread of the parent was compiling, no thread compiles here."""
     for jitted in list(_JITTED):
         jitted._lock = threading.RLock()
+        jitted._pending = {}
 
 
 if hasattr(os, "register_at_fork"):
@@ -80,12 +79,15 @@ class Jitted:
         static_argnames: tuple[str, ...],
         target: str | None,
         device: str | None,
+        first_call: FirstCall | None,
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
         self._static_nums, self._static_names = static_parameters(function, static_argnums, static_argnames)
         self._target = target
         self._device = device
+        self._first_call = first_call
+        self._pending: dict[Signature, Pending] = {}
         self._entries: dict[Signature, Entry] = {}
         self._known = KnownCalls()
         self._retraces: list[Retrace] = []
@@ -115,7 +117,7 @@ class Jitted:
             args, kwargs, static = self._split(args, kwargs)
         leaves, structure = tree.flatten((args, kwargs))
         try:
-            kinds = tuple([_kind(leaf) for leaf in leaves])
+            kinds = tuple([kind_of_leaf(leaf) for leaf in leaves])
         except AdzeError:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
@@ -123,6 +125,10 @@ class Jitted:
         signature = Signature(structure, kinds, static, is_watching())
         entry = self._entries.get(signature)
         if entry is None:
+            if evaluates_first(self._first_call) and not signature.checks_nans:
+                pending = self._compile_beside(signature, args, kwargs, static)
+                if pending is not None:
+                    return pending.evaluate(leaves)
             entry = self._compile_entry(signature, args, kwargs, static)
         if not static and not signature.checks_nans:
             self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry)
@@ -135,14 +141,36 @@ class Jitted:
             known = self._entries.get(signature)
             if known is not None:
                 return known
-            traced = self._trace(args, kwargs, static)
-            names = [p.name for p in traced.parameters]
-            self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
+            traced = self._retrace(signature, args, kwargs, static)
             with located():
-                compiled = traced.lower(self._target or self._default_target()).compile(device=self._device)
-                entry = Entry(compiled)
+                entry = compiled_entry(traced, self._target or self._default_target(), self._device)
             self._entries[signature] = entry
             return entry
+
+    def _retrace(
+        self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+    ) -> Traced:
+        """Trace for a compile, and note why."""
+        traced = self._trace(args, kwargs, static)
+        names = [p.name for p in traced.parameters]
+        self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
+        return traced
+
+    def _compile_beside(
+        self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+    ) -> Pending | None:
+        """The program that a thread compiles for this call; None where it is there by now."""
+        with self._lock:
+            if signature in self._entries:
+                return None
+            if signature in self._pending:
+                return pending_or_failure(self._pending, signature)
+            traced = self._retrace(signature, args, kwargs, static)
+            target = self._target or self._default_target()
+            compile_program = functools.partial(compiled_entry, traced, target, self._device)
+            pending = Pending(traced, compile_program)
+            pending.start(self._lock, self._pending, self._entries, signature)
+            return pending
 
     def _default_target(self) -> str:
         """What the device that was asked for needs code for."""
@@ -283,6 +311,7 @@ class Jitted:
         with self._lock:
             self._entries.clear()
             self._known = KnownCalls()
+            self._pending.clear()
 
     def _why(self, new: Signature, names: Sequence[str]) -> str:
         if not self._entries:
@@ -301,6 +330,7 @@ def jit(
     static_argnames: str | Sequence[str] = (),
     target: str | None = None,
     device: str | None = None,
+    first_call: str | None = None,
 ) -> Any:
     """Compile `function` ahead of its calls, once for each tree, shape and dtype of its arguments.
 
@@ -310,12 +340,22 @@ def jit(
     `vulkan`, `cuda:sm_80`, ...; by default what the device needs), `device` where it runs (by default
     ADZE_DEVICE, else the cheaper CPU driver).
 
+    With `first_call="evaluate"` a call with arguments of new kinds does not wait for the compile: it is
+    computed with NumPy, as all calls are until a thread has compiled the program. Such results are arrays in
+    host memory, may differ from the compiled ones by rounding, and keep subnormal numbers; a failure of the
+    compile is raised by a later call. By default ADZE_FIRST_CALL decides, else the first call compiles.
+
     Raises `ArgumentError` for arguments that are no arrays, `TraceError` for functions that cannot be
     traced, `CompileError` when IREE cannot compile the program.
     """
     if function is None:
         return functools.partial(
-            jit, static_argnums=static_argnums, static_argnames=static_argnames, target=target, device=device
+            jit,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            target=target,
+            device=device,
+            first_call=first_call,
         )
     if not callable(function):
         raise ArgumentTypeError(
@@ -323,7 +363,7 @@ def jit(
         )
     nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return Jitted(function, nums, names, target, device)
+    return Jitted(function, nums, names, target, device, first_call_of(first_call))
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
@@ -353,27 +393,3 @@ def explain_retrace(function: Jitted) -> str:
             where=user_location_text(),
         )
     return "\n".join(f"{i}. {r.where}: {r.reason}" for i, r in enumerate(function.retraces, 1))
-
-
-def _kind(leaf: Any) -> Any:
-    """What a leaf is to the cache; the frequent kinds first."""
-    cls = type(leaf)
-    if cls is float or cls is bool or cls is complex:
-        return cls
-    if cls is Array:
-        return (leaf.shape, leaf.dtype, "weak") if leaf.weak_type else (leaf.shape, leaf.dtype)
-    if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.isnative:
-        return (leaf.shape, leaf.dtype)
-    if is_python_scalar(leaf):
-        scalar_value(leaf, None)  # an integer beyond 64 bits is an error
-        return cls
-    if isinstance(leaf, ShapeDtype):
-        raise ArgumentTypeError(
-            f"a compiled function was called with a spec, {leaf}",
-            where=user_location_text(),
-            hint="specs are for .trace(); call with arrays",
-        )
-    if isinstance(leaf, Tracer):
-        raise leaked(leaf)
-    parameter = parameter_of(leaf, "argument")
-    return (parameter.type.shape, parameter.type.dtype)

@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...dialects.types import TensorType
 from .. import tree
+from ..errors import ArgumentTypeError
+from ..tracing.array import Array
+from ..tracing.frames import Tracer, leaked
+from ..tracing.interpreter import is_python_scalar, scalar_value
+from ..tracing.locations import user_location_text
+from ..tracing.specs import ShapeDtype
+from ..tracing.trace import parameter_of
 
 
 @dataclass(frozen=True)
@@ -52,3 +61,27 @@ def describe(kind: Any) -> str:
         return kind.__name__
     shape, dtype, *weak = kind
     return f"{'weak ' if weak else ''}{TensorType(shape, dtype)}"
+
+
+def kind_of_leaf(leaf: Any) -> Any:
+    """What a leaf is to the cache; the frequent kinds first."""
+    cls = type(leaf)
+    if cls is float or cls is bool or cls is complex:
+        return cls
+    if cls is Array:
+        return (leaf.shape, leaf.dtype, "weak") if leaf.weak_type else (leaf.shape, leaf.dtype)
+    if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.isnative:
+        return (leaf.shape, leaf.dtype)
+    if is_python_scalar(leaf):
+        scalar_value(leaf, None)  # an integer beyond 64 bits is an error
+        return cls
+    if isinstance(leaf, ShapeDtype):
+        raise ArgumentTypeError(
+            f"a compiled function was called with a spec, {leaf}",
+            where=user_location_text(),
+            hint="specs are for .trace(); call with arrays",
+        )
+    if isinstance(leaf, Tracer):
+        raise leaked(leaf)
+    parameter = parameter_of(leaf, "argument")
+    return (parameter.type.shape, parameter.type.dtype)

@@ -9,6 +9,7 @@ concrete array behave alike. An `Array` never changes, on the host or on a devic
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,9 @@ from .kinds import Kind, kind_of
 from .locations import user_location_text
 from .operators import binary, library_function, method, reflected
 from .sizes import product
+
+if TYPE_CHECKING:
+    from ...runtime.execute.array import DeviceArray
 
 _any = library_function("any")
 _array_namespace = library_function("array_namespace")
@@ -280,9 +284,8 @@ class Array(ArrayMethods):
     def buffer(self) -> Any:
         """The runtime's device array, None for an array in host memory."""
         if self._buffer is None and self.kind is not None:
-            from ...runtime.execute.array import DeviceArray
-
-            self._buffer = DeviceArray(self._view, self.kind.shape, self.kind.dtype, self.kind.device)
+            kind = self.kind
+            self._buffer = _device_array()(self._view, kind.shape, kind.dtype, kind.device)
         return self._buffer
 
     def numpy(self) -> np.ndarray:
@@ -359,6 +362,14 @@ class Array(ArrayMethods):
         body = np.array2string(self.numpy(), separator=", ", prefix="Array(", threshold=100)
         place = "" if self.kind is None else f", device={self.device!r}"
         return f"Array({body}, dtype={dtype_name(self.dtype)}{place})"
+
+
+@functools.cache
+def _device_array() -> type[DeviceArray]:
+    """The runtime's class, which is loaded with the first array on a device."""
+    from ...runtime.execute.array import DeviceArray
+
+    return DeviceArray
 
 
 def array_of_view(view: Any, kind: Kind) -> Array:

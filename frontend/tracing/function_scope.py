@@ -26,9 +26,9 @@ from .. import tree
 from .array import Array
 from .concrete_values import KnownArgument, MappedArgument
 from .frames import Frame, Program, Tracer, capture_key, current_frame, recording
-from .interpreter import as_weak, ops, wide_of
+from .interpreter import ops, wide_of
 from .sizes import Dim
-from .trace import result_values
+from .trace import argument_tracer, result_values
 
 if TYPE_CHECKING:
     from ...passes.engines import Engines
@@ -106,8 +106,8 @@ class FunctionScope:
             inner: list[Any] = []
             for position, argument in enumerate(arguments):
                 if isinstance(argument.type, TensorType):
-                    tracer = frame.add_argument(argument.type, argument.dimensions)
-                    inner.append(as_weak(tracer) if argument.weak_type else tracer)
+                    kind = (argument.type, argument.dimensions, argument.weak_type)
+                    inner.append(argument_tracer(frame, *kind))
                 else:
                     inner.append(frame.add_size(argument.dimensions[0]))
                 source = sources[position] if position < len(sources) else None

@@ -152,7 +152,7 @@ def trace_program(
     program = Program(function_name(function))
     frame = Frame(program, function_name(function), None, private=False, where=definition(function))
     with recording(frame):
-        tracers = [_argument(frame, p) for p in parameters]
+        tracers = [argument_tracer(frame, p.type, p.dimensions, p.weak_type) for p in parameters]
         _check_shared_dimensions(frame, parameters, tracers)
         call_args, call_kwargs = tree.unflatten(structure, tracers)
         call = static or (lambda args, kwargs: function(*args, **kwargs))
@@ -188,9 +188,12 @@ def _static(value: Any) -> tuple[int | None, ...]:
     return value.type.static_shape if isinstance(value, Tracer) else tuple(value.shape)
 
 
-def _argument(frame: Frame, parameter: Parameter) -> Any:
-    tracer = frame.add_argument(parameter.type, parameter.dimensions or None)
-    return as_weak(tracer) if parameter.weak_type else tracer
+def argument_tracer(
+    frame: Frame, type_: TensorType, dimensions: Sequence[str | None], weak_type: bool
+) -> Any:
+    """One more array argument of the function that `frame` records, as that function sees it."""
+    tracer = frame.add_argument(type_, dimensions or None)
+    return as_weak(tracer) if weak_type else tracer
 
 
 def _check_shared_dimensions(

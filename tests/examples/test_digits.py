@@ -109,7 +109,7 @@ def test_steps_are_those_of_jax_and_both_are_timed() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     seconds = json.loads(done.stdout)["seconds"]
     assert seconds.keys() == {"mlp", "conv"}
-    assert all(value > 0 for found in seconds.values() for value in found.values())
+    assert all(value > 0 for results in seconds.values() for value in results.values())
 
 
 @pytest.mark.thorough

@@ -50,8 +50,8 @@ def test_character_models_take_steps(name: str) -> None:
 
 
 def test_pendulum_takes_steps() -> None:
-    found, losses = example("pendulum").fit(2)
-    assert losses[1] < losses[0] and found["length"] > 0
+    result, losses = example("pendulum").fit(2)
+    assert losses[1] < losses[0] and result["length"] > 0
 
 
 @pytest.mark.thorough
@@ -68,10 +68,10 @@ def test_character_models_learn_and_write(name: str) -> None:
 
 @pytest.mark.thorough
 def test_pendulum_is_fitted_through_its_integrator() -> None:
-    found, losses = example("pendulum").fit(60)
+    result, losses = example("pendulum").fit(60)
     assert losses[-1] < 0.02 * losses[0]
-    assert abs(found["length"] - 1.3) < 0.05
-    assert abs(found["friction"] - 0.4) < 0.1
+    assert abs(result["length"] - 1.3) < 0.05
+    assert abs(result["friction"] - 0.4) < 0.1
 
 
 def test_every_universe_keeps_its_energy_and_is_its_own() -> None:

@@ -235,8 +235,8 @@ def wrong_by_numpy(mistake: Mistake) -> set[type]:
     """The built-in classes of what NumPy raises."""
     with pytest.raises(Exception) as caught:
         mistake(np, *(np.asarray(a) for a in ARRAYS))
-    found = {c for c in type(caught.value).__mro__ if c.__module__ == "builtins"}
-    return found - {object, BaseException, Exception, LookupError, ArithmeticError, RuntimeError}
+    result = {c for c in type(caught.value).__mro__ if c.__module__ == "builtins"}
+    return result - {object, BaseException, Exception, LookupError, ArithmeticError, RuntimeError}
 
 
 @pytest.mark.parametrize("name", [*MISTAKES, *OF_ELEMENTS])

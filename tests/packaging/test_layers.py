@@ -73,9 +73,9 @@ def _imports_of(path: Path, checkout: Path, at_run_time: bool) -> Iterator[tuple
 
 
 def files(folder: Path) -> list[Path]:
-    found = sorted(folder.rglob("*.py"))
-    assert found, f"{folder} holds no Python files"
-    return found
+    result = sorted(folder.rglob("*.py"))
+    assert result, f"{folder} holds no Python files"
+    return result
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)
@@ -157,10 +157,10 @@ def test_engines_import_no_op(checkout: Path) -> None:
     for path in engine_files(checkout):
         for name, line in imports_of(path, checkout):
             module, _, member = name.rpartition(".")
-            found = None
+            result = None
             if module.startswith("adze.dialects."):
-                found = getattr(importlib.import_module(module), member, None)
-            is_op = isinstance(found, type) and issubclass(found, Op) and found is not Op
+                result = getattr(importlib.import_module(module), member, None)
+            is_op = isinstance(result, type) and issubclass(result, Op) and result is not Op
             if is_op or name in tables:
                 wrong.append(f"{path.relative_to(checkout)}:{line} imports {name}")
     assert wrong == []

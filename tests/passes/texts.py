@@ -29,16 +29,16 @@ def _function(text: str) -> str:
 
 
 def _line(line: str) -> str:
-    found = SHORT.match(line)
-    if found is not None:
-        attributes = found["attributes"] or ""
-        line = f'{found["out"]} = "adze.{found["op"]}"({found["operands"]}){attributes} : {found["type"]}'
+    result = SHORT.match(line)
+    if result is not None:
+        attributes = result["attributes"] or ""
+        line = f'{result["out"]} = "adze.{result["op"]}"({result["operands"]}){attributes} : {result["type"]}'
     return re.sub(r"\b(f16|f32|f64|i1|i32|c128)\[([\d?,]*)\]", _tensor, line)
 
 
-def _tensor(found: re.Match[str]) -> str:
-    dims = "".join(f"{n}x" for n in found[2].split(",") if n)
-    return f"tensor<{dims}{'complex<f64>' if found[1] == 'c128' else found[1]}>"
+def _tensor(actual: re.Match[str]) -> str:
+    dims = "".join(f"{n}x" for n in actual[2].split(",") if n)
+    return f"tensor<{dims}{'complex<f64>' if actual[1] == 'c128' else actual[1]}>"
 
 
 def ops(parsed: mlir.ir.Module, symbol: str) -> list[str]:

@@ -206,8 +206,8 @@ class _Run:
         """The state and another one side by side; the first goes on, moved by the second."""
         other = [self.mixed(x, np.float32(0.5)) for x in state]
         pairs = [self.np.stack([a, b]) for a, b in zip(state, other, strict=True)]
-        found = self.library.vmap(lambda *s: inside(0, s))(*pairs)
-        return tuple(self.mixed(x[0], self.number(x[1])) for x in found)
+        results = self.library.vmap(lambda *s: inside(0, s))(*pairs)
+        return tuple(self.mixed(x[0], self.number(x[1])) for x in results)
 
     def step(self, rng: random.Random, state: list[Any], time: Any) -> None:
         """Change one entry of `state`, or let two change places."""

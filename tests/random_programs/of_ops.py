@@ -112,13 +112,13 @@ class Program:
     def check(self, which: int, results: Sequence[Any], what: str) -> None:
         """Raise an AssertionError unless `results` are those of a set of arguments."""
         for number, result, want in zip(self.returned, results, self.expected(which), strict=True):
-            where, found = f"{what} v{number} of\n{self}", np.asarray(result)
-            assert (found.dtype, found.shape) == (want.dtype, want.shape), where
+            where, actual = f"{what} v{number} of\n{self}", np.asarray(result)
+            assert (actual.dtype, actual.shape) == (want.dtype, want.shape), where
             if self.values[number].is_rounded:
                 bound = ROUNDINGS * float(np.finfo(want.dtype).eps)
-                np.testing.assert_allclose(found, want, rtol=bound, atol=bound, err_msg=where)
+                np.testing.assert_allclose(actual, want, rtol=bound, atol=bound, err_msg=where)
             else:
-                np.testing.assert_array_equal(found, want, where)
+                np.testing.assert_array_equal(actual, want, where)
 
     def build(self, b: Any, *inputs: Any) -> list[Any]:
         """The program in terms of a builder."""
@@ -204,9 +204,9 @@ class Author:
         used = {i for step in self.steps for i in step.operands}
         unused = [i for i in range(count, len(self.values)) if i not in used]
         some = [i for i in range(len(self.values)) if self.random.random() < 0.15]
-        found = [*unused, *some] or [len(self.values) - 1]
-        self.random.shuffle(found)
-        return tuple(found)
+        results = [*unused, *some] or [len(self.values) - 1]
+        self.random.shuffle(results)
+        return tuple(results)
 
     # -- values --------------------------------------------------------------------------------
 
@@ -264,10 +264,10 @@ class Author:
 
     def _pick(self, where: Callable[[Known], bool] = lambda v: True) -> int | None:
         """An exact value, the newer ones more often."""
-        found = [i for i, v in enumerate(self.values) if not v.is_rounded and where(v)]
-        if not found:
+        results = [i for i, v in enumerate(self.values) if not v.is_rounded and where(v)]
+        if not results:
             return None
-        return found[-1 - int(len(found) * self.random.random() ** 1.5)]
+        return results[-1 - int(len(results) * self.random.random() ** 1.5)]
 
     def _size(self, i: int, axis: int) -> Any:
         """One dimension of a value, as a shape attribute would state it."""
@@ -319,9 +319,9 @@ class Author:
     def _same(self, i: int) -> int:
         """Another value of the same type, or `i` again."""
         x = self.values[i]
-        found = self._pick(lambda v: v.shape == x.shape and v.dtype == x.dtype)
-        assert found is not None
-        return found
+        result = self._pick(lambda v: v.shape == x.shape and v.dtype == x.dtype)
+        assert result is not None
+        return result
 
     def _binary(self) -> Proposal | None:
         i = self._pick()

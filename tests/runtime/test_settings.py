@@ -19,6 +19,7 @@ def test_defaults_need_no_environment() -> None:
     assert settings.device is None
     assert settings.loop_kernels is True
     assert settings.verify is False
+    assert settings.first_call == "compile"
 
 
 def test_values_are_parsed(tmp_path: Path) -> None:
@@ -31,6 +32,7 @@ def test_values_are_parsed(tmp_path: Path) -> None:
             "ADZE_DEVICE": "local-task",
             "ADZE_LOOP_KERNELS": "off",
             "ADZE_VERIFY": "on",
+            "ADZE_FIRST_CALL": "evaluate",
         }
     )
     assert settings.cache is False
@@ -40,6 +42,7 @@ def test_values_are_parsed(tmp_path: Path) -> None:
     assert settings.device == "local-task"
     assert settings.loop_kernels is False
     assert settings.verify is True
+    assert settings.first_call == "evaluate"
 
 
 @pytest.mark.parametrize(
@@ -71,6 +74,7 @@ def test_an_empty_value_is_the_default() -> None:
             "2 apples",
             "ADZE_CACHE_MAX_BYTES is '2 apples': expected a number of bytes such as 500000000, 500MB or 2GiB",
         ),
+        ("ADZE_FIRST_CALL", "later", "ADZE_FIRST_CALL is 'later': expected compile or evaluate"),
         ("ADZE_CACHE_DIR", __file__, f"ADZE_CACHE_DIR is {__file__!r}: that is a file, expected a folder"),
     ],
 )
@@ -89,6 +93,7 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
         "ADZE_DUMP_DIR",
         "ADZE_DEVICE",
         "ADZE_LOOP_KERNELS",
+        "ADZE_FIRST_CALL",
         "ADZE_VERIFY",
     }
     assert lines["ADZE_CACHE"].value.startswith("INVALID: ADZE_CACHE is 'maybe'")

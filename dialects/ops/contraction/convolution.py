@@ -82,6 +82,11 @@ class ConvGeneral(Op):
         features = operands[1].static_shape[Convolution.of(attributes).rhs_spec[0]] or 1
         return 2 * element_count(results[0]) * (element_count(operands[1]) // max(features, 1))
 
+    @classmethod
+    def reuses_operands(cls, arrays: Sequence[TensorType], attributes: Mapping[str, object]) -> bool:
+        """Each weight is used at all positions."""
+        return True
+
     @staticmethod
     def evaluate(lhs: np.ndarray, rhs: np.ndarray, *, attributes: Convolution) -> np.ndarray:
         carried = accumulation_dtype(lhs.dtype)

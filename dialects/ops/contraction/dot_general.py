@@ -76,6 +76,7 @@ class DotGeneral(Op):
 
     name = "dot_general"
     is_contraction = True
+    is_product = True
     operands = (Operand("x", NUMBERS), Operand("y", NUMBERS))
     record = Product
 
@@ -117,6 +118,19 @@ class DotGeneral(Op):
         """One multiplication and one addition for each product."""
         depth = prod(operands[0].static_shape[axis] or 1 for axis in Product.of(attributes).contracting[0])
         return 2 * depth * element_count(results[0])
+
+    @classmethod
+    def reuses_operands(cls, arrays: Sequence[TensorType], attributes: Mapping[str, object]) -> bool:
+        """Both operands have free axes: a product with a vector uses each element of the matrix once."""
+        product = Product.of(attributes)
+        return all(
+            any(
+                n != 1
+                for a, n in enumerate(t.shape)
+                if a not in product.contracting[side] + product.batch[side]
+            )
+            for side, t in enumerate(arrays[:2])
+        )
 
     @staticmethod
     def evaluate(x: np.ndarray, y: np.ndarray, *, attributes: Product) -> np.ndarray:

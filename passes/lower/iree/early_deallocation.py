@@ -8,8 +8,8 @@ one block; buffers are freed when the last reference to them goes, as without it
 Symptom: the buffer of one result of a loop or branch is freed while another result is still used.
 Seen in: IREE 3.13.
 Smallest: none is known. Without the pass 68 random programs of loops (from seed 1048576 on, without loop
-    kernels) and the second test named below are right; the symptom was a scan that carries several arrays of one
-    shape, whose results are used after one another.
+    kernels) and the second test named below are right; the symptom was that of a scan which carries several
+    arrays of one shape, whose results are used after one another.
 Goes when: without the pass `keep-lifetimes` in `PIPELINE` all seeds of
     `tests/frontend/control/test_random_loops.py::test_compiled_is_evaluated` pass, and
     `tests/passes/lower/forms/test_loops.py::test_stacks_of_equal_shape_are_arrays_of_their_own`.

@@ -56,7 +56,7 @@ class Packing:
 
 
 # The stride of the right operand stalls the tiles: sooner with few registers.
-PACKING_32: Final = Packing(1 << 17, 64, 4)
+PACKING_32: Final = Packing(1 << 18, 64, 4)
 PACKING_16: Final = Packing(1 << 14, 32, 4)
 
 

@@ -14,8 +14,6 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects.op import Op
-from ....dialects.ops.contraction.convolution import ConvGeneral
-from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.types import BFLOAT16, FLOAT32, TensorType, ValueType
 from ....runtime.targets import Target, TargetKind
 
@@ -66,24 +64,14 @@ def estimate_work(
     arrays = [t for t in (*operands, *results) if isinstance(t, TensorType)]
     counts = [prod(1 if n is None else n for n in t.static_shape) for t in arrays]
     flops = max(counts, default=0)
-    is_matrix_product = False
-    if op is DotGeneral:
-        contracting, batch = attributes["contracting"], attributes["batch"]
-        depth = prod(arrays[0].shape[a] or 1 for a in contracting[0])
-        is_matrix_product = all(
-            any(n != 1 for a, n in enumerate(t.shape) if a not in contracting[side] + batch[side])
-            for side, t in enumerate(arrays[:2])
-        )
-        if is_matrix_product:
-            flops = 2 * depth * counts[-1]
-    elif op is ConvGeneral:
-        out_features = arrays[1].shape[attributes["rhs_spec"][0]] or 1
-        flops = 2 * counts[-1] * max(counts[1] // out_features, 1)
+    reuses = op.reuses_operands(arrays, attributes)
+    if reuses:
+        flops = op.flops(arrays[:-1], arrays[-1:], attributes)
     return OpWork(
         flops,
         sum(n * t.dtype.itemsize for n, t in zip(counts, arrays, strict=True)),
         all(t.is_static for t in arrays),
-        is_matrix_product,
+        reuses and op.is_product,
         arrays[0].dtype if arrays else FLOAT32,
         op.element_cost * max(counts, default=0) if op.element_cost > 1 else 0,
     )

@@ -43,6 +43,8 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
     width = max(target.vector_bits // body.bits, 1)
     if count < SMALL or sizes[-1] < 2 * width:
         return None
+    if has_many_registers(target) and body.operations < LONG:
+        return None  # with masks, and nothing to wait for, IREE's tiles are as good
     step = _step(sizes[-1], width)
     if step and step % width and has_many_registers(target):
         step = None  # these have masks

@@ -167,19 +167,19 @@ def draw(
     row: Row, case: Case, rng: np.random.Generator, dtype: np.dtype | None
 ) -> tuple[np.ndarray | int, ...]:
     """Operands: smooth values of floats, the case's own values of the others."""
-    found: list[np.ndarray | int] = []
+    results: list[np.ndarray | int] = []
     for position, operand in enumerate(case.operands):
         if isinstance(operand, Size):
-            found.append(operand.value)
+            results.append(operand.value)
             continue
         chosen = dtype if operand.dtype is T else operand.dtype
         assert isinstance(chosen, np.dtype)
         if chosen in INEXACT:
             domains = SMOOTH.get(row.op, (ANYWHERE,))
-            found.append(domains[min(position, len(domains) - 1)](rng, operand.shape, chosen))
+            results.append(domains[min(position, len(domains) - 1)](rng, operand.shape, chosen))
         else:
-            found.append(operand.values(rng, chosen))
-    return tuple(found)
+            results.append(operand.values(rng, chosen))
+    return tuple(results)
 
 
 def _uses_row_dtype(case: Case) -> bool:
@@ -258,12 +258,12 @@ def pullback(subject: Subject, active: Activity | None = None) -> Subject:
     ]
     values = iter(call_function(new.emitter, module, transposed.symbol, [*residuals, *given]))
     flags = iter(transposed.nonzero)
-    found = [
+    actual = [
         next(values) if next(flags) else new.emitter.zeros_like(a)
         for a, is_active in zip(new.arguments[:count], active, strict=True)
         if is_active
     ]
-    symbol = new.finish(found)
+    symbol = new.finish(actual)
     verify(module)
     rng = np.random.default_rng(5)
     results = subject.at(subject.arguments)
@@ -319,8 +319,8 @@ def compare_with_differences(subject: Subject) -> None:
             assert not has, f"result {k} of {pushed} has a tangent but is no float"
             continue
         measured = (ahead[k] - behind[k]) / (2 * STEP)
-        found = next(tangents) if has else np.zeros_like(measured)
-        np.testing.assert_allclose(found, measured, err_msg=f"result {k} of {pushed}", **TOLERANCE)
+        actual = next(tangents) if has else np.zeros_like(measured)
+        np.testing.assert_allclose(actual, measured, err_msg=f"result {k} of {pushed}", **TOLERANCE)
 
 
 def compare_modes(subject: Subject, rtol: float = 1e-9) -> None:

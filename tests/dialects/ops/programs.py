@@ -165,9 +165,9 @@ def dynamic_sizes(instance: Instance) -> list[int]:
     """The sizes that the function must be given: size operands, then dynamic entries of attributes."""
     if not instance.dynamic:
         return []
-    found = [a for a in instance.arguments if isinstance(a, int)]
+    results = [a for a in instance.arguments if isinstance(a, int)]
     for name, attribute in instance.op.attributes.items():
         if attribute.kind == "sizes":
             value = instance.attributes[name]
-            found.extend(n for i, n in enumerate(value) if instance.is_dynamic_size(name, i))
-    return found
+            results.extend(n for i, n in enumerate(value) if instance.is_dynamic_size(name, i))
+    return results

@@ -69,11 +69,11 @@ class Row:
         with mp.workdps(40):
             exact = tuple(mp.mpf(v) / scale for v in point)
             scaled = lambda *x: self.exact(*(v * scale for v in x))  # noqa: E731
-            found = (
+            results = (
                 mp.diff(scaled, *((exact[0], n[0]) if len(n) == 1 else (exact, n))) / scale ** sum(n)
                 for n in orders
             )
-            return tuple(float(mp.re(d)) for d in found)
+            return tuple(float(mp.re(d)) for d in results)
 
 
 def row(

@@ -55,13 +55,13 @@ for_each_op = pytest.mark.parametrize("name", NAMES)
 @cache
 def instances_of(name: str) -> tuple[Instance, ...]:
     """A case once for its first dtypes, static and dynamic."""
-    found: dict[tuple[int, bool], list[Instance]] = {}
+    results: dict[tuple[int, bool], list[Instance]] = {}
     everything = [i for i in instances(BY_OP[name]) if is_batchable(i)]
     for instance in sorted(everything, key=lambda i: CHOSEN.index(i.dtype) if i.dtype in CHOSEN else 9):
-        same = found.setdefault((id(instance.case), instance.dynamic), [])
+        same = results.setdefault((id(instance.case), instance.dynamic), [])
         if len(same) < (1 if instance.dynamic else 2):
             same.append(instance)
-    return tuple(itertools.chain.from_iterable(found.values()))
+    return tuple(itertools.chain.from_iterable(results.values()))
 
 
 def is_batchable(instance: Instance) -> bool:
@@ -87,9 +87,9 @@ def padded(mask: Activity, subject: Subject) -> Activity:
     return (*mask, *(False,) * (len(subject.arguments) - len(mask)))
 
 
-def batches(found: Iterable[Instance], thorough: bool) -> Iterator[tuple[Instance, Subject, Activity]]:
+def batches(actual: Iterable[Instance], thorough: bool) -> Iterator[tuple[Instance, Subject, Activity]]:
     """What to batch: all, or each case, dtype, kind of sizes and set of operands once."""
-    pairs = [(instance, mask) for instance in found for mask in masks(instance)]
+    pairs = [(instance, mask) for instance in actual for mask in masks(instance)]
 
     def factors(pair: tuple[Instance, Activity]) -> tuple[Hashable, ...]:
         instance, mask = pair
@@ -129,19 +129,19 @@ def loop(subject: Subject, rows: Sequence[Sequence[np.ndarray]], mask: Activity)
 
 
 def compare(
-    expected: Sequence[Sequence[np.ndarray]], found: Sequence[np.ndarray], flags: Activity, what: str
+    expected: Sequence[Sequence[np.ndarray]], actual: Sequence[np.ndarray], flags: Activity, what: str
 ) -> None:
     for k, is_batched in enumerate(flags):
         want = np.stack([e[k] for e in expected]) if is_batched else expected[0][k]
-        assert found[k].dtype == want.dtype, what
+        assert actual[k].dtype == want.dtype, what
         if want.dtype in INEXACT:
             wide = np.complex128 if want.dtype.kind == "c" else np.float64
             eps = 64 * float(np.finfo(want.dtype).eps) if want.dtype.kind in "fc" else 0.1
             np.testing.assert_allclose(
-                found[k].astype(wide), want.astype(wide), rtol=eps, atol=eps, err_msg=what
+                actual[k].astype(wide), want.astype(wide), rtol=eps, atol=eps, err_msg=what
             )
         else:
-            np.testing.assert_array_equal(found[k], want, what)
+            np.testing.assert_array_equal(actual[k], want, what)
         if not is_batched:
             assert all(np.array_equal(e[k], want, equal_nan=want.dtype.kind == "f") for e in expected), what
 
@@ -151,9 +151,9 @@ def check(instance: Instance, subject: Subject, mask: Activity, dynamic: bool) -
     made = Engines(subject.module).batcher(None if dynamic else BATCH).batch(subject.symbol, mask)
     verify(subject.module)
     arguments = batched_arguments(rows, mask)
-    found = evaluate(subject.module, made.symbol, [BATCH, *arguments] if dynamic else arguments)
+    results = evaluate(subject.module, made.symbol, [BATCH, *arguments] if dynamic else arguments)
     what = f"{subject}, batched {mask}, {'dynamic' if dynamic else 'static'} batch"
-    compare(loop(subject, rows, mask), [np.asarray(f) for f in found], made.batched_results, what)
+    compare(loop(subject, rows, mask), [np.asarray(f) for f in results], made.batched_results, what)
 
 
 @for_each_op
@@ -196,10 +196,10 @@ def check_twice(instance: Instance, subject: Subject, inner: Activity, outer: Ac
     verify(subject.module)
     groups = [batched_arguments(rows[:BATCH], inner), batched_arguments(rows[BATCH:], inner)]
     arguments = batched_arguments(groups, outer)
-    found = evaluate(subject.module, second.symbol, arguments)
+    results = evaluate(subject.module, second.symbol, arguments)
     between = Subject(subject.module, first.symbol, tuple(groups[0]), subject.active, f"batch of {subject}")
     what = f"{subject}, batched {inner} inside {outer}"
-    compare(loop(between, groups, outer), [np.asarray(f) for f in found], second.batched_results, what)
+    compare(loop(between, groups, outer), [np.asarray(f) for f in results], second.batched_results, what)
 
 
 DIFFERENTIABLE = [
@@ -241,13 +241,13 @@ def check_pullbacks(instance: Instance, subject: Subject, mask: Activity) -> Non
     whole = Engines(module).batcher(BATCH).batch(subject.symbol, mask, all_results=True)
     batched = Subject(module, whole.symbol, tuple(arguments), subject.active, f"batch of {subject}")
     back = pullback(batched)
-    found = back.at([*arguments, *given])
+    result = back.at([*arguments, *given])
     active = [on for on, is_active in zip(mask, subject.active, strict=True) if is_active]
     for k, is_batched in enumerate(active):
         want = np.stack([e[k] for e in expected]) if is_batched else sum(e[k] for e in expected)
-        tolerance = 1e-9 if found[k].dtype in (FLOAT64, np.complex128) else 1e-2
+        tolerance = 1e-9 if result[k].dtype in (FLOAT64, np.complex128) else 1e-2
         np.testing.assert_allclose(
-            found[k], want, rtol=tolerance, atol=tolerance, err_msg=f"{back} batched {mask}, {k}"
+            result[k], want, rtol=tolerance, atol=tolerance, err_msg=f"{back} batched {mask}, {k}"
         )
 
 

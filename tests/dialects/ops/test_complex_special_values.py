@@ -28,8 +28,8 @@ INF, NAN = math.inf, math.nan
     ],
 )
 def test_expm1(dtype: type, x: complex, expected: complex) -> None:
-    found = BY_NAME["expm1"].evaluate(np.array([x], dtype))[0]
-    for part, wanted in ((found.real, expected.real), (found.imag, expected.imag)):
+    result = BY_NAME["expm1"].evaluate(np.array([x], dtype))[0]
+    for part, wanted in ((result.real, expected.real), (result.imag, expected.imag)):
         assert math.isclose(part, wanted, rel_tol=1e-6) or (math.isnan(part) and math.isnan(wanted))
         if wanted == 0:
             assert part == 0 and (x.imag != 0 or math.copysign(1, part) == math.copysign(1, wanted))

@@ -169,8 +169,8 @@ def test_elementwise_derivatives_are_those_of_jax(name: str) -> None:
     for x in (points, points + 1j * rng.permutation(points)) if name in COMPLEX_TOO else (points,):
         dx = rng.standard_normal(x.shape).astype(x.dtype)
         want = jax.jvp(getattr(jax.lax, name), (x,), (dx,))[1]
-        found = adze.jvp(getattr(lax, name), (x,), (dx,))[1]
-        np.testing.assert_allclose(np.asarray(found), np.asarray(want), rtol=1e-10, atol=1e-12)
+        result = adze.jvp(getattr(lax, name), (x,), (dx,))[1]
+        np.testing.assert_allclose(np.asarray(result), np.asarray(want), rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.thorough
@@ -185,5 +185,5 @@ def test_binary_derivatives_are_those_of_jax(name: str) -> None:
     x[:5], y[:5] = np.abs(x[:5]), np.abs(x[:5])  # ties
     tangents = tuple(rng.standard_normal((2, 40)))
     want = jax.jvp(getattr(jax.lax, name), (x, y), tangents)[1]
-    found = adze.jvp(getattr(lax, name), (x, y), tangents)[1]
-    np.testing.assert_allclose(np.asarray(found), np.asarray(want), rtol=1e-10, atol=1e-12)
+    tangent = adze.jvp(getattr(lax, name), (x, y), tangents)[1]
+    np.testing.assert_allclose(np.asarray(tangent), np.asarray(want), rtol=1e-10, atol=1e-12)

@@ -60,9 +60,9 @@ def reversible(name: str) -> list[Instance]:
     return differentiable(name)
 
 
-def quick(found: list[Instance], thorough: bool) -> list[Instance]:
+def quick(actual: list[Instance], thorough: bool) -> list[Instance]:
     """Each case, each dtype, static and dynamic sizes, but not their product."""
-    return some(found, lambda i: (id(i.case), i.dtype, i.dynamic), thorough)
+    return some(actual, lambda i: (id(i.case), i.dtype, i.dynamic), thorough)
 
 
 def is_undefined(name: str) -> bool:

@@ -84,13 +84,13 @@ def test_compiled_derivatives_are_the_evaluated_ones(first: int) -> None:
     x, v = point(0)
 
     def everything(x: Any, v: Any) -> Any:
-        found = []
+        results = []
         for program in drawn:
             gradient = adze.grad(lambda x, program=program: program(xp, x))
-            found.append(
+            results.append(
                 (gradient(x), adze.jvp(gradient, (x,), (v,))[1], adze.vmap(gradient)(xp.stack([x, v])))
             )
-        return found
+        return results
 
     compiled, evaluated = adze.jit(everything)(x, v), everything(x, v)
     for program, actual, expected in zip(drawn, compiled, evaluated, strict=True):

@@ -31,8 +31,8 @@ NOT_STATED = 1.2345e-67
 
 def public(name: str) -> Callable[..., Any]:
     module, attribute = name.split(".")
-    found: Callable[..., Any] = getattr(MODULES[module], attribute)
-    return found
+    result: Callable[..., Any] = getattr(MODULES[module], attribute)
+    return result
 
 
 def function_of(name: str) -> Callable[..., Any]:
@@ -81,9 +81,9 @@ def all_orders(function: Callable[..., Any], xs: list[Any]) -> dict[str, list[An
     }
 
 
-def assert_derivatives(found: dict[str, list[Any]], row: Row, name: str, tolerance: float) -> None:
+def assert_derivatives(actual: dict[str, list[Any]], row: Row, name: str, tolerance: float) -> None:
     expected, points = row.expected(), row.all_points()
-    for order, columns in found.items():
+    for order, columns in actual.items():
         first = len(points[0]) if "over" in order else 0
         for k, column in enumerate(columns, first):
             wanted = np.array([NOT_STATED if e[k] is None else e[k] for e in expected], np.float64)
@@ -152,8 +152,8 @@ def test_compiled_derivatives_at_special_points() -> None:
     def derivatives(points: Any) -> Any:
         return [two_orders(function_of(r.names[0]), xs) for r, xs in zip(rows, points, strict=True)]
 
-    for row, found in zip(rows, adze.jit(derivatives)(points), strict=True):
-        assert_derivatives(found, row, f"compiled {row.names[0]}", 1e-8)
+    for row, result in zip(rows, adze.jit(derivatives)(points), strict=True):
+        assert_derivatives(result, row, f"compiled {row.names[0]}", 1e-8)
 
 
 # -- no function is forgotten --------------------------------------------------------------------
@@ -192,7 +192,7 @@ def is_elementwise(function: Callable[..., Any], xs: tuple[Any, ...]) -> bool:
 
 def test_every_function_of_floats_has_a_row() -> None:
     rows = {(name, r.arity) for r in ROWS for name in r.names} | {(c[0], 2) for c in IN_THE_SECOND}
-    found = set(elementwise_of_floats())
-    missing = {f for f in found - rows if f[0] not in NO_FUNCTIONS_OF_VALUES and f not in NO_ROWS}
+    results = set(elementwise_of_floats())
+    missing = {f for f in results - rows if f[0] not in NO_FUNCTIONS_OF_VALUES and f not in NO_ROWS}
     assert not missing, f"give these rows in special_points.py: {sorted(missing)}"
-    assert rows <= found, f"no functions of that many floats: {sorted(rows - found)}"
+    assert rows <= results, f"no functions of that many floats: {sorted(rows - results)}"

@@ -46,12 +46,12 @@ def plain(name: str) -> list[Instance]:
 @pytest.mark.vulkan
 @pytest.mark.skipif(not has_vulkan(), reason="no Vulkan driver (Debian: mesa-vulkan-drivers)")
 def test_plain_arithmetic_on_vulkan_gives_what_numpy_gives() -> None:
-    found = {name: plain(name) for name in OPS}
-    tried = [name for name in OPS if found[name]]
+    result = {name: plain(name) for name in OPS}
+    tried = [name for name in OPS if result[name]]
     assert len(tried) >= 8, f"only {tried} have plain instances"
     failures = []
     for name in tried:
-        program = ModuleOfCases.of(found[name])
+        program = ModuleOfCases.of(result[name])
         call = compile_cases(program, "vulkan")
         for function in program.functions:
             for want, got in zip(function.expected, call(function), strict=True):

@@ -447,9 +447,9 @@ ORACLE: Final = Frozen(
 
 
 def close(actual: Any, expected: Any, tolerance: float) -> None:
-    found, wanted = adze.tree.leaves(actual), adze.tree.leaves(expected)
-    assert len(found) == len(wanted)
-    for a, b in zip(found, wanted, strict=True):
+    results, wanted = adze.tree.leaves(actual), adze.tree.leaves(expected)
+    assert len(results) == len(wanted)
+    for a, b in zip(results, wanted, strict=True):
         assert np.shape(a) == np.shape(b)
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
 
@@ -544,8 +544,8 @@ def test_a_loop_that_is_not_done_at_its_bound_is_an_error(thorough: bool) -> Non
             with pytest.raises(error) as raised:
                 np.asarray(adze.tree.leaves(run(np.float64(0)))[0])
             assert text in str(raised.value), name
-            found = adze.tree.leaves(run(np.float64(4)))  # one step, then it is done
-            assert np.isfinite(np.asarray(found[0])).all(), name
+            results = adze.tree.leaves(run(np.float64(4)))  # one step, then it is done
+            assert np.isfinite(np.asarray(results[0])).all(), name
 
 
 def test_a_loop_may_be_done_exactly_at_its_bound() -> None:
@@ -557,8 +557,8 @@ def test_derivatives_of_branches_not_taken_poison_nothing() -> None:
     def f(x: Any) -> Any:
         return lax.cond(x > 0, xp.sqrt, lambda v: v * 2, x)
 
-    found = adze.grad(lambda x: xp.sum(adze.vmap(f)(x)))(np.array([0.0, -1.0, 4.0]))
-    close(found, np.array([2.0, 2.0, 0.25]), 1e-12)
+    gradient = adze.grad(lambda x: xp.sum(adze.vmap(f)(x)))(np.array([0.0, -1.0, 4.0]))
+    close(gradient, np.array([2.0, 2.0, 0.25]), 1e-12)
 
 
 @pytest.mark.each_value
@@ -600,10 +600,10 @@ NUMBERS: Final[dict[str, Callable[[Any], Any]]] = {
 
 @pytest.mark.parametrize("name", sorted(NUMBERS))
 def test_a_carry_that_starts_as_a_number_has_one_dtype_evaluated_and_compiled(name: str) -> None:
-    found, expected = NUMBERS[name](xp.asarray(np.float32(1.5))), adze.jit(NUMBERS[name])(np.float32(1.5))
-    pairs = list(zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True))
+    results, expected = NUMBERS[name](xp.asarray(np.float32(1.5))), adze.jit(NUMBERS[name])(np.float32(1.5))
+    pairs = list(zip(adze.tree.leaves(results), adze.tree.leaves(expected), strict=True))
     assert [a.dtype for a, _ in pairs] == [b.dtype for _, b in pairs]
-    close(found, expected, 1e-6)
+    close(results, expected, 1e-6)
 
 
 def test_a_step_that_only_evaluates_may_start_at_a_number() -> None:
@@ -866,8 +866,8 @@ def test_unroll_says_how_many_steps_a_step_of_the_loop_does(unroll: Any, has_loo
 
     program = adze.trace(sums, V)
     assert ("adze.scan" in program.mlir()) == has_loop
-    for found in (sums(V), adze.vmap(sums)(xp.stack([V, V]))):
-        assert np.asarray(found[0]).ravel()[0] == 3
+    for results in (sums(V), adze.vmap(sums)(xp.stack([V, V]))):
+        assert np.asarray(results[0]).ravel()[0] == 3
     assert lax.fori_loop(0, 3, lambda i, c: c + i, 0, unroll=unroll) == 3
     assert lax.fori_loop(3, 0, lambda i, c: c + i, 7, unroll=unroll) == 7
 

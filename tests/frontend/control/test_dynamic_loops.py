@@ -22,8 +22,8 @@ from adze.runtime.errors import CallError
 SIZES: Final = (0, 1, 2, 5, 8, 13)
 
 
-def close(found: Any, expected: Any, what: str = "") -> None:
-    for a, b in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+def close(actual: Any, expected: Any, what: str = "") -> None:
+    for a, b in zip(adze.tree.leaves(actual), adze.tree.leaves(expected), strict=True):
         assert np.shape(a) == np.shape(b), what
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-11, atol=1e-11, err_msg=what)
 
@@ -117,8 +117,8 @@ def test_map_takes_a_dynamic_number_of_slices_in_batches() -> None:
 @pytest.mark.thorough
 def test_derivatives_of_map_in_batches_of_a_dynamic_number_of_slices() -> None:
     def loss(x: Any) -> Any:
-        found = mapped(x)
-        return xp.sum(found["sin"] ** 2) + xp.sum(found["sum"] ** 3)
+        result = mapped(x)
+        return xp.sum(result["sin"] ** 2) + xp.sum(result["sum"] ** 3)
 
     program = compiled(adze.grad(loss), "n", 3)
     for n in SIZES:

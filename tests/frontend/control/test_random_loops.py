@@ -70,8 +70,8 @@ def compiled_is_evaluated(seeds: Sequence[int]) -> None:
     compiled = adze.trace(everything, *[tuple(p.specs) for p in programs]).lower().compile()
     for which in (0, 1):
         arguments = [tuple(program.arguments(which)) for program in programs]
-        found = compiled(*arguments)
-        for seed, program, group, got in zip(seeds, programs, arguments, found, strict=True):
+        result = compiled(*arguments)
+        for seed, program, group, got in zip(seeds, programs, arguments, result, strict=True):
             same(got, program(ADZE, *group), f"compiled {seed}: {program}")
         for group, program in zip(arguments, programs, strict=True):
             for got, want in zip(group, program.arguments(which), strict=True):
@@ -89,9 +89,9 @@ def evaluated_is_that_of_jax(seeds: Sequence[int]) -> None:
             same(program(ADZE, *arguments), expected, f"evaluated {seed}: {program}")
 
 
-def same(found: Any, expected: Any, what: str) -> None:
+def same(actual: Any, expected: Any, what: str) -> None:
     """The same arrays, up to the rounding of their dtypes."""
-    for a, b in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+    for a, b in zip(adze.tree.leaves(actual), adze.tree.leaves(expected), strict=True):
         a, b = np.asarray(a), np.asarray(b)
         assert (a.shape, a.dtype) == (b.shape, b.dtype), what
         tolerance = TOLERANCES.get(a.dtype.name, 0)

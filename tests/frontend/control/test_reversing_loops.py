@@ -52,8 +52,8 @@ def loss_of(loop: Loss, n: int, **options: Any) -> Loss:
     return lambda w, x: xp.sum(loop(w, x, n, **options) ** 2)
 
 
-def close(found: Any, expected: Any, what: str = "", tolerance: float = 1e-11) -> None:
-    pairs = zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True)
+def close(actual: Any, expected: Any, what: str = "", tolerance: float = 1e-11) -> None:
+    pairs = zip(adze.tree.leaves(actual), adze.tree.leaves(expected), strict=True)
     for a, b in pairs:
         assert np.shape(a) == np.shape(b), what
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance, err_msg=what)
@@ -66,8 +66,8 @@ def close(found: Any, expected: Any, what: str = "", tolerance: float = 1e-11) -
 @pytest.mark.parametrize("states", [2, 3, 5, 9, 40])
 @pytest.mark.parametrize("steps", [0, 1, 2, 7, 23])
 def test_gradient_is_that_of_the_loop_written_out(steps: int, states: int) -> None:
-    found = adze.value_and_grad(loss_of(counted, steps, saved_states=states), (0, 1))(WEIGHTS, START)
-    close(found, adze.value_and_grad(loss_of(written_out, steps), (0, 1))(WEIGHTS, START))
+    gradient = adze.value_and_grad(loss_of(counted, steps, saved_states=states), (0, 1))(WEIGHTS, START)
+    close(gradient, adze.value_and_grad(loss_of(written_out, steps), (0, 1))(WEIGHTS, START))
 
 
 BATCH: Final = np.stack([START, 2 * START, -START])
@@ -158,8 +158,8 @@ def test_loops_in_loops_are_reversed() -> None:
                 x = xp.sin(x + y * w)
         return x
 
-    found = adze.grad(loss_of(nested, 4, saved_states=2), (0, 1))(WEIGHTS, START)
-    close(found, adze.grad(loss_of(straight, 4), (0, 1))(WEIGHTS, START))
+    gradient = adze.grad(loss_of(nested, 4, saved_states=2), (0, 1))(WEIGHTS, START)
+    close(gradient, adze.grad(loss_of(straight, 4), (0, 1))(WEIGHTS, START))
 
 
 def test_a_traced_bound_of_fori_loop_is_reversed() -> None:
@@ -334,9 +334,9 @@ def speaking(x: Any, **options: Any) -> Any:
         return i + 1, lax.cond(i > 0, taken, lambda u: u, v)
 
     ops.print(format="begin")
-    found = lax.while_loop(lambda s: s[0] < 3, body, (np.int32(0), x), **options)[1]
+    result = lax.while_loop(lambda s: s[0] < 3, body, (np.int32(0), x), **options)[1]
     ops.print(format="end")
-    return found
+    return result
 
 
 def spoken(inner: list[str]) -> list[str]:

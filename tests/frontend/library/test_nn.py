@@ -156,9 +156,9 @@ ROWS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 @pytest.mark.parametrize("name", ROWS)
 def test_evaluated_layers_give_what_the_reference_gives(name: str) -> None:
     ours, reference = ROWS[name]
-    found, wanted = ours(), np.asarray(reference())
-    assert found.dtype == np.float32 and found.shape == wanted.shape
-    np.testing.assert_allclose(found, wanted, rtol=3e-5, atol=3e-6)
+    result, wanted = ours(), np.asarray(reference())
+    assert result.dtype == np.float32 and result.shape == wanted.shape
+    np.testing.assert_allclose(result, wanted, rtol=3e-5, atol=3e-6)
 
 
 def test_compiled_layers_give_what_evaluated_ones_give() -> None:
@@ -179,8 +179,8 @@ def test_compiled_layers_give_what_evaluated_ones_give() -> None:
     }
 
     def everything(x: Any, image: Any) -> Any:
-        found = {name: layer(x) for name, layer in layers.items()}
-        return found, nn.avg_pool(nn.max_pool(nn.conv(image, KERNEL), 2), 2, 1, "SAME")
+        result = {name: layer(x) for name, layer in layers.items()}
+        return result, nn.avg_pool(nn.max_pool(nn.conv(image, KERNEL), 2), 2, 1, "SAME")
 
     compiled, evaluated = adze.jit(everything)(X, IMAGE), everything(X, IMAGE)
     for ours, theirs in zip(adze.tree.leaves(compiled), adze.tree.leaves(evaluated), strict=True):
@@ -218,10 +218,10 @@ def test_attention_of_half_precision_is_rounded_once(dtype: str, is_compiled: bo
     generator = np.random.default_rng(0)
     given = [anp.asarray(generator.standard_normal((2, 16, 32))).astype(dtype) for _ in range(3)]
     attention = adze.jit(nn.dot_product_attention) if is_compiled else nn.dot_product_attention
-    found = attention(*given)
+    result = attention(*given)
     exact = nn.dot_product_attention(*(x.astype(np.float64) for x in given))
-    assert found.dtype == given[0].dtype
-    same = np.asarray(found.astype(np.float32)) == np.asarray(exact.astype(dtype).astype(np.float32))
+    assert result.dtype == given[0].dtype
+    same = np.asarray(result.astype(np.float32)) == np.asarray(exact.astype(dtype).astype(np.float32))
     assert same.mean() > 0.99
 
 

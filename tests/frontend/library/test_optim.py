@@ -67,10 +67,10 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_an_optimizer_follows_its_published_rule(name: str, compiled: bool) -> None:
     optimizer, expected = RULES[name]
-    for found, wanted in zip(run(optimizer, compiled=compiled), expected, strict=True):
+    for result, wanted in zip(run(optimizer, compiled=compiled), expected, strict=True):
         for key in wanted:
-            assert found[key].dtype == np.float64
-            np.testing.assert_allclose(found[key], wanted[key], rtol=1e-6)
+            assert result[key].dtype == np.float64
+            np.testing.assert_allclose(result[key], wanted[key], rtol=1e-6)
 
 
 def test_parameters_keep_their_dtype() -> None:

@@ -169,8 +169,8 @@ def test_a_nan_that_the_user_writes_and_moves_is_no_error() -> None:
 def test_compiled_programs_say_op_pass_and_line(
     make: Callable[[], Any], arguments: tuple[Any, ...], text: str, line: tuple[Any, int]
 ) -> None:
-    found = text_of(lambda: adze.jit(make())(*arguments))
-    assert found == f"NaN in the {text}\n  at {line_of(*line)}"
+    result = text_of(lambda: adze.jit(make())(*arguments))
+    assert result == f"NaN in the {text}\n  at {line_of(*line)}"
 
 
 def test_a_jitted_function_inside_a_gradient() -> None:
@@ -262,12 +262,12 @@ def test_a_decorated_function_is_watched() -> None:
 
 
 def test_other_threads_are_not_watched() -> None:
-    found = []
+    results = []
     with nans():
-        thread = threading.Thread(target=lambda: found.append(float(sum_of_logs(anp.asarray(POINTS)))))
+        thread = threading.Thread(target=lambda: results.append(float(sum_of_logs(anp.asarray(POINTS)))))
         thread.start()
         thread.join()
-    assert np.isnan(found).all() and len(found) == 1
+    assert np.isnan(results).all() and len(results) == 1
 
 
 # -- the pass ------------------------------------------------------------------------------------------

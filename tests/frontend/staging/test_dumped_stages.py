@@ -178,5 +178,5 @@ def assert_goes_on(file: Path, expected: str) -> None:
     stage = file.stem.partition("-")[2]
     module = parse_module(file.read_text(), file.name, file)
     run_pipeline(module, between(None if stage == "traced" else stage, None))
-    found = module.operation.get_asm(enable_debug_info=False, large_elements_limit=None)
-    assert str(found) == expected, f"from the dump after {stage}"
+    result = module.operation.get_asm(enable_debug_info=False, large_elements_limit=None)
+    assert str(result) == expected, f"from the dump after {stage}"

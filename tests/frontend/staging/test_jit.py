@@ -84,9 +84,9 @@ def test_what_is_made_of_python_floats_alone_is_of_the_default_dtype() -> None:
     def made(s: Any, t: Any) -> Any:
         return s + 1, s * t, anp.exp(s), anp.sum(s), anp.stack([s, t]), -s, anp.where(s > t, s, 0.0)
 
-    found = adze.jit(made)(1.2, 2.0)
-    assert {r.dtype for r in found} == {np.dtype(np.float32)}
-    for compiled, eager in zip(found, made(1.2, 2.0), strict=True):
+    results = adze.jit(made)(1.2, 2.0)
+    assert {r.dtype for r in results} == {np.dtype(np.float32)}
+    for compiled, eager in zip(results, made(1.2, 2.0), strict=True):
         np.testing.assert_allclose(compiled, eager, rtol=1e-6)
 
 

@@ -62,10 +62,10 @@ def test_a_tree_of_another_structure_has_no_leaves_by_code() -> None:
         for value in (*TREES, [1, 2], (1, 2, 3), {"b": 1}, collections.OrderedDict(b=1), (1, [2])):
             leaves, structure = tree.flatten(value)
             same = structure == tree.structure(structure_of)
-            found = flatten(value)
+            results = flatten(value)
             # What is at a leaf's place is returned: that it is no array is seen later.
-            assert same == (found is not None and all(type(leaf) is int for leaf in found))
-            assert not same or list(found or ()) == leaves
+            assert same == (results is not None and all(type(leaf) is int for leaf in results))
+            assert not same or list(results or ()) == leaves
 
 
 @pytest.mark.parametrize(

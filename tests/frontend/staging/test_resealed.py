@@ -152,6 +152,6 @@ def test_programs_are_the_same_from_any_place() -> None:
 
 def test_dicts_keep_the_order_of_their_leaves(tmp_path: Path) -> None:
     compiled = adze.trace(lambda x: {2: x, 10: x + 1}, X).lower().compile()
-    found = adze.load(compiled.save(tmp_path / "keys.vmfb"))(X)
-    np.testing.assert_array_equal(found["2"], X)
-    np.testing.assert_array_equal(found["10"], X + 1)
+    result = adze.load(compiled.save(tmp_path / "keys.vmfb"))(X)
+    np.testing.assert_array_equal(result["2"], X)
+    np.testing.assert_array_equal(result["10"], X + 1)

@@ -149,9 +149,9 @@ UPDATES = {
 @pytest.mark.parametrize("name", UPDATES)
 def test_functional_updates_are_numpys_in_place_ones(name: str) -> None:
     function, expected = UPDATES[name]
-    for found in both(function, X):
-        assert found.dtype == np.float32
-        np.testing.assert_array_equal(found, expected)
+    for result in both(function, X):
+        assert result.dtype == np.float32
+        np.testing.assert_array_equal(result, expected)
 
 
 def test_an_update_leaves_the_argument_alone() -> None:
@@ -175,8 +175,8 @@ OPERATORS = {
 def test_operators_and_methods_are_numpys(name: str) -> None:
     function = OPERATORS[name]
     expected = function(X)
-    for found in both(function, X):
-        for value, want in zip(found, expected, strict=True):
+    for results in both(function, X):
+        for value, want in zip(results, expected, strict=True):
             assert value.dtype == np.asarray(want).dtype
             np.testing.assert_allclose(value, want, rtol=2e-6)
 
@@ -187,8 +187,8 @@ def test_bitwise_operators_are_numpys() -> None:
     def bits(i: Any) -> Any:
         return i & 3, 3 | i, i ^ 5, ~i, i << 2, i >> 1, 1 << (i & 3)
 
-    for found in both(bits, i):
-        for value, want in zip(found, bits(i), strict=True):
+    for results in both(bits, i):
+        for value, want in zip(results, bits(i), strict=True):
             assert value.dtype == want.dtype and np.array_equal(value, want)
 
 

@@ -59,6 +59,6 @@ def test_eval_shape_gives_the_tree_and_computes_nothing() -> None:
     def f(x: Any, n: int) -> Any:
         return {"wide": x @ x.T, "rows": [x[0], xp.argmax(x, axis=1)]}, None
 
-    found = adze.eval_shape(adze.jit(f, static_argnums=1), np.ones((2, 3), np.float64), 4)
+    result = adze.eval_shape(adze.jit(f, static_argnums=1), np.ones((2, 3), np.float64), 4)
     rows = [ShapeDtype((3,), "float64"), ShapeDtype((2,), "int64")]
-    assert found == ({"wide": ShapeDtype((2, 2), "float64"), "rows": rows}, None)
+    assert result == ({"wide": ShapeDtype((2, 2), "float64"), "rows": rows}, None)

@@ -154,8 +154,8 @@ def test_dynamic_sizes_are_computed_when_the_program_runs() -> None:
     program = dynamic(prepare, ("n", 4))
     for n in (1, 5, 0):
         x = np.arange(n * 4, dtype=np.float32).reshape(n, 4)
-        for found, expected in zip(program(x), prepare(x), strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-6)
+        for result, expected in zip(program(x), prepare(x), strict=True):
+            np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
 def test_equal_names_are_one_size_checked_at_the_call() -> None:

@@ -113,8 +113,8 @@ def test_gradients_by_number() -> None:
 def test_gradients_by_name() -> None:
     assert adze.grad(product, argnames="y")(x=2.0, y=3.0).item() == 2
     assert adze.grad(product, argnames="y")(y=3.0, x=2.0, z=5.0).item() == 10
-    found = adze.grad(product, argnames=("x", "y"))(x=2.0, y=3.0)
-    assert {k: v.item() for k, v in found.items()} == {"x": 3, "y": 2}
+    results = adze.grad(product, argnames=("x", "y"))(x=2.0, y=3.0)
+    assert {k: v.item() for k, v in results.items()} == {"x": 3, "y": 2}
     assert adze.grad(product, (), argnames="y")(2.0, 3.0).item() == 2
     by_position, by_name = adze.grad(product, argnames="y")(2.0, 3.0)
     assert (by_position.item(), by_name["y"].item()) == (3, 2)
@@ -237,8 +237,8 @@ def test_none_in_what_a_bwd_rule_gives() -> None:
         return {"w": g * kept, "b": None}, None
 
     f.defvjp(lambda params, x: (f(params, x), x), bwd)
-    found = adze.grad(f)({"w": 2.0, "b": (1.0,)}, 3.0)
-    assert (found["w"].item(), found["b"][0].item()) == (3, 0)
+    gradient = adze.grad(f)({"w": 2.0, "b": (1.0,)}, 3.0)
+    assert (gradient["w"].item(), gradient["b"][0].item()) == (3, 0)
 
 
 def test_integers_have_no_derivative() -> None:
@@ -260,8 +260,8 @@ Z = np.array([1 + 2j, 0.5 - 1j])
 
 def test_holomorphic_jacobians() -> None:
     for derivative in (adze.jacfwd, adze.jacrev):
-        found = derivative(lambda z: z**3, holomorphic=True)(Z)
-        np.testing.assert_allclose(np.asarray(found), np.diag(3 * Z**2), rtol=1e-13)
+        result = derivative(lambda z: z**3, holomorphic=True)(Z)
+        np.testing.assert_allclose(np.asarray(result), np.diag(3 * Z**2), rtol=1e-13)
     second = adze.hessian(lambda z: (z**3).sum(), holomorphic=True)(Z)
     np.testing.assert_allclose(np.asarray(second), np.diag(6 * Z), rtol=1e-13)
 
@@ -310,8 +310,8 @@ def test_pullbacks_are_pytrees() -> None:
 
 def test_pullbacks_pass_through_vmap() -> None:
     pulls = adze.vmap(lambda x: adze.vjp(lambda y: y * xp.sin(y), x)[1])(X)
-    found = adze.vmap(lambda pull, g: pull(g)[0])(pulls, np.ones(3))
-    assert np.allclose(found, np.sin(X) + X * np.cos(X))
+    result = adze.vmap(lambda pull, g: pull(g)[0])(pulls, np.ones(3))
+    assert np.allclose(result, np.sin(X) + X * np.cos(X))
 
 
 def test_pullbacks_are_residuals_of_rules_and_carries_of_loops() -> None:
@@ -363,8 +363,8 @@ def test_other_arrays_of_every_dtype_and_size(dtype: str, count: int) -> None:
         w = xp.asarray(w)
         return xp.real((x * w.astype("complex64" if dtype == "complex64" else "float32")).sum())
 
-    found = adze.grad(f)(np.ones(count, np.float32), weights)
-    assert np.array_equal(found, weights.real.astype(np.float32))
+    gradient = adze.grad(f)(np.ones(count, np.float32), weights)
+    assert np.array_equal(gradient, weights.real.astype(np.float32))
     filled = adze.grad(f)(np.ones(count, np.float32), np.ones_like(weights))
     assert np.array_equal(filled, np.ones(count))
 

@@ -33,22 +33,22 @@ def test_function_is_mapped_over_the_leading_axis() -> None:
 
 @pytest.mark.parametrize("axis", [0, 1, -1, -2])
 def test_any_axis_is_mapped(axis: int) -> None:
-    found = adze.vmap(lambda x: x - x[0], in_axes=axis)(A)
+    result = adze.vmap(lambda x: x - x[0], in_axes=axis)(A)
     moved = np.moveaxis(A, axis, 0)
-    same(found, moved - moved[:, :1])
+    same(result, moved - moved[:, :1])
 
 
 @pytest.mark.parametrize("out_axis", [0, 1, 2, -1, -3])
 def test_mapped_axis_goes_anywhere_in_the_result(out_axis: int) -> None:
-    found = adze.vmap(lambda x: lax.mul(xp.outer(x, x), 2.0), out_axes=out_axis)(A)
-    same(found, np.moveaxis(2 * A[:, :, None] * A[:, None, :], 0, out_axis))
+    result = adze.vmap(lambda x: lax.mul(xp.outer(x, x), 2.0), out_axes=out_axis)(A)
+    same(result, np.moveaxis(2 * A[:, :, None] * A[:, None, :], 0, out_axis))
 
 
 def test_shared_argument_is_seen_whole() -> None:
-    found = adze.vmap(lambda x, y: x + y, in_axes=(0, None))(A, np.arange(4.0))
-    same(found, A + np.arange(4.0))
-    found = adze.vmap(lambda x, y: x + y, in_axes=(None, 1))(A[0, :3], A)
-    same(found, (A[0, :3, None] + A).T)
+    result = adze.vmap(lambda x, y: x + y, in_axes=(0, None))(A, np.arange(4.0))
+    same(result, A + np.arange(4.0))
+    result = adze.vmap(lambda x, y: x + y, in_axes=(None, 1))(A[0, :3], A)
+    same(result, (A[0, :3, None] + A).T)
 
 
 def test_axes_are_a_tree_prefix() -> None:
@@ -56,23 +56,23 @@ def test_axes_are_a_tree_prefix() -> None:
         return p["w"] * x + p["b"][0] + p["b"][1]
 
     p = {"w": A, "b": [np.arange(3.0), np.float64(2)]}
-    found = adze.vmap(f, in_axes=({"w": 0, "b": [0, None]}, None))(p, np.arange(4.0))
-    same(found, A * np.arange(4.0) + np.arange(3.0)[:, None] + 2)
+    result = adze.vmap(f, in_axes=({"w": 0, "b": [0, None]}, None))(p, np.arange(4.0))
+    same(result, A * np.arange(4.0) + np.arange(3.0)[:, None] + 2)
 
 
 def test_results_are_trees_with_axes_of_their_own() -> None:
     def f(x: Any) -> Any:
         return {"row": x, "sum": xp.sum(x)}
 
-    found = adze.vmap(f, out_axes={"row": 1, "sum": 0})(A)
-    same(found["row"], A.T)
-    same(found["sum"], A.sum(1))
+    result = adze.vmap(f, out_axes={"row": 1, "sum": 0})(A)
+    same(result["row"], A.T)
+    same(result["sum"], A.sum(1))
 
 
 def test_result_that_is_not_mapped_stays_single_on_demand() -> None:
     shared = np.arange(2.0)
-    found = adze.vmap(lambda x, y: (x * 2, y * 2), in_axes=(0, None), out_axes=(0, None))(A, shared)
-    same(found[1], 2 * shared)
+    results = adze.vmap(lambda x, y: (x * 2, y * 2), in_axes=(0, None), out_axes=(0, None))(A, shared)
+    same(results[1], 2 * shared)
     repeated = adze.vmap(lambda x, y: y * 2, in_axes=(0, None))(A, shared)
     same(repeated, np.tile(2 * shared, (3, 1)))
 
@@ -110,8 +110,8 @@ def test_size_may_be_a_dynamic_dimension() -> None:
 
 
 def test_size_is_stated_when_nothing_is_mapped() -> None:
-    found = adze.vmap(lambda x: x + 1, in_axes=None, axis_size=2)(np.float64(3))
-    same(found, [4, 4])
+    result = adze.vmap(lambda x: x + 1, in_axes=None, axis_size=2)(np.float64(3))
+    same(result, [4, 4])
 
 
 def test_decorator_form() -> None:
@@ -148,8 +148,8 @@ def test_per_example_gradients() -> None:
         return xp.sum(xp.tanh(w * x))
 
     w = np.arange(4.0) / 3
-    found = adze.vmap(adze.grad(loss), (None, 0))(w, A)
-    same(found, A / np.cosh(w * A) ** 2)
+    result = adze.vmap(adze.grad(loss), (None, 0))(w, A)
+    same(result, A / np.cosh(w * A) ** 2)
 
 
 def test_gradient_of_a_mapped_function() -> None:
@@ -183,8 +183,8 @@ def test_closure_over_an_outer_tracer() -> None:
 
 
 def test_map_of_forward_derivatives() -> None:
-    found = adze.vmap(lambda x, dx: adze.jvp(xp.sin, (x,), (dx,))[1])(A, B)
-    same(found, np.cos(A) * B)
+    result = adze.vmap(lambda x, dx: adze.jvp(xp.sin, (x,), (dx,))[1])(A, B)
+    same(result, np.cos(A) * B)
 
 
 def test_map_of_a_pullback() -> None:
@@ -406,8 +406,8 @@ def test_branches_of_a_dynamic_batch_may_give_what_does_not_depend_on_it() -> No
 
     traced = adze.trace(adze.vmap(function, out_axes=(0, None, 0)), adze.ShapeDtype(("n",), np.float64))
     assert repr(traced).endswith("-> (f64[n], f64[], f64[n]))")
-    for found, expected in zip(traced.lower().compile()(ROW), (ROW, 1, ROW), strict=True):
-        np.testing.assert_allclose(found, expected)
+    for result, expected in zip(traced.lower().compile()(ROW), (ROW, 1, ROW), strict=True):
+        np.testing.assert_allclose(result, expected)
 
 
 def test_a_result_that_depends_on_the_mapped_axis_cannot_go_without_it() -> None:

@@ -32,9 +32,9 @@ def test_a_gradient_stands_beside_the_result() -> None:
 def test_a_gradient_of_two_arguments_under_vmap_and_jit() -> None:
     x, y = np.arange(3.0, dtype=np.float32), np.arange(3.0, 6.0, dtype=np.float32)
     transformed = adze.vmap(adze.grad(swapped_product, (0, 1)))
-    for found in (transformed(x, y), adze.jit(transformed)(x, y)):
-        np.testing.assert_array_equal(found[0], x)
-        np.testing.assert_array_equal(found[1], y)
+    for results in (transformed(x, y), adze.jit(transformed)(x, y)):
+        np.testing.assert_array_equal(results[0], x)
+        np.testing.assert_array_equal(results[1], y)
 
 
 def test_one_cotangent_needs_no_tuple() -> None:

@@ -83,8 +83,8 @@ CASES: Final[dict[str, Case]] = {
 }
 
 
-def close(found: Any, expected: Any) -> None:
-    actual, wanted = adze.tree.leaves(found), adze.tree.leaves(expected)
+def close(result: Any, expected: Any) -> None:
+    actual, wanted = adze.tree.leaves(result), adze.tree.leaves(expected)
     assert len(actual) == len(wanted)
     for a, b in zip(actual, wanted, strict=True):
         assert np.shape(a) == np.shape(b)
@@ -108,8 +108,8 @@ def test_compiled_collectives_are_the_evaluated_ones() -> None:
 
 
 def test_positions_that_receive_nothing_get_zeros() -> None:
-    found = adze.vmap(lambda x: lax.ppermute(x, "i", [(0, 2), (3, 1)]), axis_name="i")(X)
-    close(found, np.stack([0 * X[0], X[3], X[0], 0 * X[0]]))
+    result = adze.vmap(lambda x: lax.ppermute(x, "i", [(0, 2), (3, 1)]), axis_name="i")(X)
+    close(result, np.stack([0 * X[0], X[3], X[0], 0 * X[0]]))
 
 
 def test_axis_of_dynamic_size_is_summed() -> None:

@@ -129,10 +129,10 @@ def test_values_of_outer_functions() -> None:
 
 def test_values_that_vmap_does_not_map() -> None:
     def power(x: Any, n: Any) -> Any:
-        found = x
+        result = x
         for _ in range(n - 1):
-            found = found * x
-        return found
+            result = result * x
+        return result
 
     assert np.array_equal(adze.vmap(power, in_axes=(0, None))(X, 3), X**3)
     assert np.array_equal(adze.vmap(adze.grad(power), in_axes=(0, None))(X, 3), 3 * X**2)
@@ -205,9 +205,9 @@ def test_values_are_those_of_the_traced_program(seed: int) -> None:
     beside: list[np.ndarray] = []
 
     def f(*inputs: Any) -> Any:
-        found = program.build(ops, *inputs)
-        beside.extend(np.asarray(adze.stop_gradient(v)) for v in found)
-        return found
+        results = program.build(ops, *inputs)
+        beside.extend(np.asarray(adze.stop_gradient(v)) for v in results)
+        return results
 
     traced, _ = adze.vjp(f, *program.arguments(0))
     for value, expected in zip(beside, traced, strict=True):

@@ -85,9 +85,9 @@ def test_rule_gets_trees_and_says_which_results_are_batched() -> None:
 
     p = {"w": A, "b": np.arange(2.0)}
     axes = ({"w": 0, "b": None}, 0)
-    found = adze.vmap(f, in_axes=axes, out_axes={"sum": 0, "shared": [None]})(p, B)
-    same(found["sum"], A + B)
-    same(found["shared"][0], [0, 2])
+    result = adze.vmap(f, in_axes=axes, out_axes={"sum": 0, "shared": [None]})(p, B)
+    same(result["sum"], A + B)
+    same(result["shared"][0], [0, 2])
     same(adze.vmap(f, in_axes=axes)(p, B)["shared"][0], [[0, 2]] * 3)
 
 
@@ -176,10 +176,10 @@ def test_gradient_of_a_map() -> None:
 @pytest.mark.parametrize("argument", [0, 1])
 def test_map_of_a_gradient(argument: int) -> None:
     f, told = wave()
-    found = adze.vmap(adze.grad(total(f), argnums=argument))(A, B)
-    same(found, [np.cos(A) * B, np.sin(A)][argument])
-    found = adze.vmap(adze.grad(total(f), argnums=argument), (0, None))(A, B[0])
-    same(found, [np.cos(A) * B[0], np.sin(A)][argument])
+    result = adze.vmap(adze.grad(total(f), argnums=argument))(A, B)
+    same(result, [np.cos(A) * B, np.sin(A)][argument])
+    result = adze.vmap(adze.grad(total(f), argnums=argument), (0, None))(A, B[0])
+    same(result, [np.cos(A) * B[0], np.sin(A)][argument])
     assert told, "the derivative is one of the function, not of the rule"
 
 
@@ -204,9 +204,9 @@ def test_forward_mode_on_both_sides() -> None:
 
 def test_second_derivatives() -> None:
     f, _ = wave()
-    found = adze.vmap(adze.hessian(total(f)))(A, B)
+    result = adze.vmap(adze.hessian(total(f)))(A, B)
     for k in range(3):
-        same(found[k], np.diag(-np.sin(A[k]) * B[k]))
+        same(result[k], np.diag(-np.sin(A[k]) * B[k]))
     slopes = adze.vmap(adze.grad(total(f)))
     same(adze.grad(lambda a: xp.sum(slopes(a, B) ** 2))(A), -2 * np.cos(A) * np.sin(A) * B * B)
 
@@ -277,9 +277,9 @@ def lines(function: Callable[..., Any], *arguments: Any) -> str:
 
 def test_sequential_map_is_a_loop_with_the_values_of_a_map() -> None:
     f = sequential_vmap(lambda x, y: {"product": xp.sum(x) * y, "sin": [xp.sin(x)]})
-    found = adze.vmap(f)(A, B)
-    same(found["product"], A.sum(1)[:, None] * B)
-    same(found["sin"][0], np.sin(A))
+    result = adze.vmap(f)(A, B)
+    same(result["product"], A.sum(1)[:, None] * B)
+    same(result["sin"][0], np.sin(A))
     same(adze.jit(adze.vmap(f, (0, None)))(A, B[0])["product"], A.sum(1)[:, None] * B[0])
     same(adze.vmap(f, (None, 0))(A[0], B)["sin"][0], [np.sin(A[0])] * 3)
     text = lines(adze.vmap(f), A, B)
@@ -317,8 +317,8 @@ def test_sequential_map_of_a_dynamic_batch(derive: Any) -> None:
 
 
 def test_sequential_map_uses_outer_values_that_are_mapped() -> None:
-    found = adze.vmap(lambda w, x: sequential_vmap(lambda x: x * w)(x))(np.arange(3.0), A)
-    same(found, np.arange(3.0)[:, None] * A)
+    result = adze.vmap(lambda w, x: sequential_vmap(lambda x: x * w)(x))(np.arange(3.0), A)
+    same(result, np.arange(3.0)[:, None] * A)
 
 
 def test_sequential_map_shows_one_element_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
@@ -355,8 +355,8 @@ def test_branches_stay_branches_on_demand() -> None:
     slopes = adze.grad(lambda a: xp.sum(chosen(flags, a)))
     same(slopes(A), np.where(flags[:, None], np.cos(A), 2.0))
     assert "adze.cond" in lines(slopes, A)
-    found = adze.vmap(lambda i, x: adze.switch(i, [xp.sin, xp.cos, xp.exp], x, batching="map"))
-    same(found(np.array([2, 0, 1]), A), [np.exp(A[0]), np.sin(A[1]), np.cos(A[2])])
+    result = adze.vmap(lambda i, x: adze.switch(i, [xp.sin, xp.cos, xp.exp], x, batching="map"))
+    same(result(np.array([2, 0, 1]), A), [np.exp(A[0]), np.sin(A[1]), np.cos(A[2])])
 
 
 def test_error_of_another_batching() -> None:

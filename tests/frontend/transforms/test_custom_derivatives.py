@@ -153,9 +153,9 @@ def test_trees_go_through_custom_rules() -> None:
         (p,), (dp,) = primals, tangents
         return {"y": p["a"] * p["b"][0]}, {"y": 2 * dp["a"] + 3 * dp["b"][0]}
 
-    found = adze.grad(lambda p: f(p)["y"])({"a": ONE, "b": (ONE,)})
-    same(found["a"], 2)
-    same(found["b"][0], 3)
+    gradient = adze.grad(lambda p: f(p)["y"])({"a": ONE, "b": (ONE,)})
+    same(gradient["a"], 2)
+    same(gradient["b"][0], 3)
 
 
 # -- custom_vjp ------------------------------------------------------------------------------------------

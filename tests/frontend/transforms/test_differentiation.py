@@ -215,10 +215,10 @@ def test_jacobian_of_trees_of_matrices() -> None:
         return {"y": p["a"] * p["s"]}
 
     for jacobian in (adze.jacfwd, adze.jacrev):
-        found = jacobian(f)({"a": a, "s": np.float64(2)})["y"]
-        assert found["a"].shape == (2, 3, 2, 3)
-        same(found["a"], 2 * np.eye(6).reshape(2, 3, 2, 3))
-        same(found["s"], a)
+        result = jacobian(f)({"a": a, "s": np.float64(2)})["y"]
+        assert result["a"].shape == (2, 3, 2, 3)
+        same(result["a"], 2 * np.eye(6).reshape(2, 3, 2, 3))
+        same(result["s"], a)
 
 
 def test_hessian_and_its_products() -> None:

@@ -53,15 +53,15 @@ def chosen(x: Any) -> Any:
 
 def running(x: Any) -> Any:
     """First and second derivatives of running products, from either end."""
-    found = []
+    results = []
     for reverse in (False, True):
 
         def total(x: Any, reverse: bool = reverse) -> Any:
             return xp.sum(xp.sin(lax.cumprod(x, axis=0, reverse=reverse)) * x)
 
         slope = adze.grad(total)
-        found += [*adze.jvp(slope, (x,), (x + 1,)), adze.vmap(slope, 1)(x)]
-    return xp.concatenate([xp.reshape(g, (-1,)) for g in found])
+        results += [*adze.jvp(slope, (x,), (x + 1,)), adze.vmap(slope, 1)(x)]
+    return xp.concatenate([xp.reshape(g, (-1,)) for g in results])
 
 
 def branching(x: Any) -> Any:
@@ -129,8 +129,8 @@ def compiled() -> Any:
 def test_compiled_derivatives_of_any_size_are_the_evaluated_ones(compiled: Any, rows: int) -> None:
     x = np.random.default_rng(rows).standard_normal((rows, 3))
     x[1, 0] = x[-1, 0] = x[0, 1] = 0
-    for function, found in zip(FUNCTIONS, compiled(x), strict=True):
-        for have, want in zip(tree.leaves(found), tree.leaves(function(x)), strict=True):
+    for function, results in zip(FUNCTIONS, compiled(x), strict=True):
+        for have, want in zip(tree.leaves(results), tree.leaves(function(x)), strict=True):
             np.testing.assert_allclose(
                 np.asarray(have), np.asarray(want), rtol=1e-10, atol=1e-11, err_msg=function.__name__
             )
@@ -149,7 +149,7 @@ WINDOWS: dict[str, dict[str, Any]] = {
 
 def convolutions(image: Any, kernel: Any) -> list[Any]:
     """For each window both gradients, and how the kernel's changes with the image."""
-    found = []
+    results = []
     for window in WINDOWS.values():
         given = {"window_strides": (1, 1), **window}
         used = kernel[:, :1] if "feature_group_count" in window else kernel
@@ -157,9 +157,9 @@ def convolutions(image: Any, kernel: Any) -> list[Any]:
         def total(x: Any, k: Any, given: Any = given) -> Any:
             return xp.sum(xp.sin(lax.conv_general_dilated(x, k, **given)))
 
-        found += adze.grad(total, (0, 1))(image, used)
-        found.append(adze.jvp(adze.grad(total, 1), (image, used), (image * image, used))[1])
-    return found
+        results += adze.grad(total, (0, 1))(image, used)
+        results.append(adze.jvp(adze.grad(total, 1), (image, used), (image * image, used))[1])
+    return results
 
 
 def test_convolutions_of_images_of_any_number_and_size_are_differentiated() -> None:
@@ -168,10 +168,10 @@ def test_convolutions_of_images_of_any_number_and_size_are_differentiated() -> N
     for shape in ((1, 2, 5, 6), (3, 2, 8, 5)):
         image = np.random.default_rng(2).standard_normal(shape)
         names = [f"{name}, {what}" for name in WINDOWS for what in ("image", "kernel", "tangent")]
-        for name, found, expected in zip(
+        for name, result, expected in zip(
             names, compiled(image, KERNEL), convolutions(image, KERNEL), strict=True
         ):
-            np.testing.assert_allclose(found, np.asarray(expected), rtol=1e-9, atol=1e-9, err_msg=name)
+            np.testing.assert_allclose(result, np.asarray(expected), rtol=1e-9, atol=1e-9, err_msg=name)
 
 
 def test_gradients_of_a_kernel_for_each_of_any_number_of_images() -> None:

@@ -104,8 +104,8 @@ def test_an_empty_batch_has_the_shape_of_its_slices(name: str) -> None:
     is_mapped = [a.shape[:1] == (0,) for a in arguments]
     slices = [np.ones(a.shape[1:], a.dtype) if m else a for a, m in zip(arguments, is_mapped, strict=True)]
     expected = adze.eval_shape(function, *slices)
-    found = adze.vmap(function, in_axes=tuple(0 if m else None for m in is_mapped))(*arguments)
-    assert (found.shape, found.dtype) == ((0, *expected.shape), expected.dtype)
+    result = adze.vmap(function, in_axes=tuple(0 if m else None for m in is_mapped))(*arguments)
+    assert (result.shape, result.dtype) == ((0, *expected.shape), expected.dtype)
 
 
 def test_an_empty_batch_of_dynamic_size_has_the_shape_of_its_slices() -> None:

@@ -102,8 +102,8 @@ def ops_of(function: Callable[..., Any], *args: Any) -> Counter[str]:
 
 @pytest.mark.parametrize("net", NETS, ids=lambda net: net.__name__)
 def test_gradient_is_as_short_as_written_by_hand(net: Callable[..., Any]) -> None:
-    found = ops_of(adze.value_and_grad(net), *NETS[net])
-    assert dict(found) == EXPECTED[net]
+    result = ops_of(adze.value_and_grad(net), *NETS[net])
+    assert dict(result) == EXPECTED[net]
 
 
 @pytest.mark.parametrize("net", NETS, ids=lambda net: net.__name__)

@@ -88,11 +88,11 @@ def test_a_system_in_a_tree_with_dynamic_sizes() -> None:
 
     sizes = [adze.ShapeDtype(("n",), np.float64)] * 4
     arguments = [np.linspace(1, 2, 5), np.linspace(5, 6, 5), np.linspace(0.5, 1, 5), np.ones(5)]
-    found = adze.jit(adze.grad(loss, argnums=(0, 1, 2, 3))).trace(*sizes).lower().compile()(*arguments)
+    results = adze.jit(adze.grad(loss, argnums=(0, 1, 2, 3))).trace(*sizes).lower().compile()(*arguments)
     wanted = adze.grad(closed, argnums=(0, 1, 2, 3))(*arguments)
-    for one, other in zip(found[:3], wanted[:3], strict=True):
+    for one, other in zip(results[:3], wanted[:3], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10)
-    assert not np.asarray(found[3]).any()
+    assert not np.asarray(results[3]).any()
 
 
 def test_a_tangent_solver_may_use_what_the_function_does_not() -> None:
@@ -104,9 +104,9 @@ def test_a_tangent_solver_may_use_what_the_function_does_not() -> None:
             lambda g, y: scale * y / g(scale * anp.ones_like(y)),
         )
 
-    found = adze.jit(adze.grad(root, argnums=(0, 1)))(np.float64(4), np.float64(3))
-    assert float(found[0]) == approx(0.25)
-    assert float(found[1]) == 0
+    results = adze.jit(adze.grad(root, argnums=(0, 1)))(np.float64(4), np.float64(3))
+    assert float(results[0]) == approx(0.25)
+    assert float(results[1]) == 0
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,8 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("name", sorted(TRANSFORMS))
 def test_derivatives_are_those_of_a_direct_solution(name: str) -> None:
-    found, expected = TRANSFORMS[name](solved), TRANSFORMS[name](direct)
-    for ours, theirs in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+    results, expected = TRANSFORMS[name](solved), TRANSFORMS[name](direct)
+    for ours, theirs in zip(adze.tree.leaves(results), adze.tree.leaves(expected), strict=True):
         same(ours, theirs)
 
 
@@ -81,8 +81,8 @@ def test_a_symmetric_system_in_a_tree_with_aux() -> None:
         def solve(matvec: Any, b: Any) -> Any:
             return {"x": xp.linalg.solve(scale * s, b["x"])}, {"steps": xp.asarray(3)}
 
-        found, aux = lax.custom_linear_solve(matvec, {"x": b}, solve, symmetric=True, has_aux=True)
-        return xp.sum(found["x"]), aux
+        result, aux = lax.custom_linear_solve(matvec, {"x": b}, solve, symmetric=True, has_aux=True)
+        return xp.sum(result["x"]), aux
 
     gradients, aux = adze.grad(f, (0, 1), has_aux=True)(np.float64(2), B)
     exact = np.linalg.solve(2 * s, B)

@@ -20,8 +20,8 @@ func.func @f(%x: f32[?,2], %n: index) -> f32[?,2] {
 
 
 def test_arrays_and_sizes_are_arguments() -> None:
-    found = run(module(DOUBLE), "f", np.ones((3, 2), np.float32), 7)
-    np.testing.assert_array_equal(found[0], np.full((3, 2), 2, np.float32))
+    results = run(module(DOUBLE), "f", np.ones((3, 2), np.float32), 7)
+    np.testing.assert_array_equal(results[0], np.full((3, 2), 2, np.float32))
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,10 @@ def pulled(library: Any, f: Callable[..., Any], primals: tuple[Any, ...], cotang
     return [np.asarray(value), *map(np.asarray, back(cotangent))]
 
 
-def compare(found: Any, want: Any, what: object = "") -> None:
-    found, want = np.asarray(found), np.asarray(want)
-    assert found.shape == want.shape
-    np.testing.assert_allclose(found, want, err_msg=str(what), **EXACT)
+def compare(actual: Any, want: Any, what: object = "") -> None:
+    actual, want = np.asarray(actual), np.asarray(want)
+    assert actual.shape == want.shape
+    np.testing.assert_allclose(actual, want, err_msg=str(what), **EXACT)
 
 
 def check_derivatives(f: Callable[..., Any], primals: tuple[np.ndarray, ...], seed: int) -> None:

@@ -42,8 +42,8 @@ def wide_jax() -> Iterator[Library]:
 @cache
 def gradient(problem: Problem) -> tuple[float, tuple[np.ndarray, ...]]:
     """The value and the evaluated gradient."""
-    value, found = adze.value_and_grad(problem.of(ADZE), argnums=problem.argnums)(*problem.inputs)
-    return float(value), tuple(map(np.asarray, found))
+    value, result = adze.value_and_grad(problem.of(ADZE), argnums=problem.argnums)(*problem.inputs)
+    return float(value), tuple(map(np.asarray, result))
 
 
 @cache
@@ -72,12 +72,12 @@ def difference(f: Any, problem: Problem, along: tuple[np.ndarray, ...]) -> np.nd
     return result
 
 
-def close(found: Any, want: Any, tolerance: float = 1e-9) -> None:
-    found, want = np.asarray(found), np.asarray(want)
-    assert found.shape == want.shape
-    assert found.dtype == np.float64
+def close(actual: Any, want: Any, tolerance: float = 1e-9) -> None:
+    actual, want = np.asarray(actual), np.asarray(want)
+    assert actual.shape == want.shape
+    assert actual.dtype == np.float64
     np.testing.assert_allclose(
-        found, want, rtol=tolerance, atol=tolerance * max(1.0, float(np.abs(want).max()))
+        actual, want, rtol=tolerance, atol=tolerance * max(1.0, float(np.abs(want).max()))
     )
 
 
@@ -86,18 +86,18 @@ def close(found: Any, want: Any, tolerance: float = 1e-9) -> None:
 
 @for_each_scalar
 def test_the_gradient_is_the_difference(problem: Problem) -> None:
-    _, found = gradient(problem)
+    _, results = gradient(problem)
     for seed in range(3):
         along = directions(problem, seed)
-        pushed = sum(float(np.sum(g * d)) for g, d in zip(found, along, strict=True))
+        pushed = sum(float(np.sum(g * d)) for g, d in zip(results, along, strict=True))
         close(np.float64(pushed), difference(problem.of(ADZE), problem, along), 1e-6)
 
 
 @pytest.mark.parametrize("problem", [p for p in SCALAR if p.gradient], ids=str)
 def test_the_gradient_is_the_one_by_hand(problem: Problem) -> None:
     assert problem.gradient is not None
-    for found, want in zip(gradient(problem)[1], problem.gradient(*problem.inputs), strict=True):
-        close(found, want)
+    for result, want in zip(gradient(problem)[1], problem.gradient(*problem.inputs), strict=True):
+        close(result, want)
 
 
 @pytest.mark.thorough
@@ -108,9 +108,9 @@ def test_the_gradient_is_the_one_of_jax(problem: Problem) -> None:
         value, want = jax.module.jit(jax.module.value_and_grad(problem.of(jax), argnums=problem.argnums))(
             *problem.inputs
         )
-        found_value, found = gradient(problem)
+        found_value, results = gradient(problem)
         close(np.float64(found_value), value)
-        for one, other in zip(found, want, strict=True):
+        for one, other in zip(results, want, strict=True):
             close(one, other)
 
 
@@ -121,16 +121,16 @@ def test_hessian_vector_products_are_differences_of_gradients(problem: Problem) 
     along = directions(problem, 9)
     rest = problem.inputs[problem.active :]
     pushed = adze.jvp(lambda *x: f(*x, *rest), problem.inputs[: problem.active], along)[1]
-    for k, found in enumerate(pushed):
-        close(found, difference(lambda *x, k=k: f(*x)[k], problem, along), 1e-5)
+    for k, result in enumerate(pushed):
+        close(result, difference(lambda *x, k=k: f(*x)[k], problem, along), 1e-5)
 
 
 @pytest.mark.parametrize("problem", [p for p in SCALAR if p.name in COMPILED], ids=str)
 def test_the_compiled_gradient_is_the_evaluated_one(problem: Problem) -> None:
-    value, found = adze.jit(adze.value_and_grad(problem.of(ADZE), argnums=problem.argnums))(*problem.inputs)
+    value, results = adze.jit(adze.value_and_grad(problem.of(ADZE), argnums=problem.argnums))(*problem.inputs)
     want_value, want = gradient(problem)
     close(np.asarray(value), want_value, 1e-8)
-    for one, other in zip(found, want, strict=True):
+    for one, other in zip(results, want, strict=True):
         close(np.asarray(one), other, 1e-8)
 
 
@@ -163,8 +163,8 @@ def test_the_gamma_of_black_and_scholes_by_batched_gradients() -> None:
 @for_each_vector
 def test_jacobians_by_columns_and_by_rows_are_equal(problem: Problem) -> None:
     backward = adze.jacrev(problem.of(ADZE), argnums=problem.argnums)(*problem.inputs)
-    for found, want in zip(backward, jacobian(problem), strict=True):
-        close(found, want)
+    for result, want in zip(backward, jacobian(problem), strict=True):
+        close(result, want)
 
 
 @for_each_vector
@@ -195,8 +195,8 @@ def test_the_jacobian_is_the_one_column_by_column(problem: Problem) -> None:
 def test_the_jacobian_is_the_one_of_jax(problem: Problem) -> None:
     with wide_jax() as jax:
         want = jax.module.jit(jax.module.jacfwd(problem.of(jax), argnums=problem.argnums))(*problem.inputs)
-        for found, other in zip(jacobian(problem), want, strict=True):
-            close(found, other)
+        for result, other in zip(jacobian(problem), want, strict=True):
+            close(result, other)
 
 
 def test_the_sparse_jacobian_of_bundle_adjustment() -> None:
@@ -225,8 +225,8 @@ def test_the_sparse_jacobian_of_bundle_adjustment() -> None:
 def test_rotations_by_nothing_are_differentiable() -> None:
     """Rodrigues' formula divides by the angle; at 0 the derivative is the cross product."""
     x = np.array([1.0, 2, 3])
-    found = adze.jacrev(lambda r: bundle.rotated(anp, r, x))(np.zeros(3))
-    close(found, np.array([[0.0, 3, -2], [-3, 0, 1], [2, -1, 0]]))
+    jacobian = adze.jacrev(lambda r: bundle.rotated(anp, r, x))(np.zeros(3))
+    close(jacobian, np.array([[0.0, 3, -2], [-3, 0, 1], [2, -1, 0]]))
 
 
 def test_the_hand_is_differentiated_in_two_directions_for_all_places() -> None:

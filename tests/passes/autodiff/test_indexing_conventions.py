@@ -72,8 +72,8 @@ def test_factors_that_are_zero_leave_the_product_of_the_others(factors: list[flo
         return anp.stack([x[0] * u[3], x[1] * u[0] * u[1] * u[2]])
 
     ct = np.array([1.0, 2.0])
-    for found, want in zip(pulled(adze, f, (x, u), ct), pulled(adze, by_hand, (x, u), ct), strict=True):
-        compare(found, want)
+    for result, want in zip(pulled(adze, f, (x, u), ct), pulled(adze, by_hand, (x, u), ct), strict=True):
+        compare(result, want)
     for along in np.eye(4):
         for second in (pushed_twice, pushed_pullback):
             compare(second(partial(f, x), u, along, ct), second(partial(by_hand, x), u, along, ct))
@@ -225,10 +225,10 @@ def test_single_updates_of_zeros_are_chosen_by_position(case: Any, dtype: Any) -
 
             assert "scatter" not in ops_of(f, indices, updates)
             traced = adze.trace(f, indices, updates)
-            (found,) = evaluate(
+            (result,) = evaluate(
                 parse_module(traced.mlir("simplified")), traced.program.symbol, [indices, updates]
             )
-            np.testing.assert_array_equal(found, f(indices, updates))
+            np.testing.assert_array_equal(result, f(indices, updates))
 
 
 # -- compiled ------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def everything(x: Any, u: Any, i: Any, s: Any) -> Any:
     """Pullbacks of every op, plain and batched, of f32[n, 3], f32[m, 3], i32[m, 1], i32[]."""
     rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
     into = lax.ScatterDimensionNumbers((1,), (0,), (0,))
-    found = []
+    results = []
     for f, args in (
         (lambda x: lax.gather(x, i, rows, (1, 3), mode="fill"), (x,)),
         (lambda x: lax.gather(x, i, rows, (1, 3), mode="clip"), (x,)),
@@ -254,8 +254,8 @@ def everything(x: Any, u: Any, i: Any, s: Any) -> Any:
         (lambda x: anp.take_along_axis(x, i[:4], axis=1), (x,)),
     ):
         value, back = adze.vjp(f, *args)
-        found += [value, *(c for c in back(anp.sin(value)) if c.dtype == value.dtype)]
-    return found
+        results += [value, *(c for c in back(anp.sin(value)) if c.dtype == value.dtype)]
+    return results
 
 
 STATIC = pytest.param(((4, 3), (5, 3)), marks=pytest.mark.thorough)
@@ -274,9 +274,9 @@ def test_compiled_derivatives_are_the_evaluated_ones(shapes: Any) -> None:
         adze.ShapeDtype((), "int32"),
     )
     program = adze.trace(everything, *specs).lower("cpu").compile()
-    for found, want in zip(program(x, u, i, s), everything(x, u, i, s), strict=True):
-        assert found.dtype == want.dtype
-        np.testing.assert_allclose(np.asarray(found), np.asarray(want), rtol=1e-5, atol=1e-6)
+    for result, want in zip(program(x, u, i, s), everything(x, u, i, s), strict=True):
+        assert result.dtype == want.dtype
+        np.testing.assert_allclose(np.asarray(result), np.asarray(want), rtol=1e-5, atol=1e-6)
 
 
 def test_elements_are_not_read_before_they_are_computed() -> None:
@@ -291,8 +291,8 @@ def test_elements_are_not_read_before_they_are_computed() -> None:
         return anp.mean(anp.log(anp.sum(anp.exp(shifted), axis=-1)) - chosen)
 
     compiled = adze.jit(adze.value_and_grad(loss))(logits, labels)
-    for found, want in zip(compiled, adze.value_and_grad(loss)(logits, labels), strict=True):
-        np.testing.assert_allclose(np.asarray(found), np.asarray(want), rtol=1e-5, atol=1e-7)
+    for result, want in zip(compiled, adze.value_and_grad(loss)(logits, labels), strict=True):
+        np.testing.assert_allclose(np.asarray(result), np.asarray(want), rtol=1e-5, atol=1e-7)
 
 
 # -- effects -------------------------------------------------------------------------------------------

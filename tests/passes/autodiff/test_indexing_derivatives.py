@@ -78,10 +78,10 @@ def compare_all(
     ours: Any, theirs: Any, f: Any, g: Any, primals: tuple[np.ndarray, ...], cotangent: np.ndarray
 ) -> None:
     """Value, pullback and pushforward of two libraries."""
-    for found, want in zip(
+    for result, want in zip(
         pulled(ours, f, primals, cotangent), pulled(theirs, g, primals, cotangent), strict=True
     ):
-        compare(found, want)
+        compare(result, want)
     tangents = tuple(np.cos(p) for p in primals)
     compare(ours.jvp(f, primals, tangents)[1], theirs.jvp(g, primals, tangents)[1])
 

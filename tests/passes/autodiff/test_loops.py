@@ -53,8 +53,8 @@ def test_scan_with_a_counter_has_the_derivative_of_the_unrolled_loop() -> None:
         return total
 
     for f in (adze.grad, lambda g: adze.grad(adze.grad(g))):
-        found, expected = f(counted)(np.float64(0.7), XS), f(unrolled)(np.float64(0.7), XS)
-        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-12)
+        result, expected = f(counted)(np.float64(0.7), XS), f(unrolled)(np.float64(0.7), XS)
+        np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-12)
 
 
 def test_cotangents_that_are_zero_are_not_walked_over() -> None:

@@ -122,5 +122,5 @@ func.func @f(%x: f64[?], %c: f64[?]) -> f64[?] attributes {adze.shape_operands =
 """)
     made = Engines(parsed).transposer.transpose("f", (True, False))
     verify(parsed)
-    (found,) = run(parsed, made.symbol, np.zeros(3), np.array([1.0, 2.0, 3.0]))
-    np.testing.assert_array_equal(found, [2, 4, 6])
+    (result,) = run(parsed, made.symbol, np.zeros(3), np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_array_equal(result, [2, 4, 6])

@@ -35,8 +35,8 @@ def only(text: str, op: str) -> str:
 
 
 def agrees(f: Callable[..., Any], *arguments: Any) -> None:
-    found, expected = adze.jit(f)(*arguments), f(*arguments)
-    for a, b in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+    results, expected = adze.jit(f)(*arguments), f(*arguments)
+    for a, b in zip(adze.tree.leaves(results), adze.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
@@ -77,8 +77,8 @@ def test_a_carry_that_feeds_what_is_read_stays() -> None:
 
 def test_branches_give_and_take_what_is_read() -> None:
     def f(flag: Any, x: Any, y: Any, z: Any) -> Any:
-        found = lax.cond(flag, lambda: (xp.sin(x), xp.exp(z)), lambda: (y * 2, xp.log(z)))
-        return found[0]
+        results = lax.cond(flag, lambda: (xp.sin(x), xp.exp(z)), lambda: (y * 2, xp.log(z)))
+        return results[0]
 
     text = simplified(f, np.bool_(True), X, X, X)
     assert operands_and_results(only(text, "cond")) == (3, 1)

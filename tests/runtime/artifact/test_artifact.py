@@ -41,10 +41,10 @@ def test_a_saved_program_runs(saved: Path, manifest: Manifest) -> None:
 
 
 def test_inspecting_tells_without_loading(saved: Path, portable: CompiledModule, manifest: Manifest) -> None:
-    found = artifact.inspect(saved)
-    assert found.manifest == manifest
-    assert (found.module_bytes, found.file_bytes) == (len(portable.vmfb), saved.stat().st_size)
-    assert found.sha256 == hashlib.sha256(saved.read_bytes()).hexdigest()
+    result = artifact.inspect(saved)
+    assert result.manifest == manifest
+    assert (result.module_bytes, result.file_bytes) == (len(portable.vmfb), saved.stat().st_size)
+    assert result.sha256 == hashlib.sha256(saved.read_bytes()).hexdigest()
 
 
 def test_the_file_is_the_same_every_time(saved: Path, portable: CompiledModule, manifest: Manifest) -> None:

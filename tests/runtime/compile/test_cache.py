@@ -45,10 +45,10 @@ def entry_file(cache: CompileCache) -> Path:
 def test_the_second_time_nothing_is_compiled(cache: CompileCache) -> None:
     compile_it = Counted()
     first, made = cache.get_or_compile(KEY, compile_it)
-    second, found = cache.get_or_compile(KEY, compile_it)
+    second, result = cache.get_or_compile(KEY, compile_it)
     assert compile_it.calls == 1
     assert (made.hit, made.explanation) == (False, "the cache has no entry to compare with")
-    assert (found.hit, found.explanation, found.warnings) == (True, "found", ())
+    assert (result.hit, result.explanation, result.warnings) == (True, "found", ())
     assert first == second
     assert second.payload == b"program"
     assert second.metadata == {"seconds": 0.5}

@@ -45,6 +45,30 @@ def test_verifying_behind_each_pass_changes_no_bytes(
     assert compile_bytecode(programs_text, CPU, options).vmfb == compiled.vmfb
 
 
+# IREE's own passes learn the number of indices, not that of the updates, and compile on if nobody looks.
+BROKEN_ON_THE_WAY = b"""
+func.func @f(%x: tensor<?xi8>, %updates: tensor<?xi8>, %indices: tensor<6xi64>) -> tensor<?xi8> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %updates, %c0 : tensor<?xi8>
+  %cast = tensor.cast %indices : tensor<6xi64> to tensor<?xi64>
+  %rows = tensor.expand_shape %cast [[0, 1]] output_shape [%n, 1] : tensor<?xi64> into tensor<?x1xi64>
+  %r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(false)
+      ins(%updates, %rows : tensor<?xi8>, tensor<?x1xi64>) outs(%x : tensor<?xi8>) {
+  ^bb0(%new: i8, %old: i8):
+    %s = arith.addi %old, %new : i8
+    iree_linalg_ext.yield %s : i8
+  } -> tensor<?xi8>
+  return %r : tensor<?xi8>
+}
+"""
+
+
+@pytest.mark.parametrize("verifies_passes", [False, True])
+def test_what_a_pass_breaks_is_refused_at_the_end_of_its_phase(verifies_passes: bool) -> None:
+    with pytest.raises(CompileError, match=r"scatter' op mismatch in shape of indices and update value"):
+        compile_bytecode(BROKEN_ON_THE_WAY, CPU, CompileOptions(verifies_passes=verifies_passes))
+
+
 def test_paths_and_locations_do_not_reach_the_bytes() -> None:
     located = b'func.func @f() { return loc("/home/somebody/model.py":1:2) }'
     elsewhere = b'func.func @f() { return loc("/tmp/x.py":7:9) }'
@@ -161,8 +185,8 @@ def test_console_text_is_read_as_diagnostics() -> None:
         "model.py:3:4: error: failed to legalize operation 'math.sin'\n  a line of source\n"
         "<unknown>:0:0: warning: something\nremark: done\nnot a diagnostic\n"
     )
-    found = [(one.severity, one.where, one.message) for one in parse_diagnostics(text)]
-    assert found == [
+    results = [(one.severity, one.where, one.message) for one in parse_diagnostics(text)]
+    assert results == [
         ("error", "model.py:3:4", "failed to legalize operation 'math.sin'"),
         ("warning", None, "something"),
         ("remark", None, "done"),

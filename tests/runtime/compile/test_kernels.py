@@ -64,8 +64,8 @@ def test_folds_that_depend_on_folds(
 ) -> None:
     lowered = adze.trace(function, adze.ShapeDtype(spec, np.float64)).lower()
     x = np.random.default_rng(0).standard_normal(shape)
-    found, expected = lowered.compile(cache=False)(x), function(x)
-    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    results, expected = lowered.compile(cache=False)(x), function(x)
+    pairs = zip(results, expected, strict=True) if isinstance(results, tuple) else [(results, expected)]
     for have, want in pairs:
         np.testing.assert_allclose(np.asarray(have), np.asarray(want), rtol=1e-11, atol=1e-10)
 
@@ -94,8 +94,8 @@ def test_unchecked_they_are_wrong() -> None:
     x = np.random.default_rng(0).standard_normal((65, 129))
     lowered = adze.trace(rows, x).lower()
     vmfb = compile_bytecode(lowered.bytecode(), lowered.target, lowered.options()).vmfb
-    found = Executable(vmfb).call("rows", [x])
-    assert not np.allclose(np.asarray(found[0]), np.asarray(rows(x)[0]))
+    results = Executable(vmfb).call("rows", [x])
+    assert not np.allclose(np.asarray(results[0]), np.asarray(rows(x)[0]))
 
 
 @pytest.mark.parametrize(

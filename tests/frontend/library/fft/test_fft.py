@@ -18,10 +18,10 @@ Z = X + 1j * GENERATOR.normal(size=X.shape)
 
 
 def close(actual: Any, expected: Any, eps: float = 2e-16) -> None:
-    found = np.asarray(actual)
-    assert found.shape == expected.shape
+    result = np.asarray(actual)
+    assert result.shape == expected.shape
     size = max(float(np.linalg.norm(expected)), 1e-300)
-    assert float(np.linalg.norm(found - expected)) <= 8 * eps * size
+    assert float(np.linalg.norm(result - expected)) <= 8 * eps * size
 
 
 @pytest.mark.each_value
@@ -41,9 +41,9 @@ def test_transforms_of_any_length(n: int, norm: Any) -> None:
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.complex64, np.int32, np.bool_, np.complex128])
 def test_dtypes_are_numpys(dtype: Any) -> None:
     x = np.arange(12).astype(dtype)
-    found, expected = xp.fft.fft(x), np.fft.fft(x)
-    assert found.dtype == expected.dtype
-    close(found, expected, eps=float(np.finfo(expected.dtype).eps))
+    result, expected = xp.fft.fft(x), np.fft.fft(x)
+    assert result.dtype == expected.dtype
+    close(result, expected, eps=float(np.finfo(expected.dtype).eps))
 
 
 @pytest.mark.each_value

@@ -247,8 +247,8 @@ def leaves(tree: Any) -> list[Any]:
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ROWS)
 def test_a_call_gives_what_jax_gives(name: str) -> None:
-    found, wanted = ROWS[name](adze.lax), ROWS[name](jax.lax)
-    for ours, theirs in zip(leaves(found), leaves(wanted), strict=True):
+    results, wanted = ROWS[name](adze.lax), ROWS[name](jax.lax)
+    for ours, theirs in zip(leaves(results), leaves(wanted), strict=True):
         assert ours.shape == theirs.shape
         np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=2e-5, atol=2e-5)
         if name not in WIDER:

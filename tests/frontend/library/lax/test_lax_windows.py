@@ -18,9 +18,9 @@ N = RANDOM.integers(1, 9, (4, 6)).astype(np.int32)
 
 
 def same(ours: Any, theirs: Any, tolerance: float = 0.0) -> None:
-    found, expected = np.asarray(ours), np.asarray(theirs)
-    assert found.shape == expected.shape and found.dtype == expected.dtype
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+    result, expected = np.asarray(ours), np.asarray(theirs)
+    assert result.shape == expected.shape and result.dtype == expected.dtype
+    np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
 
 
 def log_add(module: Any) -> Any:
@@ -103,10 +103,10 @@ def test_reduce_precision(dtype: str, bits: tuple[int, int]) -> None:
     with jax.enable_x64(True), np.errstate(over="ignore"):
         x = np.asarray(jax.numpy.asarray(np.concatenate([wide, -wide]), dtype))
         expected = np.asarray(jax.lax.reduce_precision(x, *bits))
-    found = np.asarray(lax.reduce_precision(x, *bits))
-    assert found.dtype == x.dtype
-    np.testing.assert_array_equal(found.astype(np.float64), expected.astype(np.float64))
-    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+    result = np.asarray(lax.reduce_precision(x, *bits))
+    assert result.dtype == x.dtype
+    np.testing.assert_array_equal(result.astype(np.float64), expected.astype(np.float64))
+    np.testing.assert_array_equal(np.signbit(result), np.signbit(expected))
 
 
 def test_the_slope_of_a_rounding_is_that_of_the_identity() -> None:
@@ -145,8 +145,8 @@ def test_compiled_with_gradients() -> None:
         spread = jax.lax.conv_transpose(image, kernel, (2,), "SAME")
         return (pooled**2).sum() + (total**2).sum() + (spread**2).sum()
 
-    for found, theirs in zip(ours, jax.grad(expected, (0, 1, 2))(X, image, kernel), strict=True):
-        same(found, theirs, 1e-3)
+    for result, theirs in zip(ours, jax.grad(expected, (0, 1, 2))(X, image, kernel), strict=True):
+        same(result, theirs, 1e-3)
 
 
 def largest_and_place(numpy: Any) -> Any:

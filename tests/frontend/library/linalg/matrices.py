@@ -58,6 +58,6 @@ def ratio(error: Any, scale: Any, like: Any, n: int) -> float:
 
 def off_unitary(q: Any) -> float:
     """How far the columns are from orthonormal, as a ratio."""
-    found = wide(q)
-    n = found.shape[-1]
-    return ratio(adjoint(found) @ found - np.eye(n), 1.0, q, max(found.shape[-2], 1))
+    result = wide(q)
+    n = result.shape[-1]
+    return ratio(adjoint(result) @ result - np.eye(n), 1.0, q, max(result.shape[-2], 1))

@@ -135,8 +135,8 @@ SINGULAR = {
 def test_the_gradient_of_a_determinant_of_zero_is_the_cofactors(name: str, dtype: Any) -> None:
     a = SINGULAR[name].astype(dtype)
     expected = cofactors(a.astype(np.float64)) if len(a) > 1 else np.ones((1, 1))
-    found = np.asarray(adze.grad(xp.linalg.det)(a))
-    np.testing.assert_allclose(found, expected, atol=60 * np.finfo(dtype).eps)
+    gradient = np.asarray(adze.grad(xp.linalg.det)(a))
+    np.testing.assert_allclose(gradient, expected, atol=60 * np.finfo(dtype).eps)
 
 
 BATCHED = ("cholesky", "inv", "det", "lu tall", "qr tall", "eigvalsh", "svdvals", "pinv", "expm")
@@ -153,9 +153,9 @@ def test_vmap_is_a_loop_and_so_is_that_of_the_gradient(name: str, thorough: bool
     for f in (function, gradient) if thorough or name in ("det", "qr tall") else (function,):
         mapped = adze.tree.leaves(adze.vmap(f)(batch))
         looped = [adze.tree.leaves(f(x)) for x in batch]
-        for position, found in enumerate(mapped):
+        for position, result in enumerate(mapped):
             expected = np.stack([np.asarray(r[position]) for r in looped])
-            np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-10, atol=1e-12)
+            np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-10, atol=1e-12)
 
 
 def test_compiled_factors_and_solutions_are_the_evaluated_ones() -> None:
@@ -165,8 +165,8 @@ def test_compiled_factors_and_solutions_are_the_evaluated_ones() -> None:
         return xp.linalg.cholesky(s), adze.grad(lambda x: xp.sum(xp.linalg.solve(x, b)))(s)
 
     s, b = positive(4, 4), normal(4, 2)
-    for found, expected in zip(adze.jit(f)(s, b), f(s, b), strict=True):
-        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-9, atol=1e-11)
+    for result, expected in zip(adze.jit(f)(s, b), f(s, b), strict=True):
+        np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-9, atol=1e-11)
 
 
 @pytest.mark.thorough
@@ -187,8 +187,8 @@ def test_compiled_is_evaluated() -> None:
         return values, adze.grad(lambda x: xp.sum(xp.linalg.inv(x)) + xp.sum(xp.linalg.slogdet(x)[1]))(a)
 
     a, s, w = normal(2, 6, 6), positive(2, 6, 6), normal(2, 7, 5)
-    found, expected = adze.jit(everything)(a, s, w), everything(a, s, w)
-    for ours, theirs in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+    results, expected = adze.jit(everything)(a, s, w), everything(a, s, w)
+    for ours, theirs in zip(adze.tree.leaves(results), adze.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(np.asarray(ours), np.asarray(theirs), rtol=1e-9, atol=1e-11)
 
 
@@ -219,5 +219,5 @@ def test_gradients_of_complex_matrices_compile() -> None:
         return [adze.grad(f)(a) for f in functions]
 
     a = normal(2, 2) + 1j * normal(2, 2)
-    for found, expected in zip(adze.jit(everything)(a), everything(a), strict=True):
-        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-10, atol=1e-12)
+    for result, expected in zip(adze.jit(everything)(a), everything(a), strict=True):
+        np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-10, atol=1e-12)

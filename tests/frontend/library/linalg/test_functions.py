@@ -97,8 +97,8 @@ def test_pseudoinverse_rank_and_least_squares() -> None:
 def exact_exponential(a: np.ndarray) -> np.ndarray:
     """In 40 digits: SciPy's own result is off by up to 800 eps here."""
     with mpmath.workdps(40):
-        found = mpmath.expm(mpmath.matrix(a.tolist()), method="pade")
-        return np.array(found.tolist(), dtype=complex)
+        result = mpmath.expm(mpmath.matrix(a.tolist()), method="pade")
+        return np.array(result.tolist(), dtype=complex)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
@@ -124,8 +124,8 @@ def test_powers_and_tensor_equations() -> None:
 
 def test_what_no_exception_can_report_is_nan() -> None:
     bad = np.stack([positive(3, 3), -positive(3, 3)])
-    found = np.asarray(xp.linalg.cholesky(bad))
-    assert np.isfinite(found[0]).all() and np.isnan(found[1]).all()
+    results = np.asarray(xp.linalg.cholesky(bad))
+    assert np.isfinite(results[0]).all() and np.isnan(results[1]).all()
     assert not np.isfinite(np.asarray(xp.linalg.inv(np.ones((2, 2))))).any()
     assert float(xp.linalg.det(np.ones((2, 2)))) == 0
     poisoned = np.full((3, 3), np.nan)

@@ -68,8 +68,8 @@ def test_ranks_and_least_squares_of_deficient_matrices(name: str, dtype: Any) ->
     rows, columns = a.shape
     b = normal(rows, 2, dtype=dtype)
     limit = float(max(a.shape) * np.finfo(dtype).eps)
-    x, _, found, values = xp.linalg.lstsq(a, b)
-    assert int(found) == int(xp.linalg.matrix_rank(a)) == rank
+    x, _, result, values = xp.linalg.lstsq(a, b)
+    assert int(result) == int(xp.linalg.matrix_rank(a)) == rank
     inverse = np.linalg.pinv(wide(a), rcond=10 * limit)
     scale = np.abs(inverse).max(initial=1e-300)
     condition = np.linalg.cond(exact) if rank == min(a.shape) else np.abs(a).max() * scale * max(a.shape)

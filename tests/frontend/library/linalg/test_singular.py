@@ -28,12 +28,12 @@ def of_rank(n: int, rank: int, dtype: Any = np.float64) -> np.ndarray:
 def minors_of_det(a: np.ndarray) -> np.ndarray:
     """The second derivatives of the determinant: minors without two rows and two columns, with signs."""
     n = len(a)
-    found = np.zeros((n,) * 4, np.complex128)
+    result = np.zeros((n,) * 4, np.complex128)
     for (i, k), (j, m) in itertools.product(itertools.permutations(range(n), 2), repeat=2):
         rest = np.delete(np.delete(a.astype(np.complex128), (i, k), 0), (j, m), 1)
         sign = (-1) ** (i + j + k + m) * (1 if (i < k) == (j < m) else -1)
-        found[i, j, k, m] = sign * (np.linalg.det(rest) if n > 2 else 1.0)
-    return found
+        result[i, j, k, m] = sign * (np.linalg.det(rest) if n > 2 else 1.0)
+    return result
 
 
 def second_of_det(a: Any) -> np.ndarray:
@@ -112,8 +112,8 @@ def test_second_derivatives_at_equal_eigenvalues_are_nan_rather_than_wrong() -> 
 @pytest.mark.parametrize("ord", [None, 2, 1, 3, 1.5, np.inf])
 def test_norm_of_zero_is_flat(ord: Any) -> None:
     """As the magnitude of a number is; so the derivative of a sum of norms is finite."""
-    found = adze.grad(lambda x: xp.sum(linalg.norm(x, ord, axis=-1)))(np.array([[0.0, 0.0], [3.0, 0.0]]))
-    np.testing.assert_allclose(np.asarray(found), [[0, 0], [1, 0]], atol=1e-15)
+    gradient = adze.grad(lambda x: xp.sum(linalg.norm(x, ord, axis=-1)))(np.array([[0.0, 0.0], [3.0, 0.0]]))
+    np.testing.assert_allclose(np.asarray(gradient), [[0, 0], [1, 0]], atol=1e-15)
 
 
 def test_frobenius_norm_of_zero_is_flat() -> None:

@@ -25,9 +25,9 @@ def same(call: Any) -> None:
     """`call(module)` returns equal leaves for both modules."""
     with jax.enable_x64(True):
         expected = [np.asarray(x) for x in jax.tree.leaves(call(jax_linalg))]
-    found = [np.asarray(x) for x in adze.tree.leaves(call(linalg))]
-    assert [x.shape for x in found] == [x.shape for x in expected]
-    for ours, theirs in zip(found, expected, strict=True):
+    results = [np.asarray(x) for x in adze.tree.leaves(call(linalg))]
+    assert [x.shape for x in results] == [x.shape for x in expected]
+    for ours, theirs in zip(results, expected, strict=True):
         assert ours.dtype == theirs.dtype
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
 

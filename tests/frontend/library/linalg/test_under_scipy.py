@@ -23,9 +23,9 @@ V, W = normal(4), normal(3, seed=2)
 
 def same(actual: Any, expected: Any, tolerance: float = 1e-11) -> None:
     for ours, theirs in zip(adze.tree.leaves(actual), adze.tree.leaves(expected), strict=True):
-        found = np.asarray(ours)
-        assert found.dtype == np.asarray(theirs).dtype and found.shape == np.shape(theirs)
-        np.testing.assert_allclose(found, theirs, rtol=tolerance, atol=tolerance)
+        result = np.asarray(ours)
+        assert result.dtype == np.asarray(theirs).dtype and result.shape == np.shape(theirs)
+        np.testing.assert_allclose(result, theirs, rtol=tolerance, atol=tolerance)
 
 
 def half(a: np.ndarray, lower: bool) -> np.ndarray:
@@ -59,9 +59,9 @@ def test_what_is_numpys_too() -> None:
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4)])
 @pytest.mark.parametrize("mode", ["full", "economic", "r"])
 def test_qr(shape: tuple[int, int], mode: str) -> None:
-    found = sp.qr(normal(*shape), mode=mode)
-    assert isinstance(found, tuple)
-    same(found, scipy.linalg.qr(normal(*shape), mode=mode))
+    result = sp.qr(normal(*shape), mode=mode)
+    assert isinstance(result, tuple)
+    same(result, scipy.linalg.qr(normal(*shape), mode=mode))
 
 
 @pytest.mark.parametrize("lower", [False, True])

@@ -57,8 +57,8 @@ def test_reading_and_writing_agree_on_every_position(mode: str, wraps: bool) -> 
             expected = -7.0 if where is None else X[where]
             assert_same(read, np.full(np.shape(index), expected))
             for kind in UPDATES:
-                found = getattr(anp.asarray(X).at[index], kind)(3.0, **keywords)
-                assert_same(found, updated(kind, where))
+                result = getattr(anp.asarray(X).at[index], kind)(3.0, **keywords)
+                assert_same(result, updated(kind, where))
 
 
 def test_compiled_reading_and_writing_agree_on_every_position() -> None:
@@ -74,13 +74,13 @@ def test_compiled_reading_and_writing_agree_on_every_position() -> None:
         }
 
     for position in POSITIONS:
-        found = everything(X, np.array([position]))
+        actual = everything(X, np.array([position]))
         for mode in MODES:
             where = place(position, mode)
             expected = -7.0 if where is None else X[where]
-            assert_same(found[mode][0], np.array([expected]))
-            assert_same(found[mode][1], np.array(expected))
-            for kind, result in zip(UPDATES, found[mode][2:], strict=True):
+            assert_same(actual[mode][0], np.array([expected]))
+            assert_same(actual[mode][1], np.array(expected))
+            for kind, result in zip(UPDATES, actual[mode][2:], strict=True):
                 np.testing.assert_allclose(np.asarray(result), updated(kind, where), rtol=1e-15)
 
 
@@ -119,8 +119,8 @@ def test_elements_named_twice_are_updated_as_by_a_ufuncs_at(kind: str) -> None:
         expected = X.copy()
         ufunc.at(expected, TWICE, values)
         for index in (TWICE, TWICE.tolist()):
-            found = getattr(anp.asarray(X).at[index], kind)(values)
-            np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-14)
+            result = getattr(anp.asarray(X).at[index], kind)(values)
+            np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-14)
 
 
 def test_apply_applies_once_for_each_time_an_element_is_named() -> None:
@@ -134,8 +134,8 @@ def test_apply_applies_once_for_each_time_an_element_is_named() -> None:
     assert_same(anp.asarray(X).at[X > 1.5].apply(lambda v: v + 1), X + np.array([0, 1, 1]))
     assert_same(anp.asarray(X).at[np.zeros(0, int)].apply(lambda v: v + 1), X)
     rows = X.reshape(3, 1) * np.ones(2)
-    found = anp.asarray(rows).at[[1, 1], [0, 1]].apply(lambda v: v + 1)
-    assert_same(found, rows + np.array([[0, 0], [1, 1], [0, 0]]))
+    result = anp.asarray(rows).at[[1, 1], [0, 1]].apply(lambda v: v + 1)
+    assert_same(result, rows + np.array([[0, 0], [1, 1], [0, 0]]))
 
 
 def test_apply_is_differentiated_through_each_application() -> None:

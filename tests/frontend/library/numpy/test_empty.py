@@ -140,9 +140,9 @@ def test_eager_call_gives_what_numpy_gives(name: str) -> None:
 @pytest.mark.parametrize("group", [INDEXING, WHOLE, ALGEBRA], ids=["indexing", "whole", "algebra"])
 def test_compiled_call_gives_what_numpy_gives(group: dict[str, Any]) -> None:
     given = {name: group[name][1:] for name in group}
-    found = adze.jit(lambda given: {name: results(name, *given[name]) for name in given})(given)
+    result = adze.jit(lambda given: {name: results(name, *given[name]) for name in given})(given)
     for name in group:
-        assert_same(found[name], by_numpy(name))
+        assert_same(result[name], by_numpy(name))
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if n != "svd, full"])
@@ -219,7 +219,7 @@ def test_random_functions_of_shape_zero() -> None:
 @pytest.mark.parametrize("shapes", [((0, 2, 5), (3, 2, 2)), ((2, 0, 5), (3, 0, 2)), ((2, 2, 1), (3, 2, 2))])
 def test_convolutions_of_nothing(shapes: Any) -> None:
     x, w = (np.ones(s, np.float32) for s in shapes)
-    found = adze.lax.conv_general_dilated(x, w, (1,), "VALID")
-    assert found.shape == (x.shape[0], 3, x.shape[2] - 1) and not np.any(found)
+    result = adze.lax.conv_general_dilated(x, w, (1,), "VALID")
+    assert result.shape == (x.shape[0], 3, x.shape[2] - 1) and not np.any(result)
     slopes = adze.grad(lambda x, w: adze.lax.conv_general_dilated(x, w, (1,), "VALID").sum(), (0, 1))(x, w)
     assert [s.shape for s in slopes] == [x.shape, w.shape] and not any(map(np.any, slopes))

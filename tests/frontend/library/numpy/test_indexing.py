@@ -313,10 +313,10 @@ def test_errors_of_indexing_are_errors_of_adze() -> None:
 @pytest.mark.parametrize("value", [5, [1.5, -2.0], np.arange(24.0)])
 def test_fill_diagonal_gives_what_numpy_writes(shape: tuple[int, ...], wrap: bool, value: Any) -> None:
     array = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
-    found = anp.fill_diagonal(array, value, wrap)
+    result = anp.fill_diagonal(array, value, wrap)
     np.fill_diagonal(array, value, wrap)
-    np.testing.assert_array_equal(found, array)
-    assert found.dtype == array.dtype
+    np.testing.assert_array_equal(result, array)
+    assert result.dtype == array.dtype
 
 
 def test_fill_diagonal_refuses_what_it_cannot_do() -> None:

@@ -45,19 +45,19 @@ def test_values_are_those_of_numpy(name: str) -> None:
     made, arguments = CASES[name]
     expected = made(np)(*arguments)
     for function in (made(xp), adze.jit(made(xp))):
-        found = np.asarray(function(*arguments))
-        assert found.shape == expected.shape
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+        result = np.asarray(function(*arguments))
+        assert result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-12)
         if expected.dtype.kind in "iu":
-            assert found.dtype == expected.dtype
+            assert result.dtype == expected.dtype
 
 
 def test_grids() -> None:
     np.testing.assert_array_equal(np.asarray(xp.mgrid[0:3, 1:7:2]), np.mgrid[0:3, 1:7:2])
     np.testing.assert_allclose(np.asarray(xp.mgrid[0:1:5j]), np.mgrid[0:1:5j])
     assert xp.mgrid[0:1:5j].dtype == np.float32
-    for found, expected in zip(xp.ogrid[0:2, 0:3], np.ogrid[0:2, 0:3], strict=True):
-        np.testing.assert_array_equal(np.asarray(found), expected)
+    for result, expected in zip(xp.ogrid[0:2, 0:3], np.ogrid[0:2, 0:3], strict=True):
+        np.testing.assert_array_equal(np.asarray(result), expected)
     assert xp.s_[1:3, ...] == np.s_[1:3, ...]
 
 

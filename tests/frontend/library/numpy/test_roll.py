@@ -22,8 +22,8 @@ X = np.arange(12.0).reshape(3, 4)
 def test_a_traced_shift_rolls_as_numpy_does(shift: int, axis: Any, dtype: str) -> None:
     shift = abs(shift) if dtype == "uint64" else shift
     expected = np.roll(X, shift, axis)
-    found = traced_and_evaluated(lambda x, s: anp.roll(x, s, axis), X, np.asarray(shift, dtype))
-    assert_same(found, expected)
+    result = traced_and_evaluated(lambda x, s: anp.roll(x, s, axis), X, np.asarray(shift, dtype))
+    assert_same(result, expected)
     assert_same(anp.roll(X, shift, axis), expected)
 
 

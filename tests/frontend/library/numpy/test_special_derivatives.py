@@ -30,23 +30,23 @@ NAN_REDUCTIONS = {
 @pytest.mark.parametrize("name", NAN_REDUCTIONS)
 def test_nan_reduction_has_no_slope_at_nan_and_the_usual_one_elsewhere(name: str) -> None:
     function = getattr(xp, name)
-    found = adze.grad(lambda x: xp.sum(function(x, axis=1)))(GAPS)
-    np.testing.assert_allclose(np.asarray(found), NAN_REDUCTIONS[name], atol=1e-15)
+    gradient = adze.grad(lambda x: xp.sum(function(x, axis=1)))(GAPS)
+    np.testing.assert_allclose(np.asarray(gradient), NAN_REDUCTIONS[name], atol=1e-15)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, BFLOAT16])
 def test_nan_spread_has_a_gradient_in_every_dtype(dtype: Any) -> None:
     x = np.array([1.0, np.nan, 3.0], dtype)
-    found = adze.grad(lambda x: xp.nanstd(x) + xp.nanvar(x))(x)
-    np.testing.assert_allclose(np.asarray(found, np.float64), [-1.5, 0, 1.5], rtol=1e-2)
+    gradient = adze.grad(lambda x: xp.nanstd(x) + xp.nanvar(x))(x)
+    np.testing.assert_allclose(np.asarray(gradient, np.float64), [-1.5, 0, 1.5], rtol=1e-2)
 
 
 def test_spread_of_what_a_mask_leaves() -> None:
     x, mask = np.array([1.0, np.inf, 3.0]), np.array([True, False, True])
     np.testing.assert_allclose(np.asarray(adze.grad(lambda x: xp.var(x, where=mask))(x)), [-1, 0, 1])
     z = np.array([1.0 + 1j, np.nan, 3.0 - 1j])
-    found = np.asarray(adze.grad(lambda z: xp.nanvar(z))(z))
-    np.testing.assert_allclose(found, [-1 - 1j, 0, 1 + 1j], atol=1e-15)
+    gradient = np.asarray(adze.grad(lambda z: xp.nanvar(z))(z))
+    np.testing.assert_allclose(gradient, [-1 - 1j, 0, 1 + 1j], atol=1e-15)
 
 
 def test_deviation_of_equal_elements_is_flat() -> None:
@@ -79,8 +79,8 @@ def test_unwrap_moves_with_its_angles_at_half_a_period() -> None:
 def test_cumlogsumexp_of_equal_elements() -> None:
     """Slopes are softmaxes, also of equal elements, and of second order."""
     x = np.zeros(3)
-    found = adze.vmap(lambda d: adze.jvp(lax.cumlogsumexp, (x,), (d,))[1])(np.eye(3))
-    np.testing.assert_allclose(np.asarray(found).T, [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]])
+    result = adze.vmap(lambda d: adze.jvp(lax.cumlogsumexp, (x,), (d,))[1])(np.eye(3))
+    np.testing.assert_allclose(np.asarray(result).T, [[1, 0, 0], [1 / 2, 1 / 2, 0], [1 / 3, 1 / 3, 1 / 3]])
     curved = adze.hessian(lambda x: lax.cumlogsumexp(x)[-1])(x)
     np.testing.assert_allclose(np.asarray(curved), np.eye(3) / 3 - 1 / 9, atol=1e-15)
 
@@ -97,5 +97,5 @@ def test_first_step_of_a_logistic_regression_from_zero_weights() -> None:
         ]
 
     for k in range(3):
-        found = adze.grad(lambda w, k=k: losses(w)[k])(np.zeros(3))
-        np.testing.assert_allclose(np.asarray(found), x.T @ (0.5 - labels), rtol=1e-14)
+        result = adze.grad(lambda w, k=k: losses(w)[k])(np.zeros(3))
+        np.testing.assert_allclose(np.asarray(result), x.T @ (0.5 - labels), rtol=1e-14)

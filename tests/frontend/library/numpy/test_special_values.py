@@ -95,8 +95,8 @@ def check(functions: dict[str, Callable[..., Any]], arguments: dict[str, tuple[n
         for x in given:
             same |= is_tiny(x)
         wrong = np.flatnonzero(~same)[:5]
-        found = [(*(str(x[k]) for x in given), str(expected[k]), str(actual[k])) for k in wrong]
-        assert same.all(), f"{name}: (arguments, eager, compiled) {found}"
+        results = [(*(str(x[k]) for x in given), str(expected[k]), str(actual[k])) for k in wrong]
+        assert same.all(), f"{name}: (arguments, eager, compiled) {results}"
 
 
 # One program a dtype: float32 has everything, the others what is code of their own.
@@ -163,8 +163,8 @@ def test_complex_functions_agree_at_special_values(dtype: Any, names: tuple[str,
     ],
 )
 def test_complex_functions_at_infinity_are_those_of_c99(name: str, z: complex, expected: complex) -> None:
-    found = np.asarray(getattr(anp, name)(np.array([z])))
-    assert agree(np.array([expected]), found, 1e-12).all(), found
+    result = np.asarray(getattr(anp, name)(np.array([z])))
+    assert agree(np.array([expected]), result, 1e-12).all(), result
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -34,8 +34,8 @@ PARAMETERS = [pytest.param(name, x, id=f"{name}-{x.dtype}") for name, x in CASES
 def both(name: str, method: str, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
     """A method's result, traced, and NumPy's."""
     x, *others = args
-    found = traced_and_evaluated(lambda x: getattr(getattr(anp, name), method)(x, *others, **kwargs), x)
-    return found, getattr(getattr(np, name), method)(x, *others, **kwargs)
+    result = traced_and_evaluated(lambda x: getattr(getattr(anp, name), method)(x, *others, **kwargs), x)
+    return result, getattr(getattr(np, name), method)(x, *others, **kwargs)
 
 
 @pytest.mark.parametrize(("name", "x"), PARAMETERS)
@@ -69,8 +69,8 @@ def test_at_applies_the_function_for_each_index(name: str) -> None:
     i, values = np.array([0, 1, 0, -1]), np.array([2.0, 3.0, 0.5, 1.5])
     expected = X[0].copy()
     getattr(np, name).at(expected, i, values)
-    found = traced_and_evaluated(lambda x: getattr(anp, name).at(x, i, values, inplace=False), X[0])
-    assert_same(found, expected)
+    result = traced_and_evaluated(lambda x: getattr(anp, name).at(x, i, values, inplace=False), X[0])
+    assert_same(result, expected)
 
 
 def test_at_of_one_operand_and_of_several_axes() -> None:
@@ -94,7 +94,7 @@ def test_options_of_reduce() -> None:
 
 
 def test_numpys_own_methods_reach_traced_arrays() -> None:
-    found = traced_and_evaluated(
+    result = traced_and_evaluated(
         lambda x: (
             np.add.outer(x, x),
             np.subtract.reduce(x, axis=1),
@@ -104,7 +104,7 @@ def test_numpys_own_methods_reach_traced_arrays() -> None:
         X,
     )
     assert_same(
-        found,
+        result,
         [
             np.add.outer(X, X),
             np.subtract.reduce(X, axis=1),

@@ -87,8 +87,8 @@ def test_captured_weak_numbers_keep_their_bits_in_branches_and_loops() -> None:
         return adze.fori_loop(0, 2, lambda _, v: v * root, x)
 
     program = trace_program(f, (X, 14.0), {})
-    (found,) = evaluate(program.module, program.symbol, [X, np.float64(14)])
-    np.testing.assert_allclose(found, 14.0**1.5, rtol=1e-15)
+    (result,) = evaluate(program.module, program.symbol, [X, np.float64(14)])
+    np.testing.assert_allclose(result, 14.0**1.5, rtol=1e-15)
 
 
 @pytest.mark.parametrize("s", [0.1, 0.1 + 0.2j])
@@ -97,8 +97,8 @@ def test_arguments_of_transforms_keep_their_bits(s: complex) -> None:
     expected = 3 * s
     batched = adze.vmap(lambda x, s: x * s, in_axes=(0, None))(X, s)
     np.testing.assert_allclose(np.asarray(batched), s, rtol=3e-16)
-    found = adze.jvp(lambda x: (x * s).sum(), (X,), (X,))
-    np.testing.assert_allclose(np.asarray(found[1]), expected, rtol=1e-15)
+    results = adze.jvp(lambda x: (x * s).sum(), (X,), (X,))
+    np.testing.assert_allclose(np.asarray(results[1]), expected, rtol=1e-15)
 
 
 def test_differentiated_numbers_keep_their_bits() -> None:
@@ -155,8 +155,8 @@ def test_creation_in_float64_loses_nothing_of_python_numbers() -> None:
     makers = [m[1] for m in MADE]
     program = trace_program(lambda a, b: [make(a, b) for make in makers], (A, B), {})
     traced = evaluate(program.module, program.symbol, [np.float64(A), np.float64(B)])
-    for (name, make, expected), found in zip(MADE, traced, strict=True):
-        for result in (make(A, B), found):
+    for (name, make, expected), actual in zip(MADE, traced, strict=True):
+        for result in (make(A, B), actual):
             assert np.asarray(result).dtype == np.float64, name
             np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-14, err_msg=name)
 
@@ -167,9 +167,9 @@ def test_creation_in_other_dtypes_rounds_once(dtype: Any) -> None:
     for function in ("linspace", "geomspace"):
         exact = getattr(np, function)(*map(np.float64, ends), 25)
         expected = anp.asarray(np.floor(exact) if dtype is np.int32 else exact).astype(dtype)
-        found = getattr(anp, function)(*ends, 25, dtype=dtype)
-        assert found.dtype == expected.dtype
-        error = np.abs(np.asarray(found, np.float64) - np.asarray(expected, np.float64)).max()
+        result = getattr(anp, function)(*ends, 25, dtype=dtype)
+        assert result.dtype == expected.dtype
+        error = np.abs(np.asarray(result, np.float64) - np.asarray(expected, np.float64)).max()
         spacing = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 3e-7, "float64": 1e-15, "int32": 0}
         assert error <= 2 * spacing[expected.dtype.name], function
 

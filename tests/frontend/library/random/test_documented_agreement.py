@@ -77,10 +77,10 @@ ORACLE = Frozen(
 )
 
 
-def off(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
+def off(actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Errors of what has the size of the numbers or of 1, whichever is larger."""
     wide = expected.astype(np.float64)
-    return np.abs(found.astype(np.float64) - wide) / np.maximum(np.abs(wide), 1)
+    return np.abs(actual.astype(np.float64) - wide) / np.maximum(np.abs(wide), 1)
 
 
 EPSILON = float(np.finfo(np.float32).eps)
@@ -103,11 +103,11 @@ def documented() -> dict[str, str]:
     """For each function of the table the words of its row."""
     text = (Path(__file__).parents[4] / "docs" / "random.md").read_text()
     table = text.split("## Agreement with JAX")[1].split("They differ in these cases")[0]
-    found = {}
+    result = {}
     for words, functions in re.findall(r"^\| ([^|]+) \| (`[^|]+) \|$", table, re.MULTILINE):
         for name in re.findall(r"`([a-z_]+)`", functions.split(" by ")[0]):
-            found[name] = words.split(", where")[0]
-    return found
+            result[name] = words.split(", where")[0]
+    return result
 
 
 TABLE = documented()
@@ -131,10 +131,10 @@ def test_every_sampler_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", CALLS)
 def test_agrees_as_documented(name: str) -> None:
-    found = np.asarray(getattr(random, name)(KEY, *CALLS[name]))
+    result = np.asarray(getattr(random, name)(KEY, *CALLS[name]))
     (expected,) = ORACLE[name]
-    assert found.shape == expected.shape and found.dtype == expected.dtype
-    assert AGREEMENT[TABLE[name]](found, expected)
+    assert result.shape == expected.shape and result.dtype == expected.dtype
+    assert AGREEMENT[TABLE[name]](result, expected)
 
 
 @pytest.mark.thorough
@@ -150,9 +150,9 @@ def test_other_factors_of_a_covariance_agree_up_to_the_signs_of_the_vectors(meth
     jax = pytest.importorskip("jax", reason="the oracle")
     scaled = np.diag(np.array([1, 4, 9], np.float32))
     arguments = (np.zeros(3, np.float32), scaled, (500,), np.float32, method)
-    found = np.abs(np.asarray(random.multivariate_normal(KEY, *arguments)))
+    result = np.abs(np.asarray(random.multivariate_normal(KEY, *arguments)))
     expected = np.abs(np.asarray(jax.random.multivariate_normal(jax.numpy.asarray(KEY), *arguments)))
-    assert np.max(off(found, expected)) < 2e-5
+    assert np.max(off(result, expected)) < 2e-5
 
 
 @pytest.mark.thorough
@@ -161,8 +161,8 @@ def test_orthogonal_matrices_are_those_of_jax(dtype: Any) -> None:
     jax = pytest.importorskip("jax", reason="the oracle")
     with jax.enable_x64(np.finfo(dtype).bits == 64):
         for n, m in ((7, None), (40, 33), (3, 5)):
-            found = np.asarray(random.orthogonal(KEY, n, (2,), dtype, m))
+            result = np.asarray(random.orthogonal(KEY, n, (2,), dtype, m))
             expected = np.asarray(jax.random.orthogonal(jax.numpy.asarray(KEY), n, (2,), dtype, m))
-            assert found.shape == expected.shape and found.dtype == expected.dtype
+            assert result.shape == expected.shape and result.dtype == expected.dtype
             # JAX's normal numbers differ by 6e-6 from ours in single precision, see docs/random.md.
-            assert np.max(np.abs(found - expected)) < 200 * np.finfo(dtype).eps
+            assert np.max(np.abs(result - expected)) < 200 * np.finfo(dtype).eps

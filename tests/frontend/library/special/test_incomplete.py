@@ -39,21 +39,21 @@ CASES: dict[str, tuple[tuple[np.ndarray, ...], float]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_values_are_those_of_scipy(name: str) -> None:
     arguments, tolerance = CASES[name]
-    found, expected = getattr(special, name)(*arguments), getattr(reference, name)(*arguments)
+    result, expected = getattr(special, name)(*arguments), getattr(reference, name)(*arguments)
     # Where the complement is all but 1 the function is exact to roundings of 1.
     atol = 4e-15 if name in ("gammainc", "gammaincc", "betainc") else 0.0
-    np.testing.assert_allclose(np.asarray(found), expected, rtol=tolerance, atol=atol)
+    np.testing.assert_allclose(np.asarray(result), expected, rtol=tolerance, atol=atol)
 
 
 @pytest.mark.parametrize("name", ["gammainc", "gammaincc", "betainc", "zeta"])
 def test_single_and_half_precision(name: str) -> None:
     for dtype, tolerance in ((np.float32, 1e-4), (np.float16, 2e-3)):
         arguments = [a[a < 1000][:100].astype(dtype) for a in CASES[name][0]]
-        found = getattr(special, name)(*arguments)
-        assert found.dtype == dtype
+        result = getattr(special, name)(*arguments)
+        assert result.dtype == dtype
         with np.errstate(over="ignore"):
             expected = getattr(reference, name)(*(a.astype(np.float64) for a in arguments)).astype(dtype)
-        np.testing.assert_allclose(np.asarray(found), expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(np.asarray(result), expected, rtol=tolerance, atol=tolerance)
 
 
 def test_a_tail_keeps_its_digits() -> None:
@@ -84,8 +84,8 @@ EDGES = np.array(
 
 def test_edges() -> None:
     for name in ("gammainc", "gammaincc"):
-        found = np.asarray(getattr(special, name)(EDGES[:, 0], EDGES[:, 1]))
-        np.testing.assert_array_equal(found, getattr(reference, name)(EDGES[:, 0], EDGES[:, 1]))
+        result = np.asarray(getattr(special, name)(EDGES[:, 0], EDGES[:, 1]))
+        np.testing.assert_array_equal(result, getattr(reference, name)(EDGES[:, 0], EDGES[:, 1]))
     x = np.array([-0.1, 0, 1, 1.1, np.nan])
     np.testing.assert_array_equal(np.asarray(special.betainc(2.0, 3.0, x)), reference.betainc(2.0, 3.0, x))
     s, q = np.array([1.0, 2, 2, 0.5, 2]), np.array([1.0, 0, -1, 1, np.nan])
@@ -169,6 +169,6 @@ def test_compiled_and_mapped_values_are_the_eager_ones() -> None:
     arguments = A[A < 500][:30], X[:30] + 0.5, U[:30]
     compiled = adze.jit(adze.vmap(everything))(*arguments)
     alone = [everything(*(v[i] for v in arguments)) for i in (0, 7)]
-    for k, found in enumerate(compiled):
+    for k, result in enumerate(compiled):
         for i, one in zip((0, 7), alone, strict=True):
-            np.testing.assert_allclose(np.asarray(found)[i], np.asarray(one[k]), rtol=1e-10, atol=1e-14)
+            np.testing.assert_allclose(np.asarray(result)[i], np.asarray(one[k]), rtol=1e-10, atol=1e-14)

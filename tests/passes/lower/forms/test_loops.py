@@ -22,8 +22,8 @@ def on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADZE_LOOP_KERNELS", "off")
 
 
-def equal(found: Any, expected: Any) -> None:
-    for a, b in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+def equal(actual: Any, expected: Any) -> None:
+    for a, b in zip(adze.tree.leaves(actual), adze.tree.leaves(expected), strict=True):
         a, b = np.asarray(a), np.asarray(b)
         assert (a.shape, a.dtype) == (b.shape, b.dtype)
         np.testing.assert_allclose(a, b, rtol=1e-6)

@@ -45,8 +45,8 @@ def entries(fence: str) -> dict[str, str]:
     """The entries of a fence's docstring: what follows `Symptom:` and its like, up to the next one."""
     text = ast.get_docstring(ast.parse((CHECKOUT / fence).read_text())) or ""
     names = "|".join(ENTRIES)
-    found = re.findall(rf"^({names}): (.*?)(?=^(?:{names}): |\Z)", text, re.MULTILINE | re.DOTALL)
-    return {name: " ".join(entry.split()) for name, entry in found}
+    results = re.findall(rf"^({names}): (.*?)(?=^(?:{names}): |\Z)", text, re.MULTILINE | re.DOTALL)
+    return {name: " ".join(entry.split()) for name, entry in results}
 
 
 @pytest.mark.parametrize("fence", FENCES)
@@ -73,8 +73,8 @@ def test_the_notes_list_the_fences() -> None:
 
 def row(fence: str) -> str:
     """The line of a fence in the table of the notes."""
-    found = entries(fence)
-    return f"| `{fence}` | {found['Symptom']} | {found['Seen in']} | {found['Goes when']} |"
+    result = entries(fence)
+    return f"| `{fence}` | {result['Symptom']} | {result['Seen in']} | {result['Goes when']} |"
 
 
 # -- IREE, without the fence ---------------------------------------------------------------------------------

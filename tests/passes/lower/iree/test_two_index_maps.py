@@ -102,13 +102,13 @@ def test_iree_still_needs_the_barrier() -> None:
 def test_two_updates_of_one_constant_do_not_share_a_buffer(dtype: type) -> None:
     def updates(u, v):  # type: ignore[no-untyped-def]
         zeros = anp.zeros((4, 3), dtype)
-        found = []
+        results = []
         for part in (u, v):
-            found.append(lax.dynamic_update_slice(zeros, part, (1, 0)))
-            found.append(lax.pad(part, dtype(0), ((1, 1, 1), (0, 0, 0))))
-            found.append(lax.pad(part, dtype(0), ((1, 1, 0), (0, 0, 0))))
-            found.append(zeros.at[1].set(part[0]))
-        return found
+            results.append(lax.dynamic_update_slice(zeros, part, (1, 0)))
+            results.append(lax.pad(part, dtype(0), ((1, 1, 1), (0, 0, 0))))
+            results.append(lax.pad(part, dtype(0), ((1, 1, 0), (0, 0, 0))))
+            results.append(zeros.at[1].set(part[0]))
+        return results
 
     u = np.ones((2, 3), dtype)
     function = adze.jit(updates)

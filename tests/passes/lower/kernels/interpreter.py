@@ -135,11 +135,11 @@ class Workgroup:
             operands = [self.values[v] for v in uses]
             if name in ("scf.yield", "scf.condition", "func.return"):
                 return operands
-            found = self.run(operation, name, operands)
+            actual = self.run(operation, name, operands)
             if len(results) == 1:
-                self.values[results[0]] = found
+                self.values[results[0]] = actual
             else:
-                self.values.update(zip(results, found, strict=True))
+                self.values.update(zip(results, actual, strict=True))
         raise AssertionError("a block without a terminator")
 
     def enter(self, block: Any, arguments: Sequence[Any]) -> list[Any]:

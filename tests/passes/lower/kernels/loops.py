@@ -175,8 +175,8 @@ def kept_or_updated(x: Any) -> Any:
 
 def reductions(x: Any) -> Any:
     def step(c: Any, r: Any) -> Any:
-        found = r.max(), r.min(), r.prod(), xp.argmax(r), xp.argmin(r), xp.cumsum(r), xp.cumprod(r)[::-1]
-        return c + 1, found
+        result = r.max(), r.min(), r.prod(), xp.argmax(r), xp.argmin(r), xp.cumsum(r), xp.cumprod(r)[::-1]
+        return c + 1, result
 
     return lax.scan(step, 0, x)
 

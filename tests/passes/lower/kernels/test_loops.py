@@ -34,8 +34,8 @@ def arguments_of(loops: Sequence[Loop]) -> list[Any]:
     return [tuple(given) for _, given in loops]
 
 
-def same(found: Any, expected: Any, what: str) -> None:
-    for a, b in zip(adze.tree.leaves(found), adze.tree.leaves(expected), strict=True):
+def same(actual: Any, expected: Any, what: str) -> None:
+    for a, b in zip(adze.tree.leaves(actual), adze.tree.leaves(expected), strict=True):
         a, b = np.asarray(a), np.asarray(b)
         assert (a.shape, a.dtype) == (b.shape, b.dtype), what
         if a.dtype.kind in "biu":
@@ -61,8 +61,8 @@ def test_kernels_compute_what_is_evaluated(group: str, monkeypatch: pytest.Monke
     assert decisions(traced) == ["kernel"] * len(loops)
     compiled = traced.lower().compile()
     given = arguments_of(loops)
-    found = compiled(given)
-    for (loop, arguments), got in zip(loops, found, strict=True):
+    result = compiled(given)
+    for (loop, arguments), got in zip(loops, result, strict=True):
         if loop.__name__ == "many_steps":  # too many for the evaluator
             want: Any = arguments[0]
             with np.errstate(over="ignore"):
@@ -85,8 +85,8 @@ def test_kernels_compute_what_the_host_computes(group: str, monkeypatch: pytest.
         traced = adze.trace(program(loops), arguments_of(loops))
         assert set(decisions(traced)) == {"kernel" if switch == "on" else "host"}
         results.append(traced.lower().compile()(arguments_of(loops)))
-    for (loop, _), found, expected in zip(loops, *results, strict=True):
-        same(found, expected, loop.__name__)
+    for (loop, _), result, expected in zip(loops, *results, strict=True):
+        same(result, expected, loop.__name__)
 
 
 def test_derivatives_and_batches_are_kernels_too() -> None:

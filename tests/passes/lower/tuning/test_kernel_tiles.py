@@ -25,13 +25,15 @@ from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
 AVX2, AVX512 = parse_target("cpu:x86-64-v3"), parse_target("cpu:x86-64-v4")
+HOST = parse_target("cpu")
+RUNNABLE = AVX2 if HOST.architecture == "x86_64" and HOST.vector_bits >= 256 else HOST
 SHORT, LONG = KernelBody(32, 2), KernelBody(32, 90)
 
 
 def levels(text: str | None) -> dict[str, list[int]]:
     """The tile sizes of a `compilation_info`."""
-    found = re.findall(r"(\w+) = \[([\d, ]+)\]", text or "")
-    return {name: [int(n) for n in sizes.split(",")] for name, sizes in found}
+    results = re.findall(r"(\w+) = \[([\d, ]+)\]", text or "")
+    return {name: [int(n) for n in sizes.split(",")] for name, sizes in results}
 
 
 @pytest.mark.parametrize("target", [AVX2, AVX512])
@@ -43,8 +45,8 @@ def test_tiles_divide_sizes(target: Any, body: KernelBody, sizes: tuple[int, ...
     text = elementwise_tiles(target, sizes, body)
     if text is None or "enable_loop_peeling" in text:
         return
-    found = levels(text)
-    for size, tile, step in zip(sizes, found["distribution"], found["vector_common_parallel"], strict=True):
+    result = levels(text)
+    for size, tile, step in zip(sizes, result["distribution"], result["vector_common_parallel"], strict=True):
         assert size % tile == 0 and tile % step == 0
 
 
@@ -61,12 +63,16 @@ def test_a_prime_size_is_split() -> None:
 
 def test_registers_are_those_of_the_target() -> None:
     for target, width in ((AVX2, 8), (AVX512, 16)):
-        assert levels(elementwise_tiles(target, (1 << 20,), SHORT))["vector_common_parallel"] == [4 * width]
+        assert levels(elementwise_tiles(target, (1 << 20,), LONG))["vector_common_parallel"] == [4 * width]
 
 
 def test_small_kernels_keep_their_tiles() -> None:
     assert elementwise_tiles(AVX2, (1000,), SHORT) is None
     assert elementwise_tiles(AVX2, (10_000, 3), SHORT) is None
+
+
+def test_short_bodies_keep_their_tiles_where_the_target_has_masks() -> None:
+    assert elementwise_tiles(AVX512, (1 << 20,), SHORT) is None
 
 
 def forms(x: Any, y: Any, v: Any, h: Any, n: Any, b: Any, p: Any) -> Any:
@@ -130,7 +136,7 @@ ARGUMENTS = (
 
 def with_and_without(function: Any, arguments: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
     """The results of a program whose kernels were not given tiles, and of the same with tiles."""
-    lowered = adze.trace(function, *arguments).lower()
+    lowered = adze.trace(function, *arguments).lower(RUNNABLE)
     module = lowered.form(SEPARATED, lowered.options())
     results = []
     for form, tune in ((module, None), (lowered.bytecode(), tune_kernels)):
@@ -171,7 +177,7 @@ def test_tiles_of_reductions_change_no_result() -> None:
 
 
 def test_refused_tiles_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    lowered = adze.trace(lambda x: x * 2.0 + 1.0, adze.ShapeDtype((1 << 16,))).lower()
+    lowered = adze.trace(lambda x: x * 2.0 + 1.0, adze.ShapeDtype((1 << 16,))).lower(RUNNABLE)
     too_large = tiles_text(distribution=[1 << 15], vector_common_parallel=[1 << 15])
     monkeypatch.setattr(kernel_tiles, "elementwise_tiles", lambda *_: too_large)
     compiled = compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), tune=tune_kernels)
@@ -179,6 +185,16 @@ def test_refused_tiles_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     program = Executable(compiled.vmfb, "local-sync", lowered.manifest.signatures)
     (result,) = program.call("lambda", [np.ones(1 << 16, np.float32)])
     np.testing.assert_array_equal(result.numpy(), np.full(1 << 16, 3.0))
+
+
+def test_equal_programs_are_equal_bytes() -> None:
+    def built() -> bytes:
+        lowered = adze.trace(lambda x: xp.log(xp.sum(xp.exp(x), axis=1)), adze.ShapeDtype((64, 200))).lower(
+            AVX2
+        )
+        return lowered.compile(cache=False).vmfb
+
+    assert built() == built()
 
 
 def test_the_stage_of_kernels_shows_the_tiles() -> None:
