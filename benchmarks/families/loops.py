@@ -236,7 +236,7 @@ CASES = (
     Case(
         "while, two integers",
         collatz,
-        lambda draw: (np.int32(837_799 if not draw.tiny else 7),),
+        lambda draw: (np.int32(77_671 if not draw.tiny else 7),),
         numpy=None,
         quick=True,
     ),
