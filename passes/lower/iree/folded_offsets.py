@@ -102,7 +102,7 @@ def _assumed(value: Value, bits: int) -> Value:
 def _sizes(operation: Operation) -> range:
     """The positions of the operands that are sizes of the result."""
     count = len(operation.operands)
-    if operation.name == "tensor.empty":
+    if operation.name in ("tensor.empty", "flow.tensor.alloca"):
         return range(count)
     if operation.name in ("tensor.expand_shape", "flow.tensor.tie_shape"):
         return range(1, count)

@@ -147,10 +147,21 @@ class _Call:
 def _dispatch(symbol: str, call: _Call) -> tuple[Value, ...]:
     ir = mlir.ir
     index = ir.IndexType.get()
-    tied = [-1 if r.tied is None else r.tied for r in call.kernel.results]
     arguments = [*call.operands, *call.scalars]
     operand_sizes = [n for each in call.sizes for n in each]
     result_sizes = [n for r in call.kernel.results for n in r.sizes]
+    tied = []
+    for result in call.kernel.results:
+        if result.tied is None:
+            # Observed: IREE orders unused results of concurrent dispatches by their addresses, and the bytes
+            # of an artifact with them; a result in a buffer that it is given is not one of those.
+            # Nor a `tensor.empty`: equal ones are shared, and two results would be one.
+            empty = ir.Operation.create("flow.tensor.alloca", results=[result.type], operands=result.sizes)
+            arguments.append(empty.result)
+            operand_sizes += result.sizes
+            tied.append(len(arguments) - 1)
+        else:
+            tied.append(result.tied)
     segments = [len(call.workload), len(arguments), len(operand_sizes), len(result_sizes)]
     dispatch = ir.Operation.create(
         _DISPATCH,

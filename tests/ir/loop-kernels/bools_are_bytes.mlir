@@ -18,4 +18,4 @@ module attributes {adze.hints = {bytes_moved = 0 : i64, data_tiling = false, flo
 // CHECK: arith.extui {{.*}} : i1 to i8
 // CHECK: memref.store {{.*}} : memref<8xi8>
 // CHECK-NOT: memref<8xi1
-// CHECK: flow.dispatch {{.*}} (tensor<8xi1>) -> tensor<8xi1>
+// CHECK: flow.dispatch {{.*}} : (tensor<8xi1>, tensor<8xi1>) -> %{{.*}}

@@ -25,5 +25,6 @@ module attributes {adze.hints = {bytes_moved = 0 : i64, data_tiling = false, flo
 // CHECK: memref.store %[[NEW]], %[[RESULT]][%[[AT]]] : memref<8xf32>
 // CHECK-NOT: memref.store
 // CHECK-LABEL: func.func @f
-// CHECK: flow.dispatch @kernel_loop::@kernel_loop(%arg0, %arg1) {adze.loop = "kernel: for this test"} : (tensor<8xf32>, tensor<6xi32>) -> tensor<8xf32>
+// CHECK: [[EMPTY:%.+]] = flow.tensor.alloca : tensor<8xf32>
+// CHECK: flow.dispatch @kernel_loop::@kernel_loop(%arg0, %arg1, [[EMPTY]]) {adze.loop = "kernel: for this test"} : (tensor<8xf32>, tensor<6xi32>, tensor<8xf32>) -> [[EMPTY]]
 // CHECK-NOT: @step

@@ -15,6 +15,6 @@ func.func @f(%x: tensor<3x100xf32>, %y: tensor<3x100xf32>) -> (tensor<3x100xf32>
 // CHECK: arith.bitcast {{.*}} : f32 to i32
 // CHECK-NOT: stream.executable
 // CHECK: func.func @f(
-// CHECK: [[A:%.+]]:5 = flow.dispatch @kernel_sort::@kernel_sort(%arg0) :
-// CHECK: [[B:%.+]]:5 = flow.dispatch @kernel_sort::@kernel_sort(%arg1) :
+// CHECK: [[A:%.+]]:5 = flow.dispatch @kernel_sort::@kernel_sort(%arg0, {{.*}} -> (%
+// CHECK: [[B:%.+]]:5 = flow.dispatch @kernel_sort::@kernel_sort(%arg1, {{.*}} -> (%
 // CHECK-NEXT: return [[A]]#0, [[A]]#4, [[B]]#4

@@ -8,4 +8,4 @@ func.func @f(%x: tensor<100xf32>) -> (tensor<3xf32>, tensor<3xi32>) {
 
 // CHECK: stream.executable private @kernel_select {
 // CHECK: scf.while
-// CHECK: flow.dispatch @kernel_select::@kernel_select({{.*}}) : (tensor<1x100xf32>) -> (tensor<1x3xf32>, tensor<1x3xi32>)
+// CHECK: flow.dispatch @kernel_select::@kernel_select({{.*}}) : (tensor<1x100xf32>, tensor<1x3xf32>, tensor<1x3xi32>) -> (%

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from .....dialects import mlir
 from .....dialects.builder.core import Application
@@ -26,6 +27,8 @@ from .embed import replace_loop
 from .errors import KernelError
 from .outline import outline
 from .select import HOST, KERNEL, Selection, mark, marked
+
+FAULT: Final = "a fault of adze kept it from being a kernel"
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,10 @@ def _replace(module: mlir.ir.Module, kernels: Kernels, loop: Operation, reader: 
         code = build(outlined.module, target_of(module))
     except (KernelError, AdzeError, mlir.ir.MLIRError) as error:
         mark(loop, f"{HOST}no kernel could be made of it: {str(error).splitlines()[0]}")
+        return False
+    except (TypeError, ValueError, IndexError, KeyError, AssertionError) as error:
+        # The program is right either way; the tests of random loops look for this text.
+        mark(loop, f"{HOST}{FAULT}: {type(error).__name__}: {error}")
         return False
     replace_loop(kernels, loop, outlined, code)
     return True

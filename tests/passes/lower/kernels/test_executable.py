@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from adze.passes.lower.kernels.executable import Kernel, Kernels, Result, workgr
 from adze.passes.pipeline import between
 from adze.passes.registry import parse_pipeline
 from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
-from adze.runtime.compile.compiler import compile_bytecode
+from adze.runtime.compile.compiler import compile_bytecode, compile_in_subprocess
 from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
@@ -101,11 +102,29 @@ def with_scratch(kernels: Kernels, arguments: Sequence[Any]) -> Sequence[Any]:
     return kernels.call(kernel, [arguments[0], number])[1:]
 
 
+def side_by_side(kernels: Kernels, arguments: Sequence[Any]) -> Sequence[Any]:
+    """Kernels of which none waits for another, with results of several sizes that nothing uses."""
+    pairs = []
+    for factor in (2.0, 3.0, 5.0, 7.0):
+        kernel = scaled(factor, 4)
+        spare = Result(mlir.ir.Type.parse(f"tensor<{int(factor) * 100}xf32>"))
+
+        def emit(operands: Sequence[Any], results: Sequence[Any], kernel: Kernel = kernel) -> None:
+            kernel.emit(operands, results)
+            zero = mlir.arith.constant(mlir.ir.IndexType.get(), 0)
+            mlir.memref.store(mlir.memref.load(operands[0], [zero, zero]), results[1], [workgroup_id()])
+
+        kernel = replace(kernel, results=(*kernel.results, spare), emit=emit)
+        pairs.append(kernels.call(kernel, arguments))
+    return [first for first, _ in pairs]
+
+
 FUNCTIONS: dict[str, tuple[Sequence[str], Body]] = {
     "static": ([SQUARE], static),
     "dynamic": ([ROWS], dynamic),
     "in_place": ([SQUARE], in_place),
     "with_scratch": ([SQUARE], with_scratch),
+    "side_by_side": ([SQUARE], side_by_side),
     "kernel_diagonal": ([SQUARE], with_scratch),  # a function that is called as a kernel would be
 }
 
@@ -121,14 +140,18 @@ def build() -> Any:
     return module
 
 
+def bytecode(module: Any) -> bytes:
+    written = io.BytesIO()
+    module.operation.write_bytecode(written)
+    return written.getvalue()
+
+
 @pytest.fixture(scope="module")
 def executable() -> Executable:
     module = build()
     for step in (*between("resolve-tiles", None), *parse_pipeline("separate-reductions,strip-tiles")):
         step.run(module)
-    written = io.BytesIO()
-    module.operation.write_bytecode(written)
-    compiled = compile_bytecode(written.getvalue(), parse_target("cpu"), is_checked=True)
+    compiled = compile_bytecode(bytecode(module), parse_target("cpu"), is_checked=True)
     fixed, open_ = ArraySpec("x", FLOAT32, (4, 4)), ArraySpec("x", FLOAT32, ("n", 4))
     vector = ArraySpec("y", FLOAT32, (4,))
     results = {
@@ -136,6 +159,7 @@ def executable() -> Executable:
         "dynamic": (open_,),
         "in_place": (fixed,),
         "with_scratch": (vector,),
+        "side_by_side": (fixed,) * 4,
         "kernel_diagonal": (vector,),
     }
     signatures = [
@@ -156,7 +180,7 @@ def test_equal_calls_share_a_kernel(executable: Executable) -> None:
     second, third = run(executable, "static", X)
     assert np.array_equal(second, 4 * X) and np.array_equal(third, 12 * X)
     text = str(build())
-    assert text.count("stream.executable private @kernel_scale") == 4  # 2, 3, dynamic, in place
+    assert text.count("stream.executable private @kernel_scale") == 8  # 2, 3, dynamic, in place, side by side
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7])
@@ -193,3 +217,12 @@ def test_bools_are_bytes_and_unsigned_integers_signless_in_memory() -> None:
         with mlir.ir.InsertionPoint(module.body):
             Kernels(module).call(flags, [])
         assert "-> memref<4xi8>" in str(module) and "-> memref<4xi16>" in str(module)
+
+
+def test_artifacts_are_the_same_whatever_is_not_used(executable: Executable) -> None:
+    """IREE places unused results of kernels that run side by side by addresses, which change."""
+    results = run(executable, "side_by_side", X)
+    assert all(np.array_equal(y, k * X) for y, k in zip(results, (2, 3, 5, 7), strict=True))
+    written = bytecode(build())
+    artifacts = {compile_in_subprocess(written, parse_target("cpu")).vmfb for _ in range(3)}
+    assert len(artifacts) == 1
