@@ -6,6 +6,8 @@ from typing import Any
 
 from ...runtime.execute.array import from_host
 from ...runtime.execute.devices import DeviceInfo, list_devices
+from ...runtime.settings import read_settings
+from ...runtime.targets import Target
 from .. import tree
 from ..errors import ArgumentError
 from ..tracing.array import Array
@@ -43,3 +45,15 @@ def _put(leaf: Any, device: str | None) -> Any:
     if value.buffer is not None:
         return Array(value.buffer.to(device or "cpu"))
     return Array(from_host(value.numpy(), device or "cpu"))
+
+
+def device_kind(device: str) -> str:
+    """The kind of target that code for the device called `device` is made for: cpu, vulkan or cuda."""
+    driver = device.partition(":")[0]
+    return "cpu" if driver.startswith("local-") else driver
+
+
+def default_device(target: Target) -> str:
+    """Where code for `target` runs when nobody says: ADZE_DEVICE where it fits, else any of the kind."""
+    wanted = read_settings().device
+    return wanted if wanted and device_kind(wanted) == target.kind.value else target.kind.value

@@ -7,7 +7,6 @@ gives something to call, save or measure. Every stage prints its IR (`.mlir()`) 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from typing import Any, Final
 
 from ...dialects import mlir
 from ...dialects.dialect import BY_NAME
-from ...dialects.errors import AdzeError
 from ...dialects.ops.constants import SizeCheck
 from ...passes.analysis.cost import Cost, cost
 from ...passes.analysis.verify import location_text, verify
@@ -30,7 +28,6 @@ from ...passes.lower.plan import hints_of
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
 from ...runtime.artifact import artifact
-from ...runtime.artifact.files import write_atomically
 from ...runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
 from ...runtime.artifact.signature import ArraySpec, FunctionSignature
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
@@ -49,51 +46,13 @@ from ..tracing.specs import ShapeDtype
 from ..tracing.trace import Parameter, TracedProgram
 from .host import runtime_argument
 from .kernels import KERNELS, kernels_text, tuning_of
-
-
-def clone_module(module: Any) -> Any:
-    """A copy of an MLIR module, in the same context."""
-    buffer = io.BytesIO()
-    module.operation.write_bytecode(buffer)
-    return mlir.ir.Module.parse(buffer.getvalue(), module.context)
-
-
-def module_text(module: Any, *, locations: bool = False) -> str:
-    """A module as MLIR text."""
-    return str(module.operation.get_asm(enable_debug_info=locations, large_elements_limit=None))
-
+from .modules import StageDumps, bytecode, clone_module, module_text
+from .placement import default_device
 
 TRACED: Final = "traced"
 
 STAGES: Final = {"simplified": SIMPLIFIED, "linalg": LOWERED}
 """Stages by the names that users know: each is what the pass leaves."""
-
-
-class StageDumps:
-    """Numbered files of one program in `folder`, as traced and after each pass (None: nothing is written).
-
-    Each is MLIR, with the user's lines, that `adze opt` runs passes over again. A folder that cannot be
-    written is an `AdzeError`: who sets ADZE_DUMP_DIR wants the files.
-    """
-
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
-        self.count = 0
-
-    def write(self, stage: str, module: Any) -> None:
-        """Write the module as the next stage: `traced`, or the name of the pass that has just run."""
-        if self.folder is None:
-            return
-        path = self.folder / f"{self.count:02}-{stage}.mlir"
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, module_text(module, locations=True).encode())
-        except OSError as error:
-            raise AdzeError(
-                f"cannot write {path}: {error.strerror or error}",
-                hint="ADZE_DUMP_DIR asks for this file: unset it, or name a folder that can be written",
-            ) from None
-        self.count += 1
 
 
 class Traced:
@@ -257,7 +216,7 @@ class Lowered:
 
     def bytecode(self) -> bytes:
         """The module as MLIR bytecode, with the user's lines for IREE's messages."""
-        return _bytecode(self.module)
+        return bytecode(self.module)
 
     def canonical(self) -> bytes:
         """The module as text without locations: equal programs, equal bytes, wherever they were written."""
@@ -326,7 +285,7 @@ class Lowered:
         """The module as bytecode, changed by `passes`, with the manifest of a compile with `options`."""
         module = clone_module(self.module)
         run_pipeline(module, [step for name in passes for step in parse_pipeline(name)])
-        return _bytecode(self._attach_manifest(module, options))
+        return bytecode(self._attach_manifest(module, options))
 
     def __str__(self) -> str:
         return self.mlir()
@@ -417,27 +376,9 @@ class Compiled:
         return f"Compiled({_signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"
 
 
-def device_kind(device: str) -> str:
-    """The kind of target that code for the device called `device` is made for: cpu, vulkan or cuda."""
-    driver = device.partition(":")[0]
-    return "cpu" if driver.startswith("local-") else driver
-
-
-def default_device(target: Target) -> str:
-    """Where code for `target` runs when nobody says: ADZE_DEVICE where it fits, else any of the kind."""
-    wanted = read_settings().device
-    return wanted if wanted and device_kind(wanted) == target.kind.value else target.kind.value
-
-
 def arguments_for(parameters: Sequence[Parameter], leaves: Sequence[Any]) -> list[Any]:
     """Argument leaves as the runtime takes them: device arrays, NumPy arrays of the parameter's dtype."""
     return [runtime_argument(leaf, p.type.dtype) for leaf, p in zip(leaves, parameters, strict=True)]
-
-
-def _bytecode(module: Any) -> bytes:
-    buffer = io.BytesIO()
-    module.operation.write_bytecode(buffer)
-    return buffer.getvalue()
 
 
 def _named_shape(parameter: Parameter) -> tuple[int | str | None, ...]:
