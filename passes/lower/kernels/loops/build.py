@@ -26,6 +26,7 @@ from .buffers import drop_self_copies, write_directly
 from .builder import KernelBuilder
 from .bytes import store_bytes
 from .counted import counted_loops
+from .destinations import own_destinations
 from .errors import KernelError
 from .forms import KERNEL_LOWERINGS
 from .outline import KERNEL
@@ -122,6 +123,7 @@ def _bufferized(module: mlir.ir.Module) -> tuple[mlir.ir.Module, list[Attribute]
     refusal: KernelError | None = None
     for passes, through_copies in WAYS:
         copy = _clone(module)
+        own_destinations(copy)
         yield_in_place(copy, through_copies=through_copies)
         constants, results = constants_to_arguments(copy), to_buffers(copy)
         try:

@@ -13,6 +13,7 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Block, Operation, Value
+from .destinations import copied
 from .walk import initial_operand, nested, terminator
 
 _DESTINATION: Final = {
@@ -71,22 +72,12 @@ def _write_carried(block: Block, carried: Sequence[Value | None], through_copies
             moved.append(position)
             if through_copies or any(other is not None and root == other for other in carried):
                 with mlir.ir.InsertionPoint(end):
-                    end.operands[position] = _copied(value)
+                    end.operands[position] = copied(value)
     for position in moved:
         argument = carried[position]
         assert argument is not None
         with mlir.ir.InsertionPoint(end):
             end.operands[position] = write_into(end.operands[position], argument)
-
-
-def _copied(value: Value) -> Value:
-    """A copy of `value` in a buffer of its own."""
-    return mlir.ir.Operation.create(
-        "bufferization.alloc_tensor",
-        results=[value.type],
-        operands=[value],
-        attributes={"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 1, 0])},
-    ).results[0]
 
 
 def _share_destination(branch: Operation) -> None:

@@ -58,6 +58,18 @@ def triangular(a: Any) -> Any:
     return lax.fori_loop(0, 6, outer, a)
 
 
+def rows_of_an_outer_array(a: Any) -> Any:
+    """What is inserted into an array from outside of the loop is not in it in the next iteration."""
+    zeros, doubled = xp.zeros(a.shape, a.dtype), xp.asarray(a) * 2
+
+    def step(c: Any, i: Any) -> Any:
+        row = lax.dynamic_update_slice(zeros, xp.sum(c, 0)[None], (i, i - i))
+        inner = lax.fori_loop(0, 3, lambda j, r: r * 0.5 + c[j], doubled[i])
+        return c * 0.5 + row, (row, doubled.at[i].set(inner), doubled.at[-i].set(c[0]))
+
+    return lax.scan(step, a, xp.arange(len(a)))
+
+
 def stacked(x: Any) -> Any:
     return lax.scan(lambda c, r: (c + r, (c * r, r.sum(), r > c)), xp.zeros(5, x.dtype), x)
 
@@ -259,6 +271,7 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (shifted, [floats(6)]),
         (neighbours, [floats(5, 6)]),
         (rows_in_place, [floats(6, 5)]),
+        (rows_of_an_outer_array, [floats(4, 2)]),
         (triangular, [floats(6, 6)]),
         (stacked, [floats(6, 5)]),
         (stacked_from_the_end, [floats(6, 5)]),

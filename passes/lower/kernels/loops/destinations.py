@@ -1,0 +1,61 @@
+"""An array that outlives an iteration is copied before a slice is inserted into it.
+
+Input: the code of a kernel on tensors. Output: the same, where the destination of each insertion is of the
+same iteration. Upstream's passes take a slice that is computed to be inserted for a part of its destination
+and compute it there (`eliminate-empty-tensors`); bufferization then sees no conflict with the insertion of
+the next iteration, which has the same destination and finds the slice of this one in it. So where the
+destination is from outside of the loop, it is copied inside: the insertion would have to copy it anyway.
+
+Symptom: rows that a loop inserted into an array in earlier iterations are in it again.
+Seen in: IREE 3.13.
+Smallest: `scan(lambda c, i: (c + zeros.at[i].set(c.sum(0)), None), x, arange(4))` of matrices.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .....dialects import mlir
+from ....ir.aliases import Operation, Value
+from .walk import operations_inside
+
+LOOPS: Final = frozenset({"scf.for", "scf.while"})
+
+
+def own_destinations(module: mlir.ir.Module) -> None:
+    """Copy what is inserted into, where it is from outside of the innermost loop."""
+    for operation in operations_inside(module):
+        if operation.name != "tensor.insert_slice":
+            continue
+        loop = _innermost_loop(operation)
+        if loop is not None and not _is_inside(operation.operands[1], loop):
+            with mlir.ir.InsertionPoint(operation), operation.location:
+                operation.operands[1] = copied(operation.operands[1])
+
+
+def copied(value: Value) -> Value:
+    """A copy of an array, which bufferization does not merge with another."""
+    return mlir.ir.Operation.create(
+        "bufferization.alloc_tensor",
+        results=[value.type],
+        operands=[value],
+        attributes={"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 1, 0])},
+    ).results[0]
+
+
+def _innermost_loop(operation: Operation) -> Operation | None:
+    parent = operation.parent
+    while parent is not None and parent.operation.name not in LOOPS:
+        parent = parent.operation.parent
+    return None if parent is None else parent.operation
+
+
+def _is_inside(value: Value, loop: Operation) -> bool:
+    """Whether `value` is defined in a region of `loop`."""
+    owner = value.owner
+    parent = owner.owner if isinstance(owner, mlir.ir.Block) else owner.operation.parent
+    while parent is not None:
+        if parent.operation == loop:
+            return True
+        parent = parent.operation.parent
+    return False
