@@ -12,7 +12,7 @@ import pytest
 
 import adze
 import adze.numpy as anp
-from adze.frontend.staging import stages
+from adze.frontend.staging import modules
 from adze.runtime.compile import cache
 
 X = np.ones((2, 3), np.float32)
@@ -374,7 +374,7 @@ def test_a_dump_folder_that_cannot_be_written_is_an_error(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setenv("ADZE_DUMP_DIR", str(tmp_path))
-    monkeypatch.setattr(stages, "write_atomically", full)
+    monkeypatch.setattr(modules, "write_atomically", full)
     text = text_of(lambda: adze.trace(lambda x: x, X).lower())
     assert text.startswith(f"cannot write {tmp_path}/lambda-") and text.endswith(
         "00-traced.mlir: No space left on device\n"

@@ -5,4 +5,4 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
 
-// CHECK: error: grad needs a function that gives one float scalar, @f gives (f32[4])
+// CHECK: error: grad needs a function that returns one float scalar, @f returns (f32[4])

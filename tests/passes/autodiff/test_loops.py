@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pytest
 
 import adze
 from adze import lax
@@ -66,7 +67,9 @@ def test_cotangents_that_are_zero_are_not_walked_over() -> None:
     assert backward.count("tensor<5xf64>") == 1  # the carry of each step, and no row of zeros
 
 
-def test_small_bodies_are_repeated_in_a_turn_of_the_compiled_loop() -> None:
+def test_small_bodies_are_repeated_in_an_iteration_of_the_hosts_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADZE_LOOP_KERNELS", "off")
+
     def f(x: Any) -> Any:
         return lax.scan(lambda c, v: (xp.sin(c) + v, c), x[0], x)
 
