@@ -11,7 +11,7 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
-from .walk import operations_inside
+from .walk import nested, operations_inside
 
 _RESHAPES: Final = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
 _VIEWS: Final = ("memref.subview", *_RESHAPES)
@@ -105,6 +105,8 @@ def _try_directly(copy: Operation) -> bool:
         return False
     if not isinstance(target.owner, mlir.ir.Block) and target.owner.operation in between:
         view = target.owner.operation
+        if view.name == "memref.alloc":
+            return False  # a copy of it would be another buffer than its other uses have
         if any(_is_one_of(v, between) for v in view.operands):
             return False
         target = view.clone(ip=mlir.ir.InsertionPoint(make)).operation.results[0]
@@ -119,7 +121,7 @@ def _touches(operation: Operation, where: _Box) -> bool:
         return False
     if operation.name not in ("linalg.generic", "linalg.fill", "memref.copy", "memref.load", "memref.store"):
         return True
-    captured = [v for r in operation.regions for o in r.blocks[0].operations for v in o.operation.operands]
+    captured = [v for inner in nested(operation) for v in inner.operands]
     return not all(_is_apart(v, where) for v in (*operation.operands, *captured) if _is_memref(v))
 
 
@@ -172,7 +174,7 @@ def _may_write(make: Operation, where: _Box) -> bool:
             is_same = map_ == maps[-1] and box.is_same(where)
             if not is_same and not box.is_apart_from(where):
                 return False
-    captured = [v for child in make.regions[0].blocks[0].operations for v in child.operation.operands]
+    captured = [v for inner in nested(make) for v in inner.operands]
     bases = [_base(v) for v in captured if isinstance(v.type, mlir.ir.MemRefType)]
     return all(_is_own(base) and base != where.base for base in bases)
 
