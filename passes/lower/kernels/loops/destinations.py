@@ -17,18 +17,28 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
-from .walk import operations_inside
+from .walk import initial_operand, operations_inside, terminator
 
 LOOPS: Final = frozenset({"scf.for", "scf.while"})
+DESTINATION: Final = {
+    "tensor.insert": 1,
+    "tensor.insert_slice": 1,
+    "bufferization.materialize_in_destination": 1,
+}
+"""Which operand the result of an op is an update of."""
+_VIEWS: Final = frozenset(
+    {"tensor.extract_slice", "tensor.expand_shape", "tensor.collapse_shape", "tensor.cast"}
+)
+_ALLOCATIONS: Final = frozenset({"tensor.empty", "bufferization.alloc_tensor"})
 
 
 def own_destinations(module: mlir.ir.Module) -> None:
-    """Copy what is inserted into, where it is from outside of the innermost loop."""
+    """Copy what is inserted into, where its buffer may be from outside of the innermost loop."""
     for operation in operations_inside(module):
         if operation.name != "tensor.insert_slice":
             continue
         loop = _innermost_loop(operation)
-        if loop is not None and not _is_inside(operation.operands[1], loop):
+        if loop is not None and not _is_of_iteration(operation.operands[1], loop):
             with mlir.ir.InsertionPoint(operation), operation.location:
                 operation.operands[1] = copied(operation.operands[1])
 
@@ -48,6 +58,35 @@ def _innermost_loop(operation: Operation) -> Operation | None:
     while parent is not None and parent.operation.name not in LOOPS:
         parent = parent.operation.parent
     return None if parent is None else parent.operation
+
+
+def _is_of_iteration(value: Value, loop: Operation) -> bool:
+    """Whether the buffer of `value` is one that `loop` carries, or is allocated in each iteration."""
+    owner = value.owner
+    if isinstance(owner, mlir.ir.Block):
+        return bool(owner.owner.operation == loop)
+    operation = owner.operation
+    if operation.name in _ALLOCATIONS:
+        return _is_inside(value, loop)
+    position = list(operation.results).index(value)
+    if operation.name == "scf.if":
+        ends = [terminator(region.blocks[0]).operands[position] for region in operation.regions]
+        return all(_is_of_iteration(end, loop) for end in ends)
+    source = _source(operation, position)
+    return source is not None and _is_of_iteration(operation.operands[source], loop)
+
+
+def _source(operation: Operation, position: int) -> int | None:
+    """Which operand has the buffer of a result, None where that is not known."""
+    if operation.name in DESTINATION:
+        return DESTINATION[operation.name]
+    if operation.name in _VIEWS:
+        return 0
+    if operation.name in LOOPS:
+        return initial_operand(operation, position)
+    if operation.name.startswith("linalg."):
+        return len(operation.operands) - len(operation.results) + position
+    return None
 
 
 def _is_inside(value: Value, loop: Operation) -> bool:

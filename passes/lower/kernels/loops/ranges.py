@@ -41,7 +41,10 @@ def simplify_ranges(module: mlir.ir.Module) -> int:
 
 
 def _is_integer(value: Value) -> bool:
-    return isinstance(value.type, (mlir.ir.IntegerType, mlir.ir.IndexType))
+    """Whether its order is that of signed numbers: an i1 holds 0 and 1, though its bit is a sign."""
+    type_ = value.type
+    is_number = isinstance(type_, mlir.ir.IntegerType) and type_.width > 1
+    return is_number or isinstance(type_, mlir.ir.IndexType)
 
 
 class _Ranges:
@@ -135,11 +138,14 @@ class _Ranges:
         return unknown
 
     def _of_cast(self, operation: Operation, unknown: Range) -> Range:
-        low, high = self.of(operation.operands[0])
+        source = operation.operands[0]
+        low, high = self.of(source)
+        if operation.name in ("arith.extsi", "arith.index_cast") and not _is_integer(source):
+            return -high, -low
         if operation.name in ("arith.extui", "arith.index_castui") and low < 0:
-            source = operation.operands[0].type
-            if isinstance(source, mlir.ir.IntegerType) and source.width < 64:
-                return 0, (1 << source.width) - 1
+            type_ = source.type
+            if isinstance(type_, mlir.ir.IntegerType) and type_.width < 64:
+                return 0, (1 << type_.width) - 1
             return unknown
         return low, high
 

@@ -13,14 +13,9 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Block, Operation, Value
-from .destinations import copied
+from .destinations import DESTINATION, copied
 from .walk import initial_operand, nested, terminator
 
-_DESTINATION: Final = {
-    "tensor.insert": 1,
-    "tensor.insert_slice": 1,
-    "bufferization.materialize_in_destination": 1,
-}
 DEEPEST: Final = 400
 
 
@@ -113,8 +108,8 @@ def root_of(value: Value) -> Value:
             return value
         operation = value.owner.operation
         position = list(operation.results).index(value)
-        if operation.name in _DESTINATION:
-            value = operation.operands[_DESTINATION[operation.name]]
+        if operation.name in DESTINATION:
+            value = operation.operands[DESTINATION[operation.name]]
         elif operation.name in ("scf.for", "scf.while"):
             initial = initial_operand(operation, position)
             if initial is None:
