@@ -217,7 +217,7 @@ def _raw(host: np.ndarray) -> np.ndarray:
 def _shared_view(host: np.ndarray, device: Device) -> Any:
     """A view of the memory of `host` itself.
 
-    Handed over through DLPack, whose deleter belongs to the buffer: `import_host_allocation` ties the memory
+    It goes through DLPack, whose deleter belongs to the buffer: `import_host_allocation` ties the memory
     to a Python object instead, and a result that is its argument would outlive it.
     """
     from iree import runtime as iree_runtime

@@ -229,7 +229,7 @@ def test_loops_that_count() -> None:
         equal(compiled(A, np.int32(n)), everything(A, xp.asarray(np.int32(n))))
 
 
-# -- what a loop carries stays where it is: IREE would copy it once a turn
+# -- what a loop carries stays where it is: IREE would copy it in each iteration
 
 
 def copies(f: Callable[..., Any], *arguments: Any) -> list[int]:
