@@ -61,14 +61,16 @@ class _Factor:
         lanes, size, padded = self.lanes, self.size, self.lanes.padded(self.size)
         width = lanes.width
         whole = size // width * width
+        # Tiles with the diagonal use what is left of it, whatever it is.
+        block = lanes.panel if padded <= ONE_BLOCK else max(BLOCK, lanes.panel)
         with loop(0, size) as row:
-            with loop(row // width * width, whole, width) as column:
+            with loop(row // block * block, whole, width) as column:
                 self.work[row, column] = matrix.vector(width, row, column)
             for offset, piece in pieces(size - whole, width):
                 self.work[row, whole + offset] = load(matrix, piece, row, whole + offset)
             self._pad(row, size, padded)
         with loop(size, padded) as row:
-            self._pad(row, size // width * width, padded)
+            self._pad(row, size // block * block, padded)
             self.work[row, row] = lanes.number(1.0)
 
     def _pad(self, row: Number, first: int, end: int) -> None:
@@ -184,8 +186,6 @@ def _solved(
     solved: Rows = []
     for r, row in enumerate(rows):
         for q in range(r):
-            row = _less(lanes, factors[q][r - q - 1], solved[q], row)  # noqa: PLW2901
+            row = _less(lanes, factors[q][r - q - 1], solved[q], row)
         solved.append([vector * inverses[r] for vector in row])
     return solved
-
-

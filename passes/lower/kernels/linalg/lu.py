@@ -219,7 +219,9 @@ class _Factors:
         lanes = self.lanes
         with loop(*columns, lanes.panel) as column, loop(first, first + self.panel, ROWS) as row:
             tile = Tile(lanes, self.work, row, column)
-            known = tile.less_products((first, row), lambda p, r: self.work[row + r, p], self.work, tile.load())
+            known = tile.less_products(
+                (first, row), lambda p, r: self.work[row + r, p], self.work, tile.load()
+            )
             for r in range(ROWS):
                 for q in range(r):
                     factor = self.work[row + r, row + q]

@@ -31,9 +31,7 @@ def scratch(count: int, rows: int, columns: int, lanes: Lanes) -> Type:
     return mlir.ir.RankedTensorType.get([count, rows, columns], lanes.element)
 
 
-def each_matrix(
-    type_: TensorType, kept: int, one: Callable[[Number, Number], None], parts: int = 1
-) -> None:
+def each_matrix(type_: TensorType, kept: int, one: Callable[[Number, Number], None], parts: int = 1) -> None:
     """`one(number, mine)` for every matrix (or part of one) of this workgroup, which is the `mine`th."""
     count = matrix_count(type_, kept) * parts
     if count == 1:

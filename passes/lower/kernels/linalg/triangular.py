@@ -31,7 +31,11 @@ class Form:
     @property
     def name(self) -> str:
         """The name of the routine."""
-        words = "lower" if self.is_lower else "upper", "unit" * self.is_unit, "transposed" * self.is_transposed
+        words = (
+            "lower" if self.is_lower else "upper",
+            "unit" * self.is_unit,
+            "transposed" * self.is_transposed,
+        )
         return "_".join(("solve", *filter(None, words)))
 
     @property
@@ -40,9 +44,7 @@ class Form:
         return self.is_lower != self.is_transposed
 
 
-FORMS = [
-    Form(bool(lower), bool(unit), bool(back)) for lower in (1, 0) for unit in (0, 1) for back in (0, 1)
-]
+FORMS = [Form(bool(lower), bool(unit), bool(back)) for lower in (1, 0) for unit in (0, 1) for back in (0, 1)]
 
 
 def triangular_solve(form: Form) -> Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]:
