@@ -7,10 +7,11 @@ difference. The inliner replaces the calls that are left by their callees.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ...attributes import Record, stated
 from ...errors import MissingRuleError
 from ...op import (
     NO_BATCH,
@@ -42,6 +43,8 @@ from ...types import ANY, INEXACT, SIZE, TensorType
 from ..control.call import RESULTS, CallLike, PlainCall
 from ..control.values import zeros_of
 from ..elementwise.family import Unary, repeated
+
+T = TypeVar("T")
 
 
 class StopGradient(Unary):
@@ -120,6 +123,15 @@ class UndefinedValue(Op):
         raise MissingRuleError(message)
 
 
+class Checkpointed(Record):
+    """The attributes of a `checkpoint_call`."""
+
+    callee: str = stated(symbol("the function's name"))
+    policy: str = stated(choice("nothing", "dots", "named", "everything", doc="what may be saved"))
+    labels: str = stated(text("names of values that may be saved"))
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+
 class CheckpointCall(PlainCall):
     """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass.
 
@@ -128,12 +140,7 @@ class CheckpointCall(PlainCall):
     """
 
     name = "checkpoint_call"
-    attributes = {
-        "callee": symbol("the function's name"),
-        "policy": choice("nothing", "dots", "named", "everything", doc="what may be saved"),
-        "labels": text("names of values that may be saved"),
-        "results": RESULTS,
-    }
+    record = Checkpointed
 
     @staticmethod
     def jvp(
@@ -142,12 +149,10 @@ class CheckpointCall(PlainCall):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        policy: str,
-        labels: str,
-        results: tuple[TensorType, ...],
+        attributes: Checkpointed,
     ) -> WithTangents:
-        return engine.call(b, callee, primals, tangents, (policy, labels))
+        saved = attributes.policy, attributes.labels
+        return engine.call(b, attributes.callee, primals, tangents, saved)
 
     @staticmethod
     def batch(
@@ -157,15 +162,11 @@ class CheckpointCall(PlainCall):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        policy: str,
-        labels: str,
-        results: tuple[TensorType, ...],
+        attributes: Checkpointed,
     ) -> Batched:
-        body, flags, types = engine.batched_callee(b, callee, batched)
-        outputs = b.checkpoint_call(
-            *engine.leading(size), *operands, callee=body, policy=policy, labels=labels, results=types
-        )
+        body, flags, types = engine.batched_callee(b, attributes.callee, batched)
+        mapped = {**attributes.keywords, "callee": body, "results": types}
+        outputs = b.checkpoint_call(*engine.leading(size), *operands, **mapped)
         return list(outputs), flags
 
 
@@ -190,17 +191,21 @@ def with_closure(
     return [t if more is None else b.add(t, more) for t, more in zip(by_rule, by_closure, strict=True)]
 
 
+class JvpByRule(Record):
+    """The attributes of a `custom_jvp_call`."""
+
+    callee: str = stated(symbol("the function's name"))
+    rule: str = stated(symbol("maps primals and tangents to results and their tangents"))
+    closed_over: int = stated(CLOSED_OVER)
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+
 class CustomJvpCall(CallLike):
     """``y... = callee(x...);  dy... = `` the second half of ``rule(x..., dx...)``, a user's function."""
 
     name = "custom_jvp_call"
     has_own_rules = True
-    attributes = {
-        "callee": symbol("the function's name"),
-        "rule": symbol("maps primals and tangents to results and their tangents"),
-        "closed_over": CLOSED_OVER,
-        "results": RESULTS,
-    }
+    record = JvpByRule
 
     @staticmethod
     def jvp(
@@ -209,19 +214,18 @@ class CustomJvpCall(CallLike):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        rule: str,
-        closed_over: int,
-        results: tuple[TensorType, ...],
+        attributes: JvpByRule,
     ) -> WithTangents:
         moving = [
             b.zeros_like(x) if t is None else t
             for x, t in zip(primals, tangents, strict=True)
             if b.type_of(x) != SIZE
         ]
-        outputs = engine.inlined(b, rule, [*primals, *moving], len(moving))
-        values, by_rule = outputs[: len(results)], outputs[len(results) :]
-        return values, with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
+        outputs = engine.inlined(b, attributes.rule, [*primals, *moving], len(moving))
+        count = len(attributes.results)
+        values, by_rule = outputs[:count], outputs[count:]
+        closed_over = attributes.closed_over
+        return values, with_closure(b, engine, attributes.callee, primals, tangents, closed_over, by_rule)
 
     @staticmethod
     def batch(
@@ -231,27 +235,28 @@ class CustomJvpCall(CallLike):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        rule: str,
-        closed_over: int,
-        results: tuple[TensorType, ...],
+        attributes: JvpByRule,
     ) -> Batched:
-        body, _, types = engine.batched_callee(b, callee, batched, all_results=True)
+        body, _, types = engine.batched_callee(b, attributes.callee, batched, all_results=True)
         moving = tuple(has for x, has in zip(operands, batched, strict=True) if b.type_of(x) != SIZE)
 
         def batched_rule() -> list[str]:
-            return [engine.batched_callee(b, rule, (*batched, *moving), all_results=True)[0]]
+            return [engine.batched_callee(b, attributes.rule, (*batched, *moving), all_results=True)[0]]
 
-        (mapped_rule,) = engine.batched_rules([rule], batched_rule)
-        outputs = b.custom_jvp_call(
-            *engine.leading(size),
-            *operands,
-            callee=body,
-            rule=mapped_rule,
-            closed_over=closed_over,
-            results=types,
-        )
+        (rule,) = engine.batched_rules([attributes.rule], batched_rule)
+        mapped = {**attributes.keywords, "callee": body, "rule": rule, "results": types}
+        outputs = b.custom_jvp_call(*engine.leading(size), *operands, **mapped)
         return list(outputs), [True] * len(types)
+
+
+class VjpByRules(Record):
+    """The attributes of a `custom_vjp_call`."""
+
+    callee: str = stated(symbol("the function's name"))
+    fwd: str = stated(symbol("maps operands to results and residuals"))
+    bwd: str = stated(symbol("maps residuals and cotangents to cotangents of the operands"))
+    closed_over: int = stated(CLOSED_OVER)
+    results: tuple[TensorType, ...] = stated(RESULTS)
 
 
 class CustomVjpCall(CallLike):
@@ -263,13 +268,7 @@ class CustomVjpCall(CallLike):
 
     name = "custom_vjp_call"
     has_own_rules = True
-    attributes = {
-        "callee": symbol("the function's name"),
-        "fwd": symbol("maps operands to results and residuals"),
-        "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
-        "closed_over": CLOSED_OVER,
-        "results": RESULTS,
-    }
+    record = VjpByRules
 
     @staticmethod
     def jvp(
@@ -278,19 +277,16 @@ class CustomVjpCall(CallLike):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        fwd: str,
-        bwd: str,
-        closed_over: int,
-        results: tuple[TensorType, ...],
+        attributes: VjpByRules,
     ) -> WithTangents:
         moving = [
             b.zeros_like(x) if t is None else t
             for x, t in zip(primals, tangents, strict=True)
             if carries_cotangent(b, x)
         ]
-        values, by_rule = engine.custom_pullback(b, fwd, bwd, primals, moving, len(results))
-        return values, with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
+        fwd, bwd, closed_over = attributes.fwd, attributes.bwd, attributes.closed_over
+        values, by_rule = engine.custom_pullback(b, fwd, bwd, primals, moving, len(attributes.results))
+        return values, with_closure(b, engine, attributes.callee, primals, tangents, closed_over, by_rule)
 
     @staticmethod
     def batch(
@@ -300,32 +296,38 @@ class CustomVjpCall(CallLike):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        fwd: str,
-        bwd: str,
-        closed_over: int,
-        results: tuple[TensorType, ...],
+        attributes: VjpByRules,
     ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
-        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
+        body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
 
         def batched_rules() -> list[str]:
-            forward, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
+            forward, _, forward_types = engine.batched_callee(b, attributes.fwd, everything, all_results=True)
             sizes = (False,) * everything.count(False)
             pulled = (*sizes, *(True for _ in forward_types))
-            return [forward, engine.batched_callee(b, bwd, pulled, all_results=True)[0]]
+            return [forward, engine.batched_callee(b, attributes.bwd, pulled, all_results=True)[0]]
 
-        mapped_fwd, mapped_bwd = engine.batched_rules([fwd, bwd], batched_rules)
-        outputs = b.custom_vjp_call(
-            *engine.leading(size),
-            *inputs,
-            callee=body,
-            fwd=mapped_fwd,
-            bwd=mapped_bwd,
-            closed_over=closed_over,
-            results=types,
-        )
+        fwd, bwd = engine.batched_rules([attributes.fwd, attributes.bwd], batched_rules)
+        mapped = {**attributes.keywords, "callee": body, "fwd": fwd, "bwd": bwd, "results": types}
+        outputs = b.custom_vjp_call(*engine.leading(size), *inputs, **mapped)
         return list(outputs), [True] * len(types)
+
+
+class LinearVjp(Record):
+    """The attributes of a `custom_vjp_linear`."""
+
+    callee: str = stated(symbol("maps residuals and tangents to tangents of the results"))
+    bwd: str = stated(symbol("maps residuals and cotangents to cotangents of the operands"))
+    residual_count: int = stated(integer("how many operands are residuals"))
+    shape_operand_count: int = stated(
+        integer("how many operands after those have the shapes of the results: none or all")
+    )
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+    def parts(self, values: Sequence[T]) -> tuple[Sequence[T], Sequence[T], Sequence[T]]:
+        """Residuals, shape operands and tangents."""
+        first, last = self.residual_count, self.residual_count + self.shape_operand_count
+        return values[:first], values[first:last], values[last:]
 
 
 class CustomVjpLinear(CallLike):
@@ -338,15 +340,7 @@ class CustomVjpLinear(CallLike):
     name = "custom_vjp_linear"
     has_own_rules = True
     has_own_transpose = True
-    attributes = {
-        "callee": symbol("maps residuals and tangents to tangents of the results"),
-        "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
-        "residual_count": integer("how many operands are residuals"),
-        "shape_operand_count": integer(
-            "how many operands after those have the shapes of the results: none or all"
-        ),
-        "results": RESULTS,
-    }
+    record = LinearVjp
 
     @staticmethod
     def jvp(
@@ -355,15 +349,11 @@ class CustomVjpLinear(CallLike):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        bwd: str,
-        residual_count: int,
-        shape_operand_count: int,
-        results: tuple[TensorType, ...],
+        attributes: LinearVjp,
     ) -> WithTangents:
-        still = range(residual_count, residual_count + shape_operand_count)
-        moving = [None if i in still else t for i, t in enumerate(tangents)]
-        return engine.call(b, callee, primals, moving)
+        residuals, shaped, linear = attributes.parts(tangents)
+        moving = [*residuals, *(None for _ in shaped), *linear]
+        return engine.call(b, attributes.callee, primals, moving)
 
     @staticmethod
     def shape_operands(
@@ -379,21 +369,16 @@ class CustomVjpLinear(CallLike):
         operands: Values,
         engine: Transposition,
         *,
-        callee: str,
-        bwd: str,
-        residual_count: int,
-        shape_operand_count: int,
-        results: tuple[TensorType, ...],
+        attributes: LinearVjp,
     ) -> Sequence[Tangent]:
-        residuals = operands[:residual_count]
+        residuals, shaped, linear = attributes.parts(operands)
         if any(isinstance(r, Linear) for r in residuals):
-            return engine.call(b, callee, operands, cotangents)
-        shaped = operands[residual_count : residual_count + shape_operand_count] or (None,) * len(results)
-        zeros = [
-            zeros_of(b, t) if x is None else b.zeros_like(x) for x, t in zip(shaped, results, strict=True)
-        ]
+            return engine.call(b, attributes.callee, operands, cotangents)
+        types = attributes.results
+        zeros = [b.zeros_like(x) for x in shaped] if shaped else [zeros_of(b, t) for t in types]
         seeds = [z if c is None else c for c, z in zip(cotangents, zeros, strict=True)]
-        return [None] * (residual_count + shape_operand_count) + engine.called(b, bwd, [*residuals, *seeds])
+        outgoing = engine.called(b, attributes.bwd, [*residuals, *seeds])
+        return [*(None for _ in operands[: len(operands) - len(linear)]), *outgoing]
 
     @staticmethod
     def batch(
@@ -403,25 +388,16 @@ class CustomVjpLinear(CallLike):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        bwd: str,
-        residual_count: int,
-        shape_operand_count: int,
-        results: tuple[TensorType, ...],
+        attributes: LinearVjp,
     ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
-        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
-        pulled = (*everything[:residual_count], *(True for _ in results))
-        mapped_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
-        outputs = b.custom_vjp_linear(
-            *engine.leading(size),
-            *inputs,
-            callee=body,
-            bwd=mapped_bwd,
-            residual_count=len(engine.leading(size)) + residual_count,
-            shape_operand_count=shape_operand_count,
-            results=types,
-        )
+        body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
+        pulled = (*attributes.parts(everything)[0], *(True for _ in attributes.results))
+        bwd, _, _ = engine.batched_callee(b, attributes.bwd, pulled, all_results=True)
+        lead = engine.leading(size)
+        residual_count = len(lead) + attributes.residual_count
+        mapped = {"callee": body, "bwd": bwd, "residual_count": residual_count, "results": types}
+        outputs = b.custom_vjp_linear(*lead, *inputs, **{**attributes.keywords, **mapped})
         return list(outputs), [True] * len(types)
 
 
