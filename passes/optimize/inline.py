@@ -1,8 +1,8 @@
 """Inlining: calls are replaced by the bodies of their callees, so that simplification sees across them.
 
 Input: a module. Output: the same without calls, in place. Idea: from the innermost call out; the last call of
-a private function takes its ops, every other call a clone of them. Routines stay: whether a kernel takes their
-place depends on the target (`lower/kernels/routines.py`).
+a private function takes its ops, every other call a clone of them. Routines stay: whether a kernel takes
+their place depends on the target (`lower/kernels/routines.py`).
 """
 
 from __future__ import annotations

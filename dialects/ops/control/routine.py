@@ -99,7 +99,7 @@ class LinearRoutine(PlainCall):
     ) -> WithTangents:
         if any(t is not None for t in tangents[:-1]):
             return engine.call(b, callee, primals, tangents)
-        *others, last = tangents
+        last = tangents[-1]
         outputs = b.linear_routine(*primals, callee=callee, results=results, **names)
         if last is None:
             return outputs, [None]

@@ -34,7 +34,7 @@ SMALL: Final = 1024  # elements of an operand: up to so many a routine in a loop
 
 @dataclass(frozen=True)
 class ExpandRoutines(Pass):
-    """Replace each routine that the target has no kernel for, or that is a small part of a loop, by its ops."""
+    """Replace routines that have no kernel for the target, or are small parts of loops, by their ops."""
 
     name = "expand-routines"
 

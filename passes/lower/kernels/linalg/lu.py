@@ -1,8 +1,8 @@
 """LU factors with partial pivoting by one kernel: a workgroup factors every so many matrices.
 
 Input: real matrices `[..., m, n]`, at least as many rows as columns. Output: the packed factors, the pivots
-`[..., n]` and the permutation `[..., m]`, both int32; pivots are those of LAPACK: the largest magnitude, the
-first among equals, and NaN before all numbers.
+`[..., n]` and the permutation `[..., m]`, both int32; pivots are those of LAPACK: the largest magnitude,
+the first among equals, and NaN before all numbers.
 Idea: a panel of columns is transposed, so that its columns are contiguous: the search for a pivot, the
 division and the products within the panel are vector code. Then it is written back, and the rows right of it
 are solved for and taken off the rows below, in register tiles (Golub and Van Loan, section 3.4.8). The padding

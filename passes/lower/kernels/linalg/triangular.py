@@ -51,7 +51,7 @@ def triangular_solve(form: Form) -> Callable[[Machine, Sequence[TensorType], Seq
     """The kernel of a routine: triangles and right-hand sides to solutions."""
 
     def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
-        triangle, right = types
+        right = types[1]
         size, columns = (int(n or 0) for n in right.static_shape[-2:])
         lanes = Lanes.of(machine, right.dtype, columns)
         panels = -(-columns // lanes.panel)
