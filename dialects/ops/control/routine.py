@@ -9,9 +9,10 @@ of a routine, or the body of its callee.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
-from ...op import Linear, symbol, text
+from ...op import Linear, Record, stated, symbol, text
 from ...protocols import (
     Batched,
     Batching,
@@ -30,12 +31,20 @@ from .call import RESULTS, PlainCall
 KERNEL: Final = text("what the callee computes, by the name of its kernel")
 
 
+class Routines(Record):
+    """The attributes of `routine`."""
+
+    callee: str = stated(symbol("the function's name"))
+    kernel: str = stated(KERNEL)
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+
 class Routine(PlainCall):
     """``y... = callee(x...)``, which a target may compute by its kernel of the name `kernel`."""
 
     name = "routine"
     is_routine = True
-    attributes = {"callee": symbol("the function's name"), "kernel": KERNEL, "results": RESULTS}
+    record = Routines
 
     @staticmethod
     def jvp(
@@ -44,11 +53,9 @@ class Routine(PlainCall):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        kernel: str,
-        results: tuple[TensorType, ...],
+        attributes: Routines,
     ) -> WithTangents:
-        return engine.call(b, callee, primals, tangents)
+        return engine.call(b, attributes.callee, primals, tangents)
 
     @staticmethod
     def batch(
@@ -58,14 +65,32 @@ class Routine(PlainCall):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        kernel: str,
-        results: tuple[TensorType, ...],
+        attributes: Routines,
     ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
-        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
-        outputs = b.routine(*engine.leading(size), *inputs, callee=body, kernel=kernel, results=types)
-        return list(outputs), [True] * len(types)
+        body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
+        mapped = replace(attributes, callee=body, results=types)
+        return list(b.routine(*engine.leading(size), *inputs, **mapped.keywords)), [True] * len(types)
+
+
+class LinearRoutines(Record):
+    """The attributes of `linear_routine`."""
+
+    callee: str = stated(symbol("the function's name"))
+    kernel: str = stated(KERNEL)
+    transposed: str = stated(symbol("maps the other operands and a cotangent to that of the last operand"))
+    transposed_kernel: str = stated(text("what `transposed` computes, by the name of its kernel"))
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+    def back(self, type_: TensorType) -> LinearRoutines:
+        """Those of the transpose, whose result has the type of the last operand."""
+        return LinearRoutines(
+            callee=self.transposed,
+            kernel=self.transposed_kernel,
+            transposed=self.callee,
+            transposed_kernel=self.kernel,
+            results=(type_,),
+        )
 
 
 class LinearRoutine(PlainCall):
@@ -78,13 +103,7 @@ class LinearRoutine(PlainCall):
     name = "linear_routine"
     is_routine = True
     has_own_transpose = True
-    attributes = {
-        "callee": symbol("the function's name"),
-        "kernel": KERNEL,
-        "transposed": symbol("maps the other operands and a cotangent to that of the last operand"),
-        "transposed_kernel": text("what `transposed` computes, by the name of its kernel"),
-        "results": RESULTS,
-    }
+    record = LinearRoutines
 
     @staticmethod
     def jvp(
@@ -93,17 +112,13 @@ class LinearRoutine(PlainCall):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        results: tuple[TensorType, ...],
-        **names: str,
+        attributes: LinearRoutines,
     ) -> WithTangents:
-        if any(t is not None for t in tangents[:-1]):
-            return engine.call(b, callee, primals, tangents)
         last = tangents[-1]
-        outputs = b.linear_routine(*primals, callee=callee, results=results, **names)
-        if last is None:
-            return outputs, [None]
-        return outputs, list(b.linear_routine(*primals[:-1], last, callee=callee, results=results, **names))
+        if last is None or any(t is not None for t in tangents[:-1]):
+            return engine.call(b, attributes.callee, primals, tangents)
+        outputs = b.linear_routine(*primals, **attributes.keywords)
+        return list(outputs), list(b.linear_routine(*primals[:-1], last, **attributes.keywords))
 
     @classmethod
     def transpose(
@@ -113,24 +128,14 @@ class LinearRoutine(PlainCall):
         operands: Values,
         engine: Transposition,
         *,
-        callee: str,
-        kernel: str,
-        transposed: str,
-        transposed_kernel: str,
-        results: tuple[TensorType, ...],
+        attributes: LinearRoutines,
     ) -> Sequence[Tangent]:
-        if any(isinstance(x, Linear) for x in operands[:-1]):
-            return engine.call(b, callee, operands, cotangents)
-        (cotangent,) = b.linear_routine(
-            *operands[:-1],
-            *cotangents,
-            callee=transposed,
-            kernel=transposed_kernel,
-            transposed=callee,
-            transposed_kernel=kernel,
-            results=(operands[-1].type,),
-        )
-        return [*(None for _ in operands[:-1]), cotangent]
+        (cotangent,), *others, last = cotangents, *operands
+        if cotangent is None or not isinstance(last, Linear) or any(isinstance(x, Linear) for x in others):
+            return engine.call(b, attributes.callee, operands, cotangents)
+        assert isinstance(last.type, TensorType)
+        outputs = b.linear_routine(*others, cotangent, **attributes.back(last.type).keywords)
+        return [*(None for _ in others), *outputs]
 
     @staticmethod
     def batch(
@@ -140,15 +145,10 @@ class LinearRoutine(PlainCall):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        transposed: str,
-        results: tuple[TensorType, ...],
-        **names: Any,
+        attributes: LinearRoutines,
     ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
-        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
-        back, _, _ = engine.batched_callee(b, transposed, everything, all_results=True)
-        outputs = b.linear_routine(
-            *engine.leading(size), *inputs, callee=body, transposed=back, results=types, **names
-        )
-        return list(outputs), [True]
+        body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
+        back, _, _ = engine.batched_callee(b, attributes.transposed, everything, all_results=True)
+        mapped = replace(attributes, callee=body, transposed=back, results=types)
+        return list(b.linear_routine(*engine.leading(size), *inputs, **mapped.keywords)), [True]

@@ -1,6 +1,4 @@
-// A routine stays only where the target has a kernel for its name, its types and its place.
-// It becomes the ops of its callee where the name is unknown or sizes are dynamic, and in a loop on small
-// matrices, which may become a kernel as a whole.
+// A routine stays where there is a kernel for its name and static sizes, but not on small matrices in a loop.
 // RUN: adze opt %s --pass-pipeline='plan{target=cpu},expand-routines' | filecheck %s
 
 func.func @f(%x: tensor<4x4xf32>, %y: tensor<?x4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<?x4x4xf32>, tensor<4x4xf32>) {

@@ -5,8 +5,8 @@ Input: real matrices `[..., m, n]`, at least as many rows as columns. Output: th
 the first among equals, and NaN before all numbers.
 Idea: a panel of columns is transposed, so that its columns are contiguous: the search for a pivot, the
 division and the products within the panel are vector code. Then it is written back, and the rows right of it
-are solved for and taken off the rows below, in register tiles (Golub and Van Loan, section 3.4.8). The padding
-is zero. A zero pivot leaves its column as it is.
+are solved for and taken off the rows below, in register tiles (Golub and Van Loan, section 3.4.8). The
+padding is zero. A zero pivot leaves its column as it is.
 """
 
 from __future__ import annotations

@@ -156,10 +156,11 @@ def lead_of(array: Array, number: Place, kept: int) -> tuple[Place, ...]:
     """The leading places of the matrix (or row) of a number, whose own axes are the last `kept` ones."""
     sizes = [int(n) for n in array.type.shape[: len(array.type.shape) - kept]]
     places: list[Place] = []
+    rest = index(number)
     for size in reversed(sizes[1:]):
-        places.append(index(number) % size)
-        number = index(number) // size
-    return (*([number] if sizes else []), *reversed(places))
+        places.append(rest % size)
+        rest = rest // size
+    return (*([rest] if sizes else []), *reversed(places))
 
 
 def pieces(count: int, width: int) -> list[tuple[int, int]]:
@@ -197,8 +198,8 @@ def fill_row(lanes: Lanes, matrix: Matrix, row: Place, first: int, end: int, val
     for column in range(first, min(whole, end)):
         matrix[row, column] = scalar
     vector = lanes.filled(value)
-    with loop(whole, end // lanes.width * lanes.width, lanes.width) as column:
-        matrix[row, column] = vector
+    with loop(whole, end // lanes.width * lanes.width, lanes.width) as place:
+        matrix[row, place] = vector
     for column in range(max(end // lanes.width * lanes.width, min(whole, end)), end):
         matrix[row, column] = scalar
 
