@@ -129,7 +129,7 @@ def test_solve_and_its_relatives(dtype: Any) -> None:
 
     inputs = [
         (normal(*batch, n, n, dtype=dtype) + n * np.eye(n, dtype=dtype), normal(*batch, n, m, dtype=dtype))
-        for batch, n, m in [((), 1, 1), ((), 20, 4), ((5,), 16, 1), ((2, 2), 7, 3)]
+        for batch, n, m in [((), 20, 4), ((2, 2), 7, 1)]
     ]
     compiled_as_eager(results, inputs, dtype, 2000)
 
@@ -154,7 +154,6 @@ def test_derivatives_and_batches_are_those_of_the_compositions() -> None:
         return (x * x).sum() + (sp.lu_factor(a)[0] * weights).sum()
 
     gradient = adze.grad(loss, argnums=(0, 1))
-    second = adze.grad(lambda a, b: sum((x * x).sum() for x in gradient(a, b)), argnums=(0, 1))
     a = normal(3, 6, 6, dtype=np.float64) + 6 * np.eye(6)
     b = normal(3, 6, 2, dtype=np.float64)
 
@@ -163,13 +162,25 @@ def test_derivatives_and_batches_are_those_of_the_compositions() -> None:
             adze.vmap(gradient)(a, b),
             adze.vmap(gradient, in_axes=(None, 0))(a[0], b),
             adze.grad(lambda a: adze.vmap(loss)(a, b).sum())(a),
-            second(a[0], b[0]),
         )
 
     for got, want in zip(
         adze.tree.leaves(adze.jit(everything)(a, b)), adze.tree.leaves(everything(a, b)), strict=True
     ):
         np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(np.asarray(want)).max())
+
+
+@pytest.mark.thorough
+def test_second_derivatives_are_those_of_the_compositions() -> None:
+    def loss(a: Any, b: Any) -> Any:
+        return (xp.linalg.solve(a, b) ** 2).sum() + (xp.linalg.cholesky(a) ** 3).sum()
+
+    def second(a: Any, b: Any) -> Any:
+        return adze.grad(lambda a: (adze.grad(loss)(a, b) ** 2).sum())(a)
+
+    a, b = positive(6, dtype=np.float64), normal(6, 2, dtype=np.float64)
+    got, want = np.asarray(adze.jit(second)(a, b)), np.asarray(second(a, b))
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
 
 
 def test_a_dynamic_batch_and_a_complex_matrix_keep_their_compositions() -> None:

@@ -37,6 +37,7 @@ def test_cholesky(shape: tuple[int, ...], dtype: Any, target: str) -> None:
     assert near(factor, np.linalg.cholesky(a), dtype)
 
 
+@pytest.mark.thorough
 def test_cholesky_in_blocks() -> None:
     a = positive(130).astype(np.float32)
     (factor,) = run_routine("cholesky", [a], [TensorType(a.shape, a.dtype)], TARGETS[1])
