@@ -28,16 +28,14 @@ from .ops.control.scan import Scan
 from .ops.control.while_loop import While
 from .ops.control.while_pullback import WhilePullback
 from .ops.custom_rules.batching import CustomBatchCall
-from .ops.custom_rules.derivatives import (
+from .ops.custom_rules.checkpoints import (
     CheckpointCall,
     CheckpointName,
-    CustomJvpCall,
-    CustomVjpCall,
-    CustomVjpLinear,
     OptimizationBarrier,
     StopGradient,
     UndefinedValue,
 )
+from .ops.custom_rules.derivatives import CustomJvpCall, CustomVjpCall, CustomVjpLinear
 from .ops.effects import Check, Print
 from .ops.elementwise.arithmetic import (
     Abs,

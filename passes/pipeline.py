@@ -108,6 +108,10 @@ SIMPLIFIED: Final = DropDeadResults.name
 LOWERED: Final = PIPELINE[-1].name
 
 
+_ONLY_ADZE: Final = (Inline, Simplify, DropDeadResults, CheckNans)
+"""Passes that need no dialects but adze's and `func`: evaluating and differentiating run no others."""
+
+
 def between(first: str | None, last: str | None) -> tuple[Pass, ...]:
     """The passes of the pipeline behind the one called `first`, up to the one called `last`."""
     names = [step.name for step in PIPELINE]
@@ -144,6 +148,8 @@ def run_pipeline(
     verified: Verified = set()
     for step in passes:
         started = time.perf_counter()
+        if not isinstance(step, _ONLY_ADZE):
+            mlir.load_dialects(module.context)
         try:
             changed = step.run(module)
         except MemoryError as error:

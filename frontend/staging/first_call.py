@@ -67,7 +67,7 @@ class Pending:
         self._dtypes = tuple(p.type.dtype for p in program.parameters)
         self._result_tree = program.result_tree
         self._symbol = program.symbol
-        self._context = mlir.new_context()
+        self._context = mlir.new_context(is_light=True)
         data = io.BytesIO()
         program.module.operation.write_bytecode(data)
         self._module = mlir.ir.Module.parse(data.getvalue(), self._context)

@@ -170,7 +170,7 @@ def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
     """
     from ...dialects.mlir import ir, new_context
 
-    with new_context(foreign_ops=False) as context:
+    with new_context(foreign_ops=False, is_light=True) as context:
         try:
             parsed = ir.Module.parse(module, context)
         except ir.MLIRError as error:
