@@ -90,9 +90,9 @@ def householder(a: Any, width: int) -> tuple[Any, Any]:
         q = xp.zeros((*a.shape[:-2], rows, width), dtype=a.dtype) + xp.eye(rows, width, dtype=a.dtype)
         return q, a[..., :width, :]
     if width == columns:
-        return routine("qr", lambda a: _composed(a, columns), a)  # type: ignore[no-any-return]
+        return routine("qr", lambda a: _composed(a, columns), a)
     if width == rows:
-        return routine("qr_complete", lambda a: _composed(a, rows), a)  # type: ignore[no-any-return]
+        return routine("qr_complete", lambda a: _composed(a, rows), a)
     return _composed(a, width)
 
 

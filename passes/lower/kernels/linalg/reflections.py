@@ -62,7 +62,7 @@ def reflections(machine: Machine, types: Sequence[TensorType], results: Sequence
         def one(number: Number, mine: Number) -> None:
             lead = lead_of(source, number, 2)
             parts = [Matrix(Array(memref), (mine,)) for memref in written[2:]]
-            work = _Reflections(lanes, rows, columns, width, *parts[:6])
+            work = Reflections(lanes, rows, columns, width, *parts[:6])
             transpose_in(lanes, Matrix(source, lead), parts[0], (rows, columns), parts[6])
             work.reduce()
             work.build()
@@ -76,11 +76,12 @@ def reflections(machine: Machine, types: Sequence[TensorType], results: Sequence
 
 
 @dataclass(frozen=True, slots=True)
-class _Reflections:
+class Reflections:
     """The factors of one matrix: `work` has its columns as rows, `basis` those of `q`.
 
     `panel` has the vectors of a panel's reflections as rows, `turned` as columns; `factors` has `t` of each
-    panel, then its transposes; `sums` is for the rows that are being reflected.
+    panel, then its transposes; `sums` is for the rows that are being reflected. The vector of a column has its
+    1 `shift` places after the diagonal.
     """
 
     lanes: Lanes
@@ -93,6 +94,7 @@ class _Reflections:
     turned: Matrix
     factors: Matrix
     sums: Matrix
+    shift: int = 0
 
     def reduce(self) -> None:
         """Reflect all columns: `r` is on and above the diagonal, the vectors are below it."""
@@ -103,8 +105,8 @@ class _Reflections:
                 self.factors[first + row, row] = self.lanes.number(0.0)
             with loop(first, end) as column:
                 self._reflect(first, column, end)
-            self._spread(first, end)
-            self._combine(first)
+            self.spread(first, end)
+            self.combine(first)
             with loop(first + size, self.lanes.padded(self.columns), ROWS) as row:
                 self._apply(self.work, row, first, first)
 
@@ -117,7 +119,7 @@ class _Reflections:
         panels = -(-self.columns // size)
         with loop(0, panels) as done:
             first = (index(panels - 1) - done) * size
-            self._spread(first, (first + size).least(index(self.columns)))
+            self.spread(first, (first + size).least(index(self.columns)))
             with loop(first, lanes.padded(self.width), ROWS) as row:
                 self._apply(self.basis, row, first, first + lanes.padded(self.columns))
 
@@ -127,34 +129,10 @@ class _Reflections:
             self.work[row, column] = self.lanes.number(0.0)
 
     def _reflect(self, first: Number, row: Number, end: Number) -> None:
-        """The reflection of one column, as LAPACK's larfg, and the other columns of its panel after it."""
+        """The reflection of one column, and the other columns of its panel after it."""
         lanes, width = self.lanes, self.lanes.width
-        zero, one = lanes.number(0.0), lanes.number(1.0)
-        head = self.work[row, row]
-
-        def survey(place: Number, most: Number, size: Number) -> list[Number]:
-            vector = magnitude(self.work.vector(width, row, place))
-            return [choose(vector > most, vector, most), size + vector]
-
-        most, size = carried(row + 1, self.rows, [lanes.filled(0.0)] * 2, survey, width)
-        largest = self._largest(most, magnitude(head))
-        is_flat = total(size).equals(0.0)
-        scale = choose(largest > 0.0, largest, one)
-
-        def add_squares(place: Number, so_far: Number) -> list[Number]:
-            vector = self.work.vector(width, row, place) / lanes.filled(scale)
-            return [lanes.add_product(vector, vector, so_far)]
-
-        (squares,) = carried(row + 1, self.rows, [lanes.filled(0.0)], add_squares, width)
-        head = head / scale
-        length = root(total(squares) + head * head)
-        target = choose(head < 0.0, length, -length)
-        tau = choose(is_flat, zero, (target - head) / target)
-        away = choose(is_flat, one, (head - target) * scale)
-        self.work[row, row] = choose(is_flat, self.work[row, row], target * scale)
+        tau = self.reflection(row, row)
         self.factors[row, row - first] = tau
-        with loop(row + 1, self.rows, width) as place:
-            self.work[row, place] = self.work.vector(width, row, place) / lanes.filled(away)
         with loop(row + 1, end) as other:
             (products,) = carried(
                 row + 1,
@@ -168,6 +146,39 @@ class _Reflections:
             with loop(row + 1, self.rows, width) as place:
                 mine, its = self.work.vector(width, row, place), self.work.vector(width, other, place)
                 self.work[other, place] = lanes.sub_product(share, mine, its)
+
+    def reflection(self, row: Number, head_place: Number) -> Number:
+        """The factor of the reflection that moves a row, from a place on, onto that place, as LAPACK's larfg.
+
+        Its vector, 1 at the head, takes the place of what follows the head; the head is what it becomes.
+        """
+        lanes, width = self.lanes, self.lanes.width
+        zero, one = lanes.number(0.0), lanes.number(1.0)
+        head = self.work[row, head_place]
+        first = head_place + 1
+
+        def survey(place: Number, most: Number, size: Number) -> list[Number]:
+            vector = magnitude(self.work.vector(width, row, place))
+            return [choose(vector > most, vector, most), size + vector]
+
+        most, size = carried(first, self.rows, [lanes.filled(0.0)] * 2, survey, width)
+        largest = self._largest(most, magnitude(head))
+        is_flat = total(size).equals(0.0)
+        scale = choose(largest > 0.0, largest, one)
+
+        def add_squares(place: Number, so_far: Number) -> list[Number]:
+            vector = self.work.vector(width, row, place) / lanes.filled(scale)
+            return [lanes.add_product(vector, vector, so_far)]
+
+        (squares,) = carried(first, self.rows, [lanes.filled(0.0)], add_squares, width)
+        head = head / scale
+        length = root(total(squares) + head * head)
+        target = choose(head < 0.0, length, -length)
+        away = choose(is_flat, one, (head - target) * scale)
+        self.work[row, head_place] = choose(is_flat, self.work[row, head_place], target * scale)
+        with loop(first, self.rows, width) as place:
+            self.work[row, place] = self.work.vector(width, row, place) / lanes.filled(away)
+        return choose(is_flat, zero, (target - head) / target)
 
     def _product(
         self, left: Matrix, row: Place, right: Matrix, other: Place, place: Number, so_far: Number
@@ -184,22 +195,22 @@ class _Reflections:
             start = choose(element > start, element, start)
         return start
 
-    def _spread(self, first: Number, end: Number) -> None:
+    def spread(self, first: Number, end: Number) -> None:
         """The vectors of a panel: ones on the diagonal, zeros before it; also transposed."""
         lanes, width, padded = self.lanes, self.lanes.width, self.lanes.padded(self.rows)
         with loop(0, lanes.panel) as row, loop(first, padded, width) as place:
             self.panel[row, place] = lanes.filled(0.0)
         with loop(first, end) as column:
             row = column - first
-            self.panel[row, column] = lanes.number(1.0)
-            with loop(column + 1, self.rows) as place:
+            self.panel[row, column + self.shift] = lanes.number(1.0)
+            with loop(column + 1 + self.shift, self.rows) as place:
                 self.panel[row, place] = self.work[column, place]
         with loop(first, padded, width) as place, loop(0, lanes.panel, width) as row:
             block = [self.panel.vector(width, row + n, place) for n in range(width)]
             for n, vector in enumerate(transposed(block)):
                 self.turned[place + n, row] = vector
 
-    def _combine(self, first: Number) -> None:
+    def combine(self, first: Number) -> None:
         """`t` of a panel and its transpose, from the factors of its reflections."""
         lanes, width = self.lanes, self.lanes.width
         padded = lanes.padded(self.columns)
