@@ -25,7 +25,7 @@ Size: TypeAlias = "int | ir.Value"
 Emit: TypeAlias = "Callable[[Sequence[ir.Value], Sequence[ir.Value]], None]"
 Sizes: TypeAlias = "Callable[[ir.Value], Sequence[Size]]"
 
-_DISPATCH: Final = "flow.dispatch"
+DISPATCH: Final = "flow.dispatch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _dispatch(symbol: str, call: _Call) -> tuple[Value, ...]:
             tied.append(result.tied)
     segments = [len(call.workload), len(arguments), len(operand_sizes), len(result_sizes)]
     dispatch = ir.Operation.create(
-        _DISPATCH,
+        DISPATCH,
         results=[r.type for r in call.kernel.results],
         operands=[*call.workload, *arguments, *operand_sizes, *result_sizes],
         attributes={

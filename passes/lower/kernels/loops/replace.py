@@ -119,9 +119,9 @@ def _drop_unused(module: mlir.ir.Module, reader: Reader) -> None:
 
 def loop_remarks(module: mlir.ir.Module) -> list[tuple[mlir.ir.Location, str]]:
     """Where each loop of a module stands, and which form it got and why; after this pass."""
-    found = []
+    remarks = []
     for function in functions(module).values():
         for child in body(function).operations:
             if LOOP in child.operation.attributes:
-                found.append((child.location, marked(child.operation) or ""))
-    return found
+                remarks.append((child.location, marked(child.operation) or ""))
+    return remarks

@@ -23,7 +23,7 @@ from ......dialects.ops.constants import Constant
 from ......dialects.ops.control.cond import Cond
 from ......dialects.ops.control.scan import Scan
 from ......dialects.ops.control.while_loop import While
-from ......dialects.ops.custom_rules.derivatives import CheckpointName, OptimizationBarrier, StopGradient
+from ......dialects.ops.custom_rules.checkpoints import CheckpointName, OptimizationBarrier, StopGradient
 from ......dialects.ops.elementwise.family import Elementwise
 from ......dialects.ops.shape.rearrange import BroadcastInDim
 from ......dialects.registration import registered_dialect
