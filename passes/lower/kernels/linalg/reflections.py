@@ -62,7 +62,8 @@ def reflections(machine: Machine, types: Sequence[TensorType], results: Sequence
         def one(number: Number, mine: Number) -> None:
             lead = lead_of(source, number, 2)
             parts = [Matrix(Array(memref), (mine,)) for memref in written[2:]]
-            work = Reflections(lanes, rows, columns, width, *parts[:6])
+            copy, basis, vectors, turned, factors, sums = parts[:6]
+            work = Reflections(lanes, rows, columns, width, copy, basis, vectors, turned, factors, sums)
             transpose_in(lanes, Matrix(source, lead), parts[0], (rows, columns), parts[6])
             work.reduce()
             work.build()
