@@ -81,8 +81,8 @@ class Reflections:
     """The factors of one matrix: `work` has its columns as rows, `basis` those of `q`.
 
     `panel` has the vectors of a panel's reflections as rows, `turned` as columns; `factors` has `t` of each
-    panel, then its transposes; `sums` is for the rows that are being reflected. The vector of a column has its
-    1 `shift` places after the diagonal.
+    panel, then its transposes; `sums` is for the rows that are being reflected. The vector of a column has
+    its 1 `shift` places after the diagonal.
     """
 
     lanes: Lanes
