@@ -119,7 +119,7 @@ class _Eigen:
             def add(place: Number, *sums: Number) -> list[Number]:
                 vector = lines.vector(width, VECTOR, place)
                 return [
-                    lanes.add_product(vector, work.vector(width, first + r, place), sums[r])  # noqa: B023
+                    lanes.add_product(vector, work.vector(width, first + r, place), sums[r])
                     for r in range(ROWS)
                 ]
 
@@ -175,7 +175,7 @@ class _Eigen:
 
             def count(other: Number, rank: Number) -> list[Number]:
                 its = lines[DIAGONAL, other]
-                is_before = (its < mine) | (its.equals(mine) & (other < row))  # noqa: B023
+                is_before = (its < mine) | (its.equals(mine) & (other < row))
                 return [choose(is_before, rank + 1, rank)]
 
             (rank,) = carried(0, size, [index(0)], count)

@@ -19,6 +19,7 @@ from ..builder import Number, branches, carried, choose, constant, index, loop, 
 from .vectors import Lanes, Matrix, magnitude, root
 
 SWEEPS: Final = 16  # whose rotations are kept
+SMALL: Final = {4: 1e-15, 8: 1e-140}  # of numbers beside 1, by the bytes of a float: squares lose digits
 MOST: Final = 60  # sweeps for one eigenvalue; two are usual
 
 
@@ -59,12 +60,12 @@ class Rotations:
             first, last = self.ranges[sweep, 0].as_index(), self.ranges[sweep, 1].as_index()
 
             def rotate(done: Number, *below: Number) -> list[Number]:
-                row = last - 1 - done  # noqa: B023
-                cosine = self.kept[sweep * 2, row]  # noqa: B023
-                sine = self.kept[sweep * 2 + 1, row]  # noqa: B023
+                row = last - 1 - done
+                cosine = self.kept[sweep * 2, row]
+                sine = self.kept[sweep * 2 + 1, row]
                 following = []
                 for offset, lower in zip(offsets, below, strict=True):
-                    at = place + offset  # noqa: B023
+                    at = place + offset
                     upper = self.basis.vector(width, row, at)
                     self.basis[row + 1, at] = lanes.add_product(sine, upper, lower * cosine)
                     following.append(lanes.sub_product(sine, lower, upper * cosine))
@@ -116,9 +117,7 @@ class Tridiagonal:
 
         def is_coupled(row: Number) -> Number:
             beside = magnitude(self.lines[self.beside, row])
-            around = magnitude(self.lines[self.diagonal, row]) + magnitude(
-                self.lines[self.diagonal, row + 1]
-            )
+            around = magnitude(self.lines[self.diagonal, row]) + magnitude(self.lines[self.diagonal, row + 1])
             return (row < self.size - 1) & (beside > around * epsilon)
 
         (last,) = repeated([first], is_coupled, lambda row: [row + 1])
@@ -129,6 +128,7 @@ class Tridiagonal:
         lanes, lines, d, e = self.lanes, self.lines, self.diagonal, self.beside
         zero, one = lanes.number(0.0), lanes.number(1.0)
         no = constant(mlir.ir.IntegerType.get_signless(1), 0)
+        small = SMALL[lanes.dtype.itemsize]
         ratio = (lines[d, first + 1] - lines[d, first]) / (lines[e, first] * 2.0)
         length = root(ratio * ratio + 1.0)
         away = ratio + choose(ratio < 0.0, -length, length)
@@ -142,11 +142,15 @@ class Tridiagonal:
         ) -> list[Number]:
             row = last - 1 - done
             far, near = sine * lines[e, row], cosine * lines[e, row]
+            # Squares of small numbers are taken of multiples, so that rotations stay orthogonal.
+            size = magnitude(far) + magnitude(bulge)
+            is_small = size < small
+            scale = choose(is_small, lanes.number(1 / small), one)
+            is_zero = size * scale < small
+            far, bulge = far * scale, bulge * scale
             length = root(far * far + bulge * bulge)
-            lines[e, row + 1] = length
-            is_zero = length.equals(0.0)
-            safe = choose(is_zero, one, length)
-            sine, cosine = far / safe, bulge / safe
+            lines[e, row + 1] = choose(is_zero, zero, choose(is_small, length * small, length))
+            sine, cosine = choose(is_zero, zero, far / length), choose(is_zero, zero, bulge / length)
             base = lines[d, row + 1] - moved
             change = (lines[d, row] - base) * sine + cosine * near * 2.0
             moved = sine * change
@@ -156,9 +160,7 @@ class Tridiagonal:
             following = choose(is_zero, done, done + 1)
             return [following, sine, cosine, moved, cosine * change - near, is_zero]
 
-        done, _, _, moved, bulge, is_zero = repeated(
-            [index(0), one, one, zero, start, no], is_left, rotate
-        )
+        done, _, _, moved, bulge, is_zero = repeated([index(0), one, one, zero, start, no], is_left, rotate)
         lines[d, first] = choose(is_zero, lines[d, first], lines[d, first] - moved)
         lines[e, first] = choose(is_zero, lines[e, first], bulge)
         lines[e, last] = zero
@@ -170,5 +172,3 @@ class Tridiagonal:
 def integers(count: int) -> mlir.ir.Type:
     """The type of the scratch for `ranges`."""
     return mlir.ir.RankedTensorType.get([count, SWEEPS, 2], mlir.ir.IntegerType.get_signless(32))
-
-
