@@ -74,6 +74,13 @@ def new_context(*, foreign_ops: bool = True) -> Any:
     return context
 
 
+def load() -> None:
+    """Import all of the bindings."""
+    for name in (*_CORE, *_DIALECTS, "extension"):
+        if name not in globals():
+            __getattr__(name)
+
+
 def is_loaded() -> bool:
     """Whether the bindings have been imported in this process."""
     return "ir" in globals()
