@@ -62,13 +62,17 @@ def __getattr__(name: str) -> Any:
     return module
 
 
-def new_context(*, foreign_ops: bool = True) -> Any:
+def new_context(*, foreign_ops: bool = True, is_light: bool = False) -> Any:
     """A context of MLIR; `foreign_ops` lets it hold ops of dialects that are not loaded, adze's among them.
+
+    Loading all dialects of IREE takes 15 ms, more than tracing a small function does. A light context has
+    `func`, and what a text or bytecode that is parsed in it names: enough for adze's own ops. Building ops of
+    other dialects in it would crash the process before `load_dialects`, which the pipeline calls.
 
     It uses no threads: all contexts of a process share one pool, which a forked child does not have (printing
     a module, which verifies it, waits for ever there). Modules of adze are too small to gain from threads.
     """
-    context = __getattr__("ir").Context()
+    context = __getattr__("ir").Context(load_on_create_dialects=["func"] if is_light else None)
     context.enable_multithreading(False)
     context.allow_unregistered_dialects = foreign_ops
     return context
@@ -79,6 +83,11 @@ def load() -> None:
     for name in (*_CORE, *_DIALECTS, "extension"):
         if name not in globals():
             __getattr__(name)
+
+
+def load_dialects(context: Any) -> None:
+    """Load all dialects of IREE into a light context; in another this does nothing."""
+    context.load_all_available_dialects()
 
 
 def is_loaded() -> bool:

@@ -28,6 +28,7 @@ from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
+from .lower.kernels.routines import ExpandRoutines, RoutineKernels
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
@@ -86,6 +87,8 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     Simplify(),
     DropDeadResults(),
     Plan(),
+    ExpandRoutines(),
+    RoutineKernels(),
     SelectLoops(),
     MarkBarriers(),
     LoopKernels(),
@@ -106,6 +109,10 @@ SIMPLIFIED: Final = DropDeadResults.name
 """The pass behind which a program is lowered, identified, differentiated again or evaluated."""
 
 LOWERED: Final = PIPELINE[-1].name
+
+
+_ONLY_ADZE: Final = (Inline, Simplify, DropDeadResults, CheckNans)
+"""Passes that need no dialects but adze's and `func`: evaluating and differentiating run no others."""
 
 
 def between(first: str | None, last: str | None) -> tuple[Pass, ...]:
@@ -144,6 +151,8 @@ def run_pipeline(
     verified: Verified = set()
     for step in passes:
         started = time.perf_counter()
+        if not isinstance(step, _ONLY_ADZE):
+            mlir.load_dialects(module.context)
         try:
             changed = step.run(module)
         except MemoryError as error:

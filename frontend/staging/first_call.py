@@ -69,7 +69,7 @@ class Pending:
         self._dtypes = tuple(p.type.dtype for p in program.parameters)
         self._result_tree = program.result_tree
         self._symbol = program.symbol
-        self._context = mlir.new_context()
+        self._context = mlir.new_context(is_light=True)
         data = io.BytesIO()
         program.module.operation.write_bytecode(data)
         self._module = mlir.ir.Module.parse(data.getvalue(), self._context)
@@ -155,9 +155,9 @@ def _import_all() -> None:
 
 def pending_or_failure(pending: dict[Signature, Pending], signature: Signature) -> Pending:
     """The program that is being compiled; where that failed, the failure is raised, once."""
-    found = pending[signature]
-    failure = found.failure()
+    program = pending[signature]
+    failure = program.failure()
     if failure is not None:
         del pending[signature]  # the next call tries again
         raise failure
-    return found
+    return program

@@ -46,7 +46,7 @@ class Program:
     """One MLIR module under construction, with the context and caches that its frames share."""
 
     def __init__(self, name: str = "program") -> None:
-        self.context = mlir.new_context()
+        self.context = mlir.new_context(is_light=True)
         self.codec = Codec(self.context)
         self.unknown = mlir.ir.Location.unknown(self.context)
         self.module = mlir.ir.Module.create(self.unknown)

@@ -25,7 +25,7 @@ def parse_module(text: str, name: str = "<text>", file: Path | None = None) -> m
 
     With the `file` that holds the text, the ops know where in it they are: the bindings call a text "-".
     """
-    context = mlir.new_context()
+    context = mlir.new_context(is_light=True)
     try:
         if file is not None:
             return mlir.ir.Module.parseFile(str(file), context)

@@ -176,12 +176,12 @@ def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
     """
     from ...dialects.mlir import ir, new_context
 
-    with new_context(foreign_ops=False) as context:
+    with new_context(foreign_ops=False, is_light=True) as context:
         try:
             parsed = ir.Module.parse(module, context)
         except ir.MLIRError as error:
-            found = error.error_diagnostics
-            diagnostics += [Diagnostic("error", d.message, place_of(str(d.location))) for d in found]
+            errors = error.error_diagnostics
+            diagnostics += [Diagnostic("error", d.message, place_of(str(d.location))) for d in errors]
             return False
         if len(parsed.body.operations) == 0:
             diagnostics.append(Diagnostic("error", "the module is empty", None))

@@ -134,8 +134,7 @@ class ModuleOfCases:
 
 def new_module() -> tuple[mlir.ir.Module, Codec]:
     """An empty module in a context of its own."""
-    context = mlir.ir.Context()
-    context.allow_unregistered_dialects = True
+    context = mlir.new_context(is_light=True)
     return mlir.ir.Module.create(mlir.ir.Location.unknown(context)), Codec(context)
 
 

@@ -6,7 +6,6 @@ what they make (order 2), for float and complex dtypes, static and dynamic shape
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -69,10 +68,6 @@ def is_undefined(name: str) -> bool:
     return hasattr(BY_NAME[name].jvp, "reason")
 
 
-def apply(check: Callable[[Subject], None], instance: Instance) -> None:
-    check(subject_of(instance))
-
-
 def is_wide(subject: Subject) -> bool:
     """Whether differences of its results can be measured."""
     return all(
@@ -85,13 +80,14 @@ def test_jvp_is_the_central_difference(name: str, thorough: bool) -> None:
     for instance in quick(differentiable(name), thorough):
         subject = subject_of(instance)
         if is_wide(subject) and name not in DECREED:
-            apply(compare_with_differences, instance)
+            compare_with_differences(subject)
 
 
 @for_each_op
 def test_vjp_is_the_transpose_of_jvp(name: str, thorough: bool) -> None:
     for instance in quick(reversible(name), thorough):
-        apply(lambda s: compare_modes(s, 1e-9 if is_wide(s) else 2e-2), instance)
+        subject = subject_of(instance)
+        compare_modes(subject, 1e-9 if is_wide(subject) else 2e-2)
 
 
 @for_each_op
@@ -101,7 +97,7 @@ def test_derivatives_of_order_two(name: str, thorough: bool) -> None:
             continue
         first = subject_of(instance)
         if is_wide(first) and any(first.active_results):
-            apply(check_order_two, instance)
+            check_order_two(first)
 
 
 def check_order_two(subject: Subject) -> None:
@@ -123,7 +119,7 @@ def test_derivatives_keep_the_dtype(name: str, thorough: bool) -> None:
             array_dtype, subject.result_types
         ):
             continue  # a conversion to it
-        apply(check_dtypes, instance)
+        check_dtypes(subject)
 
 
 def check_dtypes(subject: Subject) -> None:

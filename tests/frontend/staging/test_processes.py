@@ -132,6 +132,7 @@ print(f(np.ones(3)).tolist())
 def test_a_child_that_is_forked_while_a_first_call_is_evaluated(tmp_path: Path) -> None:
     """The thread that compiles is amid an import at the first fork, and amid a compile at the second."""
     script = """
+import time
 importing, compiling = threading.Event(), threading.Event()
 
 class Slow:
@@ -155,8 +156,9 @@ x = np.eye(3, dtype=np.float32)
 def work():
     first = np.asarray(f(x))
     while f.cache_size() == 0:
+        time.sleep(0.05)
         f(x)
-    print(np.allclose(first, f(x)), np.asarray(adze.jit(lambda x: x + 1)(x))[0].tolist())
+    print(np.allclose(first, np.asarray(f(x))), np.asarray(adze.jit(lambda x: x + 1)(x))[0].tolist())
 
 f(x)
 for event in (importing, compiling):

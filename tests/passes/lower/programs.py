@@ -28,8 +28,7 @@ Program = tuple[Rule, Sequence[TensorType]]
 
 def build(programs: Mapping[str, Program]) -> tuple[Any, list[FunctionSignature]]:
     """A module with one function for each program (private where its name starts with `_`)."""
-    context = mlir.ir.Context()
-    context.allow_unregistered_dialects = True
+    context = mlir.new_context(is_light=True)
     codec = Codec(context)
     location = mlir.ir.Location.unknown(context)
     module = mlir.ir.Module.create(location)

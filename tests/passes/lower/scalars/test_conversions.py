@@ -93,13 +93,14 @@ def _expected(values: np.ndarray, target: np.dtype) -> np.ndarray:
 
 
 @pytest.mark.parametrize("source", REAL, ids=str)
-def test_every_conversion_rounds_once_and_saturates(source: np.dtype) -> None:
+def test_every_conversion_rounds_once_and_saturates(source: np.dtype, thorough: bool) -> None:
     scalars = Scalars("cpu")
     kernels = {
         target.name: Kernel(lambda x, t=target: scalars.convert(source, t, x), (source,), target)
         for target in REAL
     }
-    run = compile_kernels(kernels)
+    # IREE refuses a kernel of several results one of which is its i1 operand.
+    run = compile_kernels(kernels, joined=not thorough and source != BOOL)
     values = _samples(source)
     if source == ml_dtypes.bfloat16:  # its denormals are those of f32, which IREE's CPU drivers flush
         exponent = values.view(np.uint16) & 0x7F80

@@ -98,7 +98,7 @@ def dtype(request: pytest.FixtureRequest) -> np.dtype:
 
 
 @pytest.fixture(scope="module")
-def run(dtype: np.dtype) -> Callable[..., np.ndarray]:
+def run(dtype: np.dtype, thorough: bool) -> Callable[..., np.ndarray]:
     scalars = Scalars("cpu")
     kernels = {op: op_kernel(scalars, op, dtype, 2) for op in BINARY}
     kernels |= {op: op_kernel(scalars, op, dtype, 1) for op in UNARY}
@@ -106,7 +106,7 @@ def run(dtype: np.dtype) -> Callable[..., np.ndarray]:
         kernel = op_kernel(scalars, "add", dtype, 2, BOOL)
         body = lambda x, y, d=direction: scalars.compare(dtype, d, x, y)  # noqa: E731
         kernels[direction] = type(kernel)(body, kernel.inputs, BOOL)
-    return compile_kernels(kernels)
+    return compile_kernels(kernels, joined=not thorough)
 
 
 def test_every_op_agrees_with_numpy(dtype: np.dtype, run: Callable[..., np.ndarray]) -> None:
