@@ -128,6 +128,7 @@ print(f(np.ones(3)).tolist())
     assert run(FORK + script, tmp_path).splitlines() == [str([2.0] * 3)] * 2
 
 
+@pytest.mark.thorough
 @needs_fork
 def test_a_child_that_is_forked_while_a_first_call_is_evaluated(tmp_path: Path) -> None:
     """The thread that compiles is amid an import at the first fork, and amid a compile at the second."""

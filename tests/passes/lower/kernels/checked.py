@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from unittest.mock import patch
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from adze.dialects import mlir
 from adze.frontend.staging.modules import clone_module
 from adze.frontend.staging.stages import Traced
 from adze.passes.analysis.evaluate import Evaluation
+from adze.passes.lower.kernels.loops import replace
 from adze.passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from adze.passes.pipeline import between, for_target, run_pipeline
 from adze.runtime.targets import parse_target
@@ -42,6 +44,9 @@ class CheckedEvaluation(Evaluation):
             self.dispatch(operation, environment)
         elif operation.name == "flow.tensor.alloca":
             environment[operation.results[0]] = None
+        elif operation.name == "flow.tensor.reshape":
+            shape = self.reader.codec.read_type(operation.results[0].type).shape
+            environment[operation.results[0]] = environment[operation.operands[0]].reshape(shape)
         elif operation.name == "arith.constant":
             value, type_ = operation.attributes["value"], operation.results[0].type
             environment[operation.results[0]] = self._constant(value, self.reader.codec.read_type(type_))
@@ -116,9 +121,13 @@ class Checked:
 
 
 def run_checked(traced: Traced, arguments: Sequence[Any]) -> Checked:
-    """Run a traced program on the leaves of its arguments, the kernels of its loops by their code."""
+    """Run a traced program on the leaves of its arguments, the kernels of its loops by their code.
+
+    Loops whose elements run by themselves, in vectors, are kernels like the others here.
+    """
     module = clone_module(traced.program.module)
-    run_pipeline(module, for_target(between(None, LoopKernels.name), parse_target("cpu")))
+    with patch.object(replace, "_replace_with_elements", return_value=False):
+        run_pipeline(module, for_target(between(None, LoopKernels.name), parse_target("cpu")))
     evaluation = CheckedEvaluation(module)
     given = [np.asarray(a, p.type.dtype) for a, p in zip(arguments, traced.parameters, strict=True)]
     results = evaluation.call(traced.program.symbol, given)

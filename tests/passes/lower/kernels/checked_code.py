@@ -189,8 +189,8 @@ class Translation:
             return self.constant(operation.attributes["value"], type_)
         if name == "complex.constant":
             real, imaginary = (float(a.value) for a in operation.attributes["value"])
-            dtype = self.hold(FLOATS[str(mlir.ir.ComplexType(type_).element_type)])
-            return f"({dtype}({real!r}), {dtype}({imaginary!r}))".replace("inf", "float('inf')")
+            dtype = FLOATS[str(mlir.ir.ComplexType(type_).element_type)]
+            return self.hold((dtype(real), dtype(imaginary)))
         if kind in INTEGERS and dialect == "arith":
             flags = (
                 str(operation.attributes["overflowFlags"]) if "overflowFlags" in operation.attributes else ""
