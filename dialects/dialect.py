@@ -24,6 +24,7 @@ from .ops.contraction.convolution import ConvGeneral
 from .ops.contraction.dot_general import DotGeneral
 from .ops.control.call import Call
 from .ops.control.cond import Cond
+from .ops.control.routine import LinearRoutine, Routine
 from .ops.control.scan import Scan
 from .ops.control.while_loop import While
 from .ops.control.while_pullback import WhilePullback
@@ -190,6 +191,8 @@ DERIVATIVES: Final = (
     CustomVjpLinear,
     WhilePullback,
     CustomBatchCall,
+    Routine,
+    LinearRoutine,
 )
 EFFECTS: Final = (Print, Check)
 

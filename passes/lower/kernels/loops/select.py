@@ -26,6 +26,7 @@ from ....ir.aliases import Operation
 from ....ir.functions import body, functions, is_private, referenced
 from ....ir.marks import LOOP
 from ...plan import target_of
+from ..executable import DISPATCH
 from .cost import StepCosts, elements
 from .errors import KernelError
 from .forms import can_lower
@@ -160,6 +161,8 @@ class Obstacles:
             for child in body(self._functions[symbol]).operations:
                 application = self._reader.read(child.operation)
                 if application is None:
+                    if child.operation.name == DISPATCH:
+                        obstacle = obstacle or "it calls a kernel of its own in every step"
                     continue
                 count += 1
                 obstacle = obstacle or self._of_operation(child.operation, application)

@@ -218,6 +218,10 @@ class Workgroup:
             return []
         if kind == "dim":
             return np.int64(operands[0].elements.shape[int(operands[1])])
+        if kind == "shuffle":
+            return np.concatenate(operands)[list(operation.attributes["mask"])]
+        if kind == "extract":
+            return operands[0][operation.attributes["static_position"][0]]
         if kind == "broadcast":
             return np.full(operation.results[0].type.shape, operands[0])
         if kind == "reduction":

@@ -152,6 +152,13 @@ def complex_numbers(z: Any) -> Any:
     return lax.fori_loop(0, 4, step, (z, z * 0.5))
 
 
+def constants_after(x: Any) -> Any:
+    """Values that follow from no element once the code is simplified."""
+    return lax.fori_loop(
+        0, 3, lambda i, s: (s[0] * 0, s[1] & (s[0] > 9) & False, s[2]), (x.astype(int), x > 0, x)
+    )
+
+
 def given_back(x: Any, y: Any) -> Any:
     return lax.fori_loop(0, 3, lambda i, s: (s[0], s[1] + s[0]), (x, y))
 
@@ -218,6 +225,7 @@ ELEMENTS: Final[dict[str, list[Loop]]] = {
         (counted_too, [floats(4, 5)]),
         (chosen_and_nested, [floats(18)]),
         (given_back, [floats(16), floats(16)]),
+        (constants_after, [floats(16)]),
         (exchanged, [floats(21), floats(21)]),
     ],
     "rows": [

@@ -20,14 +20,16 @@ from .....ir.marks import LOOP
 from ....tuning.texts import has_many_registers
 from ...builder import Array, Number, when
 from ...builder import loop as loop_over
-from ...executable import Kernel, Kernels, Result, workgroup_id
+from ...executable import Kernel, Kernels, Result, stored_element, workgroup_id
 from ..build import entry, lower_to_tensors, simplify_tensors
+from ..embed import emit_copy
 from ..walk import operations_inside
 from .errors import NotPointwise
 from .single import Kind, Single, single_element
 from .widen import HIDDEN, Memory, Wide, widen
 
 NAME: Final = "loop_of_elements"
+VECTORS: Final = "vectors"
 REGISTERS: Final = 2  # of each value of a short body: one waits for the other's results
 LONG: Final = 60  # scalar ops from which on a vector is one register
 MOST_OPS: Final = 3000  # scalar ops of a kernel: more take long to compile
@@ -39,10 +41,19 @@ OPERATION: Final = 0.5  # nanoseconds of one op on a vector register
 
 @dataclass(frozen=True)
 class Code:
-    """The scalar code of one element, and how many elements are done at once, and by how many workgroups."""
+    """The code of a kernel: a function of the memrefs of operands and results."""
 
     single: Single
     function: Operation
+    workgroups: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The scalar code of one element, how many elements are done at once, and by how many workgroups."""
+
+    single: Single
+    scalar: Operation
     lanes: int
     workgroups: int
 
@@ -61,7 +72,10 @@ def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader,
     vectors = -(-single.count // lanes)
     work = vectors * (single.steps or UNKNOWN_STEPS) * count * OPERATION
     workgroups = max(1, min(MOST_WORKGROUPS, vectors, int(work / LEAST_WORK)))
-    return Code(single, entry(single.module), lanes, workgroups)
+    plan = Plan(single, entry(single.module), lanes, workgroups)
+    with single.module.context, mlir.ir.Location.unknown():
+        function = _vector_function(plan, loop)
+    return Code(single, function, workgroups)
 
 
 def hide_conditions(module: mlir.ir.Module) -> None:
@@ -109,9 +123,9 @@ def replace_with_elements(kernels: Kernels, loop: Operation, code: Code) -> None
         )
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
-            _emit(code, operands, written)
+            emit_copy(code.function, [*operands, *written])
 
-        key = (str(code.function), code.lanes, code.workgroups, single.count)
+        key = str(code.function)
         kernel = Kernel(NAME, results, emit, key=key, workgroups=(code.workgroups,))
         operands = [
             _reinterpreted(value, _stored(value.type, kind))
@@ -156,7 +170,29 @@ def _reinterpreted(value: Value, type_: Type) -> Value:
 # -- the code ----------------------------------------------------------------------------------------
 
 
-def _emit(code: Code, operands: Sequence[Value], written: Sequence[Value]) -> None:
+def _vector_function(plan: Plan, loop: Operation) -> Operation:
+    """The function of the kernel, in the module of one element: what has no form on vectors fails here."""
+    single = plan.single
+    given = zip(single.operands, single.operand_kinds, strict=True)
+    written = zip(single.results, single.result_kinds, strict=True)
+    types = [_memref(_stored(value.type, kind)) for value, kind in given]
+    types += [_memref(_stored(loop.results[k].type, kind)) for k, kind in written]
+    with mlir.ir.InsertionPoint(single.module.body):
+        function = mlir.func.FuncOp(VECTORS, mlir.ir.FunctionType.get(types, []))
+    with mlir.ir.InsertionPoint(function.add_entry_block()):
+        arguments = list(function.arguments)
+        _emit(plan, arguments[: len(single.operands)], arguments[len(single.operands) :])
+        mlir.func.ReturnOp([])
+    function.operation.verify()
+    return function.operation
+
+
+def _memref(type_: Type) -> Type:
+    tensor = mlir.ir.RankedTensorType(type_)
+    return mlir.ir.MemRefType.get(tensor.shape, stored_element(tensor.element_type))
+
+
+def _emit(code: Plan, operands: Sequence[Value], written: Sequence[Value]) -> None:
     single, lanes = code.single, code.lanes
     vectors = -(-single.count // lanes)
     sources = [Array(memref) for memref in operands]
@@ -165,7 +201,7 @@ def _emit(code: Code, operands: Sequence[Value], written: Sequence[Value]) -> No
         first = (number * lanes).least(single.count - lanes)
         lane = Lanes(code, sources, targets, first)
         varying = (k for k, kind in enumerate(single.operand_kinds) if kind in _OF_ELEMENTS)
-        values = widen(code.function, lanes, Memory(lane.load, lane.store), frozenset(varying))
+        values = widen(code.scalar, lanes, Memory(lane.load, lane.store), frozenset(varying))
         for target, kind, value in zip(targets, single.result_kinds, values, strict=True):
             if value is None:
                 continue  # stored row by row
@@ -182,11 +218,11 @@ _OF_ELEMENTS: Final = frozenset({Kind.ELEMENT, Kind.ROWS})
 class Lanes:
     """The elements from `first` on, of the arrays of a kernel."""
 
-    def __init__(self, code: Code, sources: Sequence[Array], targets: Sequence[Array], first: Number) -> None:
+    def __init__(self, code: Plan, sources: Sequence[Array], targets: Sequence[Array], first: Number) -> None:
         self._lanes = code.lanes
         self._first = first
         self._targets = targets
-        arguments = code.function.regions[0].blocks[0].arguments
+        arguments = code.scalar.regions[0].blocks[0].arguments
         kinds = code.single.operand_kinds
         types = [a.type.element_type for a in arguments]
         self._sources = dict(zip(arguments, zip(sources, kinds, types, strict=True), strict=True))

@@ -156,9 +156,13 @@ class Widening:
             if loaded is None:
                 raise NotPointwise("it returns what it is given")
             return loaded
-        if value.owner.operation.name != "tensor.from_elements":
-            raise NotPointwise(f"it returns a {value.owner.operation.name}")
-        return self.of(value.owner.operation.operands[0])
+        operation = value.owner.operation
+        if operation.name == "tensor.from_elements":
+            return self.of(operation.operands[0])
+        if operation.name != "arith.constant" or isinstance(value.type.element_type, mlir.ir.ComplexType):
+            raise NotPointwise(f"it returns a {operation.name}")
+        known = mlir.ir.DenseElementsAttr(operation.attributes["value"]).get_splat_value()
+        return (mlir.arith.constant(value.type.element_type, known),)
 
     def _vector(self, part: Value) -> Value:
         if isinstance(part.type, mlir.ir.VectorType):
