@@ -125,6 +125,19 @@ def each_as_long_as_it_takes(c: Any) -> Any:
     return lax.while_loop(lambda s: small(s).any(), step, (c * 0, xp.zeros(c.shape, np.int32)))
 
 
+def asked_only_in_the_condition(x: Any) -> Any:
+    """The body writes arrays that it does not use: each must be written in its own place."""
+
+    def going_on(s: Any) -> Any:
+        return (s[1].sum() < 40) & ~s[2].all() & (s[3] < 30)
+
+    def step(s: Any) -> Any:
+        x, _, _, count = s
+        return x * 1.25 + 1, x[::-1] * 2, x > 30, count + 1
+
+    return lax.while_loop(going_on, step, (x, x, x > 99, 0))
+
+
 # -- positions ---------------------------------------------------------------------------------------
 
 
@@ -283,6 +296,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         *((as_long_as_asked, [np.int32(n), floats(8)]) for n in (0, 5, -3)),
         (collatz, [np.int64(27)]),
         (many_steps, [np.uint32(7)]),
+        (asked_only_in_the_condition, [abs(floats(5))]),
+        (asked_only_in_the_condition, [abs(floats(5)) + 90]),
         (each_as_long_as_it_takes, [_COMPLEX]),
     ],
     "positions": [
