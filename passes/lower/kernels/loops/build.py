@@ -34,6 +34,7 @@ from .outline import KERNEL
 from .parameters import constants_to_arguments, to_buffers
 from .ranges import simplify_ranges
 from .repeat import repeat_cheap
+from .rewritten import rewrite_refused
 from .state import yield_in_place
 
 TIDY: Final = "canonicalize,cse"
@@ -113,6 +114,7 @@ def simplify_tensors(module: mlir.ir.Module) -> None:
         if not repeat_cheap(module):
             break
     upstream(module, INDICES)
+    rewrite_refused(module)
 
 
 def _bufferized(module: mlir.ir.Module) -> tuple[mlir.ir.Module, list[Attribute], list[Type]]:

@@ -195,6 +195,22 @@ def kept_or_updated(x: Any) -> Any:
     return lax.fori_loop(0, 6, step, x)
 
 
+def one_of_two_arrays(x: Any, y: Any) -> Any:
+    def step(i: Any, s: Any) -> Any:
+        x, y = s
+        x, y = lax.cond(x[i, 0] > y[i, 1], lambda x, y: (y, x), lambda x, y: (x, x), x, y)
+        return x.at[i].add(1), y
+
+    return lax.fori_loop(0, 3, step, (x, y))
+
+
+def one_complex_number(z: Any) -> Any:
+    zero = xp.zeros((1,), z.dtype)
+    return lax.fori_loop(
+        0, 4, lambda i, s: (s[0] + s[1][0], lax.cond(i > 2, lambda: zero + 1j, lambda: zero)), (z, zero)
+    )
+
+
 # -- numbers -----------------------------------------------------------------------------------------
 
 
@@ -313,6 +329,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (chosen_array, [floats(6)]),
         (one_of_four, [floats(6)]),
         (kept_or_updated, [floats(6)]),
+        (one_of_two_arrays, [floats(3, 4), floats(3, 4)]),
+        (one_complex_number, [_COMPLEX]),
     ],
     "floats": [
         (reductions, [_special()]),
