@@ -188,4 +188,6 @@ def test_a_carry_that_only_the_condition_uses() -> None:
         return lax.while_loop(going_on, step, (xp.ones_like(x), xp.ones_like(x), np.int32(0)))[0]
 
     x = abs(floats(6)) + 1
-    same(adze.trace(newton, x).lower().compile()(x), newton(x), "newton")
+    traced = adze.trace(newton, x)
+    assert decisions(traced) == ["kernel"]
+    same(traced.lower().compile()(x), newton(x), "newton")
