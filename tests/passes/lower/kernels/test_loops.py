@@ -157,7 +157,7 @@ def test_a_program_that_iree_refuses_with_kernels_has_host_loops(monkeypatch: py
     same(compiled(x), shifted(x), "shifted")
 
 
-@pytest.mark.parametrize("seed", seeds(2, 24))
+@pytest.mark.parametrize("seed", seeds(1, 24))
 def test_random_loops_compute_what_is_evaluated(seed: int) -> None:
     drawn = [random_program((1 << 20) + 40 + 2 * seed + k, "loops") for k in (0, 1)]
 
