@@ -108,7 +108,8 @@ def quick_instances(name: str) -> list[Instance]:
 
     Which dtype of a class it is differs from op to op: over the table each is compiled many times. Of an
     elementwise op whose scalar code has tests of its own two classes are compiled, and one of its special
-    sizes: the next op has the other ones.
+    sizes: the next op has the other ones. Reductions, cumulative ops and positions of extrema have half of
+    the forms of their family each.
     """
     op = BY_NAME[name]
     shuffled = sorted(all_instances(name), key=lambda i: order(name, i.dtype))
@@ -118,6 +119,8 @@ def quick_instances(name: str) -> list[Instance]:
         usual, *special = dict.fromkeys(form_of(i) for i in all_instances(name))
         forms = {usual, *sorted(special, key=lambda form: order(name, form))[:1]}
         kinds = set(sorted(kinds, key=lambda kind: order(name, kind))[:2])
+    elif name.startswith(FAMILIES):
+        forms = set(sorted(forms, key=lambda form: order(name, form))[: (len(forms) + 1) // 2])
 
     def goals(i: Instance) -> set[Hashable]:
         form = form_of(i)
@@ -130,6 +133,10 @@ def quick_instances(name: str) -> list[Instance]:
 
 OF_MANY_KINDS = {"convert", "bitcast_convert", "compare"}
 """Elementwise ops whose attributes are about dtypes, or choose another op."""
+
+
+FAMILIES = ("reduce_", "cum", "arg")
+"""How ops begin that differ in what they combine elements with, and share everything else."""
 
 
 def order(name: str, choice: object) -> int:

@@ -166,9 +166,10 @@ def test_compiled_traced_index_and_mask() -> None:
 
 
 def test_compiled_numpy_programs_give_what_numpy_gives() -> None:
-    results = adze.jit(lambda x: [program(x) for program in PROGRAMS])(X)
+    programs = part(PROGRAMS, PROGRAMS[::2])
+    results = adze.jit(lambda x: [program(x) for program in programs])(X)
     with np.errstate(all="ignore"):
-        pairs = zip(results, PROGRAMS, strict=True)
+        pairs = zip(results, programs, strict=True)
         wrong = [close(got, p(X), f"program {k}") for k, (got, p) in enumerate(pairs)]
     assert not [w for w in wrong if w]
 
