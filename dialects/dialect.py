@@ -24,20 +24,19 @@ from .ops.contraction.convolution import ConvGeneral
 from .ops.contraction.dot_general import DotGeneral
 from .ops.control.call import Call
 from .ops.control.cond import Cond
+from .ops.control.routine import LinearRoutine, Routine
 from .ops.control.scan import Scan
 from .ops.control.while_loop import While
 from .ops.control.while_pullback import WhilePullback
 from .ops.custom_rules.batching import CustomBatchCall
-from .ops.custom_rules.derivatives import (
+from .ops.custom_rules.checkpoints import (
     CheckpointCall,
     CheckpointName,
-    CustomJvpCall,
-    CustomVjpCall,
-    CustomVjpLinear,
     OptimizationBarrier,
     StopGradient,
     UndefinedValue,
 )
+from .ops.custom_rules.derivatives import CustomJvpCall, CustomVjpCall, CustomVjpLinear
 from .ops.effects import Check, Print
 from .ops.elementwise.arithmetic import (
     Abs,
@@ -192,6 +191,8 @@ DERIVATIVES: Final = (
     CustomVjpLinear,
     WhilePullback,
     CustomBatchCall,
+    Routine,
+    LinearRoutine,
 )
 EFFECTS: Final = (Print, Check)
 

@@ -188,6 +188,8 @@ class Op:
     """Whether axes of operands at one place have one size, but for an `axis` that the op names."""
     callee_attribute: ClassVar[str | None] = None
     has_own_transpose: ClassVar[bool] = False
+    is_routine: ClassVar[bool] = False
+    """Whether a target may have a kernel for what its callee computes: only then it is no call any more."""
     simplify: ClassVar[Callable[..., Any] | None] = None
     permuted: ClassVar[Callable[..., Any] | None] = None
     shape_operands: ClassVar[Callable[..., Sequence[int]] | None] = None

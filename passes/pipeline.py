@@ -28,6 +28,7 @@ from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
+from .lower.kernels.routines import ExpandRoutines, RoutineKernels
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
@@ -86,6 +87,8 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     Simplify(),
     DropDeadResults(),
     Plan(),
+    ExpandRoutines(),
+    RoutineKernels(),
     SelectLoops(),
     MarkBarriers(),
     LoopKernels(),

@@ -971,6 +971,28 @@ irdl.dialect @adze {
     irdl.results(result: variadic %1)
     irdl.attributes {"callee" = %2, "rule" = %3, "derivation" = %4, "results" = %5}
   }
+  irdl.operation @routine {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.symbol_ref"
+    %3 = irdl.base "#builtin.string"
+    %4 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callee" = %2, "kernel" = %3, "results" = %4}
+  }
+  irdl.operation @linear_routine {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.symbol_ref"
+    %3 = irdl.base "#builtin.string"
+    %4 = irdl.base "#builtin.symbol_ref"
+    %5 = irdl.base "#builtin.string"
+    %6 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callee" = %2, "kernel" = %3, "transposed" = %4, "transposed_kernel" = %5, "results" = %6}
+  }
   irdl.operation @print {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "#builtin.string"

@@ -591,6 +591,14 @@ class Builder(BuilderCore[V]):
         """``y... = callee(x...)``, which the batch engine maps by `rule` in place of mapping `callee`."""
         return self.apply(self.dialect["custom_batch_call"], (*xs, ), {"callee": callee, "rule": rule, "derivation": tuple(tuple(row) for row in derivation), "results": tuple(results)})
 
+    def routine(self, *xs: V, callee: str, kernel: str, results: Sequence[ValueType]) -> tuple[V, ...]:
+        """``y... = callee(x...)``, which a target may compute by its kernel of the name `kernel`."""
+        return self.apply(self.dialect["routine"], (*xs, ), {"callee": callee, "kernel": kernel, "results": tuple(results)})
+
+    def linear_routine(self, *xs: V, callee: str, kernel: str, transposed: str, transposed_kernel: str, results: Sequence[ValueType]) -> tuple[V, ...]:
+        """``y = callee(x..., z)``, linear in `z`, a routine whose transpose is a routine."""
+        return self.apply(self.dialect["linear_routine"], (*xs, ), {"callee": callee, "kernel": kernel, "transposed": transposed, "transposed_kernel": transposed_kernel, "results": tuple(results)})
+
     def print(self, *xs: V, format: str) -> None:
         """Show the operands when the program reaches this point, under the text `format`."""
         self.apply(self.dialect["print"], (*xs, ), {"format": format})

@@ -1,1 +1,1 @@
-"""The op rooms, one file a family. `dialect.py` lists them all."""
+"""The op classes, one file a family; `dialect.py` lists them all."""

@@ -47,11 +47,13 @@ def add_checks(traced: TracedProgram) -> None:
 
 def explained(error: AdzeError, parameters: Sequence[Parameter], leaves: Sequence[Any]) -> AdzeError:
     """What to raise for a call that failed with `error`: a `NanError` where a check for NaN did."""
-    found = reported(error.message)
-    if found is None:
+    of_nan = reported(error.message)
+    if of_nan is None:
         return error
-    given = [p.name for p, leaf in zip(parameters, leaves, strict=True) if _holds_nan(leaf)]
-    return reported(error.message, f"NaN were given in {', '.join(given)}" if given else None) or error
+    arguments = [p.name for p, leaf in zip(parameters, leaves, strict=True) if _holds_nan(leaf)]
+    return (
+        reported(error.message, f"NaN came in through {', '.join(arguments)}" if arguments else None) or error
+    )
 
 
 def _holds_nan(leaf: Any) -> bool:

@@ -97,8 +97,8 @@ class Entry:
         try:
             results = self.function.call_views(views)
         except AdzeError as error:
-            found = self._located(error, leaves)
-            raise found from (None if found is error else error)
+            located = self._located(error, leaves)
+            raise located from (None if located is error else error)
         if self.is_single:
             return array_of_view(results[0], kinds[0])
         return self.unflatten([array_of_view(v, k) for v, k in zip(results, kinds, strict=True)])
@@ -119,8 +119,8 @@ class Entry:
         try:
             results = self.function.call(arguments)
         except AdzeError as error:
-            found = self._located(error, leaves)
-            raise found from (None if found is error else error)
+            located = self._located(error, leaves)
+            raise located from (None if located is error else error)
         if self.is_single:
             return Array(results[0])
         return tree.unflatten(self.result_tree, map(Array, results))
@@ -129,9 +129,9 @@ class Entry:
         """The error of a call as the user gets it."""
         from .debug import explained
 
-        found = explained(error, self.compiled.program.parameters, leaves)
-        found.locate(user_location_text())
-        return found
+        located = explained(error, self.compiled.program.parameters, leaves)
+        located.locate(user_location_text())
+        return located
 
 
 def compiled_entry(traced: Traced, target: str, device: str | None) -> Entry:

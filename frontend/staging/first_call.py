@@ -119,9 +119,9 @@ class Pending:
 
 def pending_or_failure(pending: dict[Signature, Pending], signature: Signature) -> Pending:
     """The program that is being compiled; where that failed, the failure is raised, once."""
-    found = pending[signature]
-    failure = found.failure()
+    program = pending[signature]
+    failure = program.failure()
     if failure is not None:
         del pending[signature]  # the next call tries again
         raise failure
-    return found
+    return program

@@ -302,8 +302,8 @@ class CompileReport:
     record: CacheRecord
 
     def __str__(self) -> str:
-        found = "cache hit" if self.record.hit else "cache miss"
-        return f"{found}: {self.record.explanation} ({self.record.digest[:12]})"
+        outcome = "cache hit" if self.record.hit else "cache miss"
+        return f"{outcome}: {self.record.explanation} ({self.record.digest[:12]})"
 
 
 class Compiled:

@@ -129,5 +129,5 @@ def _is_sequence(node: Any) -> bool:
 
 def _first(child: tuple[str, Any]) -> int:
     """The number of the first leaf in a child of the example; children without leaves come last."""
-    found = tree.leaves(child[1])
-    return found[0] if found else MOST_LEAVES + 1
+    leaves = tree.leaves(child[1])
+    return leaves[0] if leaves else MOST_LEAVES + 1

@@ -32,8 +32,8 @@ class Kind:
 def kind_of(shape: tuple[int, ...], dtype: np.dtype, device: Device) -> Kind:
     """The kind of arrays of this shape and dtype on this device."""
     key = (shape, dtype, device)
-    found = _KINDS.get(key)
-    return found if found is not None else _KINDS.setdefault(key, Kind(shape, dtype, device))
+    kind = _KINDS.get(key)
+    return kind if kind is not None else _KINDS.setdefault(key, Kind(shape, dtype, device))
 
 
 _KINDS: Final[WeakValueDictionary[tuple[tuple[int, ...], np.dtype, Device], Kind]] = WeakValueDictionary()

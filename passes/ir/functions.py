@@ -23,7 +23,7 @@ def functions(module: mlir.ir.Module) -> dict[str, Operation]:
             continue
         if operation.operation.name != "func.func":
             raise VerificationError(
-                f"a module of adze holds functions only, found '{operation.operation.name}'"
+                f"a module of adze holds functions only, not '{operation.operation.name}'"
             )
         by_symbol[operation.attributes["sym_name"].value] = operation
     return by_symbol

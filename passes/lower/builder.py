@@ -23,6 +23,7 @@ from ..ir.aliases import Operation as Operation
 from ..ir.aliases import Type as Type
 from ..ir.aliases import Value as Value
 from .barriers import compute_barrier, opaque
+from .iree import complex_constants
 from .scalars import Scalars
 
 if TYPE_CHECKING:
@@ -224,8 +225,8 @@ class LinalgBuilder:
         return self.bind_shape(mlir.arith.constant(type_, attribute), array.shape)
 
     def _complex_constant(self, array: np.ndarray) -> Value:
-        """Two real constants put together: a dense complex attribute crashes IREE."""
-        real, imag = self.constant(array.real.copy()), self.constant(array.imag.copy())
+        """Two real constants put together (`iree/complex_constants.py`)."""
+        real, imag = map(self.constant, complex_constants.parts(array))
         value = self.map_elements(
             array.dtype, lambda s, dtypes, re, im: s.complex(dtypes[0], re, im), real, imag
         )
@@ -334,9 +335,8 @@ class LinalgBuilder:
     def _repeated_numbers(self, inputs: Sequence[Value], iterators: Sequence[str]) -> list[np.generic | None]:
         """For each input the complex number that it repeats, where the body can have that in its place.
 
-        A dispatch that computes a constant which is used both inside a loop and outside, IREE leaves where it
-        may not be ("streamable op expected to be in an execution region"). A body without any input would not
-        do: of it IREE makes a fill, and of complex128 it cannot.
+        Why: `iree/complex_constants.py`. A body without any input would not do: of it IREE makes a fill, and
+        cannot where elements are wide (`iree/wide_elements.py`).
         """
         is_parallel = all(iterator == "parallel" for iterator in iterators)
         numbers = [self.complex_numbers.get(v) if is_parallel or not v.type.shape else None for v in inputs]

@@ -1,7 +1,8 @@
 """Inlining: calls are replaced by the bodies of their callees, so that simplification sees across them.
 
 Input: a module. Output: the same without calls, in place. Idea: from the innermost call out; the last call of
-a private function takes its ops, every other call a clone of them.
+a private function takes its ops, every other call a clone of them. Routines stay: whether a kernel takes
+their place depends on the target (`lower/kernels/routines.py`).
 """
 
 from __future__ import annotations
@@ -18,8 +19,16 @@ from ..ir.functions import body, functions, is_private, referenced, split_body, 
 
 
 def inline(module: mlir.ir.Module) -> None:
-    """Replace every call in `module` by the callee's body, in place. Functions are not recursive."""
+    """Replace every call in `module` but routines by the callee's body, in place.
+
+    Functions are not recursive.
+    """
     _Inliner(module).run()
+
+
+def inline_operation(operation: Operation, callee: Operation, operands: tuple[Value, ...]) -> list[Value]:
+    """Put a clone of the body of `callee` in place of an op that computes what it computes; the clones."""
+    return _replace_call(operation, callee, operands)
 
 
 def inline_rule(module: mlir.ir.Module, symbol: str, reader: Reader, count: int) -> None:
@@ -47,7 +56,7 @@ def inline_rule(module: mlir.ir.Module, symbol: str, reader: Reader, count: int)
 
 def _stays(op: type[Op], depends: bool) -> bool:
     """Whether a call is kept: its rules are used when it is differentiated again, or transposed."""
-    return op.has_own_transpose or (op.has_own_rules and not depends)
+    return op.has_own_transpose or ((op.has_own_rules or op.is_routine) and not depends)
 
 
 class _Inliner:
@@ -76,7 +85,7 @@ class _Inliner:
         operations, _ = split_body(self.functions[symbol])
         for child in operations:
             op = self.reader.declaration(child.operation.name)
-            if op is None or op.callee_attribute is None:
+            if op is None or op.callee_attribute is None or op.is_routine:
                 continue
             application = self.reader.read(child.operation)
             assert application is not None

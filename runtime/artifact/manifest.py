@@ -126,13 +126,13 @@ def versions() -> dict[str, str]:
 def _installed_versions() -> tuple[tuple[str, str], ...]:
     import importlib.metadata  # slow to import, and needed only here
 
-    found = []
+    versions = []
     for name, distribution in _DISTRIBUTIONS.items():
         try:
-            found.append((name, importlib.metadata.version(distribution)))
+            versions.append((name, importlib.metadata.version(distribution)))
         except importlib.metadata.PackageNotFoundError:
             continue
-    return tuple(found)
+    return tuple(versions)
 
 
 def manifest_from_json(text: str) -> Manifest:

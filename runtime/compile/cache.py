@@ -117,10 +117,10 @@ class CompileCache:
             payload, metadata = compile_it()
             seconds = time.perf_counter() - started
             return CacheEntry(payload, metadata), CacheRecord(False, "the cache is off", key.digest, seconds)
-        found, reason = self._lookup(key)
-        if found is not None:
+        entry, reason = self._lookup(key)
+        if entry is not None:
             seconds = time.perf_counter() - started
-            return found, CacheRecord(True, "found", key.digest, seconds)
+            return entry, CacheRecord(True, "found", key.digest, seconds)
         explanation = reason or self.explain_miss(key)
         payload, metadata = compile_it()
         warning = self.put(key, payload, metadata)
@@ -201,12 +201,12 @@ class CompileCache:
         yield from self.folder.glob(f"[0-9a-f][0-9a-f]/*{_SUFFIX}")
 
     def _sized_entries(self) -> list[tuple[float, int, Path]]:
-        found = []
+        entries = []
         for path in self._entries():
             with contextlib.suppress(OSError):  # another process may have deleted it just now
                 status = path.stat()
-                found.append((status.st_mtime, status.st_size, path))
-        return found
+                entries.append((status.st_mtime, status.st_size, path))
+        return entries
 
     def _evict(self, keep: Path) -> None:
         """Delete the entries that were used longest ago until the rest fits; `keep` goes last."""

@@ -360,13 +360,13 @@ def write_reproducer(
     command = ["iree-compile", name, "-o", "output.vmfb", *target.flags, *options.flags()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix="failed-compile-", dir=folder))
-        (made / name).write_bytes(module)
-        (made / "command.sh").write_text(f'cd "$(dirname "$0")" && {shlex.join(command)}\n')
-        (made / "diagnostics.txt").write_text("\n".join(map(str, diagnostics)) + "\n")
+        reproducer = Path(tempfile.mkdtemp(prefix="failed-compile-", dir=folder))
+        (reproducer / name).write_bytes(module)
+        (reproducer / "command.sh").write_text(f'cd "$(dirname "$0")" && {shlex.join(command)}\n')
+        (reproducer / "diagnostics.txt").write_text("\n".join(map(str, diagnostics)) + "\n")
     except OSError:
         return None  # the compile error matters more than the lack of its reproducer
-    return made
+    return reproducer
 
 
 def _flag(value: bool) -> str:

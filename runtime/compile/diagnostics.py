@@ -35,8 +35,8 @@ _CONSOLE_LINE: Final = re.compile(
 
 def place_of(location: str) -> str | None:
     """Line and column of a location in the text of a module."""
-    found = _PLACE.search(location)
-    return f"{SOURCE_NAME}:{found[1]}:{found[2]}" if found else None
+    place = _PLACE.search(location)
+    return f"{SOURCE_NAME}:{place[1]}:{place[2]}" if place else None
 
 
 def diagnostic_of(severity: str, text: str) -> Diagnostic:
@@ -49,7 +49,7 @@ def diagnostic_of(severity: str, text: str) -> Diagnostic:
 
 def parse_diagnostics(text: str) -> list[Diagnostic]:
     """The diagnostics in what `iree-compile` wrote to its standard error."""
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for line in text.splitlines():
         match = _CONSOLE_LINE.match(line)
         if match is None:
@@ -57,5 +57,5 @@ def parse_diagnostics(text: str) -> list[Diagnostic]:
         where = match["where"]
         if where is not None and where.startswith("<unknown>"):
             where = None
-        found.append(Diagnostic(match["severity"], line[match.end() :].strip(), where))
-    return found
+        diagnostics.append(Diagnostic(match["severity"], line[match.end() :].strip(), where))
+    return diagnostics

@@ -174,8 +174,8 @@ def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
         try:
             parsed = ir.Module.parse(module, context)
         except ir.MLIRError as error:
-            found = error.error_diagnostics
-            diagnostics += [Diagnostic("error", d.message, place_of(str(d.location))) for d in found]
+            errors = error.error_diagnostics
+            diagnostics += [Diagnostic("error", d.message, place_of(str(d.location))) for d in errors]
             return False
         if len(parsed.body.operations) == 0:
             diagnostics.append(Diagnostic("error", "the module is empty", None))

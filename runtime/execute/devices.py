@@ -98,18 +98,18 @@ class Device:
 
 def list_devices() -> list[DeviceInfo]:
     """Every device that this machine offers, CPU first."""
-    found: list[DeviceInfo] = []
+    devices: list[DeviceInfo] = []
     for driver in _DRIVERS:
         for position, entry in enumerate(_driver_devices(driver)):
             is_local = driver.startswith("local-")
-            found.append(
+            devices.append(
                 DeviceInfo(
                     driver if is_local else f"{driver}:{position}",
                     DeviceKind.CPU if is_local else DeviceKind(driver),
                     _LOCAL_DESCRIPTIONS[driver] if is_local else str(entry["name"]),
                 )
             )
-    return found
+    return devices
 
 
 def get_device(name: str | Device | None = None, *, work: float | None = None) -> Device:

@@ -76,12 +76,12 @@ class Executable:
         return dict(self._lookup(name).reflection)
 
     def _lookup(self, name: str) -> Any:
-        found = self._module.lookup_function(name) if name in self.function_names else None
-        if found is None:
+        function = self._module.lookup_function(name) if name in self.function_names else None
+        if function is None:
             raise CallError(
                 f"the program has no function {name!r}: it has {', '.join(self.function_names) or 'none'}"
             )
-        return found
+        return function
 
     def _make_function(self, name: str) -> Function:
         vm_function = self._lookup(name)

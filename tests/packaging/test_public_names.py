@@ -1,25 +1,36 @@
-"""The names of `adze`: what a type checker reads and what an attribute of the package loads are the same."""
+"""The names of `adze`: the one list is read as Python reads it, and each name can be loaded."""
 
 from __future__ import annotations
 
 import ast
-import importlib
+import importlib.metadata
 from pathlib import Path
+
+import pytest
 
 import adze
 
 
-def test_a_type_checker_sees_the_names_that_are_loaded_lazily(checkout: Path) -> None:
-    syntax = ast.parse((checkout / "frontend" / "api" / "__init__.py").read_text(encoding="utf-8"))
-    (block,) = (node for node in syntax.body if isinstance(node, ast.If))
-    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
-    seen = {alias.asname: f".{node.module}" for node in imports if node.module for alias in node.names}
-    modules = {alias.asname for node in imports if not node.module for alias in node.names}
-    assert seen == adze._WHERE
-    assert modules == set(adze._MODULES)
+def test_the_list_is_read_as_python_reads_it(checkout: Path) -> None:
+    syntax = ast.parse((checkout / "frontend" / "api" / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in syntax.body if isinstance(node, ast.ImportFrom)]
+    expected = {
+        alias.asname: "." * node.level + (node.module or "") for node in imports for alias in node.names
+    }
+    assert expected == adze._WHERE
+    assert len(expected) == sum(len(node.names) for node in imports)  # no name stands there twice
 
 
 def test_every_public_name_can_be_loaded() -> None:
     for name, module in adze._WHERE.items():
-        home = importlib.import_module(module, "adze")
-        assert getattr(adze, name) is getattr(home, name), name
+        home = importlib.import_module(f".{name}" if module == "." else module, "adze")
+        assert getattr(adze, name) is (home if module == "." else getattr(home, name)), name
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    assert adze.__version__ == importlib.metadata.version("adze-compiler")
+
+
+def test_another_name_is_refused() -> None:
+    with pytest.raises(AttributeError, match="module 'adze' has no attribute 'compile'"):
+        adze.compile  # noqa: B018

@@ -33,7 +33,7 @@ def transposed_image(b: Builder, cotangent: Value, lhs: Linear, rhs: Value, attr
         before = b.size_difference(window, a.padding[k][0] + 1)
         pads.append((before, b.size_difference(b.size_sum(image, a.padding[k][0]), out)))
     cotangent, known, dilation = _padded(b, cotangent, out_spec[2:], pads, a.window_strides)
-    found = b.conv_general(
+    image = b.conv_general(
         cotangent,
         b.reverse(rhs, axes=rhs_spec[2:]) if len(rhs_spec) > 2 else rhs,
         window_strides=a.lhs_dilation,
@@ -47,8 +47,8 @@ def transposed_image(b: Builder, cotangent: Value, lhs: Linear, rhs: Value, attr
         batch_group_count=1,
     )
     if a.batch_group_count > 1:  # the groups came out side by side in the features and belong in the batch
-        found = merged_batch(b, split_batch(b, found, lhs_spec[1], a.batch_group_count), lhs_spec[0])
-    return _like(b, found, lhs)
+        image = merged_batch(b, split_batch(b, image, lhs_spec[1], a.batch_group_count), lhs_spec[0])
+    return _like(b, image, lhs)
 
 
 def transposed_kernel(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from ...attributes import Record, stated
 from ...op import Operand, integer, ints, symbol
 from ...protocols import (
     Batched,
@@ -26,7 +27,7 @@ from ...protocols import (
     Values,
     WithTangents,
 )
-from ...types import ANY, INT32
+from ...types import ANY, INT32, TensorType
 from .call import RESULTS, CallLike, Passed
 from .counted_loop import linear_by_rules, parts
 from .values import (
@@ -45,6 +46,20 @@ from .values import (
 )
 
 
+class Pullback(Record):
+    """The attributes of a `while_pullback`."""
+
+    callee: str = stated(symbol("the loops that compute it"))
+    body: str = stated(symbol("returns the next state"))
+    body_constants: int = stated(integer("how many operands after `steps` are constants of the body"))
+    state_count: int = stated(integer("how many operands after those are the state"))
+    saved_states: int = stated(integer("how many states may be kept at a time"))
+    active: tuple[int, ...] = stated(
+        ints("which constants and entries of the state, counted together, have a cotangent")
+    )
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+
 class WhilePullback(CallLike):
     """``cotangents of (d..., state...) = pullback of `steps` iterations of state = body(d..., state...)``.
 
@@ -54,15 +69,7 @@ class WhilePullback(CallLike):
 
     name = "while_pullback"
     operands = (Operand("steps", frozenset({INT32})), Passed("xs", ANY, variadic=True))
-    attributes = {
-        "callee": symbol("the loops that compute it"),
-        "body": symbol("returns the next state"),
-        "body_constants": integer("how many operands after `steps` are constants of the body"),
-        "state_count": integer("how many operands after those are the state"),
-        "saved_states": integer("how many states may be kept at a time"),
-        "active": ints("which constants and entries of the state, counted together, have a cotangent"),
-        "results": RESULTS,
-    }
+    record = Pullback
     has_own_rules = True
 
     @staticmethod
@@ -71,17 +78,27 @@ class WhilePullback(CallLike):
 
     @staticmethod
     def jvp(
-        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Differentiation, **attributes: Any
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
+        *,
+        attributes: Pullback,
     ) -> WithTangents:
-        results = list(b.while_pullback(*primals, **attributes))
+        results = list(b.while_pullback(*primals, **attributes.keywords))
         return results, _Operands(primals, attributes).push(b, engine, tangents)
 
     @staticmethod
     def linearize(
-        b: Builder, primals: Values, tangents: Sequence[Tangent], engine: Linearization, **attributes: Any
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Linearization,
+        *,
+        attributes: Pullback,
     ) -> WithTangents:
         """The derivative of a gradient is symmetric: its transpose is itself, and a push for cotangents."""
-        results = list(b.while_pullback(*primals, **attributes))
+        results = list(b.while_pullback(*primals, **attributes.keywords))
         is_active = present(tangents)
         count = len(primals)
 
@@ -94,12 +111,17 @@ class WhilePullback(CallLike):
             inner = _Operands(values[:count], attributes)
             return values_of(pick(inner.pull(c, engine, values[count:]), is_active))
 
-        name = f"{attributes['body']}_pullback"
+        name = f"{attributes.body}_pullback"
         return results, linear_by_rules(b, engine, name, primals, tangents, results, push, pull)
 
     @staticmethod
     def transpose(
-        b: Builder, cotangents: Sequence[Tangent], operands: Values, engine: Transposition, **attributes: Any
+        b: Builder,
+        cotangents: Sequence[Tangent],
+        operands: Values,
+        engine: Transposition,
+        *,
+        attributes: Pullback,
     ) -> Sequence[Tangent]:
         """Linear in the cotangents of the final state: a push of tangents."""
         inner = _Operands(operands, attributes)
@@ -109,7 +131,13 @@ class WhilePullback(CallLike):
 
     @staticmethod
     def batch(
-        b: Builder, size: Size, operands: Values, batched: Sequence[bool], engine: Batching, **attributes: Any
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
+        *,
+        attributes: Pullback,
     ) -> Batched:
         """The pullback of a loop over a batch, which keeps the state of elements that are done."""
         return _Operands(operands, attributes).batched(b, size, batched, engine)
@@ -121,13 +149,13 @@ T = TypeVar("T")
 class _Operands:
     """The operands of a pullback by what they are."""
 
-    def __init__(self, operands: Values, attributes: dict[str, Any]) -> None:
-        k, n = attributes["body_constants"], attributes["state_count"]
+    def __init__(self, operands: Values, attributes: Pullback) -> None:
+        k, n = attributes.body_constants, attributes.state_count
         steps, constants, state, cotangents = parts(operands, k, n)
-        self.loop = CountedLoop(attributes["body"], constants, state, steps, attributes["saved_states"])
-        flags = [i in attributes["active"] for i in range(k + n)]
+        self.loop = CountedLoop(attributes.body, constants, state, steps, attributes.saved_states)
+        flags = [i in attributes.active for i in range(k + n)]
         self.active_constants, self.active_state = tuple(flags[:k]), tuple(flags[k:])
-        self.shapes = [operands[1 + i] for i in attributes["active"]]
+        self.shapes = [operands[1 + i] for i in attributes.active]
         self.cotangents = spread(cotangents, self.active_state)
 
     def parts(self, values: Sequence[T]) -> tuple[T, list[T], list[T], list[T]]:

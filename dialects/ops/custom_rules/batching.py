@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
+from ...attributes import Record, stated
 from ...errors import MissingRuleError
 from ...op import Linear, pairs, symbol, text
 from ...protocols import (
@@ -97,17 +98,28 @@ def gone(rule: str) -> MissingRuleError:
     )
 
 
+class BatchedByRule(Record):
+    """The attributes of a `custom_batch_call`."""
+
+    callee: str = stated(symbol("the function's name"))
+    rule: str = stated(text("the registered name of the rule that batches it, or that of the first call"))
+    derivation: Steps = stated(
+        pairs("a row for each derivation from that call: its kind, then a flag an operand")
+    )
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+    def derived(self, how: Derivation, flags: Sequence[bool]) -> dict[str, Any]:
+        """The attributes of a derived call that say how it is batched."""
+        steps = () if self.rule == ONE_BY_ONE else how.after(self.derivation, flags)
+        return {"rule": self.rule, "derivation": steps}
+
+
 class CustomBatchCall(CallLike):
     """``y... = callee(x...)``, which the batch engine maps by `rule` in place of mapping `callee`."""
 
     name = "custom_batch_call"
     has_own_rules = True
-    attributes = {
-        "callee": symbol("the function's name"),
-        "rule": text("the registered name of the rule that batches it, or the call it is derived from"),
-        "derivation": pairs("a row for each derivation from that call: its kind, then a flag an operand"),
-        "results": RESULTS,
-    }
+    record = BatchedByRule
 
     @staticmethod
     def jvp(
@@ -116,18 +128,17 @@ class CustomBatchCall(CallLike):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        results: tuple[TensorType, ...],
-        **identity: Any,
+        attributes: BatchedByRule,
     ) -> WithTangents:
+        results = attributes.results
         active, wanted = present(tangents), carrying(results)
         outputs = list(
             b.custom_batch_call(
                 *primals,
                 *values_of(tangents),
-                callee=engine.differentiate(callee, active, wanted).symbol,
+                callee=engine.differentiate(attributes.callee, active, wanted).symbol,
                 results=(*results, *pick(results, wanted)),
-                **_derived(Derivation.JVP, active, **identity),
+                **attributes.derived(Derivation.JVP, active),
             )
         )
         return outputs[: len(results)], spread(outputs[len(results) :], wanted)
@@ -139,20 +150,19 @@ class CustomBatchCall(CallLike):
         tangents: Sequence[Tangent],
         engine: Linearization,
         *,
-        callee: str,
-        results: tuple[TensorType, ...],
-        **identity: Any,
+        attributes: BatchedByRule,
     ) -> WithTangents:
         """The call as it is, and a linear call that computes it again: a batching rule has other residuals.
 
         A loop over the elements has the residuals of its callee, so they are saved.
         """
+        callee, results = attributes.callee, attributes.results
         active, wanted = present(tangents), carrying(results)
-        if identity["rule"] == ONE_BY_ONE:
+        if attributes.rule == ONE_BY_ONE:
             part = engine.linearize(callee, active)
             if all(isinstance(t, TensorType) for t in engine.types_of(part.primal)):
                 return _linearized_loop(b, engine, part, primals, values_of(tangents), results)
-        values = list(b.custom_batch_call(*primals, callee=callee, results=results, **identity))
+        values = list(b.custom_batch_call(*primals, **attributes.keywords))
         if not any(wanted):
             return values, [None] * len(results)
         moving = values_of(tangents)
@@ -162,7 +172,7 @@ class CustomBatchCall(CallLike):
             *moving,
             callee=engine.function(f"{callee}_push", types, _pushing(engine, callee, active, wanted)),
             results=pick(results, wanted),
-            **_derived(Derivation.PUSH, active, **identity),
+            **attributes.derived(Derivation.PUSH, active),
         )
         return values, spread(list(pushed), wanted)
 
@@ -174,10 +184,9 @@ class CustomBatchCall(CallLike):
         operands: Values,
         engine: Transposition,
         *,
-        callee: str,
-        results: tuple[TensorType, ...],
-        **identity: Any,
+        attributes: BatchedByRule,
     ) -> Sequence[Tangent]:
+        callee, results = attributes.callee, attributes.results
         linear = tuple(isinstance(x, Linear) for x in operands)
         kinds = tuple(x.type for x in operands if isinstance(x, Linear))
         if not all(isinstance(t, TensorType) and t.is_static for t in (*kinds, *results)):
@@ -191,7 +200,7 @@ class CustomBatchCall(CallLike):
             *seeds,
             callee=engine.function(f"{callee}_backward", types, _backward(engine, callee, linear, kinds)),
             results=kinds,
-            **_derived(Derivation.TRANSPOSE, linear, **identity),
+            **attributes.derived(Derivation.TRANSPOSE, linear),
         )
         return spread(list(outgoing), linear)
 
@@ -203,18 +212,18 @@ class CustomBatchCall(CallLike):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        rule: str,
-        derivation: Steps,
-        results: tuple[TensorType, ...],
+        attributes: BatchedByRule,
     ) -> Batched:
+        rule, results = attributes.rule, attributes.results
         types = [
             b.tensor_type(x).with_shape(b.tensor_type(x).shape[1:]) if has else b.type_of(x)
             for x, has in zip(operands, batched, strict=True)
         ]
         if rule == ONE_BY_ONE:
-            return _looped(b, engine, size, callee, operands, types, tuple(batched), results)
-        symbol_, flags = batched_by(engine, rule, derivation, types, tuple(results), tuple(batched))
+            return _looped(b, engine, size, attributes.callee, operands, types, tuple(batched), results)
+        symbol_, flags = batched_by(
+            engine, rule, attributes.derivation, types, tuple(results), tuple(batched)
+        )
         return engine.called(b, symbol_, [*engine.leading(size), *operands]), list(flags)
 
 
@@ -272,11 +281,6 @@ def _linearized_loop(
     if any(part.active_results):
         pushed = call(b, part.linear, [*part.residual_values(primals, outputs), *moving])
     return outputs[: len(results)], spread(pushed, part.active_results)
-
-
-def _derived(how: Derivation, flags: Sequence[bool], *, rule: str, derivation: Steps) -> dict[str, Any]:
-    """The attributes of a derived call that say how it is batched."""
-    return {"rule": rule, "derivation": () if rule == ONE_BY_ONE else how.after(derivation, flags)}
 
 
 def batched_by(

@@ -1,29 +1,19 @@
-"""Ops by which a program directs its own differentiation: custom rules, checkpoints, stops.
+"""Calls of functions whose derivatives are functions too: users' own rules for jvp and vjp.
 
-Each computes what its `callee` (or its operand) computes; only the engines of differentiation see the
-difference. The inliner replaces the calls that are left by their callees.
+Each computes what its `callee` computes; only the engines of differentiation see the difference. The inliner
+replaces the calls that are left by their callees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-
-from ...errors import MissingRuleError
+from ...attributes import Record, stated
 from ...op import (
-    NO_BATCH,
-    NO_TANGENT,
     Linear,
-    Op,
-    Operand,
-    as_tuple,
-    choice,
     integer,
     symbol,
-    text,
-    undefined,
 )
 from ...protocols import (
     Batched,
@@ -32,141 +22,17 @@ from ...protocols import (
     Differentiation,
     Size,
     Tangent,
-    Tangents,
     Transposition,
     Value,
     Values,
     WithTangents,
 )
-from ...types import ANY, INEXACT, SIZE, TensorType
-from ..control.call import RESULTS, CallLike, PlainCall
+from ...types import INEXACT, SIZE, TensorType
+from ..control.call import RESULTS, CallLike
 from ..control.values import zeros_of
-from ..elementwise.family import Unary, repeated
+from ..elementwise.family import repeated
 
-
-class StopGradient(Unary):
-    """``y = x;  dy = 0``."""
-
-    name = "stop_gradient"
-
-    @staticmethod
-    def evaluate(x: np.ndarray) -> np.ndarray:
-        return x
-
-
-class CheckpointName(Unary):
-    """``y = x``, under a name that checkpoint policies can refer to;  ``dy = dx``."""
-
-    name = "checkpoint_name"
-    attributes = {"label": text("the name")}
-    label_attribute = "label"
-
-    @staticmethod
-    def infer(x: TensorType, *, label: str) -> TensorType:
-        return x
-
-    @staticmethod
-    def evaluate(x: np.ndarray, *, label: str) -> np.ndarray:
-        return x
-
-    @staticmethod
-    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Any, *, label: str) -> Tangents:
-        return tangents[0]
-
-
-class OptimizationBarrier(Op):
-    """``y... = x...``, which hides the values: equal computations before and behind it are not merged."""
-
-    name = "optimization_barrier"
-    is_arithmetic = False
-    operands = (Operand("xs", ANY, variadic=True),)
-
-    @staticmethod
-    def infer(*xs: TensorType) -> tuple[TensorType, ...]:
-        return xs
-
-    @staticmethod
-    def evaluate(*xs: np.ndarray) -> tuple[np.ndarray, ...]:
-        return xs
-
-    @staticmethod
-    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], results: Values) -> Sequence[Tangent]:
-        return list(tangents)
-
-    @staticmethod
-    def transpose(b: Builder, cotangents: Sequence[Tangent], operands: Values) -> Sequence[Tangent]:
-        return as_tuple(cotangents)
-
-    @staticmethod
-    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool]) -> Batched:
-        return list(b.optimization_barrier(*operands)), list(batched)
-
-
-class UndefinedValue(Op):
-    """Values that no rule can compute; evaluating or lowering them is the error `message`."""
-
-    name = "undefined_value"
-    attributes = {"message": text("why there is no such value"), "results": RESULTS}
-    jvp = NO_TANGENT
-    transpose = undefined("it has no operands")
-    batch = NO_BATCH
-
-    @staticmethod
-    def infer(*, message: str, results: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
-        return tuple(results)
-
-    @staticmethod
-    def evaluate(*, message: str, results: Any) -> Any:
-        raise MissingRuleError(message)
-
-
-class CheckpointCall(PlainCall):
-    """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass.
-
-    `nothing`: inputs only; `dots`: results of contractions and convolutions too; `named`: values that
-    `checkpoint_name` gave one of the names in `labels` (comma separated); `everything`: all.
-    """
-
-    name = "checkpoint_call"
-    attributes = {
-        "callee": symbol("the function's name"),
-        "policy": choice("nothing", "dots", "named", "everything", doc="what may be saved"),
-        "labels": text("names of values that may be saved"),
-        "results": RESULTS,
-    }
-
-    @staticmethod
-    def jvp(
-        b: Builder,
-        primals: Values,
-        tangents: Sequence[Tangent],
-        engine: Differentiation,
-        *,
-        callee: str,
-        policy: str,
-        labels: str,
-        results: tuple[TensorType, ...],
-    ) -> WithTangents:
-        return engine.call(b, callee, primals, tangents, (policy, labels))
-
-    @staticmethod
-    def batch(
-        b: Builder,
-        size: Size,
-        operands: Values,
-        batched: Sequence[bool],
-        engine: Batching,
-        *,
-        callee: str,
-        policy: str,
-        labels: str,
-        results: tuple[TensorType, ...],
-    ) -> Batched:
-        body, flags, types = engine.batched_callee(b, callee, batched)
-        outputs = b.checkpoint_call(
-            *engine.leading(size), *operands, callee=body, policy=policy, labels=labels, results=types
-        )
-        return list(outputs), flags
+T = TypeVar("T")
 
 
 CLOSED_OVER = integer("how many operands, the last ones, the function closes over: the rules leave them out")
@@ -190,17 +56,21 @@ def with_closure(
     return [t if more is None else b.add(t, more) for t, more in zip(by_rule, by_closure, strict=True)]
 
 
+class JvpByRule(Record):
+    """The attributes of a `custom_jvp_call`."""
+
+    callee: str = stated(symbol("the function's name"))
+    rule: str = stated(symbol("maps primals and tangents to results and their tangents"))
+    closed_over: int = stated(CLOSED_OVER)
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+
 class CustomJvpCall(CallLike):
     """``y... = callee(x...);  dy... = `` the second half of ``rule(x..., dx...)``, a user's function."""
 
     name = "custom_jvp_call"
     has_own_rules = True
-    attributes = {
-        "callee": symbol("the function's name"),
-        "rule": symbol("maps primals and tangents to results and their tangents"),
-        "closed_over": CLOSED_OVER,
-        "results": RESULTS,
-    }
+    record = JvpByRule
 
     @staticmethod
     def jvp(
@@ -209,19 +79,18 @@ class CustomJvpCall(CallLike):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        rule: str,
-        closed_over: int,
-        results: tuple[TensorType, ...],
+        attributes: JvpByRule,
     ) -> WithTangents:
         moving = [
             b.zeros_like(x) if t is None else t
             for x, t in zip(primals, tangents, strict=True)
             if b.type_of(x) != SIZE
         ]
-        outputs = engine.inlined(b, rule, [*primals, *moving], len(moving))
-        values, by_rule = outputs[: len(results)], outputs[len(results) :]
-        return values, with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
+        outputs = engine.inlined(b, attributes.rule, [*primals, *moving], len(moving))
+        count = len(attributes.results)
+        values, by_rule = outputs[:count], outputs[count:]
+        closed_over = attributes.closed_over
+        return values, with_closure(b, engine, attributes.callee, primals, tangents, closed_over, by_rule)
 
     @staticmethod
     def batch(
@@ -231,27 +100,28 @@ class CustomJvpCall(CallLike):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        rule: str,
-        closed_over: int,
-        results: tuple[TensorType, ...],
+        attributes: JvpByRule,
     ) -> Batched:
-        body, _, types = engine.batched_callee(b, callee, batched, all_results=True)
+        body, _, types = engine.batched_callee(b, attributes.callee, batched, all_results=True)
         moving = tuple(has for x, has in zip(operands, batched, strict=True) if b.type_of(x) != SIZE)
 
         def batched_rule() -> list[str]:
-            return [engine.batched_callee(b, rule, (*batched, *moving), all_results=True)[0]]
+            return [engine.batched_callee(b, attributes.rule, (*batched, *moving), all_results=True)[0]]
 
-        (mapped_rule,) = engine.batched_rules([rule], batched_rule)
-        outputs = b.custom_jvp_call(
-            *engine.leading(size),
-            *operands,
-            callee=body,
-            rule=mapped_rule,
-            closed_over=closed_over,
-            results=types,
-        )
+        (rule,) = engine.batched_rules([attributes.rule], batched_rule)
+        mapped = {**attributes.keywords, "callee": body, "rule": rule, "results": types}
+        outputs = b.custom_jvp_call(*engine.leading(size), *operands, **mapped)
         return list(outputs), [True] * len(types)
+
+
+class VjpByRules(Record):
+    """The attributes of a `custom_vjp_call`."""
+
+    callee: str = stated(symbol("the function's name"))
+    fwd: str = stated(symbol("maps operands to results and residuals"))
+    bwd: str = stated(symbol("maps residuals and cotangents to cotangents of the operands"))
+    closed_over: int = stated(CLOSED_OVER)
+    results: tuple[TensorType, ...] = stated(RESULTS)
 
 
 class CustomVjpCall(CallLike):
@@ -263,13 +133,7 @@ class CustomVjpCall(CallLike):
 
     name = "custom_vjp_call"
     has_own_rules = True
-    attributes = {
-        "callee": symbol("the function's name"),
-        "fwd": symbol("maps operands to results and residuals"),
-        "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
-        "closed_over": CLOSED_OVER,
-        "results": RESULTS,
-    }
+    record = VjpByRules
 
     @staticmethod
     def jvp(
@@ -278,19 +142,16 @@ class CustomVjpCall(CallLike):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        fwd: str,
-        bwd: str,
-        closed_over: int,
-        results: tuple[TensorType, ...],
+        attributes: VjpByRules,
     ) -> WithTangents:
         moving = [
             b.zeros_like(x) if t is None else t
             for x, t in zip(primals, tangents, strict=True)
             if carries_cotangent(b, x)
         ]
-        values, by_rule = engine.custom_pullback(b, fwd, bwd, primals, moving, len(results))
-        return values, with_closure(b, engine, callee, primals, tangents, closed_over, by_rule)
+        fwd, bwd, closed_over = attributes.fwd, attributes.bwd, attributes.closed_over
+        values, by_rule = engine.custom_pullback(b, fwd, bwd, primals, moving, len(attributes.results))
+        return values, with_closure(b, engine, attributes.callee, primals, tangents, closed_over, by_rule)
 
     @staticmethod
     def batch(
@@ -300,32 +161,38 @@ class CustomVjpCall(CallLike):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        fwd: str,
-        bwd: str,
-        closed_over: int,
-        results: tuple[TensorType, ...],
+        attributes: VjpByRules,
     ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
-        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
+        body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
 
         def batched_rules() -> list[str]:
-            forward, _, forward_types = engine.batched_callee(b, fwd, everything, all_results=True)
+            forward, _, forward_types = engine.batched_callee(b, attributes.fwd, everything, all_results=True)
             sizes = (False,) * everything.count(False)
             pulled = (*sizes, *(True for _ in forward_types))
-            return [forward, engine.batched_callee(b, bwd, pulled, all_results=True)[0]]
+            return [forward, engine.batched_callee(b, attributes.bwd, pulled, all_results=True)[0]]
 
-        mapped_fwd, mapped_bwd = engine.batched_rules([fwd, bwd], batched_rules)
-        outputs = b.custom_vjp_call(
-            *engine.leading(size),
-            *inputs,
-            callee=body,
-            fwd=mapped_fwd,
-            bwd=mapped_bwd,
-            closed_over=closed_over,
-            results=types,
-        )
+        fwd, bwd = engine.batched_rules([attributes.fwd, attributes.bwd], batched_rules)
+        mapped = {**attributes.keywords, "callee": body, "fwd": fwd, "bwd": bwd, "results": types}
+        outputs = b.custom_vjp_call(*engine.leading(size), *inputs, **mapped)
         return list(outputs), [True] * len(types)
+
+
+class LinearVjp(Record):
+    """The attributes of a `custom_vjp_linear`."""
+
+    callee: str = stated(symbol("maps residuals and tangents to tangents of the results"))
+    bwd: str = stated(symbol("maps residuals and cotangents to cotangents of the operands"))
+    residual_count: int = stated(integer("how many operands are residuals"))
+    shape_operand_count: int = stated(
+        integer("how many operands after those have the shapes of the results: none or all")
+    )
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+    def parts(self, values: Sequence[T]) -> tuple[Sequence[T], Sequence[T], Sequence[T]]:
+        """Residuals, shape operands and tangents."""
+        first, last = self.residual_count, self.residual_count + self.shape_operand_count
+        return values[:first], values[first:last], values[last:]
 
 
 class CustomVjpLinear(CallLike):
@@ -338,15 +205,7 @@ class CustomVjpLinear(CallLike):
     name = "custom_vjp_linear"
     has_own_rules = True
     has_own_transpose = True
-    attributes = {
-        "callee": symbol("maps residuals and tangents to tangents of the results"),
-        "bwd": symbol("maps residuals and cotangents to cotangents of the operands"),
-        "residual_count": integer("how many operands are residuals"),
-        "shape_operand_count": integer(
-            "how many operands after those have the shapes of the results: none or all"
-        ),
-        "results": RESULTS,
-    }
+    record = LinearVjp
 
     @staticmethod
     def jvp(
@@ -355,15 +214,11 @@ class CustomVjpLinear(CallLike):
         tangents: Sequence[Tangent],
         engine: Differentiation,
         *,
-        callee: str,
-        bwd: str,
-        residual_count: int,
-        shape_operand_count: int,
-        results: tuple[TensorType, ...],
+        attributes: LinearVjp,
     ) -> WithTangents:
-        still = range(residual_count, residual_count + shape_operand_count)
-        moving = [None if i in still else t for i, t in enumerate(tangents)]
-        return engine.call(b, callee, primals, moving)
+        residuals, shaped, linear = attributes.parts(tangents)
+        moving = [*residuals, *(None for _ in shaped), *linear]
+        return engine.call(b, attributes.callee, primals, moving)
 
     @staticmethod
     def shape_operands(
@@ -379,21 +234,16 @@ class CustomVjpLinear(CallLike):
         operands: Values,
         engine: Transposition,
         *,
-        callee: str,
-        bwd: str,
-        residual_count: int,
-        shape_operand_count: int,
-        results: tuple[TensorType, ...],
+        attributes: LinearVjp,
     ) -> Sequence[Tangent]:
-        residuals = operands[:residual_count]
+        residuals, shaped, linear = attributes.parts(operands)
         if any(isinstance(r, Linear) for r in residuals):
-            return engine.call(b, callee, operands, cotangents)
-        shaped = operands[residual_count : residual_count + shape_operand_count] or (None,) * len(results)
-        zeros = [
-            zeros_of(b, t) if x is None else b.zeros_like(x) for x, t in zip(shaped, results, strict=True)
-        ]
+            return engine.call(b, attributes.callee, operands, cotangents)
+        types = attributes.results
+        zeros = [b.zeros_like(x) for x in shaped] if shaped else [zeros_of(b, t) for t in types]
         seeds = [z if c is None else c for c, z in zip(cotangents, zeros, strict=True)]
-        return [None] * (residual_count + shape_operand_count) + engine.called(b, bwd, [*residuals, *seeds])
+        outgoing = engine.called(b, attributes.bwd, [*residuals, *seeds])
+        return [*(None for _ in operands[: len(operands) - len(linear)]), *outgoing]
 
     @staticmethod
     def batch(
@@ -403,25 +253,16 @@ class CustomVjpLinear(CallLike):
         batched: Sequence[bool],
         engine: Batching,
         *,
-        callee: str,
-        bwd: str,
-        residual_count: int,
-        shape_operand_count: int,
-        results: tuple[TensorType, ...],
+        attributes: LinearVjp,
     ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
-        body, _, types = engine.batched_callee(b, callee, everything, all_results=True)
-        pulled = (*everything[:residual_count], *(True for _ in results))
-        mapped_bwd, _, _ = engine.batched_callee(b, bwd, pulled, all_results=True)
-        outputs = b.custom_vjp_linear(
-            *engine.leading(size),
-            *inputs,
-            callee=body,
-            bwd=mapped_bwd,
-            residual_count=len(engine.leading(size)) + residual_count,
-            shape_operand_count=shape_operand_count,
-            results=types,
-        )
+        body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
+        pulled = (*attributes.parts(everything)[0], *(True for _ in attributes.results))
+        bwd, _, _ = engine.batched_callee(b, attributes.bwd, pulled, all_results=True)
+        lead = engine.leading(size)
+        residual_count = len(lead) + attributes.residual_count
+        mapped = {"callee": body, "bwd": bwd, "residual_count": residual_count, "results": types}
+        outputs = b.custom_vjp_linear(*lead, *inputs, **{**attributes.keywords, **mapped})
         return list(outputs), [True] * len(types)
 
 

@@ -29,6 +29,7 @@ from .matrix_arguments import (
     system,
     zeros,
 )
+from .routines import routine
 from .triangular import halved, solve_lower, solve_upper
 
 
@@ -61,6 +62,10 @@ def from_lower(a: Any) -> Any:
 
 @custom_jvp
 def _factor(a: Any) -> Any:
+    return routine("cholesky", _composed, a)
+
+
+def _composed(a: Any) -> Any:
     factor = _blocked(a)
     pivots = real_part(diagonal(factor))
     is_good = xp.all(pivots > 0, axis=-1, keepdims=True)

@@ -34,6 +34,7 @@ from .matrix_arguments import (
     unknown_zeros,
     zeros,
 )
+from .routines import routine
 from .triangular import halved, solve_lower, solve_upper
 
 
@@ -52,8 +53,8 @@ def _factor(a: Any) -> Any:
         shape = a.shape[:-2]
         return a, zeros((*shape, 0), INT32), broadcast(positions(rows), (*shape, rows))
     if columns <= rows:
-        return _recursive(a)
-    packed, pivots, order = _recursive(a[..., :rows])
+        return routine("lu", _recursive, a)
+    packed, pivots, order = routine("lu", _recursive, a[..., :rows])
     right = solve_lower(packed, permuted(a[..., rows:], order), True)
     return xp.concatenate([packed, right], axis=-1), pivots, order
 

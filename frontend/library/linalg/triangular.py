@@ -15,6 +15,7 @@ from .. import numpy as xp
 from ..numpy.arguments import shape_error
 from ..numpy.promotion import promote, type_text
 from .matrix_arguments import BLOCK, adjoint, conjugate, diagonal, inexact, positions, row, square, system
+from .routines import linear_routine
 
 
 def triangular_solve(
@@ -102,6 +103,19 @@ def _upper_rule(is_unit: bool, primals: Any, tangents: Any) -> Any:
 
 
 def _solve(t: Any, b: Any, lower: bool, is_unit: bool) -> Any:
+    """The system as a routine, whose transpose is the system of the transposed triangle."""
+    name = f"solve_{'lower' if lower else 'upper'}{'_unit' if is_unit else ''}"
+
+    def transposed(t: Any, b: Any) -> Any:
+        return _composed(xp.matrix_transpose(t), b, not lower, is_unit)
+
+    def composed(t: Any, b: Any) -> Any:
+        return _composed(t, b, lower, is_unit)
+
+    return linear_routine(name, composed, f"{name}_transposed", transposed, t, b)
+
+
+def _composed(t: Any, b: Any, lower: bool, is_unit: bool) -> Any:
     n = t.shape[-1]
     if n == 0 or b.shape[-1] == 0:
         return b
@@ -110,12 +124,12 @@ def _solve(t: Any, b: Any, lower: bool, is_unit: bool) -> Any:
     half = halved(n)
     first, second = t[..., :half, :half], t[..., half:, half:]
     if lower:
-        top = _solve(first, b[..., :half, :], lower, is_unit)
+        top = _composed(first, b[..., :half, :], lower, is_unit)
         rest = b[..., half:, :] - xp.matmul(t[..., half:, :half], top)
-        return xp.concatenate([top, _solve(second, rest, lower, is_unit)], axis=-2)
-    bottom = _solve(second, b[..., half:, :], lower, is_unit)
+        return xp.concatenate([top, _composed(second, rest, lower, is_unit)], axis=-2)
+    bottom = _composed(second, b[..., half:, :], lower, is_unit)
     rest = b[..., :half, :] - xp.matmul(t[..., :half, half:], bottom)
-    return xp.concatenate([_solve(first, rest, lower, is_unit), bottom], axis=-2)
+    return xp.concatenate([_composed(first, rest, lower, is_unit), bottom], axis=-2)
 
 
 def halved(n: int) -> int:

@@ -20,7 +20,7 @@ from ....dialects.ops.control.call import CallLike
 from ....dialects.ops.control.cond import Cond
 from ....dialects.ops.control.scan import Scan
 from ....dialects.ops.control.while_loop import While
-from ....dialects.ops.custom_rules.derivatives import (
+from ....dialects.ops.custom_rules.checkpoints import (
     CheckpointName,
     OptimizationBarrier,
     StopGradient,

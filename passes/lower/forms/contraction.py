@@ -18,6 +18,7 @@ from ....dialects.ops.reduction import accumulation_dtype
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
+from .products import product_by_kernel
 from .reductions import reduce_axes
 from .tensor_ops import (
     collapse_axes,
@@ -146,6 +147,9 @@ def matrix_product(
         # Observed: a sum of dynamic size, fused with operands that are used elsewhere too, keeps them
         # on the stack ("exceeded stack allocation limit").
         left, right = (Factor(b.materialise(f.value), f.axes) for f in (left, right))
+    by_kernel = product_by_kernel(ctx, left.value, left.axes, right.value, right.axes, sizes, source, carried)
+    if by_kernel is not None:
+        return by_kernel
     if loops == ["k"]:
         product = _inner_product(ctx, left.value, right.value, source, carried)
     elif {"m", "n", "k"} <= set(loops):

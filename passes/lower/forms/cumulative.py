@@ -13,8 +13,9 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.reduction import Cumulative, accumulation_dtype
-from ....dialects.types import COMPLEX128
 from ..builder import LinalgBuilder, Value
+from ..iree.extracted_sources import extractable
+from ..iree.wide_elements import is_fillable
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .reductions import combine
@@ -24,7 +25,6 @@ from .tensor_ops import (
     drop_unit_axes,
     expand_axes,
     extract_slice,
-    extractable,
     pad_tensor,
     permute,
 )
@@ -71,8 +71,8 @@ def _reverse_axis(b: LinalgBuilder, x: Value, axis: int, dtype: np.dtype) -> Val
 def _scan_rows(b: LinalgBuilder, name: str, x: Value, identity: complex, dtype: np.dtype) -> Value:
     """Running values of each row of a matrix."""
     rows, size = b.shape(x)
-    # Observed: IREE cannot fill with what comes before the first block where it has 128 bits.
-    block = configuration.scan_block(rows, size) if dtype != COMPLEX128 else None
+    # What comes before the first block is filled in.
+    block = configuration.scan_block(rows, size) if is_fillable(dtype) else None
     if block is None:
         return permute(b, _emit_scan(b, name, permute(b, x, (1, 0)), 0, identity, dtype), (1, 0))
     count = size // block

@@ -17,11 +17,12 @@ from ....dialects.ops.indexing.gather import Windows
 from ....dialects.ops.indexing.windows import WindowMap
 from ....dialects.types import BOOL, INT64, TensorType, from_storage
 from ..builder import LinalgBuilder, Size, Type, Value
+from ..iree.extracted_sources import extractable
 from ..iree.overwritten_arguments import owned
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .movement import empty_like, reshape
-from .tensor_ops import extract_slice, extractable, insert_slice, size_product
+from .tensor_ops import extract_slice, insert_slice, size_product
 
 
 def lower_dynamic_slice(ctx: LoweringContext, x: Value, *starts: Value, slice_sizes: Sequence[Size]) -> Value:

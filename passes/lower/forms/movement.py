@@ -15,7 +15,9 @@ import numpy as np
 from ....dialects import mlir
 from ....dialects.types import INT64
 from ..builder import LinalgBuilder, Size, Value
+from ..iree.extracted_sources import extractable
 from ..iree.overwritten_arguments import owned
+from ..iree.wide_elements import is_fillable
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .reassociation import matching_groups
@@ -23,7 +25,6 @@ from .tensor_ops import (
     collapse_axes,
     expand_axes,
     extract_slice,
-    extractable,
     insert_slice,
     pad_tensor,
     permute,
@@ -202,8 +203,6 @@ def lower_slice(
         sizes.append(_count_positions(b, first, last, strides[axis]))
     if 0 in sizes:
         return empty_like(b, x, sizes)
-    # Observed: IREE refuses to fuse a strided slice of one element ("expected rank to be smaller ...").
-    strides = [1 if n == 1 else stride for n, stride in zip(sizes, strides, strict=True)]
     return extract_slice(b, x, start, sizes, strides)
 
 
@@ -224,12 +223,7 @@ def lower_pad(
     high: Sequence[Size],
     interior: Sequence[int],
 ) -> Value:
-    """Interior padding first, then cutting, then `tensor.pad`.
-
-    Elements of 64 bits and more go by `insert_slice`. Observed: IREE cannot fill with 128 bits ("splat
-    ... but got i128"), and a fill with 64 bits that are no constant breaks some chains of padding and
-    slicing ("stream.yield op used resource not listed in explicit captures").
-    """
+    """Interior padding first, then cutting, then `tensor.pad`, or a filled array around the operand."""
     b = ctx.builder
     low, high = [b.size(n) for n in low], [b.size(n) for n in high]
     shape = b.shape(x)
@@ -256,7 +250,7 @@ def lower_pad(
     if any(not (isinstance(k, int) and k == m) for k, m in zip(kept, dilated, strict=True)):
         x = extract_slice(b, x, first, kept, [1] * len(kept))
     before = [_clamp_size(b, n, t) for n, t in zip(low, total, strict=True)]
-    if ctx.result_type.dtype.itemsize >= 8:
+    if not is_fillable(ctx.result_type.dtype):
         whole = owned(ctx, broadcast(b, value, total, ()), ctx.result_type.dtype)
         return insert_slice(b, x, whole, before, [1] * len(total))
     after = [

@@ -16,11 +16,11 @@ from ....dialects import mlir
 from ....dialects.ops.constants import Iota
 from ....dialects.types import BOOL, COMPLEX, COMPLEX64, FLOAT32, FLOAT64, FLOATS, INT32
 from ..builder import LinalgBuilder, Value
+from ..iree.extracted_sources import extractable
 from ..kernels.sorting import MOST_WORKGROUPS, Ordering, Rows, select_first, sort_rows
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from .sort_keys import key_dtype, sort_key
-from .tensor_ops import extractable
 
 BYTE = np.dtype(np.int8)
 

@@ -12,6 +12,7 @@ import numpy as np
 from ....dialects import mlir
 from ....dialects.types import COMPLEX
 from ..builder import DYNAMIC, Attribute, LinalgBuilder, Size, Type, Value
+from ..iree.complex_pads import is_padded
 
 
 def parse_attribute(b: LinalgBuilder, text: str | None) -> Attribute | None:
@@ -20,7 +21,7 @@ def parse_attribute(b: LinalgBuilder, text: str | None) -> Attribute | None:
 
 
 def splat(b: LinalgBuilder, value: np.ndarray, shape: Sequence[Size]) -> Value:
-    """An array of equal elements; unlike `fill`, IREE can do it for complex128."""
+    """An array of equal elements of any dtype (`iree/wide_elements.py`)."""
     rank = len(shape)
     maps = [b.axes_map(rank, ()), b.identity_map(rank)]
     init = b.empty(shape, value.dtype)
@@ -56,15 +57,6 @@ def permute(b: LinalgBuilder, x: Value, order: Sequence[int]) -> Value:
     inverse = [list(order).index(a) for a in range(rank)]
     maps = [b.axes_map(rank, inverse), b.identity_map(rank)]
     return b.generic([x], [init], maps, ["parallel"] * rank, lambda value, _: value)
-
-
-def extractable(b: LinalgBuilder, x: Value) -> Value:
-    """`x` as `tensor.extract` may read it: written to memory before.
-
-    Observed: IREE moves some of what computes `x` into the kernel that extracts from it, such as strided
-    slices, and then leaves an `unrealized_conversion_cast`.
-    """
-    return x if isinstance(x.owner, mlir.ir.Block) else b.materialise(x)
 
 
 def size_product(b: LinalgBuilder, sizes: Sequence[Size]) -> Size:
@@ -129,8 +121,7 @@ def pad_tensor(b: LinalgBuilder, x: Value, low: Sequence[Size], high: Sequence[S
     ]
     ir = mlir.ir
     element = ir.RankedTensorType(x.type).element_type
-    if isinstance(element, ir.ComplexType):
-        # IREE 3.13 crashes on a tensor.pad of complex elements.
+    if not is_padded(element):
         whole = mlir.linalg.fill(scalar, outs=[b.empty_of_element(element, shape)])
         return insert_slice(b, x, b.bind_shape(whole, shape), low, [1] * len(shape))
     sizes = [[n if isinstance(n, int) else DYNAMIC for n in part] for part in (low, high)]

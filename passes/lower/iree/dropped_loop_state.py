@@ -42,7 +42,7 @@ def use_loop_state(module: mlir.ir.Module) -> None:
     for loop in [o for function in functions(module).values() for o in _loops(function.operation)]:
         block = loop.regions[1].blocks[0]
         end = block.operations[len(block.operations) - 1].operation
-        read = _read(block)
+        read = _used(block)
         for position, old in enumerate(block.arguments):
             new = end.operands[position]
             if old not in read and old != new:
@@ -60,31 +60,31 @@ def _loops(operation: Operation) -> Iterator[Operation]:
                     yield from _loops(inner.operation)
 
 
-def _read(block: Block) -> set[Value]:
+def _used(block: Block) -> set[Value]:
     """The values whose elements the results of `block` follow from."""
     *steps, end = [o.operation for o in block.operations]
-    found = set(end.operands)
+    used = set(end.operands)
     for step in reversed(steps):
         if step.name.startswith("scf."):
-            found |= _read_by_loop(step)
-        elif not step.results or any(r in found for r in step.results):
+            used |= _used_by_loop(step)
+        elif not step.results or any(r in used for r in step.results):
             is_empty = any(_is_empty(v) for v in (*step.operands, *step.results))
             if step.name != "tensor.dim" and not is_empty:
-                found.update(step.operands)
-    return found
+                used.update(step.operands)
+    return used
 
 
-def _read_by_loop(operation: Operation) -> set[Value]:
-    """What an inner loop or branch reads: of what a loop of known length starts with, what its body reads."""
+def _used_by_loop(operation: Operation) -> set[Value]:
+    """What an inner loop or branch uses: of the start of a loop of known length, what its body uses."""
     blocks = [block for region in operation.regions for block in region.blocks]
-    found = set().union(*(_read(block) for block in blocks))
+    used = set().union(*(_used(block) for block in blocks))
     operands = list(operation.operands)
     if operation.name == "scf.for":
         _, *carried = blocks[0].arguments
         first = len(operands) - len(carried)
         starts = zip(operands[first:], carried, strict=True)
-        return found.union(operands[:first], (start for start, inner in starts if inner in found))
-    return found.union(operands)
+        return used.union(operands[:first], (start for start, inner in starts if inner in used))
+    return used.union(operands)
 
 
 def _is_empty(value: Value) -> bool:
@@ -96,7 +96,7 @@ def _chosen(new: Value, old: Value) -> Value:
     """Elementwise `new if true else old`, which nobody can fold."""
     ir = mlir.ir
     type_ = ir.RankedTensorType(new.type)
-    # The sizes that the loop states of what it carries: IREE does not find out those of what a branch gives.
+    # The sizes that the loop states of what it carries: IREE cannot infer those of the results of a branch.
     owners = [use.owner.operation for use in old.uses]
     tied = next((o for o in owners if o.name == "flow.tensor.tie_shape"), None)
     dynamic = [] if tied is None else list(tied.operands)[1:]

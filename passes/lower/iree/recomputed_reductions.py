@@ -68,19 +68,19 @@ def _blocks(operation: Operation) -> Iterator[Block]:
 
 
 def _followed(block: Block) -> list[Operation]:
-    upstream: dict[Value, frozenset[Operation]] = {}  # the folds that a value depends on
-    found: dict[Operation, None] = {}
+    upstream: dict[Value, frozenset[Operation]] = {}  # the reductions that a value depends on
+    feeding: dict[Operation, None] = {}
     for child in block.operations:
         operation = child.operation
         before: frozenset[Operation] = frozenset()
         if operation.name != BARRIER:
             before = before.union(*(upstream.get(v, before) for v in operation.operands))
         if is_reduction(operation):
-            found.update(dict.fromkeys(before))
+            feeding.update(dict.fromkeys(before))
             before |= {operation}
         if before:
             upstream.update(dict.fromkeys(operation.results, before))
-    return list(found)
+    return list(feeding)
 
 
 def _barrier(operation: Operation, value: Value) -> Value:

@@ -49,15 +49,15 @@ class MarkBarriers(Pass):
 
 def unfusible(module: mlir.ir.Module, reader: Reader) -> set[Value]:
     """The results that must go behind a barrier."""
-    found: set[Value] = set()
+    values: set[Value] = set()
     for function in functions(module).values():
         operations, terminator = split_body(function)
         followed = _Followed(reader)
         for operation in operations:
             followed.read(operation.operation)
         followed.end(list(terminator.operands), None)
-        found |= followed.hazards()
-    return found
+        values |= followed.hazards()
+    return values
 
 
 @dataclass

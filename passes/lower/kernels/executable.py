@@ -25,7 +25,7 @@ Size: TypeAlias = "int | ir.Value"
 Emit: TypeAlias = "Callable[[Sequence[ir.Value], Sequence[ir.Value]], None]"
 Sizes: TypeAlias = "Callable[[ir.Value], Sequence[Size]]"
 
-_DISPATCH: Final = "flow.dispatch"
+DISPATCH: Final = "flow.dispatch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _dispatch(symbol: str, call: _Call) -> tuple[Value, ...]:
             tied.append(result.tied)
     segments = [len(call.workload), len(arguments), len(operand_sizes), len(result_sizes)]
     dispatch = ir.Operation.create(
-        _DISPATCH,
+        DISPATCH,
         results=[r.type for r in call.kernel.results],
         operands=[*call.workload, *arguments, *operand_sizes, *result_sizes],
         attributes={
@@ -250,7 +250,7 @@ def _define_function(symbol: str, call: _Call) -> None:
 def _view(binding: Value, zero: Value, type_: Type, sizes: Sequence[Value]) -> Value:
     """The memref of a tensor that a binding holds."""
     tensor = mlir.ir.RankedTensorType(type_)
-    memref = mlir.ir.MemRefType.get(tensor.shape, _stored(tensor.element_type))
+    memref = mlir.ir.MemRefType.get(tensor.shape, stored_element(tensor.element_type))
     subspan = mlir.ir.Operation.create(
         "stream.binding.subspan", results=[memref], operands=[binding, zero, *sizes]
     )
@@ -275,7 +275,7 @@ def _is_tensor(type_: Type) -> bool:
     return isinstance(type_, mlir.ir.RankedTensorType)
 
 
-def _stored(element: Type) -> Type:
+def stored_element(element: Type) -> Type:
     """The type of an element in memory: a bool is a byte there, an unsigned integer signless."""
     if isinstance(element, mlir.ir.IntegerType):
         return mlir.ir.IntegerType.get_signless(max(element.width, 8))

@@ -46,8 +46,8 @@ def _is_one_step(ir: Any, reduction: Any) -> bool:
     """Whether the configuration of a reduction says that it is done at once."""
     if "compilation_info" not in reduction.attributes or reduction.name != "linalg.generic":
         return False
-    found = _STEPS.search(str(reduction.attributes["compilation_info"]))
-    if found is None:
+    stated = _STEPS.search(str(reduction.attributes["compilation_info"]))
+    if stated is None:
         return False
     sizes: dict[int, int] = {}
     maps = ir.ArrayAttr(reduction.attributes["indexing_maps"])
@@ -55,7 +55,7 @@ def _is_one_step(ir: Any, reduction: Any) -> bool:
         for axis, place in enumerate(ir.AffineMapAttr(attribute).value.results):
             if isinstance(place, ir.AffineDimExpr):
                 sizes[place.position] = value.type.shape[axis]
-    steps = [int(text) for text in found[1].split(",")]
+    steps = [int(text) for text in stated[1].split(",")]
     return all(
         "parallel" in str(kind) or 0 < sizes.get(loop, 0) <= steps[loop]
         for loop, kind in enumerate(ir.ArrayAttr(reduction.attributes["iterator_types"]))

@@ -136,4 +136,31 @@ DERIVATIVES: Final[tuple[Row, ...]] = (
         ),
         tolerance="rounded",
     ),
+    row(
+        "routine",
+        case(
+            array(4, dtype=np.float32, domain=normal),
+            callee="square",
+            kernel="none",
+            results=(VECTOR,),
+            static_only=STATED,
+            functions={"square": SQUARE},
+        ),
+        tolerance="rounded",
+    ),
+    row(
+        "linear_routine",
+        case(
+            array(4, dtype=np.float32, domain=normal),
+            array(4, dtype=np.float32, domain=normal),
+            callee="product",
+            kernel="none",
+            transposed="product",
+            transposed_kernel="none",
+            results=(VECTOR,),
+            static_only=STATED,
+            functions={"product": PRODUCT},
+        ),
+        tolerance="rounded",
+    ),
 )

@@ -198,7 +198,7 @@ def test_arguments_that_hold_nan_are_named() -> None:
     text = text_of(lambda: adze.jit(quotient)(ZEROS + 1, ZEROS + np.nan))
     assert text == (
         f"NaN in the forward pass: div(f32[3], f32[3])\n  at {line_of(quotient, 1)}\n"
-        "  hint: NaN were given in y"
+        "  hint: NaN came in through y"
     )
 
 

@@ -38,14 +38,14 @@ class Counted:
 def counted_loops(module: mlir.ir.Module, reader: Reader) -> dict[tuple[str, str], Counted]:
     """The whiles of `module` that count, by the symbols of their condition and body."""
     by_symbol = functions(module)
-    found: dict[tuple[str, str], Counted] = {}
+    loops: dict[tuple[str, str], Counted] = {}
     for application in _whiles(by_symbol, reader):
         attributes = application.attributes
         symbols = attributes["condition"], attributes["body"]
         counted = _counted(by_symbol, reader, application)
         if counted is not None:
-            found[symbols] = counted
-    return found
+            loops[symbols] = counted
+    return loops
 
 
 def _whiles(by_symbol: Mapping[str, Operation], reader: Reader) -> Iterator[Application]:

@@ -27,7 +27,7 @@ def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Co
     results = tuple(Result(type_) for type_ in (*types, *code.scratch))
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
-        _emit_copy(entry(code.module), [*operands, *written])
+        emit_copy(entry(code.module), [*operands, *written])
 
     kernel = Kernel(NAME, results, emit, key=str(entry(code.module)))
     with mlir.ir.InsertionPoint(loop), loop.location:
@@ -49,7 +49,7 @@ def has_loop_kernels(module: mlir.ir.Module) -> bool:
     )
 
 
-def _emit_copy(function: Operation, arguments: Sequence[Value]) -> None:
+def emit_copy(function: Operation, arguments: Sequence[Value]) -> None:
     """The ops of a function without its `return`, on these arguments, at the ambient insertion point."""
     copy = function.clone().operation
     block = copy.regions[0].blocks[0]

@@ -26,7 +26,8 @@ from .build import build
 from .embed import replace_loop
 from .errors import KernelError
 from .outline import outline
-from .select import HOST, KERNEL, Selection, mark, marked
+from .pointwise.kernel import code_of, replace_with_elements
+from .select import ELEMENTS, HOST, KERNEL, Selection, mark, marked
 
 FAULT: Final = "a fault of adze kept it from being a kernel"
 
@@ -44,8 +45,8 @@ class LoopKernels(Pass):
             return False
         reader, kernels = Reader(Codec(module.context)), Kernels(module)
         while chosen:
-            failed = [loop for loop in chosen if not _replace(module, kernels, loop, reader)]
             selection = Selection(module, True)
+            failed = [loop for loop in chosen if not _replace(module, kernels, loop, reader, selection)]
             for loop in failed:
                 application = reader.read(loop)
                 assert application is not None
@@ -64,8 +65,17 @@ def _chosen(module: mlir.ir.Module) -> Iterator[Operation]:
                 yield child.operation
 
 
-def _replace(module: mlir.ir.Module, kernels: Kernels, loop: Operation, reader: Reader) -> bool:
+def _replace(
+    module: mlir.ir.Module, kernels: Kernels, loop: Operation, reader: Reader, selection: Selection
+) -> bool:
     """Replace one loop; whether that was possible."""
+    if (marked(loop) or "").startswith(ELEMENTS):
+        if _replace_with_elements(module, kernels, loop, reader):
+            return True
+        application = reader.read(loop)
+        assert application is not None
+        if not selection.decide_for_arrays(loop, application):
+            return False
     outlined = outline(module, loop, reader)
     try:
         code = build(outlined.module, target_of(module))
@@ -77,6 +87,16 @@ def _replace(module: mlir.ir.Module, kernels: Kernels, loop: Operation, reader: 
         mark(loop, f"{HOST}{FAULT}: {type(error).__name__}: {error}")
         return False
     replace_loop(kernels, loop, outlined, code)
+    return True
+
+
+def _replace_with_elements(module: mlir.ir.Module, kernels: Kernels, loop: Operation, reader: Reader) -> bool:
+    """Replace a loop that computes each element for itself; whether that was possible."""
+    try:
+        code = code_of(loop, functions(module), reader, target_of(module))
+        replace_with_elements(kernels, loop, code)
+    except (KernelError, AdzeError, mlir.ir.MLIRError):
+        return False
     return True
 
 
@@ -99,9 +119,9 @@ def _drop_unused(module: mlir.ir.Module, reader: Reader) -> None:
 
 def loop_remarks(module: mlir.ir.Module) -> list[tuple[mlir.ir.Location, str]]:
     """Where each loop of a module stands, and which form it got and why; after this pass."""
-    found = []
+    remarks = []
     for function in functions(module).values():
         for child in body(function).operations:
             if LOOP in child.operation.attributes:
-                found.append((child.location, marked(child.operation) or ""))
-    return found
+                remarks.append((child.location, marked(child.operation) or ""))
+    return remarks

@@ -3,7 +3,8 @@
 Input: adze IR with a plan. Output: the same, each `scan` and `while` that the host would run marked with
 `adze.loop = "kernel: why"` or `"host: why"`. A loop inside of a kernel has no mark: it is part of that
 kernel. A kernel has only ops that its lowering has (`forms`), on static sizes, without effects; and it is
-one only where that takes less time by the estimate of `cost.py`.
+one only where that takes less time by the estimate of `cost.py`. A loop that computes each element for itself
+is always one, of vectors that have the whole loop in registers (`pointwise`).
 """
 
 from __future__ import annotations
@@ -25,10 +26,14 @@ from ....ir.aliases import Operation
 from ....ir.functions import body, functions, is_private, referenced
 from ....ir.marks import LOOP
 from ...plan import target_of
+from ..executable import DISPATCH
 from .cost import StepCosts, elements
+from .errors import KernelError
 from .forms import can_lower
+from .pointwise.single import single_element
 
 KERNEL: Final = "kernel: "
+ELEMENTS: Final = "kernel: each of "
 HOST: Final = "host: "
 MOST_OPS: Final = 2000  # of a kernel, those of nested bodies included: more take long to compile
 LARGEST: Final = 1 << 26  # bytes of what a kernel is given or carries: more is beyond every cache
@@ -84,6 +89,18 @@ class Selection:
 
     def _decide(self, loop: Operation, application: Application) -> bool:
         """Mark one loop; whether it becomes a kernel."""
+        if self._why_none is None:
+            try:
+                count = single_element(loop, self.functions, self.reader).count
+            except KernelError:
+                pass  # its elements depend on each other
+            else:
+                mark(loop, f"{ELEMENTS}its {count} elements runs by itself, in registers")
+                return True
+        return self.decide_for_arrays(loop, application)
+
+    def decide_for_arrays(self, loop: Operation, application: Application) -> bool:
+        """Mark one loop over arrays; whether it becomes a kernel."""
         obstacle = self._why_none or self._obstacles.of(loop, application)
         if obstacle is None:
             step = self._costs.step(application)
@@ -144,6 +161,8 @@ class Obstacles:
             for child in body(self._functions[symbol]).operations:
                 application = self._reader.read(child.operation)
                 if application is None:
+                    if child.operation.name == DISPATCH:
+                        obstacle = obstacle or "it calls a kernel of its own in every step"
                     continue
                 count += 1
                 obstacle = obstacle or self._of_operation(child.operation, application)

@@ -25,7 +25,7 @@ from adze.passes.lower.iree import folded_offsets
 from adze.passes.lower.kernels.loops.replace import LoopKernels
 from adze.runtime.compile import compiler
 from adze.runtime.compile.compiler import compile_bytecode
-from adze.runtime.errors import CallError
+from adze.runtime.errors import CallError, CompileError
 from adze.runtime.execute.program import Executable
 
 from ..forms.test_loops import X, copies, stacked
@@ -161,6 +161,39 @@ def test_references_are_still_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         called(stepped, *arguments)
 
 
+def test_wide_elements_are_still_not_filled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(movement, "is_fillable", lambda dtype: True)
+    with pytest.raises(CompileError, match="no builtin for bit width 128"):
+        called(lambda x, c: lax.pad(x, c, ((1, 0, 0),)), np.ones(3, np.complex128), np.complex128(2j))
+
+
+def test_extracted_sources_are_still_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(movement, "extractable", lambda b, x: x)
+    with pytest.raises(CompileError, match="unrealized_conversion_cast"):
+        called(lambda x: x[::2, ::3][::-1] + 1, np.ones((3, 4), np.float32))
+
+
+COMPLEX_CONSTANT = """
+import numpy as np
+import adze
+from adze import numpy as xp
+from adze.dialects import mlir
+from adze.passes.lower.builder import LinalgBuilder
+def dense(self, array):
+    kind = self.tensor_type(array.shape, array.dtype)
+    attribute = mlir.ir.DenseElementsAttr.get(array, type=kind)
+    return self.bind_shape(mlir.arith.constant(kind, attribute), array.shape)
+LinalgBuilder._complex_constant = dense
+adze.trace(lambda x: xp.asarray(np.array([1, 2j])), np.float32(1)).lower().compile()
+"""
+COMPLEX_PAD = """
+import numpy as np
+import adze
+from adze import numpy as xp
+from adze.passes.lower.forms import tensor_ops
+tensor_ops.is_padded = lambda element: True
+adze.trace(lambda x: xp.cumsum(x, 1), adze.ShapeDtype((4, 300), np.complex64)).lower().compile()
+"""
 UNUSED_STATE = """
 import numpy as np
 import adze
@@ -176,8 +209,28 @@ adze.trace(f, adze.ShapeDtype(("n",))).lower().compile()
 """
 
 
-def test_unused_loop_state_is_still_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def failed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[int, str]]:
+    """Runs a program in a process of its own: its exit status and what it said."""
     monkeypatch.setenv("ADZE_CACHE", "0")
-    done = subprocess.run([sys.executable, "-c", UNUSED_STATE], capture_output=True, check=False, timeout=120)
-    text = done.stderr.decode()
-    assert done.returncode < 0 or "CompileError" in text, text  # the compiler crashes, or refuses the loop
+
+    def run(program: str) -> tuple[int, str]:
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, timeout=120)
+        return done.returncode, done.stderr.decode()
+
+    return run
+
+
+def test_unused_loop_state_is_still_dropped(failed: Callable[[str], tuple[int, str]]) -> None:
+    status, text = failed(UNUSED_STATE)
+    assert status < 0 or "CompileError" in text, text  # the compiler crashes, or refuses the loop
+
+
+def test_complex_constants_still_crash(failed: Callable[[str], tuple[int, str]]) -> None:
+    status, text = failed(COMPLEX_CONSTANT)
+    assert status < 0, text
+
+
+def test_complex_pads_still_crash(failed: Callable[[str], tuple[int, str]]) -> None:
+    status, text = failed(COMPLEX_PAD)
+    assert status < 0, text

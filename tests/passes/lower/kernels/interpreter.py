@@ -126,6 +126,7 @@ class Workgroup:
 
     number: int
     count: int
+    place: tuple[int, int, int]
     memories: dict[int, Memory]  # of results, by the position of their argument
     values: dict[Any, Any] = field(default_factory=dict)
 
@@ -203,7 +204,7 @@ class Workgroup:
     def memory(self, operation: Any, kind: str, operands: list[Any]) -> Any:
         """Loads, stores and what is known of the workgroup."""
         if kind == "interface.workgroup.id":
-            return np.int64(self.number)
+            return np.int64(self.place[operation.attributes["dimension"].value])
         if kind == "interface.workgroup.count":
             return np.int64(self.count)
         is_vector = operation.name.startswith("vector.")
@@ -217,8 +218,21 @@ class Workgroup:
             return []
         if kind == "dim":
             return np.int64(operands[0].elements.shape[int(operands[1])])
+        if kind == "shuffle":
+            return np.concatenate(operands)[list(operation.attributes["mask"])]
+        if kind == "extract":
+            return operands[0][operation.attributes["static_position"][0]]
         if kind == "broadcast":
             return np.full(operation.results[0].type.shape, operands[0])
+        if kind == "shuffle":
+            return np.concatenate(operands)[list(operation.attributes["mask"])]
+        if kind.endswith("strided_slice"):
+            (first,) = (n.value for n in operation.attributes["offsets"])
+            if kind.startswith("extract"):
+                return operands[0][first : first + operation.results[0].type.shape[0]]
+            inserted = operands[1].copy()
+            inserted[first : first + len(operands[0])] = operands[0]
+            return inserted
         raise NotImplementedError(operation.name)
 
     def scf_for(self, operation: Any, operands: list[Any]) -> Any:
@@ -255,7 +269,12 @@ def _given(operand: Any, is_tied: bool) -> Any:
 
 
 def run_kernel(
-    module: Any, symbol: str, operands: Sequence[Any], workgroups: int, *, tied: Sequence[int] = ()
+    module: Any,
+    symbol: str,
+    operands: Sequence[Any],
+    workgroups: int | tuple[int, int, int],
+    *,
+    tied: Sequence[int] = (),
 ) -> list[np.ndarray]:
     """The results of a kernel, those in operands (`tied`) first, and scratch among the others.
 
@@ -271,8 +290,9 @@ def run_kernel(
     block = function.regions[0].blocks[0]
     given = [_given(x, i in tied) for i, x in enumerate(operands)]
     memories: dict[int, Memory] = {}
-    for number in range(workgroups):
-        workgroup = Workgroup(number, workgroups, memories)
+    counts = (workgroups, 1, 1) if isinstance(workgroups, int) else workgroups
+    for number, place in enumerate(np.ndindex(counts)):
+        workgroup = Workgroup(number, counts[0], (place[0], place[1], place[2]), memories)
         workgroup.enter(block, [*given, *range(len(given), len(block.arguments))])
     written = [given[i].elements for i in tied]
     return [*written, *(memory.elements for _, memory in sorted(memories.items()))]

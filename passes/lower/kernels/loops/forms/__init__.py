@@ -14,7 +14,7 @@ from ......dialects.ops.control.call import CallLike
 from ......dialects.ops.control.cond import Cond
 from ......dialects.ops.control.scan import Scan
 from ......dialects.ops.control.while_loop import While
-from ......dialects.ops.custom_rules.derivatives import CheckpointName, OptimizationBarrier, StopGradient
+from ......dialects.ops.custom_rules.checkpoints import CheckpointName, OptimizationBarrier, StopGradient
 from ......dialects.ops.elementwise.family import Elementwise
 from ......dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
 from ......dialects.ops.indexing.gather import Gather

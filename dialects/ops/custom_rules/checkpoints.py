@@ -1,0 +1,163 @@
+"""Ops by which a program directs its own differentiation without rules: stops, checkpoints, barriers.
+
+Each computes what its operand (or its `callee`) computes; only the engines of differentiation see the
+difference. The inliner replaces the calls that are left by their callees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...attributes import Record, stated
+from ...errors import MissingRuleError
+from ...op import (
+    NO_BATCH,
+    NO_TANGENT,
+    Op,
+    Operand,
+    as_tuple,
+    choice,
+    symbol,
+    text,
+    undefined,
+)
+from ...protocols import (
+    Batched,
+    Batching,
+    Builder,
+    Differentiation,
+    Size,
+    Tangent,
+    Tangents,
+    Values,
+    WithTangents,
+)
+from ...types import ANY, TensorType
+from ..control.call import RESULTS, PlainCall
+from ..elementwise.family import Unary
+
+
+class StopGradient(Unary):
+    """``y = x;  dy = 0``."""
+
+    name = "stop_gradient"
+
+    @staticmethod
+    def evaluate(x: np.ndarray) -> np.ndarray:
+        return x
+
+
+class CheckpointName(Unary):
+    """``y = x``, under a name that checkpoint policies can refer to;  ``dy = dx``."""
+
+    name = "checkpoint_name"
+    attributes = {"label": text("the name")}
+    label_attribute = "label"
+
+    @staticmethod
+    def infer(x: TensorType, *, label: str) -> TensorType:
+        return x
+
+    @staticmethod
+    def evaluate(x: np.ndarray, *, label: str) -> np.ndarray:
+        return x
+
+    @staticmethod
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Any, *, label: str) -> Tangents:
+        return tangents[0]
+
+
+class OptimizationBarrier(Op):
+    """``y... = x...``, which hides the values: equal computations before and behind it are not merged."""
+
+    name = "optimization_barrier"
+    is_arithmetic = False
+    operands = (Operand("xs", ANY, variadic=True),)
+
+    @staticmethod
+    def infer(*xs: TensorType) -> tuple[TensorType, ...]:
+        return xs
+
+    @staticmethod
+    def evaluate(*xs: np.ndarray) -> tuple[np.ndarray, ...]:
+        return xs
+
+    @staticmethod
+    def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], results: Values) -> Sequence[Tangent]:
+        return list(tangents)
+
+    @staticmethod
+    def transpose(b: Builder, cotangents: Sequence[Tangent], operands: Values) -> Sequence[Tangent]:
+        return as_tuple(cotangents)
+
+    @staticmethod
+    def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool]) -> Batched:
+        return list(b.optimization_barrier(*operands)), list(batched)
+
+
+class UndefinedValue(Op):
+    """Values that no rule can compute; evaluating or lowering them is the error `message`."""
+
+    name = "undefined_value"
+    attributes = {"message": text("why there is no such value"), "results": RESULTS}
+    jvp = NO_TANGENT
+    transpose = undefined("it has no operands")
+    batch = NO_BATCH
+
+    @staticmethod
+    def infer(*, message: str, results: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
+        return tuple(results)
+
+    @staticmethod
+    def evaluate(*, message: str, results: Any) -> Any:
+        raise MissingRuleError(message)
+
+
+class Checkpointed(Record):
+    """The attributes of a `checkpoint_call`."""
+
+    callee: str = stated(symbol("the function's name"))
+    policy: str = stated(choice("nothing", "dots", "named", "everything", doc="what may be saved"))
+    labels: str = stated(text("names of values that may be saved"))
+    results: tuple[TensorType, ...] = stated(RESULTS)
+
+
+class CheckpointCall(PlainCall):
+    """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass.
+
+    `nothing`: inputs only; `dots`: results of contractions and convolutions too; `named`: values that
+    `checkpoint_name` gave one of the names in `labels` (comma separated); `everything`: all.
+    """
+
+    name = "checkpoint_call"
+    record = Checkpointed
+
+    @staticmethod
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        engine: Differentiation,
+        *,
+        attributes: Checkpointed,
+    ) -> WithTangents:
+        saved = attributes.policy, attributes.labels
+        return engine.call(b, attributes.callee, primals, tangents, saved)
+
+    @staticmethod
+    def batch(
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        engine: Batching,
+        *,
+        attributes: Checkpointed,
+    ) -> Batched:
+        body, flags, types = engine.batched_callee(b, attributes.callee, batched)
+        mapped = {**attributes.keywords, "callee": body, "results": types}
+        outputs = b.checkpoint_call(*engine.leading(size), *operands, **mapped)
+        return list(outputs), flags

@@ -1,0 +1,53 @@
+"""The names that users find in `adze`, each with its module: for type checkers and for `__init__.py`."""
+
+from . import custom_batching as custom_batching
+from . import debug as debug
+from . import lax as lax
+from . import nn as nn
+from . import numpy as numpy
+from . import optim as optim
+from . import random as random
+from . import scipy as scipy
+from . import tree as tree
+from .dialects.errors import AdzeError as AdzeError
+from .frontend.control.associative_scan import associative_scan as associative_scan
+from .frontend.control.branches import cond as cond
+from .frontend.control.branches import switch as switch
+from .frontend.control.scans import map as map
+from .frontend.control.scans import scan as scan
+from .frontend.control.while_loops import fori_loop as fori_loop
+from .frontend.control.while_loops import while_loop as while_loop
+from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
+from .frontend.staging.artifacts import load as load
+from .frontend.staging.jit import eval_shape as eval_shape
+from .frontend.staging.jit import explain_retrace as explain_retrace
+from .frontend.staging.jit import jit as jit
+from .frontend.staging.jit import trace as trace
+from .frontend.staging.placement import device_put as device_put
+from .frontend.staging.placement import devices as devices
+from .frontend.tracing.array import Array as Array
+from .frontend.tracing.specs import ShapeDtype as ShapeDtype
+from .frontend.transforms.checkpoints import checkpoint as checkpoint
+from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
+from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies
+from .frontend.transforms.checkpoints import remat as remat
+from .frontend.transforms.checkpoints import stop_gradient as stop_gradient
+from .frontend.transforms.closure_convert import closure_convert as closure_convert
+from .frontend.transforms.closure_convert import custom_gradient as custom_gradient
+from .frontend.transforms.custom_derivatives import custom_jvp as custom_jvp
+from .frontend.transforms.custom_derivatives import custom_vjp as custom_vjp
+from .frontend.transforms.differentiation import grad as grad
+from .frontend.transforms.differentiation import jvp as jvp
+from .frontend.transforms.differentiation import linear_transpose as linear_transpose
+from .frontend.transforms.differentiation import linearize as linearize
+from .frontend.transforms.differentiation import value_and_grad as value_and_grad
+from .frontend.transforms.differentiation import vjp as vjp
+from .frontend.transforms.jacobians import check_grads as check_grads
+from .frontend.transforms.jacobians import hessian as hessian
+from .frontend.transforms.jacobians import hvp as hvp
+from .frontend.transforms.jacobians import jacfwd as jacfwd
+from .frontend.transforms.jacobians import jacobian as jacobian
+from .frontend.transforms.jacobians import jacrev as jacrev
+from .frontend.transforms.vmap import vmap as vmap
+
+__version__: str

@@ -1,0 +1,69 @@
+"""Products of matrices by a kernel of our own (`kernels/products.py`), where the target has a good one.
+
+Input: two factors, the letters of their axes (b batch, m left, n right, k summed over), and the sizes.
+Output: the product `[b, m, n]`, or None where IREE's own form is as good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ....dialects import mlir
+from ..builder import Size, Value
+from ..kernels.products import multiply, pack
+from ..lowering import LoweringContext
+from ..tuning.product_tiles import FEW, ProductSizes, product_tiles
+from .tensor_ops import convert_elements, expand_axes, units_beside
+
+
+def product_by_kernel(
+    ctx: LoweringContext,
+    left: Value,
+    left_axes: str,
+    right: Value,
+    right_axes: str,
+    sizes: Mapping[str, Size],
+    source: np.dtype,
+    carried: np.dtype,
+) -> Value | None:
+    """The product of factors of dtype `source` in dtype `carried`; the axes of size 1 may be left out."""
+    b, m, n, k = (sizes[letter] for letter in "bmnk")
+    if not (isinstance(b, int) and isinstance(m, int) and isinstance(n, int) and isinstance(k, int)):
+        return None
+    known = ProductSizes(b, m, n, k)
+    left_along_k, right_along_k = left_axes.endswith("k"), right_axes.endswith("k")
+    tiles = product_tiles(ctx.target, known, left_along_k, right_along_k, carried)
+    if tiles is None or (source != carried and ctx.hints.data_tiling):
+        return None
+    if m <= FEW and (source != carried or _is_computed(right)):
+        return None
+    first = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, carried)
+    second = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, carried)
+    if tiles.is_packed:
+        second = pack(ctx.kernels, second, known, tiles, along_k=right_along_k)
+    return multiply(ctx.kernels, first, second, known, tiles, left_along_k=left_along_k)
+
+
+def _is_computed(x: Value) -> bool:
+    """Whether `x` is computed element by element, which IREE would do where it is loaded."""
+    owner = x.owner
+    return isinstance(owner, mlir.ir.Operation) and owner.name == "linalg.generic"
+
+
+def _whole(
+    ctx: LoweringContext,
+    x: Value,
+    axes: str,
+    order: str,
+    sizes: Mapping[str, Size],
+    source: np.dtype,
+    target: np.dtype,
+) -> Value:
+    """`x` in dtype `target`, with axes of size 1 where it lacks some of `order`."""
+    x = convert_elements(ctx.builder, source, target, x)
+    present = [letter in axes for letter in order]
+    if all(present):
+        return x
+    return expand_axes(ctx.builder, x, units_beside(present), [sizes[letter] for letter in order])

@@ -1,0 +1,22 @@
+"""The kernels of routines, by name: each makes a `Kernel` from a machine and the types of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from .....dialects.types import TensorType
+from ....ir.aliases import Type
+from ..executable import Kernel
+from .cholesky import cholesky
+from .lu import lu
+from .triangular import FORMS, triangular_solve
+from .vectors import Machine
+
+MakeKernel: TypeAlias = Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]
+
+KERNELS: Final[Mapping[str, MakeKernel]] = {
+    "cholesky": cholesky,
+    "lu": lu,
+    **{form.name: triangular_solve(form) for form in FORMS},
+}

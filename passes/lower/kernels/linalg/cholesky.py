@@ -1,0 +1,191 @@
+"""Cholesky factors by one kernel: a workgroup factors every so many matrices, in a padded copy of each.
+
+Input: Hermitian real matrices `[..., n, n]`, of which the upper triangle is used. Output: the lower factors;
+NaN in all of a matrix that is not positive definite.
+Idea: ``u^T u = a`` by four rows at a time (left-looking: all earlier rows are taken off first, in register
+tiles), in blocks of `BLOCK` rows for large matrices, so that the rows that are taken off stay in the cache
+(Golub and Van Loan, section 4.2.6). The padding is an identity. At the end blocks of `u` are transposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .....dialects import mlir
+from .....dialects.types import TensorType
+from ....ir.aliases import Type, Value
+from ..builder import Array, Number, carried, choose, constant, index, loop
+from ..executable import Kernel, Result
+from .matrices import each_matrix, scratch, workgroups
+from .tiles import Rows, Tile, take_products
+from .vectors import ROWS, Lanes, Machine, Matrix, lead_of, load, pieces, root, transposed
+
+ONE_BLOCK: Final = 128  # rows of a matrix that are one block
+BLOCK: Final = 32
+
+
+def cholesky(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+    """The kernel of a routine: matrices to their lower factors."""
+    (type_,) = types
+    *_, size = [int(n or 0) for n in type_.static_shape]
+    lanes = Lanes.of(machine, type_.dtype, max(size, ROWS))
+    count = workgroups(type_, 2)
+    copies = scratch(count, lanes.padded(size), lanes.stride(size), lanes)
+
+    def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+        source, factor, copy = Array(operands[0]), Array(written[0]), Array(written[1])
+
+        def one(number: Number, mine: Number) -> None:
+            lead = lead_of(source, number, 2)
+            work = _Factor(lanes, size, Matrix(copy, (mine,)))
+            work.take(Matrix(source, lead))
+            work.give(Matrix(factor, lead), work.factored())
+
+        each_matrix(type_, 2, one)
+
+    return Kernel("cholesky", (Result(results[0]), Result(copies)), emit, (machine,), (count,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """The factorization of one matrix in `work`, a padded copy."""
+
+    lanes: Lanes
+    size: int
+    work: Matrix
+
+    def take(self, matrix: Matrix) -> None:
+        """Copy the upper triangle, padded by an identity."""
+        lanes, size, padded = self.lanes, self.size, self.lanes.padded(self.size)
+        width = lanes.width
+        whole = size // width * width
+        # Tiles with the diagonal use what is left of it, whatever it is.
+        block = lanes.panel if padded <= ONE_BLOCK else max(BLOCK, lanes.panel)
+        with loop(0, size) as row:
+            with loop(row // block * block, whole, width) as column:
+                self.work[row, column] = matrix.vector(width, row, column)
+            for offset, piece in pieces(size - whole, width):
+                self.work[row, whole + offset] = load(matrix, piece, row, whole + offset)
+            self._pad(row, size, padded)
+        with loop(size, padded) as row:
+            self._pad(row, size // block * block, padded)
+            self.work[row, row] = lanes.number(1.0)
+
+    def _pad(self, row: Number, first: int, end: int) -> None:
+        zero = self.lanes.number(0.0)
+        with loop(first, end) as column:
+            self.work[row, column] = zero
+
+    def factored(self) -> Number:
+        """Factor the copy; whether the matrix is positive definite."""
+        padded = self.lanes.padded(self.size)
+        yes = constant(mlir.ir.IntegerType.get_signless(1), 1)
+        if padded <= ONE_BLOCK:
+            return self._block(index(0), index(padded), yes)
+
+        def block(first: Number, is_definite: Number) -> list[Number]:
+            end = (first + BLOCK).least(index(padded))
+            with loop(0, first, 2 * BLOCK) as start:
+                steps = start, (start + 2 * BLOCK).least(first)
+                take_products(
+                    self.lanes, self.work, (first, end), (first, padded), steps, lambda p, i: self.work[p, i]
+                )
+            return [self._block(first, end, is_definite)]
+
+        (is_definite,) = carried(0, padded, [yes], block, BLOCK)
+        return is_definite
+
+    def _block(self, first: Number, end: Number, is_definite: Number) -> Number:
+        """Factor the rows of a block, from which all rows before it have been taken off."""
+
+        def group(row: Number, so_far: Number) -> list[Number]:
+            panel = self.lanes.panel
+            start = row // panel * panel
+            factors, inverses, so_far = self._diagonal(first, row, start, so_far)
+            with loop(start + panel, self.lanes.padded(self.size), panel) as column:
+                tile = Tile(self.lanes, self.work, row, column)
+                tile.store(_solved(self.lanes, self._left(first, row, tile), factors, inverses))
+            return [so_far]
+
+        (is_definite,) = carried(first, end, [is_definite], group, ROWS)
+        return is_definite
+
+    def _left(self, first: Number, row: Number, tile: Tile) -> Rows:
+        """A tile without the rows of the block before it."""
+        return tile.less_products((first, row), lambda p, r: self.work[p, row + r], self.work, tile.load())
+
+    def _diagonal(
+        self, first: Number, row: Number, start: Number, so_far: Number
+    ) -> tuple[list[list[Number]], list[Number], Number]:
+        """Factor the panel with the diagonal: its factors above the diagonal, and one by those on it."""
+        tile = Tile(self.lanes, self.work, row, start)
+        rows = self._left(first, row, tile)
+        factors: list[list[Number]] = []
+        inverses: list[Number] = []
+        for r in range(ROWS):
+            for q in range(r):
+                rows[r] = _less(self.lanes, factors[q][r - q - 1], rows[q], rows[r])
+            one_row = Tile(self.lanes, self.work, row + r, start, 1)
+            one_row.store([rows[r]])
+            pivot = self.work[row + r, row + r]
+            so_far = so_far & (pivot > 0.0)
+            length = root(pivot)
+            inverse = 1.0 / length
+            rows[r] = [vector * inverse for vector in rows[r]]
+            one_row.store([rows[r]])
+            self.work[row + r, row + r] = length
+            inverses.append(inverse)
+            factors.append([self.work[row + r, row + t] for t in range(r + 1, ROWS)])
+        return factors, inverses, so_far
+
+    def give(self, target: Matrix, is_definite: Number) -> None:
+        """Write the lower factor, or NaN."""
+        self._transpose()
+        lanes, size, width = self.lanes, self.size, self.lanes.width
+        whole = size // width * width
+        nan = lanes.number(float("nan"))
+        zero = choose(is_definite, lanes.number(0.0), nan)
+        with loop(0, size) as row:
+            end = row // width * width + width
+            with loop(0, end.least(index(whole)), width) as column:
+                target[row, column] = choose(
+                    is_definite, self.work.vector(width, row, column), lanes.filled(nan)
+                )
+            with loop(end, whole, width) as column:
+                target[row, column] = lanes.filled(zero)
+            with loop(whole, size) as column:
+                lower = (column <= row) & is_definite
+                target[row, column] = choose(lower, self.work[row, column], zero)
+
+    def _transpose(self) -> None:
+        """Put the factor's transpose below the diagonal, and zeros beside it within its blocks."""
+        width = self.lanes.width
+        with loop(0, self.lanes.padded(self.size), width) as row:
+            with loop(0, row, width) as column:
+                block = [self.work.vector(width, column + r, row) for r in range(width)]
+                for r, vector in enumerate(transposed(block)):
+                    self.work[row + r, column] = vector
+            for r in range(width):
+                for c in range(r):
+                    self.work[row + r, row + c] = self.work[row + c, row + r]
+            for r in range(width - 1):
+                for c in range(r + 1, width):
+                    self.work[row + r, row + c] = self.lanes.number(0.0)
+
+
+def _less(lanes: Lanes, factor: Number, others: Sequence[Number], row: Sequence[Number]) -> list[Number]:
+    return [lanes.sub_product(factor, other, mine) for other, mine in zip(others, row, strict=True)]
+
+
+def _solved(
+    lanes: Lanes, rows: Rows, factors: Sequence[Sequence[Number]], inverses: Sequence[Number]
+) -> Rows:
+    """A tile right of the diagonal: what the rows of the group take off each other, divided."""
+    solved: Rows = []
+    for r, row in enumerate(rows):
+        for q in range(r):
+            row = _less(lanes, factors[q][r - q - 1], solved[q], row)
+        solved.append([vector * inverses[r] for vector in row])
+    return solved

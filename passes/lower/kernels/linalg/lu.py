@@ -1,0 +1,232 @@
+"""LU factors with partial pivoting by one kernel: a workgroup factors every so many matrices.
+
+Input: real matrices `[..., m, n]`, at least as many rows as columns. Output: the packed factors, the pivots
+`[..., n]` and the permutation `[..., m]`, both int32; pivots are those of LAPACK: the largest magnitude,
+the first among equals, and NaN before all numbers.
+Idea: a panel of columns is transposed, so that its columns are contiguous: the search for a pivot, the
+division and the products within the panel are vector code. Then it is written back, and the rows right of it
+are solved for and taken off the rows below, in register tiles (Golub and Van Loan, section 3.4.8). The
+padding is zero. A zero pivot leaves its column as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .....dialects import mlir
+from .....dialects.types import TensorType
+from ....ir.aliases import Type, Value
+from ..builder import Array, Number, broadcast, carried, choose, constant, index, loop, when
+from ..executable import Kernel, Result
+from .matrices import each_matrix, scratch, workgroups
+from .tiles import Tile, take_products
+from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, element_of, fill_row, lead_of, transposed
+
+NARROW: Final = 16  # columns of a panel
+WIDE: Final = 32  # the same of large matrices
+LARGE: Final = 400  # columns from which on panels are wide
+
+
+def lu(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+    """The kernel of a routine: matrices to packed factors, pivots and permutations."""
+    (type_,) = types
+    rows, columns = (int(n or 0) for n in type_.static_shape[-2:])
+    lanes = Lanes.of(machine, type_.dtype, max(columns, ROWS))
+    panel = max(WIDE if columns >= LARGE else NARROW, lanes.panel)
+    count = workgroups(type_, 2)
+    padded = -(-rows // panel) * panel
+    width = -(-columns // panel) * panel
+    copies = scratch(count, padded, lanes.stride(width), lanes)
+    panels = scratch(count, panel, lanes.stride(padded + lanes.width), lanes)
+
+    def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+        source = Array(operands[0])
+        packed, pivots, order, copy, turned = map(Array, written)
+
+        def one(number: Number, mine: Number) -> None:
+            lead, row_lead = lead_of(source, number, 2), lead_of(pivots, number, 1)
+            work = _Factors(
+                lanes,
+                rows,
+                columns,
+                panel,
+                padded,
+                Matrix(copy, (mine,)),
+                Matrix(turned, (mine,)),
+                _Row(pivots, row_lead),
+                _Row(order, row_lead),
+            )
+            work.take(Matrix(source, lead))
+            work.factor()
+            target = Matrix(packed, lead)
+            with loop(0, rows) as row:
+                copy_row(lanes, (work.work, row), (target, row), columns)
+
+        each_matrix(type_, 2, one)
+
+    buffers = [*map(Result, results), Result(copies), Result(panels)]
+    return Kernel("lu", tuple(buffers), emit, (machine,), (count,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One row of integers of an array."""
+
+    array: Array
+    lead: tuple[Number | int, ...]
+
+    def __getitem__(self, place: Number) -> Number:
+        return self.array[(*self.lead, place)]
+
+    def __setitem__(self, place: Number, number: Number) -> None:
+        self.array[(*self.lead, place)] = number
+
+
+@dataclass(frozen=True, slots=True)
+class _Factors:
+    """The factorization of one matrix in `work`; `turned` holds the columns of a panel as rows."""
+
+    lanes: Lanes
+    rows: int
+    columns: int
+    panel: int
+    padded: int
+    work: Matrix
+    turned: Matrix
+    pivots: _Row
+    order: _Row
+
+    @property
+    def width(self) -> int:
+        """How many columns of the copy are used, whole panels."""
+        return -(-self.columns // self.panel) * self.panel
+
+    def take(self, matrix: Matrix) -> None:
+        """Copy the matrix, padded by zeros, and start from the rows in order."""
+        lanes, end = self.lanes, self.lanes.padded(self.width)
+        integer = mlir.ir.IntegerType.get_signless(32)
+        with loop(0, self.rows) as row:
+            copy_row(lanes, (matrix, row), (self.work, row), self.columns)
+            fill_row(lanes, self.work, row, self.columns, end)
+            self.order[row] = row.as_integer(integer)
+        with loop(self.rows, self.padded) as row:
+            fill_row(lanes, self.work, row, 0, end)
+        with loop(0, self.panel) as row:
+            fill_row(lanes, self.turned, row, self.padded, self.padded + lanes.width)
+
+    def factor(self) -> None:
+        """Factor one panel after the other."""
+        panel = self.panel
+        with loop(0, self.columns, panel) as first:
+            end = (first + panel).least(index(self.columns))
+            self._turn(first, is_back=False)
+            with loop(first, end) as column:
+                self._eliminate(first, column, end)
+            self._turn(first, is_back=True)
+            right = first + panel
+            columns = right, index(self.lanes.padded(self.width))
+            self._solve(first, columns)
+            steps = first, right
+            take_products(
+                self.lanes,
+                self.work,
+                (right, index(self.padded)),
+                columns,
+                steps,
+                lambda p, i: self.work[i, p],
+            )
+
+    def _turn(self, first: Number, *, is_back: bool) -> None:
+        """Transpose the panel from `first` on: rows from there on, into `turned` or back."""
+        width = self.lanes.width
+        with loop(first, self.padded, width) as row, loop(0, self.panel, width) as column:
+            if is_back:
+                block = [self.turned.vector(width, column + r, row) for r in range(width)]
+                for r, vector in enumerate(transposed(block)):
+                    self.work[row + r, first + column] = vector
+            else:
+                block = [self.work.vector(width, row + r, first + column) for r in range(width)]
+                for r, vector in enumerate(transposed(block)):
+                    self.turned[column + r, row] = vector
+
+    def _eliminate(self, first: Number, column: Number, end: Number) -> None:
+        """Exchange rows for the pivot of a column, divide by it, and take products off later columns."""
+        mine = column - first
+        chosen = self._pivot(mine, column)
+        self.pivots[column] = chosen.as_integer(mlir.ir.IntegerType.get_signless(32))
+        with when(chosen.differs(column)):
+            self._exchange(column, chosen)
+        lanes = self.lanes
+        pivot = self.turned[mine, column]
+        divisor = lanes.filled(choose(pivot.equals(0.0), lanes.number(1.0), pivot))
+        with loop(column + 1, self.rows, lanes.width) as row:
+            self.turned[mine, row] = self.turned.vector(lanes.width, mine, row) / divisor
+        with loop(mine + 1, end - first) as later:
+            factor = self.turned[later, column]
+            with loop(column + 1, self.rows, lanes.width) as row:
+                vector = self.turned.vector(lanes.width, later, row)
+                below = self.turned.vector(lanes.width, mine, row)
+                self.turned[later, row] = lanes.sub_product(factor, below, vector)
+
+    def _pivot(self, mine: Number, column: Number) -> Number:
+        """Where the largest magnitude from the diagonal on is, by the order of the bits of floats."""
+        lanes, integer = self.lanes, self.lanes.integer
+        vector = mlir.ir.VectorType.get([lanes.width], integer)
+        bits = 8 * lanes.dtype.itemsize
+        infinity = 0x7F800000 if bits == 32 else 0x7FF << 52
+        steps = mlir.ir.DenseElementsAttr.get(
+            [mlir.ir.IntegerAttr.get(integer, n) for n in range(lanes.width)], vector
+        )
+        lane = Number(mlir.arith.constant(vector, steps))
+        least, rows = constant(integer, -1), constant(integer, self.rows)
+
+        def search(row: Number, best: Number, place: Number) -> list[Number]:
+            raw = Number(mlir.arith.bitcast(vector, self.turned.vector(lanes.width, mine, row).value))
+            size = (raw & ((1 << (bits - 1)) - 1)).least(infinity + 1)
+            here = lane + row.as_integer(integer)
+            size = choose(here < rows, size, least)
+            is_larger = size > best
+            return [choose(is_larger, size, best), choose(is_larger, here, place)]
+
+        start = [broadcast(least, vector), broadcast(constant(integer, 0), vector)]
+        sizes, places = carried(column, self.rows, start, search, lanes.width)
+        best, place = element_of(sizes, 0), element_of(places, 0)
+        for n in range(1, lanes.width):
+            size, here = element_of(sizes, n), element_of(places, n)
+            is_better = (size > best) | (size.equals(best) & (here < place))
+            best, place = choose(is_better, size, best), choose(is_better, here, place)
+        return place.as_index()
+
+    def _exchange(self, row: Number, other: Number) -> None:
+        """Exchange two rows, in the copy, in the panel and in the permutation."""
+        lanes = self.lanes
+        with loop(0, self.lanes.padded(self.width), lanes.width) as column:
+            vector = self.work.vector(lanes.width, row, column)
+            self.work[row, column] = self.work.vector(lanes.width, other, column)
+            self.work[other, column] = vector
+        with loop(0, self.panel) as column:
+            scalar = self.turned[column, row]
+            self.turned[column, row] = self.turned[column, other]
+            self.turned[column, other] = scalar
+        place = self.order[row]
+        self.order[row] = self.order[other]
+        self.order[other] = place
+
+    def _solve(self, first: Number, columns: tuple[Number, Number]) -> None:
+        """Solve for the rows right of a whole panel, whose lower triangle has ones on the diagonal."""
+        lanes = self.lanes
+        with loop(*columns, lanes.panel) as column, loop(first, first + self.panel, ROWS) as row:
+            tile = Tile(lanes, self.work, row, column)
+            known = tile.less_products(
+                (first, row), lambda p, r: self.work[row + r, p], self.work, tile.load()
+            )
+            for r in range(ROWS):
+                for q in range(r):
+                    factor = self.work[row + r, row + q]
+                    known[r] = [
+                        lanes.sub_product(factor, other, mine)
+                        for other, mine in zip(known[q], known[r], strict=True)
+                    ]
+            tile.store(known)

@@ -1,0 +1,182 @@
+"""Triangular systems by one kernel: a workgroup solves every so many panels of right-hand sides.
+
+Input: triangles `[..., n, n]` and right-hand sides `[..., n, m]`. Output: the solutions.
+Idea: a panel of columns lies in scratch, where it stays in the cache; substitution takes four rows at a time:
+all rows that are known are taken off in register tiles, then the four off each other. Only the named triangle
+is used. Quotients are divisions, so that a zero on the diagonal yields what it yields elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .....dialects.types import TensorType
+from ....ir.aliases import Type, Value
+from ..builder import Array, Number, Place, index, loop, when
+from ..executable import Kernel, Result
+from .matrices import each_matrix, scratch, workgroups
+from .tiles import Rows, Tile
+from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Which system is solved: which triangle is used, as it is or transposed; are ones on the diagonal."""
+
+    is_lower: bool
+    is_unit: bool
+    is_transposed: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the routine."""
+        words = (
+            "lower" if self.is_lower else "upper",
+            "unit" * self.is_unit,
+            "transposed" * self.is_transposed,
+        )
+        return "_".join(("solve", *filter(None, words)))
+
+    @property
+    def is_forward(self) -> bool:
+        """Whether rows are known from the first on."""
+        return self.is_lower != self.is_transposed
+
+
+FORMS = [Form(bool(lower), bool(unit), bool(back)) for lower in (1, 0) for unit in (0, 1) for back in (0, 1)]
+
+
+def triangular_solve(form: Form) -> Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]:
+    """The kernel of a routine: triangles and right-hand sides to solutions."""
+
+    def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+        right = types[1]
+        size, columns = (int(n or 0) for n in right.static_shape[-2:])
+        lanes = Lanes.of(machine, right.dtype, columns)
+        panels = -(-columns // lanes.panel)
+        count = workgroups(right, 2, panels)
+
+        def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+            factors, given, solved, copies = map(Array, (*operands, *written))
+
+            def one(number: Number, mine: Number) -> None:
+                batch = index(number) // panels
+                work = Matrix(copies, (mine,))
+                part = _Part(lanes, columns, (index(number) % panels) * lanes.panel)
+                source, target = (Matrix(x, lead_of(x, batch, 2)) for x in (given, solved))
+                part.copy(size, source, work, is_taken=True)
+                system = _System(form, lanes, size, Matrix(factors, lead_of(factors, batch, 2)), work)
+                system.solve()
+                part.copy(size, target, work, is_taken=False)
+
+            each_matrix(right, 2, one, panels)
+
+        copies = scratch(count, size, lanes.panel, lanes)
+        return Kernel(form.name, (Result(results[0]), Result(copies)), emit, (machine,), (count,))
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The columns from `first` on of right-hand sides: as many as a panel has, or those that are left."""
+
+    lanes: Lanes
+    columns: int
+    first: Number
+
+    def copy(self, size: int, matrix: Matrix, work: Matrix, *, is_taken: bool) -> None:
+        """Copy the part into scratch, or back."""
+        panel, rest = self.lanes.panel, self.columns % self.lanes.panel
+        if not rest:
+            self._rows(size, matrix, work, panel, is_taken)
+        elif self.columns < panel:
+            self._rows(size, matrix, work, rest, is_taken)
+        else:
+            is_whole = self.first + panel <= self.columns
+            with when(is_whole):
+                self._rows(size, matrix, work, panel, is_taken)
+            with when(is_whole ^ 1):
+                self._rows(size, matrix, work, rest, is_taken)
+
+    def _rows(self, size: int, matrix: Matrix, work: Matrix, count: int, is_taken: bool) -> None:
+        part = _Shifted(matrix.array, matrix.lead, self.first)
+        with loop(0, size) as row:
+            if is_taken:
+                copy_row(self.lanes, (part, row), (work, row), count)
+                for column in range(count, self.lanes.panel):
+                    work[row, column] = self.lanes.number(0.0)
+            else:
+                copy_row(self.lanes, (work, row), (part, row), count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shifted(Matrix):
+    """A matrix from a column on."""
+
+    first: Place = 0
+
+    def __getitem__(self, place: tuple[Place, Place]) -> Number:
+        return self.array[(*self.lead, place[0], index(self.first) + place[1])]
+
+    def __setitem__(self, place: tuple[Place, Place], number: Number) -> None:
+        self.array[(*self.lead, place[0], index(self.first) + place[1])] = number
+
+    def vector(self, width: int, row: Place, column: Place) -> Number:
+        """Elements of a row."""
+        return self.array.vector(width, *self.lead, row, index(self.first) + column)
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """One triangle, and a panel of right-hand sides in `work`, which become the solutions."""
+
+    form: Form
+    lanes: Lanes
+    size: int
+    triangle: Matrix
+    work: Matrix
+
+    def solve(self) -> None:
+        """Substitute: whole groups of rows, and the rows that are left at the end where all else is known."""
+        rest = self.size % ROWS
+        whole = self.size - rest
+        if self.form.is_forward:
+            with loop(0, whole, ROWS) as row:
+                self._group(row, ROWS)
+            if rest:
+                self._group(index(whole), rest)
+            return
+        if rest:
+            self._group(index(whole), rest)
+        with loop(0, whole, ROWS) as done:
+            self._group(index(whole - ROWS) - done, ROWS)
+
+    def _group(self, row: Number, count: int) -> None:
+        tile = Tile(self.lanes, self.work, row, 0, count)
+        known = (index(0), row) if self.form.is_forward else (row + count, index(self.size))
+        rows = tile.less_products(known, lambda p, r: self._factor(row + r, p), self.work, tile.load())
+        tile.store(self._among(row, rows))
+
+    def _among(self, row: Number, rows: Rows) -> Rows:
+        """Take the rows of a group off each other, in the order in which they become known."""
+        order = list(range(len(rows)))
+        if not self.form.is_forward:
+            order.reverse()
+        solved = list(rows)
+        for place, r in enumerate(order):
+            for q in order[:place]:
+                factor = self._factor(row + r, row + q)
+                solved[r] = [
+                    self.lanes.sub_product(factor, other, mine)
+                    for other, mine in zip(solved[q], solved[r], strict=True)
+                ]
+            if not self.form.is_unit:
+                pivot = self.lanes.filled(self._factor(row + r, row + r))
+                solved[r] = [vector / pivot for vector in solved[r]]
+        return solved
+
+    def _factor(self, row: Place, column: Place) -> Number:
+        """An element of the triangle as the system has it."""
+        return self.triangle[column, row] if self.form.is_transposed else self.triangle[row, column]

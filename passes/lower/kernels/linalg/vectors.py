@@ -1,0 +1,209 @@
+"""What kernels of linear algebra say beside the language of `builder.py`: vectors of a target's width.
+
+Input: a `Machine` (what the target's registers hold) and a dtype. Output: `Lanes`, which knows how many
+elements a vector has and emits products, roots, transposed blocks and copies of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .....dialects import mlir
+from .....runtime.targets import Target
+from ....ir.aliases import Type
+from ..builder import Array, Number, Place, broadcast, choose, constant, index, loop
+
+ROWS = 4  # of a register tile
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The registers of a target: their bits, and whether a product and a sum are one instruction."""
+
+    vector_bits: int
+    is_fused: bool
+
+    @classmethod
+    def of(cls, target: Target) -> Machine:
+        """The machine of a CPU target."""
+        is_fused = target.architecture != "x86_64" or "fma" in target.required_features
+        return cls(min(max(target.vector_bits, 128), 512), is_fused)
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Vectors of `width` elements of one float type; `panel` is how many columns a register tile has."""
+
+    dtype: np.dtype
+    width: int
+    panel: int
+    is_fused: bool
+
+    @classmethod
+    def of(cls, machine: Machine, dtype: np.dtype, columns: int) -> Lanes:
+        """Vectors for matrices of so many columns: narrow ones for few columns."""
+        full = machine.vector_bits // 8 // dtype.itemsize
+        width = min(full, max(16 // dtype.itemsize, 1 << (columns - 1).bit_length()))
+        return cls(dtype, width, width if columns <= width else 2 * width, machine.is_fused)
+
+    @property
+    def element(self) -> Type:
+        """The type of an element."""
+        return mlir.ir.F32Type.get() if self.dtype.itemsize == 4 else mlir.ir.F64Type.get()
+
+    @property
+    def integer(self) -> Type:
+        """The integer type of an element's bits."""
+        return mlir.ir.IntegerType.get_signless(8 * self.dtype.itemsize)
+
+    @property
+    def vector(self) -> Type:
+        """The type of a vector."""
+        return mlir.ir.VectorType.get([self.width], self.element)
+
+    def number(self, value: float) -> Number:
+        """A scalar."""
+        return constant(self.element, value)
+
+    def filled(self, value: float | Number) -> Number:
+        """A vector of equal elements."""
+        return broadcast(value if isinstance(value, Number) else self.number(value), self.vector)
+
+    def add_product(self, x: Number, y: Number, z: Number) -> Number:
+        """``x * y + z``."""
+        if self.is_fused:
+            return Number(mlir.math.fma(z.lift(x).value, z.lift(y).value, z.value))
+        return z + z.lift(x) * z.lift(y)
+
+    def sub_product(self, x: Number, y: Number, z: Number) -> Number:
+        """``z - x * y``; `x` is negated, so it is the one that is a scalar."""
+        if self.is_fused:
+            return self.add_product(-x, y, z)
+        return z - z.lift(x) * z.lift(y)
+
+    def padded(self, count: int) -> int:
+        """A size rounded up to whole panels."""
+        return -(-count // self.panel) * self.panel
+
+    def stride(self, columns: int) -> int:
+        """The length of a row of scratch with so many columns: rows must not all meet one set of a cache."""
+        padded = self.padded(columns)
+        return padded + self.panel if padded * self.dtype.itemsize % 1024 == 0 else padded
+
+
+def root(x: Number) -> Number:
+    """The square root."""
+    return Number(mlir.math.sqrt(x.value))
+
+
+def magnitude(x: Number) -> Number:
+    """The absolute value."""
+    return Number(mlir.math.absf(x.value))
+
+
+def element_of(x: Number, lane: int) -> Number:
+    """One element of a vector."""
+    return Number(mlir.vector.extract(x.value, [], [lane]))
+
+
+def total(x: Number) -> Number:
+    """The sum of the elements of a vector, by halves."""
+    width: int = mlir.ir.VectorType(x.type).shape[0]
+    parts = [element_of(x, lane) for lane in range(width)]
+    while len(parts) > 1:
+        half = len(parts) // 2
+        parts = [parts[i] + parts[i + half] for i in range(half)]
+    return parts[0]
+
+
+def transposed(rows: Sequence[Number]) -> list[Number]:
+    """A square block of as many vectors as they have elements, rows and columns exchanged."""
+    block, width, distance = list(rows), len(rows), len(rows) // 2
+    while distance:
+        low = [n if not n & distance else width + n - distance for n in range(width)]
+        high = [n + distance if not n & distance else width + n for n in range(width)]
+        for i in range(width):
+            if not i & distance:
+                above, below = block[i].value, block[i + distance].value
+                block[i] = Number(mlir.vector.shuffle(above, below, low))
+                block[i + distance] = Number(mlir.vector.shuffle(above, below, high))
+        distance //= 2
+    return block
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """One matrix of an array: its elements are at `(*lead, row, column)`."""
+
+    array: Array
+    lead: tuple[Place, ...] = ()
+
+    def __getitem__(self, place: tuple[Place, Place]) -> Number:
+        return self.array[(*self.lead, *place)]
+
+    def __setitem__(self, place: tuple[Place, Place], number: Number) -> None:
+        self.array[(*self.lead, *place)] = number
+
+    def vector(self, width: int, row: Place, column: Place) -> Number:
+        """Elements of a row."""
+        return self.array.vector(width, *self.lead, row, column)
+
+
+def lead_of(array: Array, number: Place, kept: int) -> tuple[Place, ...]:
+    """The leading places of the matrix (or row) of a number, whose own axes are the last `kept` ones."""
+    sizes = [int(n) for n in array.type.shape[: len(array.type.shape) - kept]]
+    places: list[Place] = []
+    rest = index(number)
+    for size in reversed(sizes[1:]):
+        places.append(rest % size)
+        rest = rest // size
+    return (*([rest] if sizes else []), *reversed(places))
+
+
+def pieces(count: int, width: int) -> list[tuple[int, int]]:
+    """The places and widths of vectors, powers of two, that cover fewer than `width` elements."""
+    done, covered = 0, []
+    while done < count:
+        while width > count - done:
+            width //= 2
+        covered.append((done, width))
+        done += width
+    return covered
+
+
+def load(matrix: Matrix, width: int, row: Place, column: Place) -> Number:
+    """A vector, or a scalar of width 1."""
+    return matrix.vector(width, row, column) if width > 1 else matrix[row, column]
+
+
+def copy_row(
+    lanes: Lanes, source: tuple[Matrix, Place], target: tuple[Matrix, Place], count: int, first: Place = 0
+) -> None:
+    """Copy the elements of a row from `first`, a multiple of the width, up to `count`."""
+    (read, here), (written, there) = source, target
+    whole = count // lanes.width * lanes.width
+    with loop(first, whole, lanes.width) as column:
+        written[there, column] = read.vector(lanes.width, here, column)
+    for offset, width in pieces(count - whole, lanes.width):
+        written[there, whole + offset] = load(read, width, here, whole + offset)
+
+
+def fill_row(lanes: Lanes, matrix: Matrix, row: Place, first: int, end: int, value: float = 0.0) -> None:
+    """Set the elements of a row from `first` to `end`."""
+    whole = -(-first // lanes.width) * lanes.width
+    scalar = lanes.number(value)
+    for column in range(first, min(whole, end)):
+        matrix[row, column] = scalar
+    vector = lanes.filled(value)
+    with loop(whole, end // lanes.width * lanes.width, lanes.width) as place:
+        matrix[row, place] = vector
+    for column in range(max(end // lanes.width * lanes.width, min(whole, end)), end):
+        matrix[row, column] = scalar
+
+
+def chosen(condition: Number, yes: Number, no: Number) -> Number:
+    """`yes` or `no`, numbers or vectors, by one condition."""
+    return choose(condition, yes, no)

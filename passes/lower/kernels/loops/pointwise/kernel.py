@@ -1,0 +1,301 @@
+"""The kernel of a loop that computes each element for itself, put in the loop's place.
+
+Input: a loop and its kernel of one element (`single.py`). Output: a dispatch of several workgroups, each of
+which takes vectors of elements in order and runs the whole loop on each, in registers. Arrays go in and out
+as rows of their elements, complex ones as rows of their parts. The last vector overlaps the one before it
+where the elements are no multiple of the lanes: it computes the same again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ......dialects import mlir
+from ......dialects.builder.emitter import Reader
+from ......runtime.targets import Target
+from .....ir.aliases import Operation, Type, Value
+from .....ir.marks import LOOP
+from ....tuning.texts import has_many_registers
+from ...builder import Array, Number, when
+from ...builder import loop as loop_over
+from ...executable import Kernel, Kernels, Result, stored_element, workgroup_id
+from ..build import entry, lower_to_tensors, simplify_tensors
+from ..embed import emit_copy
+from ..walk import operations_inside
+from .errors import NotPointwise
+from .single import Kind, Single, single_element
+from .widen import HIDDEN, Memory, Wide, widen
+
+NAME: Final = "loop_of_elements"
+VECTORS: Final = "vectors"
+REGISTERS: Final = 2  # of each value of a short body: one waits for the other's results
+LONG: Final = 60  # scalar ops from which on a vector is one register
+MOST_OPS: Final = 3000  # scalar ops of a kernel: more take long to compile
+LEAST_WORK: Final = 50_000.0  # nanoseconds of a workgroup
+MOST_WORKGROUPS: Final = 64
+UNKNOWN_STEPS: Final = 32  # the steps that a loop of unknown length is taken to have
+OPERATION: Final = 0.5  # nanoseconds of one op on a vector register
+
+
+@dataclass(frozen=True)
+class Code:
+    """The code of a kernel: a function of the memrefs of operands and results."""
+
+    single: Single
+    function: Operation
+    workgroups: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The scalar code of one element, how many elements are done at once, and by how many workgroups."""
+
+    single: Single
+    scalar: Operation
+    lanes: int
+    workgroups: int
+
+
+def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader, target: Target) -> Code:
+    """The code of a loop; `NotPointwise` or another `KernelError` where it has none."""
+    single = single_element(loop, by_symbol, reader)
+    with single.module.context, mlir.ir.Location.unknown():
+        lower_to_tensors(single.module, target)
+        hide_conditions(single.module)
+        simplify_tensors(single.module)
+    count = sum(1 for _ in operations_inside(single.module))
+    if count > MOST_OPS:
+        raise NotPointwise(f"its body has {count} scalar ops, more than {MOST_OPS}")
+    lanes = _lanes(single, count, target)
+    vectors = -(-single.count // lanes)
+    work = vectors * (single.steps or UNKNOWN_STEPS) * count * OPERATION
+    workgroups = max(1, min(MOST_WORKGROUPS, vectors, int(work / LEAST_WORK)))
+    plan = Plan(single, entry(single.module), lanes, workgroups)
+    with single.module.context, mlir.ir.Location.unknown():
+        function = _vector_function(plan, loop)
+    return Code(single, function, workgroups)
+
+
+def hide_conditions(module: mlir.ir.Module) -> None:
+    """Let nobody conclude from the condition of a while what holds in its body: not all lanes go on."""
+    for operation in list(operations_inside(module)):
+        if operation.name == "scf.condition":
+            condition = operation.operands[0]
+            with mlir.ir.InsertionPoint(operation):
+                operation.operands[0] = mlir.ir.Operation.create(
+                    HIDDEN, results=[condition.type], operands=[condition]
+                ).results[0]
+
+
+def _lanes(single: Single, count: int, target: Target) -> int:
+    """The elements of a vector: some registers of the widest type in the code, at most all elements."""
+    widest = 32
+    for operation in operations_inside(single.module):
+        for value in operation.results:
+            widest = max(widest, _bits(value.type))
+    registers = REGISTERS if count < LONG or (has_many_registers(target) and count < 2 * LONG) else 1
+    lanes = max(target.vector_bits // widest * registers, 2)
+    while lanes > single.count:
+        lanes //= 2
+    return lanes
+
+
+def _bits(type_: Type) -> int:
+    if isinstance(type_, mlir.ir.ComplexType):
+        return _bits(type_.element_type)
+    if isinstance(type_, mlir.ir.IntegerType):
+        return int(type_.width)
+    return 64 if isinstance(type_, mlir.ir.F64Type) else 32
+
+
+# -- the dispatch ------------------------------------------------------------------------------------
+
+
+def replace_with_elements(kernels: Kernels, loop: Operation, code: Code) -> None:
+    """Call the kernel of `loop` in its place."""
+    single = code.single
+    types = [loop.results[k].type for k in single.results]
+    with mlir.ir.InsertionPoint(loop), loop.location:
+        results = tuple(
+            Result(_stored(type_, kind)) for type_, kind in zip(types, single.result_kinds, strict=True)
+        )
+
+        def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+            emit_copy(code.function, [*operands, *written])
+
+        key = str(code.function)
+        kernel = Kernel(NAME, results, emit, key=key, workgroups=(code.workgroups,))
+        operands = [
+            _reinterpreted(value, _stored(value.type, kind))
+            for value, kind in zip(single.operands, single.operand_kinds, strict=True)
+        ]
+        values = kernels.call(kernel, operands)
+        values[0].owner.attributes[LOOP] = loop.attributes[LOOP]
+        for position, value, type_ in zip(single.results, values, types, strict=True):
+            loop.results[position].replace_all_uses_with(_reinterpreted(value, type_))
+    loop.erase()
+
+
+def _stored(type_: Type, kind: Kind) -> Type:
+    """The type of an array as the kernel has it: elements or rows of elements, complex ones by parts."""
+    tensor = mlir.ir.RankedTensorType(type_)
+    if kind in (Kind.NUMBER, Kind.NUMBERS):
+        return type_
+    shape, element = list(tensor.shape), tensor.element_type
+    rows = shape[:1] if kind is Kind.ROWS else []
+    size = 1
+    for n in shape[len(rows) :]:
+        size *= n
+    if isinstance(element, mlir.ir.ComplexType):
+        size, element = 2 * size, element.element_type
+    return mlir.ir.RankedTensorType.get([*rows, size], element)
+
+
+def _reinterpreted(value: Value, type_: Type) -> Value:
+    """An array with the same elements in memory."""
+    if value.type == type_:
+        return value
+    element = mlir.ir.RankedTensorType(type_).element_type
+    is_same = mlir.ir.RankedTensorType(value.type).element_type == element
+    return mlir.ir.Operation.create(
+        "flow.tensor.reshape" if is_same else "flow.tensor.bitcast",
+        results=[type_],
+        operands=[value],
+        attributes={"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([1, 0, 0])},
+    ).results[0]
+
+
+# -- the code ----------------------------------------------------------------------------------------
+
+
+def _vector_function(plan: Plan, loop: Operation) -> Operation:
+    """The function of the kernel, in the module of one element: what has no form on vectors fails here."""
+    single = plan.single
+    given = zip(single.operands, single.operand_kinds, strict=True)
+    written = zip(single.results, single.result_kinds, strict=True)
+    types = [_memref(_stored(value.type, kind)) for value, kind in given]
+    types += [_memref(_stored(loop.results[k].type, kind)) for k, kind in written]
+    with mlir.ir.InsertionPoint(single.module.body):
+        function = mlir.func.FuncOp(VECTORS, mlir.ir.FunctionType.get(types, []))
+    with mlir.ir.InsertionPoint(function.add_entry_block()):
+        arguments = list(function.arguments)
+        _emit(plan, arguments[: len(single.operands)], arguments[len(single.operands) :])
+        mlir.func.ReturnOp([])
+    function.operation.verify()
+    return function.operation
+
+
+def _memref(type_: Type) -> Type:
+    tensor = mlir.ir.RankedTensorType(type_)
+    return mlir.ir.MemRefType.get(tensor.shape, stored_element(tensor.element_type))
+
+
+def _emit(code: Plan, operands: Sequence[Value], written: Sequence[Value]) -> None:
+    single, lanes = code.single, code.lanes
+    vectors = -(-single.count // lanes)
+    sources = [Array(memref) for memref in operands]
+    targets = [Array(memref) for memref in written]
+    with loop_over(Number(workgroup_id()), vectors, code.workgroups) as number:
+        first = (number * lanes).least(single.count - lanes)
+        lane = Lanes(code, sources, targets, first)
+        varying = (k for k, kind in enumerate(single.operand_kinds) if kind in _OF_ELEMENTS)
+        values = widen(code.scalar, lanes, Memory(lane.load, lane.store), frozenset(varying))
+        for target, kind, value in zip(targets, single.result_kinds, values, strict=True):
+            if value is None:
+                continue  # stored row by row
+            if kind is Kind.ELEMENT:
+                lane.write(target, value, [])
+            else:
+                with when(number.equals(0)):
+                    _write_number(target, value)
+
+
+_OF_ELEMENTS: Final = frozenset({Kind.ELEMENT, Kind.ROWS})
+
+
+class Lanes:
+    """The elements from `first` on, of the arrays of a kernel."""
+
+    def __init__(self, code: Plan, sources: Sequence[Array], targets: Sequence[Array], first: Number) -> None:
+        self._lanes = code.lanes
+        self._first = first
+        self._targets = targets
+        arguments = code.scalar.regions[0].blocks[0].arguments
+        kinds = code.single.operand_kinds
+        types = [a.type.element_type for a in arguments]
+        self._sources = dict(zip(arguments, zip(sources, kinds, types, strict=True), strict=True))
+        self._loaded = {
+            argument: self._load(argument, [])
+            for argument, kind in zip(arguments, kinds, strict=True)
+            if kind in (Kind.ELEMENT, Kind.NUMBER)
+        }
+
+    def load(self, argument: Value, indices: Sequence[Value]) -> Wide | None:
+        """The parts of an element of an argument: of lanes, or a number."""
+        if argument in self._loaded:
+            return self._loaded[argument]
+        return self._load(argument, indices) if argument in self._sources else None
+
+    def _load(self, argument: Value, indices: Sequence[Value]) -> Wide:
+        source, kind, type_ = self._sources[argument]
+        at = [Number(v) for v in indices]
+        if kind not in _OF_ELEMENTS:
+            return _parts(Number(mlir.memref.load(source.memref, list(indices))), type_)
+        if not isinstance(type_, mlir.ir.ComplexType):
+            return _parts(source.vector(self._lanes, *at, self._first), type_)
+        both = source.vector(2 * self._lanes, *at, self._first * 2).value
+        half = mlir.ir.VectorType.get([self._lanes], type_.element_type)
+        return tuple(
+            mlir.ir.Operation.create("vector.deinterleave", results=[half, half], operands=[both]).results
+        )
+
+    def store(self, result: int, value: Wide, indices: Sequence[Value]) -> None:
+        """Write a row of the stack of a result."""
+        self.write(self._targets[result], value, [Number(v) for v in indices])
+
+    def write(self, target: Array, value: Wide, at: Sequence[Number]) -> None:
+        """Write vectors to the elements of an array, or of a row of it."""
+        parts = [
+            part
+            if isinstance(part.type, mlir.ir.VectorType)
+            else mlir.vector.broadcast(mlir.ir.VectorType.get([self._lanes], part.type), part)
+            for part in value
+        ]
+        if len(parts) == 1:
+            target[(*at, self._first)] = Number(_as_stored(parts[0], target.element))
+            return
+        pair = mlir.ir.VectorType.get([2 * self._lanes], target.element)
+        both = mlir.ir.Operation.create("vector.interleave", results=[pair], operands=parts).results[0]
+        target[(*at, self._first * 2)] = Number(both)
+
+
+def _parts(loaded: Number, type_: Type) -> Wide:
+    """What is loaded as values of the code: bools of bytes, complex numbers by parts."""
+    if isinstance(type_, mlir.ir.ComplexType):
+        return mlir.complex.ReOp(loaded.value).result, mlir.complex.ImOp(loaded.value).result
+    if isinstance(type_, mlir.ir.IntegerType) and type_.width == 1:
+        return (loaded.differs(0).value,)
+    return (loaded.value,)
+
+
+def _as_stored(value: Value, element: Type) -> Value:
+    """A value as it is in memory: bools as bytes."""
+    type_ = value.type
+    is_vector = isinstance(type_, mlir.ir.VectorType)
+    kind = mlir.ir.VectorType(type_).element_type if is_vector else type_
+    if kind == element:
+        return value
+    return mlir.arith.extui(
+        mlir.ir.VectorType.get(mlir.ir.VectorType(type_).shape, element) if is_vector else element, value
+    )
+
+
+def _write_number(target: Array, value: Wide) -> None:
+    if len(value) == 2:
+        kind = mlir.ir.ComplexType.get(value[0].type)
+        number = mlir.complex.CreateOp(kind, *value).result
+    else:
+        number = _as_stored(value[0], target.element)
+    mlir.memref.store(number, target.memref, [])

@@ -1,0 +1,345 @@
+"""A loop over arrays as the loop of one element, where each element is computed from itself.
+
+Input: an `adze.scan` or `adze.while` of a function of a module. Output: a new module with `@kernel`, in
+which each array of the loop's shape is a 0-d array, and arrays that are scanned over are vectors; or
+`NotPointwise`. Idea: elementwise ops have no shape of their own, so the functions of the loop are emitted
+again on 0-d arrays; what else there may be of arrays is listed here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ......dialects import mlir
+from ......dialects.builder.core import Application
+from ......dialects.builder.emitter import Emitter, Reader
+from ......dialects.ops.constants import Constant
+from ......dialects.ops.control.cond import Cond
+from ......dialects.ops.control.scan import Scan
+from ......dialects.ops.control.while_loop import While
+from ......dialects.ops.custom_rules.checkpoints import CheckpointName, OptimizationBarrier, StopGradient
+from ......dialects.ops.elementwise.family import Elementwise
+from ......dialects.ops.shape.rearrange import BroadcastInDim
+from ......dialects.registration import registered_dialect
+from ......dialects.types import TensorType
+from .....ir.aliases import Operation, Value
+from .....ir.functions import body, split_body
+from ..outline import KERNEL
+from .errors import NotPointwise
+from .masks import asked_of_elements
+
+FEWEST: Final = 16  # elements: fewer are left to loops over arrays
+_SAME: Final = (StopGradient, CheckpointName, OptimizationBarrier)
+
+
+class Kind(enum.Enum):
+    """What the kernel of one element has of an operand or a result."""
+
+    ELEMENT = "one element of an array"
+    NUMBER = "a number that all elements share"
+    ROWS = "one element of each row"
+    NUMBERS = "a number for each step"
+
+
+@dataclass(frozen=True)
+class Single:
+    """The module of one element; `@kernel` takes `operands` and returns the loop's results at `results`."""
+
+    module: mlir.ir.Module
+    shape: tuple[int, ...]
+    operands: tuple[Value, ...]
+    operand_kinds: tuple[Kind, ...]
+    results: tuple[int, ...]
+    result_kinds: tuple[Kind, ...]
+    steps: int | None
+
+    @property
+    def count(self) -> int:
+        """How many elements there are."""
+        return prod(self.shape)
+
+
+def single_element(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader) -> Single:
+    """The kernel of one element of `loop`; `NotPointwise` where elements depend on each other."""
+    application = reader.read(loop)
+    assert application is not None
+    shape = _shape_of(application, reader)
+    registered_dialect()
+    context = reader.codec.context
+    used = tuple(k for k, result in enumerate(loop.results) if next(iter(result.uses), None) is not None)
+    with context, mlir.ir.Location.unknown():
+        module = mlir.ir.Module.create()
+        functions = SingleFunctions(module, by_symbol, reader, shape)
+        return functions.kernel(loop, application, used)
+
+
+def _shape_of(loop: Application, reader: Reader) -> tuple[int, ...]:
+    """The shape of the arrays that a loop carries."""
+    shapes = {tuple(v.type.shape) for v in _carried(loop) if v.type.shape}
+    if len(shapes) != 1:
+        raise NotPointwise("it carries no arrays" if not shapes else "it carries arrays of several shapes")
+    (shape,) = shapes
+    if any(n < 0 for n in shape) or prod(shape) < FEWEST:
+        raise NotPointwise(f"it carries arrays of fewer than {FEWEST} elements, or of unknown sizes")
+    return shape
+
+
+def _carried(loop: Application) -> Sequence[Value]:
+    attributes = loop.attributes
+    if loop.op is While:
+        return loop.operands[attributes["condition_constants"] + attributes["body_constants"] :]
+    first = attributes["constant_count"]
+    return loop.operands[first : first + attributes["carry_count"]]
+
+
+class SingleFunctions:
+    """The functions of a loop for one element, each emitted once."""
+
+    def __init__(
+        self,
+        module: mlir.ir.Module,
+        by_symbol: Mapping[str, Operation],
+        reader: Reader,
+        shape: tuple[int, ...],
+    ) -> None:
+        self._module = module
+        self._by_symbol = by_symbol
+        self._reader = reader
+        self._shape = shape
+        self._emitted: dict[tuple[str, Value | None], str] = {}
+
+    # -- the kernel ----------------------------------------------------------------------------
+
+    def kernel(self, loop: Operation, application: Application, used: tuple[int, ...]) -> Single:
+        """`@kernel`, which takes the operands of the loop and returns the results at `used`."""
+        given, types, kinds = self._operands(application)
+        passed = tuple(dict.fromkeys(v for v in given if isinstance(v, mlir.ir.Value)))
+        by_value = dict(zip(given, zip(types, kinds, strict=True), strict=True))
+        is_of_elements, operation = False, application.op
+        if operation is While:
+            is_of_elements = asked_of_elements(application, self._by_symbol, self._reader) is not None
+        result_kinds = tuple(self._result_kind(application, loop.results[k], k) for k in used)
+        if is_of_elements and Kind.NUMBER in result_kinds:
+            raise NotPointwise("a number that it counts is used after it")
+        b = self._function(KERNEL, [by_value[v][0] for v in passed], is_private=False)
+        values = dict(zip(passed, b.arguments, strict=True))
+        operands = [values[v] if isinstance(v, mlir.ir.Value) else b.emitter.array(v.array) for v in given]
+        results = self._loop(b.emitter, application, operands)
+        b.returns([results[k] for k in used])
+        return Single(
+            self._module,
+            self._shape,
+            passed,
+            tuple(by_value[v][1] for v in passed),
+            used,
+            result_kinds,
+            application.attributes["length"][0] if operation is Scan else None,
+        )
+
+    def _operands(self, loop: Application) -> tuple[list[Value | _Number], list[TensorType], list[Kind]]:
+        given: list[Value | _Number] = []
+        types, kinds = [], []
+        scanned = _scanned(loop)
+        for position, value in enumerate(loop.operands):
+            type_ = self._type(value)
+            if position >= scanned:
+                kind = Kind.NUMBERS if len(type_.shape) == 1 else Kind.ROWS
+                if kind is Kind.ROWS and type_.shape[1:] != self._shape:
+                    raise NotPointwise(f"it scans over rows of {type_}")
+                given.append(value)
+                types.append(type_.with_shape(type_.shape[:1]))
+            else:
+                value, number = self._repeated(value)
+                type_ = self._type(value)
+                kind = Kind.ELEMENT if type_.shape else Kind.NUMBER
+                given.append(value if number is None else _Number(number))
+                types.append(self._single_type(type_))
+            kinds.append(kind)
+        return given, types, kinds
+
+    def _repeated(self, value: Value) -> tuple[Value, np.ndarray | None]:
+        """The number of which an array is repetitions, or the array itself; and the number if it is known."""
+        application = self._defining(value)
+        if application is not None and application.op is BroadcastInDim:
+            (operand,) = application.operands
+            if not operand.type.shape:
+                return self._repeated(operand)
+        return value, None if application is None else _splat(application)
+
+    def _result_kind(self, loop: Application, result: Value, position: int) -> Kind:
+        type_ = self._type(result)
+        if loop.op is Scan and position >= loop.attributes["carry_count"]:
+            if type_.shape[1:] != self._shape:
+                raise NotPointwise(f"it stacks rows of {type_}")
+            return Kind.ROWS
+        return Kind.ELEMENT if type_.shape else Kind.NUMBER
+
+    # -- functions -----------------------------------------------------------------------------
+
+    def _function(self, symbol: str, types: Sequence[TensorType], *, is_private: bool) -> _Function:
+        return _Function(self._module, self._reader, symbol, types, is_private=is_private)
+
+    def function(self, symbol: str, any_of: Value | None = None) -> str:
+        """The function for one element; `any_of`, a value of it, is the element that it is `any` of."""
+        if (symbol, any_of) not in self._emitted:
+            source = self._by_symbol[symbol]
+            types = [self._single_type(self._type(v)) for v in body(source).arguments]
+            name = f"{symbol}_{len(self._emitted)}"
+            b = self._function(name, types, is_private=True)
+            values = dict(zip(body(source).arguments, b.arguments, strict=True))
+            operations, end = split_body(source)
+            for operation in operations:
+                application = self._reader.read(operation.operation, values.__getitem__)
+                if application is None:
+                    raise NotPointwise(f"{operation.operation.name} is in it")
+                if any_of is not None and operation.operation.results[0] == any_of:
+                    results: Sequence[Value] = application.operands
+                else:
+                    results = self._emit(b.emitter, operation.operation, application)
+                values.update(zip(operation.operation.results, results, strict=True))
+            b.returns([values[v] for v in end.operands])
+            self._emitted[symbol, any_of] = name
+        return self._emitted[symbol, any_of]
+
+    def _emit(self, b: Emitter, operation: Operation, application: Application) -> Sequence[Value]:
+        """One op for one element."""
+        op, operands = application.op, application.operands
+        if op in (Scan, While, Cond):
+            return self._inner(b, operation, application)
+        for value in (*operation.operands, *operation.results):
+            self._single_type(self._type(value))
+        if op in _SAME:
+            return operands
+        if op is Constant:
+            number = _splat(application)
+            if number is None:
+                raise NotPointwise("an array of constants is in it")
+            return (b.array(number),)
+        if op is BroadcastInDim:
+            if operation.operands[0].type.shape and _is_moved(application):
+                raise NotPointwise("it exchanges axes")
+            return operands
+        if issubclass(op, Elementwise):
+            return b.apply(op, operands, application.attributes)
+        raise NotPointwise(f"adze.{op.name} uses more than one element")
+
+    def _inner(self, b: Emitter, operation: Operation, application: Application) -> Sequence[Value]:
+        """A loop or branch in the body of the loop."""
+        if application.op is Scan and _scanned(application) < len(application.operands):
+            raise NotPointwise("an inner loop scans over arrays")
+        if application.op is Scan and len(operation.results) > application.attributes["carry_count"]:
+            raise NotPointwise("an inner loop stacks arrays")
+        original = self._reader.read(operation)
+        assert original is not None
+        if application.op is While and asked_of_elements(original, self._by_symbol, self._reader) is not None:
+            for result in operation.results:
+                if not result.type.shape and next(iter(result.uses), None) is not None:
+                    raise NotPointwise("a number that an inner loop counts is used after it")
+        if application.op is not Cond:
+            return self._loop(b, application, application.operands, original)
+        attributes = dict(application.attributes)
+        attributes["branches"] = tuple(self.function(symbol) for symbol in attributes["branches"])
+        attributes["results"] = tuple(self._single_type(t) for t in attributes["results"])
+        return b.apply(Cond, application.operands, attributes)
+
+    def _loop(
+        self,
+        b: Emitter,
+        loop: Application,
+        operands: Sequence[Value],
+        original: Application | None = None,
+    ) -> Sequence[Value]:
+        """A loop for one element, on its operands; `original` has the operands of the arrays' loop."""
+        attributes: dict[str, Any] = dict(loop.attributes)
+        if loop.op is While:
+            asked = asked_of_elements(original or loop, self._by_symbol, self._reader)
+            attributes["condition"] = self.function(attributes["condition"], asked)
+        else:
+            length = attributes["length"]
+            carry = [self._single_type(t) for t in attributes["results"][: attributes["carry_count"]]]
+            rows = attributes["results"][attributes["carry_count"] :]
+            attributes["results"] = (*carry, *(t.with_shape(tuple(length)) for t in rows))
+        attributes["body"] = self.function(attributes["body"])
+        return b.apply(loop.op, operands, attributes)
+
+    # -- types ---------------------------------------------------------------------------------
+
+    def _type(self, value: Value) -> TensorType:
+        type_ = self._reader.codec.read_type(value.type)
+        if not isinstance(type_, TensorType) or not type_.is_static:
+            raise NotPointwise("it has sizes that are known only when it runs")
+        return type_
+
+    def _single_type(self, type_: TensorType) -> TensorType:
+        if type_.shape not in ((), self._shape):
+            raise NotPointwise(f"it uses an array of {type_}")
+        return type_.with_shape(())
+
+    def _defining(self, value: Value) -> Application | None:
+        return None if isinstance(value.owner, mlir.ir.Block) else self._reader.read(value.owner.operation)
+
+
+@dataclass(frozen=True, eq=False)
+class _Number:
+    """A constant operand that is emitted inside of the kernel."""
+
+    array: np.ndarray
+
+
+class _Function:
+    """A function of the module of one element while it is emitted."""
+
+    def __init__(
+        self,
+        module: mlir.ir.Module,
+        reader: Reader,
+        symbol: str,
+        types: Sequence[TensorType],
+        *,
+        is_private: bool,
+    ) -> None:
+        written = [reader.codec.write_type(t) for t in types]
+        with mlir.ir.InsertionPoint(module.body):
+            self._operation = mlir.func.FuncOp(symbol, mlir.ir.FunctionType.get(written, []))
+            if is_private:
+                self._operation.attributes["sym_visibility"] = mlir.ir.StringAttr.get("private")
+            block = self._operation.add_entry_block()
+        self._point = mlir.ir.InsertionPoint(block)
+        self.arguments: list[Value] = list(block.arguments)
+        self.emitter = Emitter(reader.codec, self._point, mlir.ir.Location.unknown())
+
+    def returns(self, values: Sequence[Value]) -> None:
+        """End the function, whose type is known now."""
+        with self._point:
+            mlir.func.ReturnOp(values)
+        type_ = mlir.ir.FunctionType.get([a.type for a in self.arguments], [v.type for v in values])
+        self._operation.attributes["function_type"] = mlir.ir.TypeAttr.get(type_)
+
+
+def _scanned(loop: Application) -> int:
+    """The position of the first operand that a loop scans over."""
+    if loop.op is While:
+        return len(loop.operands)
+    return int(loop.attributes["constant_count"] + loop.attributes["carry_count"])
+
+
+def _splat(application: Application) -> np.ndarray | None:
+    """The element of a constant whose elements are equal, None for other ops."""
+    if application.op is not Constant:
+        return None
+    array = np.asarray(Constant.evaluate(**application.attributes))
+    flat = array.reshape(-1)
+    if not flat.size or flat.tobytes() != flat[:1].tobytes() * flat.size:
+        return None
+    return flat[0].reshape(()) if flat.size else None
+
+
+def _is_moved(application: Application) -> bool:
+    dimensions = tuple(application.attributes["dimensions"])
+    return dimensions != tuple(range(len(dimensions)))

@@ -1,0 +1,327 @@
+"""The kernels that multiply matrices: any sizes, with the right operand packed into panels where that pays.
+
+Input: a left operand `[b, m, k]` or `[b, k, m]`, a right one `[b, k, n]` or, packed, `[b, p, k, t]`: panels
+of `t` columns, the last filled up with zeros. Output: the products `[b, m, n]`.
+Idea: a tile of the result stays in registers, a few rows by a few vectors, while `k` is scanned: a step loads
+the vectors of the right operand and one element of each row of the left one. Rows and columns that are left
+have code of their own, so no size needs to be a multiple of anything (Goto and van de Geijn, Anatomy of
+high-performance matrix multiplication, 2008). Each element is summed in the order of `k`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ....dialects import mlir
+from ...ir.aliases import Type, Value
+from ..tuning.product_tiles import ProductSizes, ProductTiles
+from .builder import Array, Number, Place, branches, broadcast, carried, constant, index, loop, when
+from .executable import Kernel, Kernels, Result, workgroup_id
+
+UNROLLED: Final = 4  # steps along k in an iteration
+STRAIGHT: Final = 16  # so many steps along k need no loop
+
+
+def multiply(
+    kernels: Kernels,
+    left: Value,
+    right: Value,
+    sizes: ProductSizes,
+    tiles: ProductTiles,
+    *,
+    left_along_k: bool,
+) -> Value:
+    """`out[b, m, n] = sum_k left[b, m, k] right[b, k, n]`; not `left_along_k`: the left one is `[b, k, m]`.
+
+    The right operand is packed if `tiles` say so. Both are tensors of f32 or of f64 with static sizes.
+    """
+    element = mlir.ir.RankedTensorType(left.type).element_type
+    out = mlir.ir.RankedTensorType.get([sizes.b, sizes.m, sizes.n], element)
+
+    def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
+        _Product(Array(given[0]), Array(given[1]), Array(written[0]), sizes, tiles, left_along_k).run()
+
+    workgroups = (
+        -(-sizes.m // tiles.block_rows),
+        -(-sizes.n // tiles.block_columns),
+        sizes.b,
+    )
+    kernel = Kernel("product", (Result(out),), emit, key=(sizes, tiles, left_along_k), workgroups=workgroups)
+    (product,) = kernels.call(kernel, [left, right])
+    return product
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """A tile of the result: its batch, first row and first column, and how many rows and columns it has."""
+
+    batch: Place
+    row: Place
+    column: Place
+    rows: int
+    columns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """The code of one workgroup: one batch, a block of rows, and a block of columns."""
+
+    left: Array
+    right: Array
+    out: Array
+    sizes: ProductSizes
+    tiles: ProductTiles
+    left_along_k: bool
+
+    def run(self) -> None:
+        """Every tile of the workgroup, for one block of `k` after the other."""
+        depth, k = self.tiles.depth, self.sizes.k
+        batch = Number(workgroup_id(2))
+        whole = k // depth * depth
+        if whole == depth:
+            self._columns(batch, 0, depth)
+        else:
+            with loop(0, whole, depth) as first:
+                self._columns(batch, first, depth)
+        if k > whole:
+            self._columns(batch, whole, k - whole)
+
+    def _columns(self, batch: Place, first: Place, depth: int) -> None:
+        step, n = self.tiles.columns, self.sizes.n
+        place = Number(workgroup_id(1))
+        for column in _scanned(place.value, self.tiles.block_columns, n // step * step, step):
+            self._rows(batch, column, step, first, depth)
+        if n % step:
+            with when(place.equals(index((n - 1) // self.tiles.block_columns))):
+                self._rows(batch, index(n // step * step), n % step, first, depth)
+
+    def _rows(self, batch: Place, column: Place, columns: int, first: Place, depth: int) -> None:
+        step, m = self.tiles.rows, self.sizes.m
+        place = Number(workgroup_id(0))
+        for row in _scanned(place.value, self.tiles.block_rows, m // step * step, step):
+            self._tile(_Tile(batch, row, column, step, columns), first, depth)
+        if m % step:
+            with when(place.equals(index((m - 1) // self.tiles.block_rows))):
+                self._tile(_Tile(batch, index(m // step * step), column, m % step, columns), first, depth)
+
+    def _tile(self, tile: _Tile, first: Place, depth: int) -> None:
+        """Add `depth` steps along `k` to a tile of the result, or begin it with them."""
+        vector = mlir.ir.VectorType.get([self.tiles.width], self.out.element)
+        zero = broadcast(constant(self.out.element, 0.0), vector)
+        places = [
+            (row, at, min(tile.columns - at, self.tiles.width))
+            for row in range(tile.rows)
+            for at in range(0, tile.columns, self.tiles.width)
+        ]
+
+        def present() -> list[Number]:
+            return [
+                _load(self.out, zero, count, tile.batch, index(tile.row) + row, index(tile.column) + at)
+                for row, at, count in places
+            ]
+
+        if not isinstance(first, int):
+            types: list[Type] = [vector] * len(places)
+            totals = branches(first.equals(0), types, lambda: [zero] * len(places), present)
+        else:
+            totals = present() if first else [zero] * len(places)
+        totals = self._steps(tile, zero, first, depth, totals)
+        for (row, at, count), total in zip(places, totals, strict=True):
+            _store(self.out, total, count, tile.batch, index(tile.row) + row, index(tile.column) + at)
+
+    def _steps(
+        self, tile: _Tile, zero: Number, first: Place, depth: int, totals: Sequence[Number]
+    ) -> list[Number]:
+        whole = 0 if depth <= STRAIGHT else depth // UNROLLED * UNROLLED
+        values = list(totals)
+        if whole:
+
+            def body(at: Number, *sums: Number) -> Sequence[Number]:
+                following = list(sums)
+                for step in range(UNROLLED):
+                    following = self._step(tile, zero, at + step, following)
+                return following
+
+            values = carried(first, index(first) + whole, values, body, UNROLLED)
+        for step in range(whole, depth):
+            values = self._step(tile, zero, index(first) + step, values)
+        return values
+
+    def _step(self, tile: _Tile, zero: Number, at: Number, totals: Sequence[Number]) -> list[Number]:
+        vectors = list(self._right_vectors(tile, zero, at))
+        following: list[Number] = []
+        for row in range(tile.rows):
+            place = index(tile.row) + row
+            x = self.left[tile.batch, place, at] if self.left_along_k else self.left[tile.batch, at, place]
+            spread = broadcast(x, zero.type)
+            for number, vector in enumerate(vectors):
+                following.append(multiply_add(spread, vector, totals[row * len(vectors) + number]))
+        return following
+
+    def _right_vectors(self, tile: _Tile, zero: Number, at: Number) -> Iterator[Number]:
+        width = self.tiles.width
+        for place in range(0, tile.columns, width):
+            if self.tiles.is_packed:
+                panel = index(tile.column) // self.tiles.columns
+                yield self.right.vector(width, tile.batch, panel, at, place)
+            else:
+                count = min(tile.columns - place, width)
+                yield _load(self.right, zero, count, tile.batch, at, index(tile.column) + place)
+
+
+def _scanned(workgroup: Value, block: int, size: int, step: int) -> Iterator[Place]:
+    """The places of a workgroup's block, `step` apart and below `size`: one loop, emitted once."""
+    if size:
+        start = Number(workgroup) * block
+        with loop(start, (start + block).least(size), step) as place:
+            yield place
+
+
+def multiply_add(x: Number, y: Number, total: Number) -> Number:
+    """`total + x * y`, in one instruction where the target has it."""
+    fast = mlir.ir.Attribute.parse("#arith.fastmath<contract>")
+    product = mlir.arith.mulf(x.value, y.value, fastmath=fast)
+    return Number(mlir.arith.addf(total.value, product, fastmath=fast))
+
+
+def _pieces(count: int) -> Iterator[tuple[int, int]]:
+    """The powers of two that `count` consists of, each with its place."""
+    place = 0
+    while place < count:
+        size = 1 << ((count - place).bit_length() - 1)
+        yield place, size
+        place += size
+
+
+def _load(array: Array, zero: Number, count: int, *places: Place) -> Number:
+    """A vector whose first `count` elements are those of the last axis from the place on, the others zero."""
+    width = mlir.ir.VectorType(zero.type).shape[0]
+    if count == width:
+        return array.vector(width, *places)
+    value = zero.value
+    for place, size in _pieces(count):
+        piece = array.vector(size, *places[:-1], index(places[-1]) + place)
+        value = mlir.vector.insert_strided_slice(piece.value, value, [place], [1])
+    return Number(value)
+
+
+def _store(array: Array, vector: Number, count: int, *places: Place) -> None:
+    """Store the first `count` elements of a vector."""
+    if count == mlir.ir.VectorType(vector.type).shape[0]:
+        array[places] = vector
+        return
+    for place, size in _pieces(count):
+        type_ = mlir.ir.VectorType.get([size], vector.element)
+        piece = mlir.vector.extract_strided_slice(type_, vector.value, [place], [size], [1])
+        array[(*places[:-1], index(places[-1]) + place)] = Number(piece)
+
+
+# -- packing ---------------------------------------------------------------------------------------
+
+
+def pack(kernels: Kernels, right: Value, sizes: ProductSizes, tiles: ProductTiles, *, along_k: bool) -> Value:
+    """The right operand `[b, k, n]`, or `[b, n, k]` if `along_k`, as panels `[b, p, k, t]` of columns."""
+    element = mlir.ir.RankedTensorType(right.type).element_type
+    panels = -(-sizes.n // tiles.columns)
+    type_ = mlir.ir.RankedTensorType.get([sizes.b, panels, sizes.k, tiles.columns], element)
+
+    def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
+        _Packing(Array(given[0]), Array(written[0]), sizes, tiles, along_k).run()
+
+    kernel = Kernel(
+        "pack",
+        (Result(type_),),
+        emit,
+        key=(sizes, tiles, along_k),
+        workgroups=(-(-panels // tiles.packed_panels), sizes.b),
+    )
+    (packed,) = kernels.call(kernel, [right])
+    return packed
+
+
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """The code of one workgroup: some panels of one batch."""
+
+    source: Array
+    packed: Array
+    sizes: ProductSizes
+    tiles: ProductTiles
+    along_k: bool
+
+    def run(self) -> None:
+        """Whole panels, and then the last one if it has fewer columns."""
+        n, columns, together = self.sizes.n, self.tiles.columns, self.tiles.packed_panels
+        batch, place = Number(workgroup_id(1)), Number(workgroup_id(0))
+        whole = n // columns
+        copied = self._transposed if self.along_k else self._rows
+        if whole:
+            start = place * together
+            copied(batch, start, (start + together).least(whole), columns)
+        if n % columns:
+            with when(place.equals(index(whole // together))):
+                copied(batch, index(whole), index(whole + 1), n % columns)
+
+    def _rows(self, batch: Number, first: Number, stop: Number, count: int) -> None:
+        """`count` columns of each panel, row by row."""
+        width = self.tiles.width
+        zero = _zero(width, self.source.element)
+        with loop(0, self.sizes.k) as at, loop(first, stop) as panel:
+            for place in range(0, self.tiles.columns, width):
+                here = max(min(count - place, width), 0)
+                column = panel * self.tiles.columns + place
+                self.packed[batch, panel, at, place] = (
+                    _load(self.source, zero, here, batch, at, column) if here else zero
+                )
+
+    def _transposed(self, batch: Number, first: Number, stop: Number, count: int) -> None:
+        """The same from rows that lie along `k`: blocks are transposed in registers."""
+        width = min(self.tiles.width, 8)
+        zero = _zero(width, self.source.element)
+        k = self.sizes.k
+        whole = k // width * width
+        with loop(first, stop) as panel:
+            column = panel * self.tiles.columns
+
+            def block(at: Number, depth: int) -> None:
+                for place in range(0, self.tiles.columns, width):
+                    rows = [
+                        _load(self.source, zero, depth, batch, column + place + r, at)
+                        if place + r < count
+                        else zero
+                        for r in range(width)
+                    ]
+                    for step, row in enumerate(transposed(rows)[:depth]):
+                        self.packed[batch, panel, at + step, place] = row
+
+            if whole:
+                with loop(0, whole, width) as at:
+                    block(at, width)
+            if k > whole:
+                block(index(whole), k - whole)
+
+
+def _zero(width: int, element: Type) -> Number:
+    return broadcast(constant(element, 0.0), mlir.ir.VectorType.get([width], element))
+
+
+def transposed(rows: Sequence[Number]) -> list[Number]:
+    """The columns of a square of as many vectors as each has elements, a power of two."""
+    width, values = len(rows), list(rows)
+    distance = 1
+    while distance < width:
+        for i in range(width):
+            if i & distance:
+                continue
+            a, b = values[i], values[i + distance]
+            low = [j if not j & distance else width + j - distance for j in range(width)]
+            high = [j + distance if not j & distance else width + j for j in range(width)]
+            values[i], values[i + distance] = _shuffled(a, b, low), _shuffled(a, b, high)
+        distance *= 2
+    return values
+
+
+def _shuffled(a: Number, b: Number, mask: Sequence[int]) -> Number:
+    return Number(mlir.vector.shuffle(a.value, b.value, list(mask)))

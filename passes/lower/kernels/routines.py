@@ -1,0 +1,141 @@
+"""Routines get their final form: a kernel where the target has one for these types, else their ops.
+
+Input: adze IR with a plan. Output: the same without routines: `expand-routines` puts the bodies of callees in
+the place of those without a kernel, and `routine-kernels` a `flow.dispatch` in the place of the others.
+Idea: a routine on small matrices in the body of a loop becomes ops too, so that the whole loop can become a
+kernel (`loops/`), which saves a dispatch in every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from ....dialects import mlir
+from ....dialects.builder.core import Application
+from ....dialects.builder.emitter import Reader
+from ....dialects.codec import Codec
+from ....dialects.types import TensorType
+from ...base import Pass
+from ...ir.aliases import Operation
+from ...ir.functions import body, functions, is_private, referenced
+from ...optimize.inline import inline_operation
+from ...optimize.simplify import drop_unreferenced, simplify
+from ..plan import target_of
+from ..tuning import configuration
+from .executable import Kernels
+from .linalg import KERNELS
+from .linalg.vectors import Machine
+
+SMALL: Final = 1024  # elements of an operand: up to so many a routine in a loop becomes ops
+
+
+@dataclass(frozen=True)
+class ExpandRoutines(Pass):
+    """Replace routines that have no kernel for the target, or are small parts of loops, by their ops."""
+
+    name = "expand-routines"
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        expansion = _Expansion(module)
+        for symbol, function in functions(module).items():
+            if not is_private(function):
+                expansion.within(symbol, in_loop=False)
+        if expansion.has_changed:
+            simplify(module)
+        return expansion.has_changed
+
+
+@dataclass(frozen=True)
+class RoutineKernels(Pass):
+    """Replace each routine by a dispatch of its kernel."""
+
+    name = "routine-kernels"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        reader, kernels = Reader(Codec(module.context)), Kernels(module)
+        machine = Machine.of(target_of(module))
+        found = list(_routines(module, reader))
+        for operation, application in found:
+            _dispatch(machine, kernels, reader, operation, application)
+        if found:
+            drop_unreferenced(module, reader)
+        return bool(found)
+
+
+class _Expansion:
+    """The routines of a module that have no kernel."""
+
+    def __init__(self, module: mlir.ir.Module) -> None:
+        self.reader = Reader(Codec(module.context))
+        self.functions = functions(module)
+        self.has_kernels = configuration.has_kernels(target_of(module))
+        self.has_changed = False
+        self._done: set[str] = set()
+
+    def within(self, symbol: str, *, in_loop: bool) -> None:
+        """Expand routines in a function, and in those that it refers to."""
+        if symbol in self._done:
+            return
+        self._done.add(symbol)
+        pending = [child.operation for child in body(self.functions[symbol]).operations]
+        while pending:
+            operation = pending.pop()
+            application = self.reader.read(operation)
+            if application is None:
+                continue
+            if not application.op.is_routine:
+                for inner in referenced(application):
+                    self.within(inner, in_loop=True)
+            elif not self._stays(operation, application, in_loop):
+                self.has_changed = True
+                callee = self.functions[application.attributes["callee"]]
+                pending += inline_operation(operation, callee, application.operands)
+
+    def _stays(self, operation: Operation, application: Application, in_loop: bool) -> bool:
+        if not self.has_kernels or application.attributes["kernel"] not in KERNELS:
+            return False
+        types = [self.reader.codec.read_type(v.type) for v in (*operation.operands, *operation.results)]
+        if not all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types):
+            return False
+        return not in_loop or any(_element_count(t) > SMALL for t in types if isinstance(t, TensorType))
+
+
+def _element_count(type_: TensorType) -> int:
+    return prod(int(n or 0) for n in type_.static_shape)
+
+
+def _routines(module: mlir.ir.Module, reader: Reader) -> Iterator[tuple[Operation, Application]]:
+    """The routines of functions that run, which the callees of routines do not."""
+    by_symbol = functions(module)
+    pending = [symbol for symbol, function in by_symbol.items() if not is_private(function)]
+    reached = set(pending)
+    while pending:
+        for child in list(body(by_symbol[pending.pop()]).operations):
+            application = reader.read(child.operation)
+            if application is None:
+                continue
+            if application.op.is_routine:
+                yield child.operation, application
+                continue
+            inner = set(referenced(application)) - reached
+            reached |= inner
+            pending.extend(sorted(inner))
+
+
+def _dispatch(
+    machine: Machine, kernels: Kernels, reader: Reader, operation: Operation, application: Application
+) -> None:
+    """Put a dispatch in the place of a routine."""
+    types = [reader.codec.read_type(v.type) for v in operation.operands]
+    tensors = [t for t in types if isinstance(t, TensorType)]
+    make = KERNELS[application.attributes["kernel"]]
+    with mlir.ir.InsertionPoint(operation), operation.location:
+        kernel = make(machine, tensors, [v.type for v in operation.results])
+        values = kernels.call(kernel, list(operation.operands))
+    for old, new in zip(list(operation.results), values, strict=False):
+        old.replace_all_uses_with(new)
+    operation.erase()

@@ -1,0 +1,140 @@
+"""Tiles of the kernels that multiply matrices (`kernels/products.py`), and which products get one.
+
+Input: the sizes of a product, the orders of its operands' axes, the target's registers.
+Output: `ProductTiles`, or None where IREE's form is as good.
+Idea: the sums of a tile stay in registers: 24 of 32, or 12 of 16. With many rows, the time goes into
+arithmetic, and panels of the right operand are packed for being loaded in order. With few rows it goes into
+loading the right operand: a few of its rows are scanned at once, as they lie, and the sums are in the cache.
+The numbers are measured (`docs/performance.md`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ....dialects.types import FLOAT32, FLOAT64
+from ....runtime.targets import Target
+from .configuration import has_kernels
+from .texts import divisor, has_many_registers, lanes
+
+ARCHITECTURES: Final = ("x86_64", "aarch64")
+WORK: Final = 1 << 18  # multiplications that repay a kernel
+WORK_OF_VECTOR: Final = 1 << 14  # the same for a few rows, whose time goes into loading
+WORK_OF_BATCH: Final = 1 << 16  # the same for each matrix of a batch
+FEW: Final = 8  # up to so many rows wait for memory
+PACKED_ROWS: Final = 32  # rows that repay packing
+PACKED_BYTES: Final = 1 << 15  # a smaller right operand is in the nearest cache as it lies
+DEPTH: Final = 512  # steps along k at most, for panels that the second cache holds
+SHALLOW: Final = 8  # rows of the right operand that are scanned at once
+BLOCK_ROWS: Final = 96
+BLOCK_COLUMNS: Final = 128
+SUMS: Final = 1 << 15  # bytes of sums of a workgroup that waits for memory
+STRIDE: Final = 2048  # rows that begin so many bytes apart compete for places in the cache
+
+
+@dataclass(frozen=True, slots=True)
+class ProductSizes:
+    """`out[b, m, n] = sum_k left[b, m, k] right[b, k, n]`."""
+
+    b: int
+    m: int
+    n: int
+    k: int
+
+    @property
+    def matrix_work(self) -> int:
+        """The multiplications of one matrix of the batch."""
+        return self.m * self.n * self.k
+
+
+@dataclass(frozen=True, slots=True)
+class ProductTiles:
+    """How a product is cut.
+
+    Sums of `rows` by `vectors` of `width` elements are held in registers. A workgroup does a block of
+    `block_rows` by `block_columns` (multiples of the tile's), `depth` steps along k at once. `is_packed`: the
+    right operand is copied to panels of a tile's columns before, `packed_panels` by each workgroup.
+    """
+
+    width: int
+    rows: int
+    vectors: int
+    depth: int
+    block_rows: int
+    block_columns: int
+    is_packed: bool = False
+    packed_panels: int = 4
+
+    @property
+    def columns(self) -> int:
+        """The columns of a tile."""
+        return self.width * self.vectors
+
+
+def product_tiles(
+    target: Target, sizes: ProductSizes, left_along_k: bool, right_along_k: bool, dtype: np.dtype
+) -> ProductTiles | None:
+    """Tiles of a product; `left_along_k`: its left operand is `[b, m, k]`, else `[b, k, m]`."""
+    if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
+        return None
+    width = lanes(target, dtype)
+    is_small = sizes.b > 1 and sizes.matrix_work < WORK_OF_BATCH
+    if is_small or min(sizes.m, sizes.n, sizes.k) == 0 or sizes.n < width:
+        return None
+    if sizes.m <= FEW:
+        is_large = sizes.b * sizes.matrix_work >= WORK_OF_VECTOR and sizes.k > 1
+        return _few_rows(target, sizes, dtype) if is_large and not right_along_k else None
+    if sizes.b * sizes.matrix_work < WORK or sizes.k < width:
+        return None
+    return _many_rows(target, sizes, left_along_k, right_along_k, dtype)
+
+
+def _few_rows(target: Target, sizes: ProductSizes, dtype: np.dtype) -> ProductTiles:
+    width = lanes(target, dtype)
+    vectors = 4 if sizes.m <= 2 else 2
+    together = -(-sizes.m // (FEW if has_many_registers(target) else FEW // 2))
+    step = width * vectors
+    budget = max(SUMS // (sizes.m * dtype.itemsize) // step, 1) * step
+    quarter = -(-sizes.n // 4 // step) * step  # four workgroups at least
+    return ProductTiles(
+        width=width,
+        rows=-(-sizes.m // together),
+        vectors=vectors,
+        depth=min(SHALLOW, sizes.k),
+        block_rows=-(-sizes.m // together) * together,
+        block_columns=max(min(budget, quarter), step),
+    )
+
+
+def _many_rows(
+    target: Target, sizes: ProductSizes, left_along_k: bool, right_along_k: bool, dtype: np.dtype
+) -> ProductTiles:
+    width = lanes(target, dtype)
+    vectors = 2 if sizes.n > width else 1
+    rows = _rows(target, sizes, left_along_k, dtype)
+    is_packed = right_along_k or (
+        sizes.m >= PACKED_ROWS and sizes.n * sizes.k * dtype.itemsize > PACKED_BYTES
+    )
+    blocks = -(-sizes.k // DEPTH)
+    return ProductTiles(
+        width=width,
+        rows=rows,
+        vectors=vectors,
+        depth=min((-(-sizes.k // blocks) + 3) // 4 * 4, sizes.k),
+        block_rows=max(BLOCK_ROWS // rows, 1) * rows,
+        block_columns=max(BLOCK_COLUMNS // (width * vectors), 1) * width * vectors,
+        is_packed=is_packed,
+    )
+
+
+def _rows(target: Target, sizes: ProductSizes, left_along_k: bool, dtype: np.dtype) -> int:
+    """Rows of a tile: as many as registers hold, fewer if they compete in the cache, or divide `m`."""
+    most, least = (12, 8) if has_many_registers(target) else (6, 4)
+    if left_along_k and sizes.k * dtype.itemsize % STRIDE == 0:
+        most = least
+    exact = divisor(sizes.m, most, 1) or 1
+    tiles = -(-sizes.m // most)
+    return exact if exact >= least else -(-sizes.m // tiles)

@@ -1,0 +1,193 @@
+"""Kernels of routines against the compositions that define them, and against LAPACK, at awkward inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import numpy as xp
+from adze.scipy import linalg as sp
+
+RNG = np.random.default_rng(17)
+FLOATS = (np.float32, np.float64)
+each_dtype = pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.__name__)
+
+
+def positive(*shape: int, dtype: Any) -> Any:
+    a = RNG.standard_normal((*shape, shape[-1]))
+    return (a @ np.swapaxes(a, -1, -2) + shape[-1] * np.eye(shape[-1])).astype(dtype)
+
+
+def normal(*shape: int, dtype: Any) -> Any:
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def kernel_count(function: Callable[..., Any], *arrays: Any) -> int:
+    specs = [adze.ShapeDtype(a.shape, a.dtype) for a in arrays]
+    text = str(adze.trace(function, *specs).lower("cpu").mlir())
+    return text.count("flow.dispatch @kernel_") - text.count("flow.dispatch @kernel_loop")
+
+
+def compiled_as_eager(
+    function: Callable[..., Any], inputs: Sequence[Sequence[Any]], dtype: Any, factor: float = 200
+) -> list[Any]:
+    """The results of one program of all inputs, which are near those of the compositions in NumPy."""
+    compiled = adze.jit(lambda inputs: [function(*arrays) for arrays in inputs])([tuple(i) for i in inputs])
+    for arrays, results in zip(inputs, compiled, strict=True):
+        eager = function(*arrays)
+        for got, want in zip(
+            results if isinstance(results, tuple) else (results,),
+            eager if isinstance(eager, tuple) else (eager,),
+            strict=True,
+        ):
+            got, want = np.asarray(got), np.asarray(want)
+            scale = np.max(np.abs(want), initial=0, where=np.isfinite(want))
+            np.testing.assert_allclose(
+                got, want, rtol=0, atol=factor * float(np.finfo(dtype).eps) * scale, equal_nan=True
+            )
+    return list(compiled)
+
+
+@each_dtype
+def test_cholesky_of_all_orders(dtype: Any) -> None:
+    shapes = [(0,), (1,), (2,), (3,), (7,), (16,), (17,), (64,), (65,), (135,), (2, 0, 4), (3, 5), (2, 3, 17)]
+    inputs = [(positive(*shape, dtype=dtype),) for shape in shapes]
+    for (a,), factor in zip(inputs, compiled_as_eager(xp.linalg.cholesky, inputs, dtype), strict=True):
+        np.testing.assert_allclose(
+            factor, np.linalg.cholesky(a), rtol=0, atol=200 * np.finfo(dtype).eps * np.abs(a).max(initial=1)
+        )
+    assert kernel_count(xp.linalg.cholesky, *inputs[-1]) == 1
+
+
+@each_dtype
+def test_what_is_not_positive_definite_has_a_factor_of_nan(dtype: Any) -> None:
+    good, bad = positive(9, dtype=dtype), positive(9, dtype=dtype)
+    cases = [bad - 60 * np.eye(9, dtype=dtype), np.zeros((9, 9), dtype), bad.copy(), bad.copy(), good]
+    cases[2][7, 2] = cases[2][2, 7] = np.nan
+    cases[3][8, 8] = np.inf
+    cases[3][8, 0] = cases[3][0, 8] = -np.inf
+    factors = np.asarray(adze.jit(xp.linalg.cholesky)(np.stack(cases)))
+    assert np.isnan(factors[:4]).all(axis=(1, 2)).tolist() == [True, True, True, True]
+    assert np.isfinite(factors[4]).all()
+
+
+@each_dtype
+def test_triangular_systems(dtype: Any) -> None:
+    sizes = [(1, 1), (2, 3), (3, 16), (7, 1), (16, 17), (17, 40), (65, 33)]
+    inputs = [
+        (normal(n, n, dtype=dtype) / n + 2 * np.eye(n, dtype=dtype), normal(n, m, dtype=dtype))
+        for n, m in sizes
+    ]
+    for trans in (0, 1):
+        for lower in (False, True):
+            for unit in (False, True):
+                compiled_as_eager(
+                    lambda t, b, trans=trans, lower=lower, unit=unit: sp.solve_triangular(
+                        t, b, trans=trans, lower=lower, unit_diagonal=unit
+                    ),
+                    inputs if (trans, unit) == (0, False) else inputs[4:6],
+                    dtype,
+                )
+
+
+@each_dtype
+def test_a_zero_on_the_diagonal_yields_infinities_or_nan(dtype: Any) -> None:
+    t = np.tril(normal(6, 6, dtype=dtype))
+    t[2, 2] = 0
+    b = normal(6, 5, dtype=dtype)
+    got = np.asarray(adze.jit(lambda t, b: sp.solve_triangular(t, b, lower=True))(t, b))
+    np.testing.assert_array_equal(np.isfinite(got), np.arange(6)[:, None] < np.full((6, 5), 2))
+
+
+@each_dtype
+def test_lu_of_all_shapes(dtype: Any) -> None:
+    shapes = [
+        (1, 1),
+        (2, 2),
+        (3, 5),
+        (7, 3),
+        (16, 16),
+        (17, 17),
+        (33, 65),
+        (65, 64),
+        (2, 0, 3, 3),
+        (2, 3, 9, 9),
+    ]
+    inputs = [(normal(*shape, dtype=dtype),) for shape in shapes]
+    compiled_as_eager(lambda a: tuple(sp.lu_factor(a)), inputs, dtype, 2000)
+    assert kernel_count(lambda a: sp.lu_factor(a)[0], *inputs[-1]) == 1
+
+
+@each_dtype
+def test_solve_and_its_relatives(dtype: Any) -> None:
+    def results(a: Any, b: Any) -> Any:
+        return xp.linalg.solve(a, b), xp.linalg.inv(a), xp.linalg.det(a), xp.linalg.slogdet(a)[1]
+
+    inputs = [
+        (normal(*batch, n, n, dtype=dtype) + n * np.eye(n, dtype=dtype), normal(*batch, n, m, dtype=dtype))
+        for batch, n, m in [((), 20, 4), ((2, 2), 7, 1)]
+    ]
+    compiled_as_eager(results, inputs, dtype, 2000)
+
+
+@each_dtype
+def test_singular_and_unknown_matrices(dtype: Any) -> None:
+    singular, unknown = np.ones((5, 5), dtype), normal(5, 5, dtype=dtype)
+    unknown[3, 1] = np.nan
+    solved, determinants = adze.jit(lambda a: (xp.linalg.inv(a), xp.linalg.det(a)))(
+        np.stack([singular, unknown, np.zeros((5, 5), dtype)])
+    )
+    assert not np.isfinite(np.asarray(solved)).any(axis=(1, 2)).all()
+    assert np.asarray(determinants)[[0, 2]].tolist() == [0, 0] and np.isnan(np.asarray(determinants)[1])
+
+
+def test_derivatives_and_batches_are_those_of_the_compositions() -> None:
+    weights = normal(6, 6, dtype=np.float64)
+
+    def loss(a: Any, b: Any) -> Any:
+        factor = xp.linalg.cholesky(a @ a.T + 6 * xp.eye(6))
+        x = sp.solve_triangular(factor, b, trans=1, lower=True) + xp.linalg.solve(a, b)
+        return (x * x).sum() + (sp.lu_factor(a)[0] * weights).sum()
+
+    gradient = adze.grad(loss, argnums=(0, 1))
+    a = normal(3, 6, 6, dtype=np.float64) + 6 * np.eye(6)
+    b = normal(3, 6, 2, dtype=np.float64)
+
+    def everything(a: Any, b: Any) -> Any:
+        return (
+            adze.vmap(gradient)(a, b),
+            adze.vmap(gradient, in_axes=(None, 0))(a[0], b),
+            adze.grad(lambda a: adze.vmap(loss)(a, b).sum())(a),
+        )
+
+    for got, want in zip(
+        adze.tree.leaves(adze.jit(everything)(a, b)), adze.tree.leaves(everything(a, b)), strict=True
+    ):
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(np.asarray(want)).max())
+
+
+@pytest.mark.thorough
+def test_second_derivatives_are_those_of_the_compositions() -> None:
+    def loss(a: Any, b: Any) -> Any:
+        return (xp.linalg.solve(a, b) ** 2).sum() + (xp.linalg.cholesky(a) ** 3).sum()
+
+    def second(a: Any, b: Any) -> Any:
+        return adze.grad(lambda a: (adze.grad(loss)(a, b) ** 2).sum())(a)
+
+    a, b = positive(6, dtype=np.float64), normal(6, 2, dtype=np.float64)
+    got, want = np.asarray(adze.jit(second)(a, b)), np.asarray(second(a, b))
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
+
+
+def test_a_dynamic_batch_and_a_complex_matrix_keep_their_compositions() -> None:
+    a = positive(3, 5, dtype=np.float64)
+    spec = adze.ShapeDtype(("b", 5, 5), np.float64)
+    program = adze.trace(xp.linalg.cholesky, spec).lower("cpu").compile()
+    np.testing.assert_allclose(program(a), np.linalg.cholesky(a))
+    hermitian = a + 1j * (np.triu(a, 1) - np.tril(a, -1))[..., :, :]
+    assert kernel_count(xp.linalg.cholesky, a) == 1
+    assert kernel_count(xp.linalg.cholesky, hermitian.astype(np.complex64)) == 0

@@ -1,0 +1,93 @@
+"""Kernels of linear algebra in the interpreter: right for vectors of all widths, and within bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adze.dialects.types import TensorType
+
+from .linear_algebra import TARGETS, run_routine
+
+RNG = np.random.default_rng(11)
+FLOATS = (np.float32, np.float64)
+
+each_target = pytest.mark.parametrize("target", TARGETS)
+each_dtype = pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.__name__)
+
+
+def positive(*shape: int) -> Any:
+    a = RNG.standard_normal((*shape, shape[-1]))
+    return a @ np.swapaxes(a, -1, -2) + shape[-1] * np.eye(shape[-1])
+
+
+def near(got: np.ndarray, want: np.ndarray, dtype: Any) -> bool:
+    return bool(np.allclose(got, want, rtol=0, atol=100 * float(np.finfo(dtype).eps) * np.abs(want).max()))
+
+
+@pytest.mark.each_value
+@each_target
+@each_dtype
+@pytest.mark.parametrize("shape", [(1,), (2,), (3,), (7,), (16,), (17,), (2, 9, 5)])
+def test_cholesky(shape: tuple[int, ...], dtype: Any, target: str) -> None:
+    a = positive(*shape).astype(dtype)
+    (factor,) = run_routine("cholesky", [a], [TensorType(a.shape, a.dtype)], target)
+    assert near(factor, np.linalg.cholesky(a), dtype)
+
+
+@pytest.mark.thorough
+def test_cholesky_in_blocks() -> None:
+    a = positive(130).astype(np.float32)
+    (factor,) = run_routine("cholesky", [a], [TensorType(a.shape, a.dtype)], TARGETS[1])
+    assert near(factor, np.linalg.cholesky(a), np.float32)
+
+
+@pytest.mark.each_value
+@each_target
+@each_dtype
+@pytest.mark.parametrize("columns", [1, 2, 5, 16, 33])
+@pytest.mark.parametrize("size", [1, 3, 4, 10])
+@pytest.mark.parametrize("form", ["lower", "lower_unit_transposed", "upper_unit", "upper_transposed"])
+def test_triangular_solve(form: str, size: int, columns: int, dtype: Any, target: str) -> None:
+    t = (RNG.standard_normal((2, size, size)) / size + np.eye(size)).astype(dtype)
+    b = RNG.standard_normal((2, size, columns)).astype(dtype)
+    (x,) = run_routine(f"solve_{form}", [t, b], [TensorType(b.shape, b.dtype)], target)
+    part = np.tril(t) if form.startswith("lower") else np.triu(t)
+    if "unit" in form:
+        part = part * (1 - np.eye(size)) + np.eye(size)
+    if form.endswith("transposed"):
+        part = np.swapaxes(part, -1, -2)
+    assert near(x, np.linalg.solve(part.astype(float), b), dtype)
+
+
+@pytest.mark.each_value
+@each_target
+@each_dtype
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (9, 9), (2, 1, 7, 4), (17, 17), (20, 5)])
+@pytest.mark.parametrize("contents", ["normal", "ties", "singular", "nan"])
+def test_lu(contents: str, shape: tuple[int, ...], dtype: Any, target: str) -> None:
+    a = RNG.standard_normal(shape).astype(dtype)
+    if contents != "normal":
+        a = RNG.choice([-1.0, 1.0, 2.0, -2.0], shape).astype(dtype)
+    if contents == "singular":
+        a[..., : shape[-1] // 2] = 0
+    if contents == "nan":
+        a[..., shape[-2] // 2, 0] = np.nan
+    (*batch, rows, columns) = shape
+    results = [
+        TensorType(shape, a.dtype),
+        TensorType((*batch, columns), np.dtype(np.int32)),
+        TensorType((*batch, rows), np.dtype(np.int32)),
+    ]
+    packed, pivots, order = run_routine("lu", [a], results, target)
+    assert (pivots >= np.arange(columns)).all() and (pivots < rows).all()
+    assert (np.sort(order, axis=-1) == np.arange(rows)).all()
+    if contents == "nan":
+        assert (pivots[..., 0] == rows // 2).all() and np.isnan(packed).any()
+        return
+    lower = np.tril(packed, -1) + np.eye(rows, columns)
+    upper = np.triu(packed)[..., :columns, :]
+    assert near(lower @ upper, np.take_along_axis(a, order[..., None], -2), dtype)
+    assert (np.abs(lower) <= 1).all()

@@ -1,0 +1,148 @@
+"""The kernels that multiply matrices: every access within bounds, and products as those of NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adze.dialects import mlir
+from adze.dialects.types import FLOAT32, FLOAT64, TensorType
+from adze.passes.lower.kernels.executable import Kernels
+from adze.passes.lower.kernels.products import multiply, pack
+from adze.passes.lower.tuning.product_tiles import ProductSizes, ProductTiles, product_tiles
+from adze.runtime.targets import parse_target
+
+from ..programs import Compiled
+from .interpreter import run_kernel
+
+RNG = np.random.default_rng(7)
+
+
+def given(shape: tuple[int, ...], dtype: Any = np.float32) -> np.ndarray:
+    """Whole numbers, whose sums are exact, and a NaN and an infinity."""
+    x = RNG.integers(-4, 5, shape).astype(dtype)
+    x.flat[0], x.flat[-1] = np.nan, np.inf
+    return x
+
+
+def tiles(**changed: Any) -> ProductTiles:
+    """Tiles so small that few sizes are whole multiples of them."""
+    usual = {"width": 4, "rows": 3, "vectors": 2, "depth": 6, "block_rows": 6, "block_columns": 16}
+    return ProductTiles(**{**usual, **changed})
+
+
+def workgroups(sizes: ProductSizes, t: ProductTiles) -> tuple[int, int, int]:
+    return -(-sizes.m // t.block_rows), -(-sizes.n // t.block_columns), sizes.b
+
+
+SIZES = [(1, 3, 8, 6), (1, 1, 1, 1), (2, 7, 21, 13), (1, 6, 16, 24), (1, 14, 35, 5), (3, 2, 3, 40)]
+
+
+@pytest.mark.parametrize("sizes", [ProductSizes(*s) for s in SIZES], ids=str)
+@pytest.mark.parametrize("left_along_k", [True, False])
+@pytest.mark.parametrize("form", ["as it lies", "packed", "packed along k"])
+def test_all_accesses_are_within_bounds(sizes: ProductSizes, left_along_k: bool, form: str) -> None:
+    t = tiles(is_packed=form != "as it lies", depth=min(6, sizes.k), packed_panels=2)
+    b, m, n, k = sizes.b, sizes.m, sizes.n, sizes.k
+    left = given((b, m, k) if left_along_k else (b, k, m))
+    along_k = form == "packed along k"
+    right = given((b, n, k) if along_k else (b, k, n))
+    module = module_of(sizes, t, left_along_k, along_k)
+    factor = right
+    if t.is_packed:
+        panels = -(-n // t.columns)
+        (factor,) = run_kernel(module, "kernel_pack", [right], (-(-panels // t.packed_panels), b, 1))
+    (got,) = run_kernel(module, "kernel_product", [left, factor], workgroups(sizes, t))
+    with np.errstate(all="ignore"):
+        want = (left if left_along_k else left.swapaxes(1, 2)) @ (right.swapaxes(1, 2) if along_k else right)
+    assert np.array_equal(got, want, equal_nan=True)
+
+
+def module_of(sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_along_k: bool) -> Any:
+    """A module with a function that packs the right operand if the tiles say so, and multiplies."""
+    b, m, n, k = sizes.b, sizes.m, sizes.n, sizes.k
+    shapes = (b, m, k) if left_along_k else (b, k, m), (b, n, k) if right_along_k else (b, k, n)
+    context = mlir.new_context(foreign_ops=False)
+    with context, mlir.ir.Location.unknown():
+        module = mlir.ir.Module.create()
+        types = [mlir.ir.RankedTensorType.get(s, mlir.ir.F32Type.get()) for s in shapes]
+        with mlir.ir.InsertionPoint(module.body):
+            function = mlir.func.FuncOp("main", mlir.ir.FunctionType.get(types, []))
+        with mlir.ir.InsertionPoint(function.add_entry_block()):
+            left, right = function.arguments
+            kernels = Kernels(module)
+            if t.is_packed:
+                right = pack(kernels, right, sizes, t, along_k=right_along_k)
+            multiply(kernels, left, right, sizes, t, left_along_k=left_along_k)
+            mlir.func.ReturnOp([])
+    return module
+
+
+def product(left: int, right: int, batch: int) -> Any:
+    """A product that sums over the axes `left` and `right` behind those of the batch."""
+    axes = tuple(range(batch))
+    return lambda b, x, y: b.dot_general(
+        x, y, contracting=((batch + left,), (batch + right,)), batch=(axes, axes), dtype=FLOAT32
+    )
+
+
+def double(b: Any, x: Any, y: Any) -> Any:
+    return b.dot_general(x, y, contracting=((1,), (0,)), batch=((), ()), dtype=FLOAT64)
+
+
+PRODUCTS: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], np.dtype]] = {
+    "many_rows": (product(1, 0, 0), (70, 150), (150, 90), FLOAT32),
+    "few_columns": (product(1, 0, 0), (300, 100), (100, 18), FLOAT32),
+    "transposed": (product(0, 1, 0), (130, 53), (75, 130), FLOAT32),
+    "deep": (product(1, 1, 0), (33, 1100), (37, 1100), FLOAT32),
+    "few_rows": (product(1, 0, 0), (5, 61), (61, 203), FLOAT32),
+    "vector": (product(0, 0, 0), (101,), (101, 331), FLOAT32),
+    "batch": (product(1, 0, 1), (3, 40, 65), (3, 65, 45), FLOAT32),
+    "double": (double, (41, 130), (130, 100), FLOAT64),
+    "double_vector": (double, (1, 130), (130, 301), FLOAT64),
+}
+run = Compiled(
+    {name: (rule, [TensorType(s, dtype) for s in (x, y)]) for name, (rule, x, y, dtype) in PRODUCTS.items()}
+)
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_are_those_of_numpy(name: str) -> None:
+    _, first, second, dtype = PRODUCTS[name]
+    x, y = given(first, dtype), given(second, dtype)
+    axes = {"transposed": "ji,kj->ik", "deep": "ij,kj->ik", "vector": "j,jk->k", "batch": "bij,bjk->bik"}
+    with np.errstate(all="ignore"):
+        want = np.einsum(axes.get(name, "ij,jk->ik"), x, y)
+    assert np.array_equal(run(name, x, y)[0], want, equal_nan=True)
+
+
+def chosen(
+    target: str, *sizes: int, dtype: np.dtype = FLOAT32, orders: tuple[bool, bool] = (True, False)
+) -> Any:
+    return product_tiles(parse_target(target), ProductSizes(*sizes), *orders, dtype)
+
+
+@pytest.mark.parametrize("target", ["cpu:x86-64-v3", "cpu:x86-64-v4", "cpu:generic", "cpu:aarch64"])
+@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64], ids=str)
+def test_sums_of_a_tile_fit_the_registers(target: str, dtype: np.dtype) -> None:
+    registers = 32 if target in ("cpu:x86-64-v4", "cpu:aarch64") else 16
+    for m in (1, 2, 3, 5, 8, 9, 13, 64, 127, 500):
+        for n, k in ((100, 333), (64, 512), (1000, 4096)):
+            t = chosen(target, 1, m, n, k, dtype=dtype)
+            if t is not None:
+                assert (t.rows + 1) * t.vectors < registers
+                assert t.block_rows % t.rows == 0 and t.block_columns % t.columns == 0
+                assert 0 < t.depth <= k
+
+
+def test_some_products_have_no_kernel() -> None:
+    assert chosen("cpu", 1, 64, 64, 64) is not None
+    assert chosen("cpu", 1, 4, 4, 4) is None, "a small one"
+    assert chosen("cpu", 1, 0, 640, 64) is None, "an empty one"
+    assert chosen("cpu", 900, 3, 3, 3) is None, "a batch of small ones"
+    assert chosen("cpu", 1, 2, 640, 640, orders=(True, True)) is None, "a few sums along rows"
+    assert chosen("vulkan:lavapipe", 1, 64, 64, 64) is None
+    assert chosen("cpu:riscv64", 1, 64, 64, 64) is None
+    assert chosen("cpu", 1, 64, 64, 64, dtype=np.dtype(np.int32)) is None
