@@ -215,8 +215,6 @@ view = np.asarray(whole)[2:]
 {holder}
 del whole
 import atexit
-
-from ...selection import quick_first
 atexit.register(lambda: print(float(view.sum())))
 """
     assert run(script, tmp_path) == "99996.0\n"
