@@ -316,3 +316,20 @@ def test_device_put_and_devices() -> None:
     assert adze.device_put(placed["x"], "local-task").buffer is placed["x"].buffer
     assert np.array_equal(increment(placed["x"]), X + 1)
     assert np.array_equal(adze.jit(lambda x: adze.device_put(x) + 1)(X), X + 1)
+
+
+class Scaled:
+    """A callable object with attributes that `Jitted` has too."""
+
+    def __init__(self, factor: float) -> None:
+        self._call = self.trace = self._lock = factor
+
+    def __call__(self, x: Any) -> Any:
+        return x * self._call
+
+
+def test_a_callable_object_keeps_its_attributes_to_itself() -> None:
+    assert adze.jit(Scaled(3.0))(np.float32(2)).item() == 6
+    rule = adze.custom_jvp(Scaled(3.0))
+    rule.defjvp(lambda primals, tangents: (primals[0] * 3, tangents[0] * 5))
+    assert adze.grad(rule)(np.float32(2)).item() == 5
