@@ -21,8 +21,9 @@ from .ir import ir
 from .opt import opt
 from .run import run
 from .source import STDERR, divert
+from .transform import transform
 
-COMMANDS = (build, run, ir, opt, inspect, doctor)
+COMMANDS = (build, run, transform, ir, opt, inspect, doctor)
 
 app = typer.Typer(
     name="adze",
