@@ -16,6 +16,7 @@ import pytest
 
 import adze
 from adze import lax
+from adze import numpy as xp
 
 from .indexing_numbers import check_derivatives, compare, pulled, random_numbers, wide_jax
 
@@ -240,3 +241,27 @@ def test_windows_are_differentiated(
     check_derivatives(lambda x: lax.dynamic_slice(x, starts, window), (x,), 0)
     check_derivatives(lambda x, u: lax.dynamic_update_slice(x, u, starts), (x, update), 1)
     check_derivatives(lambda u: lax.dynamic_update_slice(x, u, starts), (update,), 2)
+
+
+def test_one_window_is_overwritten_by_no_other() -> None:
+    """The transpose of a single update keeps no account of which update is the last one at each element."""
+
+    def one(x: Any, row: Any, i: Any) -> Any:
+        return (xp.asarray(x).at[i].set(row) ** 2).sum()
+
+    def several(x: Any, rows: Any, i: Any) -> Any:
+        return (xp.asarray(x).at[i].set(rows) ** 2).sum()
+
+    x, row = np.arange(12.0).reshape(4, 3), np.ones(3)
+    gradient = adze.jit(adze.grad(one, argnums=(0, 1)))
+    for i in (2, -1, 9):  # the last is dropped
+        dx, drow = gradient(x, row, np.int32(i))
+        inside = i < len(x)
+        np.testing.assert_array_equal(dx, 2 * x * (np.arange(4) != i % 4 if inside else np.ones(4))[:, None])
+        np.testing.assert_array_equal(drow, 2 * row * inside)
+    text = adze.trace(adze.grad(one, argnums=(0, 1)), x, row, np.int32(2)).mlir("simplified")
+    assert "adze.iota" not in text
+    many = np.int32([2, 2]), np.ones((2, 3))
+    text = adze.trace(adze.grad(several, argnums=(0, 1)), x, many[1], many[0]).mlir("simplified")
+    assert "adze.iota" in text
+    np.testing.assert_array_equal(adze.grad(several, argnums=1)(x, many[1], many[0]), [[0] * 3, [2] * 3])
