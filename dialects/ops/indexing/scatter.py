@@ -272,10 +272,6 @@ def _linear_transpose(b: Builder, cotangent: Value, operands: Values, attributes
     x, indices, updates = operands
     shape = updates.sizes if isinstance(updates, Linear) else b.sizes(updates)
     cotangents: list[Tangent] = [None, None, None]
-    if isinstance(x, Linear):
-        cotangents[0] = cotangent
-        if attributes.kind == "set":
-            cotangents[0] = attributes.apply(b, "set", cotangent, indices, b.full(0, shape, x.dtype))
     if isinstance(updates, Linear):
         reached = _read(b, cotangent, indices, updates, attributes)
         are_unique = attributes.unique_indices or _is_single(b, x, indices, attributes)
@@ -284,6 +280,11 @@ def _linear_transpose(b: Builder, cotangent: Value, operands: Values, attributes
             lasting = _lasting(b, sizes, indices, shape, attributes)
             reached = b.select(lasting, reached, b.zeros_like(reached))
         cotangents[2] = reached
+    # Emitted last: behind the last use of the cotangent, loops update it in place.
+    if isinstance(x, Linear):
+        cotangents[0] = cotangent
+        if attributes.kind == "set":
+            cotangents[0] = attributes.apply(b, "set", cotangent, indices, b.full(0, shape, x.dtype))
     return cotangents
 
 

@@ -265,3 +265,25 @@ def test_one_window_is_overwritten_by_no_other() -> None:
     text = adze.trace(adze.grad(several, argnums=(0, 1)), x, many[1], many[0]).mlir("simplified")
     assert "adze.iota" in text
     np.testing.assert_array_equal(adze.grad(several, argnums=1)(x, many[1], many[0]), [[0] * 3, [2] * 3])
+
+
+def test_cotangents_of_windows_are_summed_in_place() -> None:
+    """A loop that uses windows of what it carries adds nothing of the size of the whole array."""
+
+    def loss(x: Any, starts: Any) -> Any:
+        def step(c: Any, i: Any) -> Any:
+            here, there = lax.dynamic_slice(c, (i,), (3,)), lax.dynamic_slice(c, (i + 1,), (3,))
+            return lax.dynamic_update_slice(c, xp.sin(here) * there, (i,)), here[0]
+
+        c, ys = lax.scan(step, x, starts)
+        return (c**2).sum() + (ys * 3).sum()
+
+    x, starts = np.linspace(-1, 1, 8), np.int32([0, 4, 2, 7, -3, 5])
+    gradient = adze.grad(loss)
+    slopes = [(loss(x + d, starts) - loss(x - d, starts)) / 2e-6 for d in 1e-6 * np.eye(8)]
+    np.testing.assert_allclose(gradient(x, starts), slopes, atol=1e-7)
+    traced = adze.trace(gradient, x, starts)
+    np.testing.assert_allclose(traced.lower().compile()(x, starts), slopes, atol=1e-7)
+    backward = traced.mlir("simplified").split("transpose_step(", 2)[-1]
+    assert "adze.dynamic_update_slice" in backward
+    assert "tensor<8xf64>, tensor<8xf64>) -> tensor<8xf64>" not in backward
