@@ -36,6 +36,7 @@ def inspect(
                 "file": str(artifact.path),
                 "bytes": artifact.file_bytes,
                 "module_bytes": artifact.module_bytes,
+                "ir_bytes": artifact.ir_bytes,
                 "sha256": artifact.sha256,
                 "manifest": json_text.loads(manifest.to_json()),
             }
@@ -48,6 +49,7 @@ def inspect(
         ("architecture", manifest.architecture),
         ("needs", ", ".join(manifest.required_features) or "nothing beyond the architecture"),
         ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),
+        ("adze IR", f"kept, {readable_bytes(artifact.ir_bytes)}" if artifact.ir_bytes else "not kept"),
         ("sha256", artifact.sha256),
     ]
     if manifest.work is not None:

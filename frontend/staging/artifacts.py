@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest
-from .. import tree
-from ..errors import ArgumentTypeError
 from ..tracing.array import Array
-from ..tracing.locations import located, user_location_text
+from ..tracing.locations import located
+from .exported_calls import ExportedCall
 from .host import runtime_argument
+
+if TYPE_CHECKING:
+    from .kept import KeptFunction
 
 
 class LoadedProgram:
@@ -19,8 +22,8 @@ class LoadedProgram:
 
     def __init__(self, loaded: artifact.LoadedProgram) -> None:
         self._loaded = loaded
-        self._exported = loaded.manifest.functions[0]
-        self._function = loaded.executable.function(self._exported.signature.name)
+        self._call = ExportedCall(loaded.manifest)
+        self._function = loaded.executable.function(self._call.name)
 
     @property
     def manifest(self) -> Manifest:
@@ -34,75 +37,30 @@ class LoadedProgram:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call by position or by name; numbers may be written as nested lists."""
-        specs = self._exported.signature.inputs
-        leaves = self._leaves(args, kwargs)
+        return self._call.results(self.leaves_of(self._call.leaves(args, kwargs)))
+
+    def leaves_of(self, leaves: Sequence[Any]) -> list[Array]:
+        """The results in order, for one argument an input in order."""
+        specs = self._call.function.signature.inputs
         arguments = [runtime_argument(x, spec.dtype) for x, spec in zip(leaves, specs, strict=True)]
         with located():
-            results = [Array(r) for r in self._function.call(arguments)]
-        if self._exported.output_tree is None and results:
-            return tuple(results)  # no tree was written down
-        return tree.from_json(self._exported.output_tree, results)
+            return [Array(r) for r in self._function.call(arguments)]
 
-    def _leaves(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """The leaves of the arguments of a call, in the order of the inputs."""
-        if self._exported.input_tree is None:  # no tree was written down: one argument an input
-            names: list[str | None] = [spec.name for spec in self._exported.signature.inputs]
-            return self._in_order(names, args, kwargs)
-        positional, named = self._exported.input_tree["tuple"]
-        names = self._names(len(positional["tuple"]))
-        own = {name: value for name, value in kwargs.items() if name in named["dict"]}
-        rest = {name: value for name, value in kwargs.items() if name not in own}
-        missing = [name for name in named["dict"] if name not in own]
-        values = self._in_order(names, args, rest, missing, keywords=list(named["dict"]))
-        leaves = tree.leaves_as_json(self._exported.input_tree, (tuple(values), own))
-        if leaves is None:
-            given = tree.to_json(tree.structure((tuple(values), own)))
-            raise self._error(
-                f"takes arguments {tree.describe_json_arguments(self._exported.input_tree)}, "
-                f"got {tree.describe_json_arguments(given)}"
-            )
-        return leaves
+    def differentiable(self) -> KeptFunction:
+        """The program as a function that `grad`, `vmap`, `jit` and the other transforms take.
 
-    def _names(self, count: int) -> list[str | None]:
-        """The names of the positional arguments, where the program tells them."""
-        names = self.manifest.extra.get("arguments")
-        if not isinstance(names, list) or len(names) != count:
-            return [None] * count
-        return [name if isinstance(name, str) else None for name in names]
+        It is that of the adze IR which the file keeps, with the shapes, dtypes and custom rules that it was
+        traced with. Called as it is, it evaluates op by op with NumPy; `adze.jit` compiles it. Needs the
+        compiler. Raises `ArgumentError` where the file keeps no IR, `ArtifactError` for one that this adze
+        cannot read.
+        """
+        from .kept import KeptFunction
 
-    def _in_order(
-        self,
-        names: list[str | None],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        missing: list[str] | None = None,
-        keywords: list[str] | None = None,
-    ) -> list[Any]:
-        """Positional arguments and those given by name, in the order of `names`."""
-        known = [name for name in names if name is not None]
-        if len(args) > len(names):
-            raise self._error(f"takes {len(names)} positional arguments, got {len(args)}")
-        for name in kwargs:
-            if name not in known:
-                legal = ", ".join([*known, *(keywords or [])]) or "none"
-                raise self._error(f"has no argument {name!r}: it has {legal}")
-            if names.index(name) < len(args):
-                raise self._error(f"got argument {name!r} twice: by position and by name")
-        absent = [n for n, name in enumerate(names) if n >= len(args) and name not in kwargs]
-        lacking = [repr(names[n]) if names[n] else f"number {n}" for n in absent]
-        lacking += [repr(name) for name in missing or []]
-        if lacking:
-            raise self._error(f"lacks argument {', '.join(lacking)}")
-        return [args[n] if n < len(args) else kwargs[name or ""] for n, name in enumerate(names)]
-
-    def _error(self, problem: str) -> ArgumentTypeError:
-        name = self._exported.signature.name
-        return ArgumentTypeError(
-            f"{name}() {problem}", where=user_location_text(), hint=f"it is {self._exported.signature}"
-        )
+        with located():
+            return KeptFunction(artifact.Contents(b"", self.manifest, self._loaded.ir))
 
     def __repr__(self) -> str:
-        return f"<{self._exported.signature} on {self.device}>"
+        return f"<{self._call.function.signature} on {self.device}>"
 
 
 def load(path: str | os.PathLike[str], device: str | None = None) -> LoadedProgram:

@@ -81,7 +81,7 @@ class Jitted:
         device: str | None,
         first_call: FirstCall | None,
     ) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())  # attributes of a callable object stay its own
         self._function = function
         self._static_nums, self._static_names = static_parameters(function, static_argnums, static_argnames)
         self._target = target

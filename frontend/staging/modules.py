@@ -12,6 +12,7 @@ from typing import Any
 
 from ...dialects import mlir
 from ...dialects.errors import AdzeError
+from ...passes.registry import run_upstream
 from ...runtime.artifact.files import write_atomically
 
 
@@ -32,6 +33,13 @@ def bytecode(module: Any) -> bytes:
     buffer = io.BytesIO()
     module.operation.write_bytecode(buffer)
     return buffer.getvalue()
+
+
+def kept_ir(module: Any) -> bytes:
+    """A module as an artifact keeps it: bytecode without locations, the same wherever it was traced."""
+    copy = clone_module(module)
+    run_upstream(copy, "builtin.module(strip-debuginfo)")
+    return bytecode(copy)
 
 
 class StageDumps:

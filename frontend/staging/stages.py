@@ -46,7 +46,7 @@ from ..tracing.specs import ShapeDtype
 from ..tracing.trace import Parameter, TracedProgram
 from .host import runtime_argument
 from .kernels import KERNELS, kernels_text, tuning_of
-from .modules import StageDumps, bytecode, clone_module, module_text
+from .modules import StageDumps, bytecode, clone_module, kept_ir, module_text
 from .placement import default_device
 
 TRACED: Final = "traced"
@@ -368,9 +368,14 @@ class Compiled:
         """The IR of a stage that the program went through, for its target."""
         return Traced(self.program).at_stage(stage, self.target, locations=locations)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the program as a deployable `.vmfb`, whole or not at all."""
-        return artifact.save(path, self.vmfb, self.manifest)
+    def save(self, path: str | os.PathLike[str], *, keep_ir: bool = False) -> Path:
+        """Write the program as a deployable `.vmfb`, whole or not at all.
+
+        With `keep_ir` the file holds the adze IR as it was traced too, constants included, so that
+        `load(path).differentiable()` can be differentiated, batched and compiled again.
+        """
+        ir = kept_ir(self.program.module) if keep_ir else b""
+        return artifact.save(path, artifact.Contents(self.vmfb, self.manifest, ir))
 
     def __repr__(self) -> str:
         return f"Compiled({_signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"

@@ -46,7 +46,7 @@ class custom_vmap:  # a decorator, named as JAX has it
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self._function = function
         self._rule: Callable[..., Any] | None = None
 

@@ -181,7 +181,7 @@ class Custom:
         nondiff_argnums: int | Sequence[int] = (),
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self._function = function
         nums = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
         names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames

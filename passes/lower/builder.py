@@ -184,9 +184,19 @@ class LinalgBuilder:
             value = mlir.tensor.cast(mlir.ir.RankedTensorType.get(static, old.element_type), value)
         return self.bind_shape(value, shape)
 
+    def as_known(self, value: Value) -> Value:
+        """`value`, a tensor with all that is known of its sizes in its type; what is no tensor as it is."""
+        shape = self._shapes.get(value)
+        return value if shape is None else self.retype(value, shape)
+
     def cast(self, value: Value, type_: Type) -> Value:
         """`value` as a tensor of another static knowledge of its sizes (`tensor.cast`)."""
-        return value if value.type == type_ else mlir.tensor.cast(type_, value)
+        if value.type == type_:
+            return value
+        sizes = zip(mlir.ir.RankedTensorType(type_).shape, self.shape(value), strict=True)
+        return self.bind_shape(
+            mlir.tensor.cast(type_, value), [n if static == DYNAMIC else static for static, n in sizes]
+        )
 
     def empty(self, shape: Sequence[Size], dtype: np.dtype) -> Value:
         """An uninitialised tensor."""

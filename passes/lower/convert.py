@@ -134,8 +134,9 @@ class Conversion:
         application = self.reader.read(operation, lambda v: self.builder.size(converted[v]))
         assert application is not None
         with rewriter.ip, operation.location:
+            operands = [self.builder.as_known(v) for v in application.operands]
             lowered = self.lowering.lower(
-                op, operation, operand_types, result_types, application.operands, application.attributes
+                op, operation, operand_types, result_types, operands, application.attributes
             )
             values = [self._as_declared(v, t) for v, t in zip(lowered, result_types, strict=True)]
             if BARRIER in operation.attributes:

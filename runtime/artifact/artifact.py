@@ -1,14 +1,16 @@
 """Programs as files.
 
 Input: a compiled program with its manifest. Output: one `.vmfb`, a plain IREE module, which any IREE host
-runs, with a trailer of manifest, checksum and lengths behind it. Nothing of the file is given to IREE
-before the checksum and the manifest say that it is whole and can run here: a damaged module crashes IREE's
-loader or computes wrong numbers. The checksum guards against damage, not against malice.
+runs; behind it stand the adze IR that it was compiled from (where that is kept), the manifest, and a trailer
+of lengths and checksum. Nothing of the file is given to IREE before the checksum and the manifest say that it
+is whole and can run here: a damaged module crashes IREE's loader or computes wrong numbers. The checksum
+guards against damage, not against malice.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import stat
 import struct
@@ -23,13 +25,29 @@ from ..execute.program import Executable
 from .files import write_atomically
 from .manifest import Manifest, manifest_from_json, versions
 
-# Behind module and manifest: magic, trailer version, length of the module, length of the manifest, SHA-256 of
-# everything before the checksum. Fixed size, at the very end.
+# Behind module, IR and manifest: magic, trailer version, the lengths of the three, SHA-256 of everything
+# before the checksum. Fixed size, at the very end.
 _MAGIC: Final = b"ADZEVMFB"
-_TRAILER_VERSION: Final = 1
-_HEAD: Final = struct.Struct("<8sIQQ")
+_TRAILER_VERSION: Final = 2
+_HEAD: Final = struct.Struct("<8sIQQQ")
 _TRAILER_BYTES: Final = _HEAD.size + 32
 _ZIP_MAGIC: Final = b"PK\x03\x04"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The parts of a file: an IREE module, what it says of itself, and its adze IR (empty: not kept)."""
+
+    module: bytes
+    manifest: Manifest
+    ir: bytes = b""
+
+    def to_bytes(self) -> bytes:
+        """The file with these contents."""
+        text = self.manifest.to_json().encode()
+        head = _HEAD.pack(_MAGIC, _TRAILER_VERSION, len(self.module), len(self.ir), len(text))
+        content = self.module + self.ir + text + head
+        return content + hashlib.sha256(content).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +57,7 @@ class Inspection:
     path: Path
     file_bytes: int
     module_bytes: int
+    ir_bytes: int
     sha256: str
     manifest: Manifest
 
@@ -50,16 +69,10 @@ class LoadedProgram:
     executable: Executable
     manifest: Manifest
     device: Device
+    ir: bytes = b""
 
 
-def to_bytes(vmfb: bytes, manifest: Manifest) -> bytes:
-    """The contents of the file for this program."""
-    text = manifest.to_json().encode()
-    content = vmfb + text + _HEAD.pack(_MAGIC, _TRAILER_VERSION, len(vmfb), len(text))
-    return content + hashlib.sha256(content).digest()
-
-
-def save(path: str | os.PathLike[str], vmfb: bytes, manifest: Manifest) -> Path:
+def save(path: str | os.PathLike[str], contents: Contents) -> Path:
     """Write the program to `path`, whole or not at all."""
     target = Path(path)
     if target.is_dir():
@@ -67,7 +80,7 @@ def save(path: str | os.PathLike[str], vmfb: bytes, manifest: Manifest) -> Path:
             f"cannot write {target}: it is a directory", hint="name a file, such as program.vmfb"
         )
     try:
-        write_atomically(target, to_bytes(vmfb, manifest))
+        write_atomically(target, contents.to_bytes())
     except OSError as error:
         raise UnreadableArtifactError(f"cannot write {target}: {error.strerror or error}") from error
     return target
@@ -75,21 +88,28 @@ def save(path: str | os.PathLike[str], vmfb: bytes, manifest: Manifest) -> Path:
 
 def load(path: str | os.PathLike[str], device: str | Device | None = None) -> LoadedProgram:
     """The program in the file, ready to run on `device` (by default the cheapest one of its target)."""
-    location, vmfb, manifest, _ = _read(path)
+    location, contents, _ = _read(path)
+    manifest = contents.manifest
     try:
         check_runnable(manifest)
         chosen = get_device(device or _default_device(manifest), work=manifest.work)
         _check_device(manifest, chosen)
-        executable = Executable(vmfb, chosen, manifest.signatures)
+        executable = Executable(contents.module, chosen, manifest.signatures)
     except ArtifactError as error:
         raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from error
-    return LoadedProgram(executable, manifest, chosen)
+    return LoadedProgram(executable, manifest, chosen, contents.ir)
+
+
+def read(path: str | os.PathLike[str]) -> Contents:
+    """The parts of the file, which need not be a program for this machine; nothing of it is loaded."""
+    return _read(path)[1]
 
 
 def inspect(path: str | os.PathLike[str]) -> Inspection:
     """What the file says of itself, after its checksum was found right; no native code is touched."""
-    location, vmfb, manifest, content = _read(path)
-    return Inspection(location, len(content), len(vmfb), hashlib.sha256(content).hexdigest(), manifest)
+    location, contents, whole = _read(path)
+    sizes = len(whole), len(contents.module), len(contents.ir)
+    return Inspection(location, *sizes, hashlib.sha256(whole).hexdigest(), contents.manifest)
 
 
 def check_runnable(manifest: Manifest) -> None:
@@ -120,7 +140,7 @@ def check_runnable(manifest: Manifest) -> None:
         )
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[Path, bytes, Manifest, bytes]:
+def _read(path: str | os.PathLike[str]) -> tuple[Path, Contents, bytes]:
     location = Path(path)
     try:
         if location.is_dir():
@@ -139,20 +159,19 @@ def _read(path: str | os.PathLike[str]) -> tuple[Path, bytes, Manifest, bytes]:
     except MemoryError:
         raise ArtifactError(f"{location}: too large for the memory of this machine") from None
     try:
-        vmfb, manifest = from_bytes(content)
+        return location, from_bytes(content), content
     except ArtifactError as error:
         raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from None
-    return location, vmfb, manifest, content
 
 
-def from_bytes(content: bytes) -> tuple[bytes, Manifest]:
-    """Module and manifest of a file's contents, checked; an ArtifactError says what they are instead."""
+def from_bytes(content: bytes) -> Contents:
+    """The parts of a file, checked; an ArtifactError says what it is instead."""
     if not content:
         raise ArtifactError("the file is empty")
     trailer = content[-_TRAILER_BYTES:]
     if len(content) < _TRAILER_BYTES or not trailer.startswith(_MAGIC):
         raise ArtifactError(*_what_else(content))
-    _, version, module_length, manifest_length = _HEAD.unpack(trailer[: _HEAD.size])
+    _, version, *lengths = _HEAD.unpack(trailer[: _HEAD.size])
     if version != _TRAILER_VERSION:
         raise ArtifactError(
             f"the file has format version {version}, and this adze reads {_TRAILER_VERSION}",
@@ -163,13 +182,14 @@ def from_bytes(content: bytes) -> tuple[bytes, Manifest]:
             "the file is damaged: its contents do not match its checksum",
             hint="copy or build it again",
         )
-    if module_length + manifest_length + _TRAILER_BYTES != len(content):
+    if sum(lengths) + _TRAILER_BYTES != len(content):
         raise ArtifactError("the file is damaged: its parts do not add up to its length")
+    first, second, third = itertools.accumulate(lengths)
     try:
-        text = content[module_length : module_length + manifest_length].decode()
+        text = content[second:third].decode()
     except UnicodeDecodeError:
         raise ArtifactError("its manifest cannot be read: it is not a text in UTF-8") from None
-    return content[:module_length], manifest_from_json(text)
+    return Contents(content[:first], manifest_from_json(text), content[first:second])
 
 
 def _what_else(content: bytes) -> tuple[str]:

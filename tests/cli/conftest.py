@@ -55,7 +55,7 @@ def adze() -> Adze:
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`add_row(x: f32[n,3], b: f32[3]) -> (sum: f32[n,3], positive: i1[3])` for this machine."""
-    from adze.runtime.artifact.artifact import save
+    from adze.runtime.artifact.artifact import Contents, save
     from adze.runtime.artifact.manifest import ExportedFunction, make_manifest
     from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
     from adze.runtime.compile.compiler import compile_bytecode
@@ -70,5 +70,5 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = parse_target("cpu")
     compiled = compile_bytecode(MODULE.encode(), target)
     manifest = make_manifest((ExportedFunction(signature),), target)
-    path: Path = save(tmp_path_factory.mktemp("program") / "add_row.vmfb", compiled.vmfb, manifest)
+    path: Path = save(tmp_path_factory.mktemp("program") / "add_row.vmfb", Contents(compiled.vmfb, manifest))
     return path

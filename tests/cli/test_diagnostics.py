@@ -22,7 +22,7 @@ import adze.numpy as anp
 from adze.passes.ir.parsing import parse_module
 from adze.passes.pipeline import run_pipeline
 from adze.passes.registry import Verify, parse_pipeline
-from adze.runtime.artifact.artifact import from_bytes, save
+from adze.runtime.artifact.artifact import Contents, from_bytes, save
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
 from adze.runtime.targets import parse_target
 
@@ -272,7 +272,7 @@ def test_damaged_program_is_refused(adze: Adze, program: Path, tmp_path: Path, k
     if kind == "directory":
         path.mkdir()
     elif kind == "sealed text":  # the checksum is right, the program is none
-        save(path, b"no program" * 100, from_bytes(whole)[1])
+        save(path, Contents(b"no program" * 100, from_bytes(whole).manifest))
     elif kind != "missing":
         flipped = bytearray(whole)
         for place in range(0, len(whole), 997):

@@ -25,7 +25,7 @@ def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def saved(tmp_path: Path, portable: CompiledModule, manifest: Manifest) -> Path:
-    return artifact.save(tmp_path / "program.vmfb", portable.vmfb, manifest)
+    return artifact.save(tmp_path / "program.vmfb", artifact.Contents(portable.vmfb, manifest))
 
 
 def test_importing_the_folder_loads_nothing_of_iree() -> None:

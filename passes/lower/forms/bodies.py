@@ -38,7 +38,9 @@ def call_body(
 def initial_value(ctx: LoweringContext, value: Value, declared: TensorType) -> Value:
     """The initial value of what a loop carries, in its declared type and in a buffer of its own."""
     b = ctx.builder
-    return b.cast(owned(ctx, value, declared.dtype), b.tensor_type(declared.shape, declared.dtype))
+    initial = b.cast(owned(ctx, value, declared.dtype), b.tensor_type(declared.shape, declared.dtype))
+    b.shape(initial)  # its sizes are asked for inside of the loop, and used behind it
+    return initial
 
 
 def tie_shapes(b: LinalgBuilder, values: Sequence[Value], like: Sequence[Value]) -> tuple[Value, ...]:

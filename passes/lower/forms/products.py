@@ -13,8 +13,9 @@ import numpy as np
 from ....dialects import mlir
 from ..builder import Size, Value
 from ..kernels.products import multiply, pack
+from ..kernels.row_products import multiply_rows
 from ..lowering import LoweringContext
-from ..tuning.product_tiles import FEW, ProductSizes, product_tiles
+from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles
 from .tensor_ops import convert_elements, expand_axes, units_beside
 
 
@@ -34,6 +35,11 @@ def product_by_kernel(
         return None
     known = ProductSizes(b, m, n, k)
     left_along_k, right_along_k = left_axes.endswith("k"), right_axes.endswith("k")
+    if source == carried and k > 1:
+        if n == 1 and m > 1 and left_along_k and not _is_computed(left):
+            return _by_vector(ctx, (left, left_axes), (right, right_axes), "bmk", sizes, carried)
+        if m == 1 and n > 1 and right_along_k and not _is_computed(right):
+            return _by_vector(ctx, (right, right_axes), (left, left_axes), "bnk", sizes, carried)
     tiles = product_tiles(ctx.target, known, left_along_k, right_along_k, carried)
     if tiles is None or (source != carried and ctx.hints.data_tiling):
         return None
@@ -44,6 +50,27 @@ def product_by_kernel(
     if tiles.is_packed:
         second = pack(ctx.kernels, second, known, tiles, along_k=right_along_k)
     return multiply(ctx.kernels, first, second, known, tiles, left_along_k=left_along_k)
+
+
+def _by_vector(
+    ctx: LoweringContext,
+    matrix: tuple[Value, str],
+    vector: tuple[Value, str],
+    order: str,
+    sizes: Mapping[str, Size],
+    dtype: np.dtype,
+) -> Value | None:
+    """The rows of a matrix by a vector, as `[b, m, n]`; one of `m` and `n` is 1."""
+    b, free, k = (sizes[letter] for letter in order)
+    assert isinstance(b, int) and isinstance(free, int) and isinstance(k, int)
+    tiles = row_tiles(ctx.target, ProductSizes(b, free, 1, k), dtype)
+    if tiles is None:
+        return None
+    rows = _whole(ctx, *matrix, order, sizes, dtype, dtype)
+    column = _whole(ctx, *vector, "bk", sizes, dtype, dtype)
+    sums = multiply_rows(ctx.kernels, rows, column, tiles)
+    groups = [[0], [1, 2]]
+    return expand_axes(ctx.builder, sums, groups, [sizes[letter] for letter in "bmn"])
 
 
 def _is_computed(x: Value) -> bool:

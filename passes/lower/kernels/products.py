@@ -118,7 +118,14 @@ class _Product:
 
         def present() -> list[Number]:
             return [
-                _load(self.out, zero, count, tile.batch, index(tile.row) + row, index(tile.column) + at)
+                load_some(
+                    self.out,
+                    self.tiles.width,
+                    count,
+                    tile.batch,
+                    index(tile.row) + row,
+                    index(tile.column) + at,
+                )
                 for row, at, count in places
             ]
 
@@ -168,7 +175,7 @@ class _Product:
                 yield self.right.vector(width, tile.batch, panel, at, place)
             else:
                 count = min(tile.columns - place, width)
-                yield _load(self.right, zero, count, tile.batch, at, index(tile.column) + place)
+                yield load_some(self.right, width, count, tile.batch, at, index(tile.column) + place)
 
 
 def _scanned(workgroup: Value, block: int, size: int, step: int) -> Iterator[Place]:
@@ -195,12 +202,11 @@ def _pieces(count: int) -> Iterator[tuple[int, int]]:
         place += size
 
 
-def _load(array: Array, zero: Number, count: int, *places: Place) -> Number:
+def load_some(array: Array, width: int, count: int, *places: Place) -> Number:
     """A vector whose first `count` elements are those of the last axis from the place on, the others zero."""
-    width = mlir.ir.VectorType(zero.type).shape[0]
     if count == width:
         return array.vector(width, *places)
-    value = zero.value
+    value = _zero(width, array.element).value
     for place, size in _pieces(count):
         piece = array.vector(size, *places[:-1], index(places[-1]) + place)
         value = mlir.vector.insert_strided_slice(piece.value, value, [place], [1])
@@ -273,7 +279,7 @@ class _Packing:
                 here = max(min(count - place, width), 0)
                 column = panel * self.tiles.columns + place
                 self.packed[batch, panel, at, place] = (
-                    _load(self.source, zero, here, batch, at, column) if here else zero
+                    load_some(self.source, width, here, batch, at, column) if here else zero
                 )
 
     def _transposed(self, batch: Number, first: Number, stop: Number, count: int) -> None:
@@ -288,7 +294,7 @@ class _Packing:
             def block(at: Number, depth: int) -> None:
                 for place in range(0, self.tiles.columns, width):
                     rows = [
-                        _load(self.source, zero, depth, batch, column + place + r, at)
+                        load_some(self.source, width, depth, batch, column + place + r, at)
                         if place + r < count
                         else zero
                         for r in range(width)

@@ -139,17 +139,26 @@ def _column_tiles(target: Target, sizes: Sequence[int], kept: int, width: int) -
     """Tiles of a reduction that keeps the operand's last axis: sums of a strip of columns stay in registers.
 
     Only a power of two of lanes does: of 40 floats (5 registers of AVX2) LLVM keeps the sums in memory, and
-    takes ten times as long.
+    takes ten times as long. Wide strips that do not divide the columns need masks, or are split into whole
+    strips and a rest; narrow ones that do are slower (and on AVX-512, strips of 8 in a kernel of two
+    reductions take IREE most of a minute to compile).
     """
-    strips = (n for n in (8 * width, 4 * width, 2 * width, width, width // 2) if n >= STRIP_LEAST)
-    strip = next((n for n in strips if sizes[kept - 1] % n == 0), None)
-    if strip is None:
+    columns, has_masks = sizes[kept - 1], target.vector_bits >= 512
+    strips = [n for n in (8 * width, 4 * width, 2 * width, width, width // 2) if n >= STRIP_LEAST]
+    strip = next((n for n in strips if columns % n == 0), None)
+    together, is_peeled = strip, False
+    if has_masks and columns > 4 * width and (strip is None or strip < 4 * width):
+        strip = together = 4 * width
+    elif columns > 32 * width and (strip is None or strip < width):
+        strip, together, is_peeled = 8 * width, 32 * width, True
+    if strip is None or together is None:
         return None
-    parallel = [1] * (kept - 1) + [strip] + [0] * (len(sizes) - kept)
+    ones, zeros = [1] * (kept - 1), [0] * (len(sizes) - kept)
     return tiles_text(
-        distribution=parallel,
-        vector_common_parallel=parallel,
+        distribution=[*ones, together, *zeros],
+        vector_common_parallel=[*ones, strip, *zeros],
         vector_reduction=[0] * kept + [1] * (len(sizes) - kept),
+        is_peeled=is_peeled,
     )
 
 

@@ -32,6 +32,9 @@ SHALLOW: Final = 8  # rows of the right operand that are scanned at once
 BLOCK_ROWS: Final = 96
 BLOCK_COLUMNS: Final = 128
 SUMS: Final = 1 << 15  # bytes of sums of a workgroup that waits for memory
+ROWS_BESIDE: Final = 4  # rows that share the loads of a vector
+VECTORS_OF_ROW: Final = 2  # vectors of partial sums of each
+ROW_ELEMENTS: Final = 1 << 15  # elements of the rows that one workgroup multiplies by a vector
 STRIDE: Final = 2048  # rows that begin so many bytes apart compete for places in the cache
 
 
@@ -72,6 +75,32 @@ class ProductTiles:
     def columns(self) -> int:
         """The columns of a tile."""
         return self.width * self.vectors
+
+
+@dataclass(frozen=True, slots=True)
+class RowTiles:
+    """How rows are multiplied by a vector: `rows` at once, `vectors` of `width` partial sums for each."""
+
+    width: int
+    rows: int
+    vectors: int
+    block_rows: int
+
+
+def row_tiles(target: Target, sizes: ProductSizes, dtype: np.dtype) -> RowTiles | None:
+    """Tiles of a product of `m` rows along `k` by a vector."""
+    if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
+        return None
+    width = lanes(target, dtype)
+    if min(sizes.b, sizes.m) == 0 or sizes.k < width or sizes.b * sizes.m * sizes.k < WORK_OF_VECTOR:
+        return None
+    rows = min(ROWS_BESIDE, sizes.m)
+    return RowTiles(
+        width=width,
+        rows=rows,
+        vectors=max(min(VECTORS_OF_ROW, sizes.k // width), 1),
+        block_rows=max(ROW_ELEMENTS // sizes.k // rows, 1) * rows,
+    )
 
 
 def product_tiles(

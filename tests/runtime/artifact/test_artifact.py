@@ -26,7 +26,7 @@ ONES = np.ones(4, np.float32)
 
 @pytest.fixture
 def saved(tmp_path: Path, portable: CompiledModule, manifest: Manifest) -> Path:
-    return artifact.save(tmp_path / "program.vmfb", portable.vmfb, manifest)
+    return artifact.save(tmp_path / "program.vmfb", artifact.Contents(portable.vmfb, manifest))
 
 
 def test_a_saved_program_runs(saved: Path, manifest: Manifest) -> None:
@@ -48,7 +48,7 @@ def test_inspecting_tells_without_loading(saved: Path, portable: CompiledModule,
 
 
 def test_the_file_is_the_same_every_time(saved: Path, portable: CompiledModule, manifest: Manifest) -> None:
-    assert artifact.to_bytes(portable.vmfb, manifest) == saved.read_bytes()
+    assert artifact.Contents(portable.vmfb, manifest).to_bytes() == saved.read_bytes()
 
 
 @pytest.mark.parametrize("device", ["local-sync", "local-task"])
@@ -127,7 +127,7 @@ def test_what_this_machine_cannot_run_is_refused(
 
     def saved_with(**changes: object) -> Path:
         changed = replace(manifest, **changes)  # type: ignore[arg-type]
-        return artifact.save(tmp_path / "program.vmfb", portable.vmfb, changed)
+        return artifact.save(tmp_path / "program.vmfb", artifact.Contents(portable.vmfb, changed))
 
     path = saved_with(target="cpu:future", required_features=("avx2048", "sse4_2"))
     missing = ", ".join(host_cpu().missing(("avx2048", "sse4_2")))
@@ -157,7 +157,7 @@ def test_a_build_for_an_older_processor_runs_on_this_one(manifest: Manifest) -> 
 
 
 def test_a_wrong_program_under_a_right_checksum_is_refused(tmp_path: Path, manifest: Manifest) -> None:
-    path = artifact.save(tmp_path / "program.vmfb", b"no module at all", manifest)
+    path = artifact.save(tmp_path / "program.vmfb", artifact.Contents(b"no module at all", manifest))
     assert refusal(path).startswith("not a program that IREE can load: ")
 
 
@@ -165,7 +165,7 @@ def test_a_manifest_of_another_format_is_refused(
     tmp_path: Path, portable: CompiledModule, manifest: Manifest
 ) -> None:
     future = replace(manifest, format_version=FORMAT_VERSION + 1)
-    path = artifact.save(tmp_path / "program.vmfb", portable.vmfb, future)
+    path = artifact.save(tmp_path / "program.vmfb", artifact.Contents(portable.vmfb, future))
     assert refusal(path).startswith("its manifest has format version 2, newer than the 1 of this adze")
 
 
@@ -179,16 +179,16 @@ def test_saving_is_whole_or_not_at_all(
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(ArtifactError, match=r"cannot write .*program\.vmfb: No space left on device"):
-        artifact.save(saved, b"new program", manifest)
+        artifact.save(saved, artifact.Contents(b"new program", manifest))
     assert saved.read_bytes() == before
     assert list(saved.parent.iterdir()) == [saved]
 
 
 def test_places_that_cannot_be_written_are_errors(tmp_path: Path, manifest: Manifest) -> None:
     with pytest.raises(ArtifactError, match="is a directory"):
-        artifact.save(tmp_path, b"", manifest)
+        artifact.save(tmp_path, artifact.Contents(b"", manifest))
     with pytest.raises(ArtifactError, match="No such file or directory"):
-        artifact.save(tmp_path / "missing" / "program.vmfb", b"", manifest)
+        artifact.save(tmp_path / "missing" / "program.vmfb", artifact.Contents(b"", manifest))
 
 
 def test_vulkan_code_for_another_subgroup_size_is_refused(
@@ -198,7 +198,7 @@ def test_vulkan_code_for_another_subgroup_size_is_refused(
     if "llvmpipe" not in get_device(vulkan).description:
         pytest.skip("needs Mesa's lavapipe")
     ampere = replace(manifest, target="vulkan:ampere", architecture="ampere")
-    path = artifact.save(tmp_path / "program.vmfb", portable.vmfb, ampere)
+    path = artifact.save(tmp_path / "program.vmfb", artifact.Contents(portable.vmfb, ampere))
     assert "a vulkan:lavapipe" in refusal(path, vulkan)
     assert "the numbers would be wrong" in refusal(path, vulkan)
 
@@ -207,6 +207,6 @@ def test_a_vulkan_program_goes_through_a_file(tmp_path: Path, programs_text: byt
     target = parse_target("vulkan")
     vmfb = compile_bytecode(programs_text, target).vmfb
     made = Manifest((), target.name, target.architecture, versions=artifact.versions())
-    loaded = artifact.load(artifact.save(tmp_path / "program.vmfb", vmfb, made))
+    loaded = artifact.load(artifact.save(tmp_path / "program.vmfb", artifact.Contents(vmfb, made)))
     assert loaded.device.name == vulkan
     assert loaded.executable.call("add", [ONES, ONES])[0].tolist() == [2, 2, 2, 2]

@@ -224,6 +224,8 @@ class Workgroup:
             return operands[0][operation.attributes["static_position"][0]]
         if kind == "broadcast":
             return np.full(operation.results[0].type.shape, operands[0])
+        if kind == "reduction":
+            return operands[0].sum()
         if kind == "shuffle":
             return np.concatenate(operands)[list(operation.attributes["mask"])]
         if kind.endswith("strided_slice"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,14 @@ from adze.dialects import mlir
 from adze.dialects.types import FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.kernels.executable import Kernels
 from adze.passes.lower.kernels.products import multiply, pack
-from adze.passes.lower.tuning.product_tiles import ProductSizes, ProductTiles, product_tiles
+from adze.passes.lower.kernels.row_products import multiply_rows
+from adze.passes.lower.tuning.product_tiles import (
+    ProductSizes,
+    ProductTiles,
+    RowTiles,
+    product_tiles,
+    row_tiles,
+)
 from adze.runtime.targets import parse_target
 
 from ..programs import Compiled
@@ -60,10 +68,35 @@ def test_all_accesses_are_within_bounds(sizes: ProductSizes, left_along_k: bool,
     assert np.array_equal(got, want, equal_nan=True)
 
 
+@pytest.mark.parametrize(("b", "m", "k"), [(1, 1, 1), (1, 5, 8), (2, 9, 21), (1, 8, 16), (1, 3, 43)])
+def test_rows_by_a_vector_stay_within_bounds(b: int, m: int, k: int) -> None:
+    t = RowTiles(width=4, rows=2, vectors=2, block_rows=4)
+    rows, vector = given((b, m, k)), given((b, k))
+    module = module_with(
+        [(b, m, k), (b, k)], lambda kernels, values: multiply_rows(kernels, values[0], values[1], t)
+    )
+    (got,) = run_kernel(module, "kernel_rows_by_vector", [rows, vector], (-(-m // 4), b, 1))
+    with np.errstate(all="ignore"):
+        want = np.einsum("bmk,bk->bm", rows, vector)
+    assert np.array_equal(got, want, equal_nan=True)
+
+
 def module_of(sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_along_k: bool) -> Any:
     """A module with a function that packs the right operand if the tiles say so, and multiplies."""
     b, m, n, k = sizes.b, sizes.m, sizes.n, sizes.k
-    shapes = (b, m, k) if left_along_k else (b, k, m), (b, n, k) if right_along_k else (b, k, n)
+    shapes = [(b, m, k) if left_along_k else (b, k, m), (b, n, k) if right_along_k else (b, k, n)]
+
+    def body(kernels: Kernels, values: Sequence[Any]) -> None:
+        left, right = values
+        if t.is_packed:
+            right = pack(kernels, right, sizes, t, along_k=right_along_k)
+        multiply(kernels, left, right, sizes, t, left_along_k=left_along_k)
+
+    return module_with(shapes, body)
+
+
+def module_with(shapes: Sequence[tuple[int, ...]], body: Callable[[Kernels, Sequence[Any]], Any]) -> Any:
+    """A module with a function of tensors of f32 whose body calls kernels."""
     context = mlir.new_context(foreign_ops=False)
     with context, mlir.ir.Location.unknown():
         module = mlir.ir.Module.create()
@@ -71,11 +104,7 @@ def module_of(sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_al
         with mlir.ir.InsertionPoint(module.body):
             function = mlir.func.FuncOp("main", mlir.ir.FunctionType.get(types, []))
         with mlir.ir.InsertionPoint(function.add_entry_block()):
-            left, right = function.arguments
-            kernels = Kernels(module)
-            if t.is_packed:
-                right = pack(kernels, right, sizes, t, along_k=right_along_k)
-            multiply(kernels, left, right, sizes, t, left_along_k=left_along_k)
+            body(Kernels(module), list(function.arguments))
             mlir.func.ReturnOp([])
     return module
 
@@ -99,6 +128,8 @@ PRODUCTS: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], np.dtype]] = {
     "deep": (product(1, 1, 0), (33, 1100), (37, 1100), FLOAT32),
     "few_rows": (product(1, 0, 0), (5, 61), (61, 203), FLOAT32),
     "vector": (product(0, 0, 0), (101,), (101, 331), FLOAT32),
+    "rows_by_vector": (product(1, 0, 0), (101, 331), (331,), FLOAT32),
+    "vector_by_rows": (product(0, 1, 0), (205,), (101, 205), FLOAT32),
     "batch": (product(1, 0, 1), (3, 40, 65), (3, 65, 45), FLOAT32),
     "double": (double, (41, 130), (130, 100), FLOAT64),
     "double_vector": (double, (1, 130), (130, 301), FLOAT64),
@@ -113,6 +144,7 @@ def test_products_are_those_of_numpy(name: str) -> None:
     _, first, second, dtype = PRODUCTS[name]
     x, y = given(first, dtype), given(second, dtype)
     axes = {"transposed": "ji,kj->ik", "deep": "ij,kj->ik", "vector": "j,jk->k", "batch": "bij,bjk->bik"}
+    axes |= {"rows_by_vector": "ij,j->i", "vector_by_rows": "j,kj->k"}
     with np.errstate(all="ignore"):
         want = np.einsum(axes.get(name, "ij,jk->ik"), x, y)
     assert np.array_equal(run(name, x, y)[0], want, equal_nan=True)
@@ -135,6 +167,13 @@ def test_sums_of_a_tile_fit_the_registers(target: str, dtype: np.dtype) -> None:
                 assert (t.rows + 1) * t.vectors < registers
                 assert t.block_rows % t.rows == 0 and t.block_columns % t.columns == 0
                 assert 0 < t.depth <= k
+
+
+def test_rows_by_a_vector_have_a_kernel_from_some_size_on() -> None:
+    for m, k, expected in ((100, 200, True), (3, 9, False), (0, 1000, False), (100000, 2, False)):
+        t = row_tiles(parse_target("cpu:x86-64-v3"), ProductSizes(1, m, 1, k), FLOAT32)
+        assert (t is not None) is expected
+        assert t is None or t.block_rows % t.rows == 0
 
 
 def test_some_products_have_no_kernel() -> None:

@@ -1,0 +1,150 @@
+"""Functions that are derived of one before it is compiled: its gradient, vjp, jvp, and its batch.
+
+Input: a function of arrays and the specs of its arguments. Output: another function with the specs of its
+own. A derivative comes first and the batch of it second, so that asking for both gives gradients of examples.
+
+| derived | arguments | results |
+|---|---|---|
+| `grad` | those of the function | the gradient by the first argument, or by those that `argnums` names |
+| `value_and_grad` | those of the function | the value, then the gradient |
+| `vjp` | those, and `cotangents`: a tree like the results | the results, then the cotangents of `argnums` |
+| `jvp` | those, and `tangents`: one for each of `argnums` | the results, then their tangents |
+| a batch of `n` | those of the function, each with a first axis of `n` | with such an axis |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...dialects.types import INEXACT
+from .. import tree
+from ..errors import ArgumentError
+from ..tracing.specs import ShapeDtype
+from ..tracing.trace import function_name
+from ..transforms.differentiation import grad, jvp, value_and_grad, vjp
+from ..transforms.vmap import vmap
+from .jit import eval_shape
+
+DERIVATIVES: Final = ("grad", "value_and_grad", "vjp", "jvp")
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """What is asked of a function: a derivative by some of its positional arguments, or a batch, or both."""
+
+    derivative: str | None = None
+    argnums: tuple[int, ...] = (0,)
+    batch: int | str | None = None
+    in_axes: tuple[int | None, ...] | None = None
+    """For each positional argument its axis of the batch, None for one that all elements share."""
+
+
+@dataclass(frozen=True)
+class Specified:
+    """A function with trees of `ShapeDtype` for its arguments."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def derived(self, how: Derivation) -> Specified:
+        """The function that `how` asks for. Raises `ArgumentError` where there is no such function."""
+        result = self
+        if how.derivative is not None:
+            result = result._differentiated(how.derivative, how.argnums)
+        return result if how.batch is None else result._batched(how.batch, how.in_axes)
+
+    def _differentiated(self, name: str, argnums: tuple[int, ...]) -> Specified:
+        self._check(name, argnums)
+        if name in ("grad", "value_and_grad"):
+            transform = grad if name == "grad" else value_and_grad
+            by = argnums[0] if len(argnums) == 1 else argnums
+            return self._named(name, transform(self.function, argnums=by), {})
+        if name == "vjp":
+            cotangents = eval_shape(self.function, *self.args, **self.kwargs)
+            return self._named(name, self._vjp(argnums), {"cotangents": tree.map(_inexact, cotangents)})
+        tangents = tuple(tree.map(_inexact, self.args[n]) for n in argnums)
+        return self._named(name, self._jvp(argnums), {"tangents": tangents})
+
+    def _vjp(self, argnums: tuple[int, ...]) -> Callable[..., Any]:
+        def derived(*args: Any, cotangents: Any, **kwargs: Any) -> Any:
+            results, pullback = vjp(self._of(args, kwargs, argnums), *(args[n] for n in argnums))
+            return results, pullback(cotangents)
+
+        return derived
+
+    def _jvp(self, argnums: tuple[int, ...]) -> Callable[..., Any]:
+        def derived(*args: Any, tangents: Any, **kwargs: Any) -> Any:
+            primals = tuple(args[n] for n in argnums)
+            return jvp(self._of(args, kwargs, argnums), primals, tuple(tangents))
+
+        return derived
+
+    def _of(
+        self, args: Sequence[Any], kwargs: dict[str, Any], argnums: tuple[int, ...]
+    ) -> Callable[..., Any]:
+        """The function of the arguments `argnums` alone."""
+
+        def call(*chosen: Any) -> Any:
+            full = list(args)
+            for n, value in zip(argnums, chosen, strict=True):
+                full[n] = value
+            return self.function(*full, **kwargs)
+
+        return call
+
+    def _check(self, name: str, argnums: tuple[int, ...]) -> None:
+        if len(set(argnums)) != len(argnums) or not all(0 <= n < len(self.args) for n in argnums):
+            raise ArgumentError(
+                f"{name} of {function_name(self.function)} by arguments {', '.join(map(str, argnums))}: "
+                f"it has {len(self.args)} positional arguments, numbered from 0",
+                hint="name each of them once",
+            )
+
+    def _named(self, name: str, function: Callable[..., Any], added: dict[str, Any]) -> Specified:
+        taken = sorted(added.keys() & self.kwargs.keys())
+        if taken:
+            raise ArgumentError(
+                f"{function_name(self.function)} has an argument {taken[0]!r} already, which its {name} adds",
+                hint="call it otherwise",
+            )
+        function.__name__ = f"{function_name(self.function)}_{name}"
+        return Specified(function, self.args, {**self.kwargs, **added})
+
+    def _batched(self, size: int | str, in_axes: tuple[int | None, ...] | None) -> Specified:
+        axes = (0,) * len(self.args) if in_axes is None else in_axes
+        if len(axes) != len(self.args):
+            raise ArgumentError(
+                f"{len(axes)} axes for a batch of {function_name(self.function)}, which has {len(self.args)} "
+                "positional arguments",
+                hint="name one for each: an integer, or None for an argument that all elements share",
+            )
+        function = vmap(self.function, in_axes=axes)
+        function.__name__ = f"{function_name(self.function)}_batch"
+        args = tuple(_with_axis(arg, size, axis) for arg, axis in zip(self.args, axes, strict=True))
+        return Specified(function, args, _with_axis(self.kwargs, size, 0))
+
+
+def _with_axis(specs: Any, size: int | str, axis: int | None) -> Any:
+    """The specs of a batch, whose axis of this size stands at `axis`."""
+    if axis is None:
+        return specs
+
+    def longer(spec: ShapeDtype) -> ShapeDtype:
+        if not 0 <= axis <= spec.ndim:
+            raise ArgumentError(f"{spec} has no place {axis} for the axis of a batch: 0 to {spec.ndim}")
+        return ShapeDtype((*spec.shape[:axis], size, *spec.shape[axis:]), spec.dtype)
+
+    return tree.map(longer, specs)
+
+
+def _inexact(spec: ShapeDtype) -> ShapeDtype:
+    """The spec of a tangent or cotangent: only floats and complex numbers have one."""
+    if spec.dtype not in INEXACT:
+        raise ArgumentError(
+            f"{spec} has no derivative: an argument or result of integers or bools is in the way",
+            hint="leave it out of the results, or choose other arguments with argnums",
+        )
+    return spec

@@ -1,0 +1,170 @@
+"""Programs that keep their adze IR: differentiated, batched and compiled with the Python source gone."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import ShapeDtype, lax
+from adze import numpy as xp
+from adze.frontend.staging.kept import KeptFunction
+from adze.runtime.artifact import artifact
+
+W = {"a": np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)}
+X = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
+TWO = np.float32(2)
+
+
+@adze.custom_jvp
+def cube(x: Any) -> Any:
+    return x**3
+
+
+cube.defjvp(lambda primals, tangents: (primals[0] ** 3, 5 * tangents[0]))  # wrong, so that it is seen
+
+
+def loss(w: Any, x: Any, *, scale: Any) -> Any:
+    """A tree, a product, a loop of dynamic length, and a user's own derivative."""
+    total, ys = lax.scan(lambda c, row: (c + cube(row).sum(), c), np.float32(0), xp.tanh(x @ w["a"]))
+    return total * scale, {"ys": ys}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    specs = {"a": ShapeDtype((3, 2))}, ShapeDtype(("n", 3))
+    compiled = adze.trace(loss, *specs, scale=ShapeDtype(())).lower().compile()
+    return compiled.save(tmp_path_factory.mktemp("kept") / "loss.vmfb", keep_ir=True)
+
+
+@pytest.fixture(scope="module")
+def kept(path: Path) -> Callable[..., Any]:
+    return adze.load(path).differentiable()
+
+
+def same(actual: Any, expected: Any) -> None:
+    for a, b in zip(adze.tree.leaves(actual), adze.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+def test_it_is_the_function(kept: Callable[..., Any], path: Path) -> None:
+    same(kept(W, X, scale=2.0), loss(W, X, scale=TWO))
+    same(kept(W, X[:1], scale=TWO), loss(W, X[:1], scale=TWO))
+    same(adze.load(path)(W, X, scale=2.0), loss(W, X, scale=TWO))
+    assert str(inspect.signature(kept)) == "(w, x, *, scale)" and kept.__name__ == "loss"
+    assert repr(kept).startswith("<loss(w['a']: f32[3,2], x: f32[n,3], scale: f32[]) -> (")
+
+
+def gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    return adze.grad(lambda w, x: f(w, x, scale=TWO)[0], argnums=(0, 1))
+
+
+def tangents(f: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda w, x: adze.jvp(lambda x: f(w, x, scale=TWO), (x,), (X * X,))
+
+
+def rows(f: Callable[..., Any]) -> Callable[..., Any]:
+    return adze.vmap(lambda w, x: f(w, x[:, None] * X, scale=TWO), in_axes=(None, 1))
+
+
+def hessian(f: Callable[..., Any]) -> Callable[..., Any]:
+    return adze.vmap(adze.hessian(lambda x: f(W, x, scale=TWO)[0]), in_axes=0)
+
+
+@pytest.mark.parametrize("transform", [gradient, tangents, rows])
+def test_transforms_go_through_it(kept: Callable[..., Any], transform: Callable[..., Any]) -> None:
+    expected = transform(loss)(W, X)
+    same(transform(kept)(W, X), expected)
+    same(adze.jit(transform(kept))(W, X), expected)
+
+
+def test_second_derivatives_in_a_batch(kept: Callable[..., Any]) -> None:
+    batch = np.stack([X[:2], -X[:2]])
+    same(hessian(kept)(batch), hessian(loss)(batch))
+
+
+def test_it_is_traced_with_named_sizes_and_kept_again(kept: Callable[..., Any], tmp_path: Path) -> None:
+    spec = {"a": ShapeDtype((3, 2))}, ShapeDtype(("m", 3))
+    traced = adze.trace(gradient(kept), *spec)
+    again = adze.load(traced.lower().compile().save(tmp_path / "g.vmfb", keep_ir=True))
+    assert [s.shape for s in again.manifest.signatures[0].outputs] == [(3, 2), ("m", 3)]
+    for x in (X, X[:0], X[:3]):
+        same(again(W, x), gradient(loss)(W, x))
+    same(again.differentiable()(W, X), gradient(loss)(W, X))
+
+
+def test_the_ir_is_the_same_wherever_it_was_traced(path: Path) -> None:
+    def other_line(w: Any, x: Any, *, scale: Any) -> Any:
+        return loss(w, x, scale=scale)
+
+    other_line.__name__ = "loss"
+    specs = {"a": ShapeDtype((3, 2))}, ShapeDtype(("n", 3))
+    compiled = adze.trace(loss, *specs, scale=ShapeDtype(())).lower().compile()
+    whole = path.read_bytes()
+    assert compiled.save(path.parent / "again.vmfb", keep_ir=True).read_bytes() == whole
+    assert str(Path(__file__).parent).encode() not in whole
+
+
+def test_a_plain_program_keeps_none(path: Path, tmp_path: Path) -> None:
+    contents = artifact.read(path)
+    plain = artifact.save(tmp_path / "plain.vmfb", artifact.Contents(contents.module, contents.manifest))
+    assert artifact.inspect(plain).ir_bytes == 0 < artifact.inspect(path).ir_bytes
+    with pytest.raises(adze.AdzeError, match=r"the file keeps no adze IR of loss\(\)") as caught:
+        adze.load(plain).differentiable()
+    assert caught.value.hint == "build it with adze build --keep-ir, or save it with keep_ir=True"
+
+
+@pytest.mark.parametrize(
+    ("ir", "message"),
+    [
+        (b"nonsense", r"the kept IR of loss\(\), written by adze .*, cannot be read"),
+        (b"module {}", r"the kept IR has no function 'loss'"),
+        (b"func.func @loss(%x: i3) -> i3 { return %x : i3 }", "cannot be read"),
+    ],
+)
+def test_other_ir_is_refused(path: Path, tmp_path: Path, ir: bytes, message: str) -> None:
+    contents = artifact.read(path)
+    changed = artifact.Contents(contents.module, contents.manifest, ir)
+    with pytest.raises(adze.AdzeError, match=message):
+        adze.load(artifact.save(tmp_path / "changed.vmfb", changed)).differentiable()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((W, X.astype(np.float64)), "loss() takes x: f32[n,3], got f64[4,3]"),
+        ((W, X[0]), "loss() takes x: f32[n,3], got f32[3]"),
+        ((W, X[:, :2]), "loss() takes x: f32[n,3], got f32[4,2]"),
+        ((X, X), "loss() takes arguments ({'a': *}, *, scale=*), got (*, *, scale=*)"),
+    ],
+)
+def test_wrong_arguments_are_refused(
+    kept: Callable[..., Any], arguments: tuple[Any, ...], message: str
+) -> None:
+    with pytest.raises(adze.AdzeError) as caught:
+        kept(*arguments, scale=TWO)
+    assert caught.value.message == message
+    assert caught.value.where is not None and caught.value.where.startswith(__file__)
+
+
+def test_one_name_is_one_size(tmp_path: Path) -> None:
+    spec = ShapeDtype(("n",))
+    compiled = adze.trace(lambda x, y: x + y, spec, spec).lower().compile()
+    added = adze.load(compiled.save(tmp_path / "add.vmfb", keep_ir=True)).differentiable()
+    assert np.array_equal(added(X[0], X[1]), X[0] + X[1])
+    message = "one size for dimension 'n': axis 0 of 'x' is 3, axis 0 of 'y' is 2"
+    with pytest.raises(adze.AdzeError, match=message):
+        added(X[0], X[1, :2])
+
+
+def test_the_ir_of_the_first_version_can_be_read() -> None:
+    """What `docs/command_line.md` promises. The file is never written again: add one a version instead."""
+    kept = KeptFunction(artifact.read(Path(__file__).with_name("kept_by_0_1_0.bin")))
+    assert kept.specs == (({"a": ShapeDtype((3, 2))}, ShapeDtype(("n", 3))), {"scale": ShapeDtype(())})
+    same(kept(W, X, scale=TWO), loss(W, X, scale=TWO))
+    same(gradient(kept)(W, X), gradient(loss)(W, X))
