@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from .selection import quick_selection
+from .selection import quick_selection, select_all
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 DEVICES = ("cpu", "vulkan", "cuda")
@@ -39,16 +39,20 @@ def pytest_configure(config: pytest.Config) -> None:
     cache = CHECKOUT / ".cache" / "tests"
     cache.mkdir(parents=True, exist_ok=True)
     os.environ["ADZE_CACHE_DIR"] = str(cache)
+    if runs_everything(config):
+        select_all()
     # Mesa keeps compiled shaders in the user's cache folder unless told otherwise.
     os.environ["MESA_SHADER_CACHE_DIR"] = str(CHECKOUT / ".cache")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without `--all`, drop the items marked `thorough`, and of products marked so all but a cover.
+def runs_everything(config: pytest.Config) -> bool:
+    """Whether nothing is left out: tests that are named one by one (`file.py::test`) run as named."""
+    return bool(config.getoption("--all")) or any("::" in argument for argument in config.args)
 
-    Tests that are named one by one (`file.py::test`) run as named.
-    """
-    if config.getoption("--all") or any("::" in argument for argument in config.args):
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without `--all`, drop the items marked `thorough`, and of products marked so all but a cover."""
+    if runs_everything(config):
         return
     kept = quick_selection(items)
     left_out = [item for item in items if item not in kept]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Any, Final, TypeVar
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
 Row = TypeVar("Row")
 
@@ -45,6 +44,25 @@ def cover(goals: Sequence[Iterable[Hashable]]) -> list[bool]:
             for number in rows_of[goal]:
                 missing[number].discard(goal)
     return chosen
+
+
+_is_thorough = False
+
+
+def select_all() -> None:
+    """Called before any test is imported where `--all` runs, or tests that are named one by one."""
+    global _is_thorough
+    _is_thorough = True
+
+
+def part(everything: Sequence[Row], quick: Sequence[Row]) -> list[Row]:
+    """The cases that a module compiles together: `quick` for `make test`, else `everything`."""
+    return list(everything if _is_thorough else quick)
+
+
+def quick_first(values: Sequence[Row], count: int) -> list[Any]:
+    """Parameters of a test: the first `count` always, the others in a thorough run."""
+    return [*values[:count], *(pytest.param(value, marks=pytest.mark.thorough) for value in values[count:])]
 
 
 def some(rows: Sequence[Row], factors: Callable[[Row], Sequence[Hashable]], thorough: bool) -> list[Row]:

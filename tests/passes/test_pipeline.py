@@ -39,9 +39,10 @@ def test_groups_are_the_pipeline_and_take_the_options_of_their_passes() -> None:
 
 
 def test_passes_leave_adze_ir_up_to_the_conversion() -> None:
-    assert [step.name for step in PIPELINE if step.leaves_adze] == [
-        step.name for step in between(None, "mark-barriers")
-    ]
+    """But for the kernels of routines, which are dispatches among adze's ops."""
+    before = [step.name for step in between(None, "mark-barriers")]
+    before.remove("routine-kernels")
+    assert [step.name for step in PIPELINE if step.leaves_adze] == before
 
 
 def test_the_plan_of_a_module_is_read_as_it_was_made() -> None:

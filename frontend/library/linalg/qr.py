@@ -28,6 +28,7 @@ from .matrix_arguments import (
     unknown_zeros,
     zeros,
 )
+from .routines import routine
 from .triangular import halved, solve_lower
 
 MODES = ("reduced", "complete", "r")
@@ -88,6 +89,15 @@ def householder(a: Any, width: int) -> tuple[Any, Any]:
     if columns == 0 or rows == 0:
         q = xp.zeros((*a.shape[:-2], rows, width), dtype=a.dtype) + xp.eye(rows, width, dtype=a.dtype)
         return q, a[..., :width, :]
+    if width == columns:
+        return routine("qr", lambda a: _composed(a, columns), a)
+    if width == rows:
+        return routine("qr_complete", lambda a: _composed(a, rows), a)
+    return _composed(a, width)
+
+
+def _composed(a: Any, width: int) -> tuple[Any, Any]:
+    rows = a.shape[-2]
     v, t, r = _reflections(a)
     q = xp.eye(rows, width, dtype=a.dtype) - xp.matmul(v, xp.matmul(t, adjoint(v[..., :width, :])))
     return q, xp.triu(r)[..., :width, :]

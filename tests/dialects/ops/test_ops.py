@@ -7,13 +7,14 @@ is built and compiled once. A new check is one function of a module of instances
 from __future__ import annotations
 
 import zlib
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 
 import numpy as np
 import pytest
 
 from adze.dialects.dialect import BY_NAME, OPS
+from adze.dialects.errors import AdzeError
 from adze.dialects.types import FLOAT32, FLOAT64, FLOATS, SIZE, TensorType, ValueType
 from adze.passes.analysis.evaluate import evaluate
 from adze.passes.analysis.verify import verify
@@ -22,9 +23,9 @@ from adze.passes.ir.parsing import parse_module
 from ...op_cases import BY_OP
 from ...selection import cover
 from ...support import iree_opt
-from .cases import Instance, instances
+from .cases import Array, Instance, instances
 from .execution import compile_cases
-from .programs import ModuleOfCases, dynamic_sizes, evaluated, inferred
+from .programs import Function, ModuleOfCases, dynamic_sizes, evaluated, inferred
 from .tolerances import TOLERANCES, difference
 
 # `undefined_value` has no value to compare: tests/passes has its errors.
@@ -103,39 +104,106 @@ def test_module_evaluates_as_its_op_does(name: str) -> None:
 
 
 def quick_instances(name: str) -> list[Instance]:
-    """Each class of dtypes, each case with static and with dynamic sizes, or one of them if there are many.
+    """Each form, with static and dynamic sizes where an op has three at most, and each class of dtypes.
 
-    Which dtype of a class it is differs from op to op: over the table each is compiled many times. So do
-    half floats, which elementwise ops compute in float32: one op of three has them.
+    Which dtype of a class it is differs from op to op: over the table each is compiled many times. Of an
+    elementwise op whose scalar code has tests of its own two classes are compiled, and one of its special
+    sizes: the next op has the other ones. Reductions, cumulative ops and positions of extrema have half of
+    the forms of their family each.
     """
-    shuffled = sorted(all_instances(name), key=lambda i: zlib.crc32(f"{name} {i.dtype}".encode()))
-    has_many = len({id(i.case) for i in shuffled}) > 10 or BY_NAME[name].is_elementwise
-    has_halves = not BY_NAME[name].is_elementwise or zlib.crc32(name.encode()) % 3 == 0
+    op = BY_NAME[name]
+    shuffled = sorted(all_instances(name), key=lambda i: order(name, i.dtype))
+    forms = {form_of(i) for i in shuffled}
+    kinds = set().union(*map(classes_of, shuffled))
+    if op.is_elementwise and name not in OF_MANY_KINDS:
+        usual, *special = dict.fromkeys(form_of(i) for i in all_instances(name))
+        forms = {usual, *sorted(special, key=lambda form: order(name, form))[:1]}
+        kinds = set(sorted(kinds, key=lambda kind: order(name, kind))[:2])
+    elif name.startswith(FAMILIES):
+        forms = set(sorted(forms, key=lambda form: order(name, form))[: (len(forms) + 1) // 2])
 
     def goals(i: Instance) -> set[Hashable]:
-        sizes = {("case", id(i.case)), i.dynamic} if has_many else {("case", id(i.case), i.dynamic)}
-        kind = class_of(i.dtype)
-        return sizes if kind == "half" and not has_halves else {kind, *sizes}
+        form = form_of(i)
+        of_sizes = {("form", form, i.dynamic)} if len(forms) <= 3 else {("form", form), i.dynamic}
+        return (of_sizes if form in forms else set()) | (classes_of(i) & kinds)
 
     chosen = cover([goals(i) for i in shuffled])
     return [i for i, is_chosen in zip(shuffled, chosen, strict=True) if is_chosen]
 
 
-def class_of(dtype: np.dtype | None) -> str | None:
+OF_MANY_KINDS = {"convert", "bitcast_convert", "compare"}
+"""Elementwise ops whose attributes are about dtypes, or choose another op."""
+
+
+FAMILIES = ("reduce_", "cum", "arg")
+"""How ops begin that differ in what they combine elements with, and share everything else."""
+
+
+def order(name: str, choice: object) -> int:
+    """A number that orders the choices of an op, otherwise than those of the next op."""
+    return zlib.crc32(f"{name} {choice}".encode())
+
+
+def form_of(i: Instance) -> Hashable:
+    """What is the same for cases that differ in the dtype, or in the values of constants, only."""
+    operands = tuple((o.shape, o.fixed) if isinstance(o, Array) else o for o in i.case.operands)
+    attributes = {
+        key: value.shape if isinstance(value, np.ndarray) else value
+        for key, value in i.case.attributes.items()
+        if not isinstance(value, np.dtype)
+    }
+    return str((operands, attributes))
+
+
+def classes_of(i: Instance) -> set[Hashable]:
+    """The class of its dtype, and that of one that an attribute states."""
+    stated = [value for value in i.attributes.values() if isinstance(value, np.dtype)]
+    return {(_class_of(i.dtype), "dtype"), *((_class_of(dtype), "stated") for dtype in stated)}
+
+
+def _class_of(dtype: np.dtype | None) -> str | None:
     """Dtypes of one class have one form of compiled code, but for widths."""
     if dtype is None or dtype in (FLOAT32, FLOAT64):
         return dtype and dtype.name
     return "half" if dtype in FLOATS else dtype.kind
 
 
+Run = Callable[[Function], list[np.ndarray]]
+TOGETHER = 8
+"""So many elementwise ops are compiled in one module: half of the time of a small module is IREE's own."""
+
+
+@cache
+def compiled(names: tuple[str, ...], device: str) -> tuple[Sequence[Function], Run]:
+    """The functions of the quick instances of some ops, and what runs one."""
+    program = ModuleOfCases.of([i for name in names for i in quick_instances(name)])
+    return program.functions, compile_cases(program, device)
+
+
+def compiled_op(name: str, device: str, thorough: bool) -> tuple[Sequence[Function], Run]:
+    """The functions of an op, and what runs one; what cannot be compiled with other ops is compiled alone."""
+    if thorough:
+        program = ModuleOfCases.of(all_instances(name))
+        return program.functions, compile_cases(program, device)
+    elementwise = [other for other in NAMES if BY_NAME[other].is_elementwise]
+    if name not in elementwise:
+        return compiled((name,), device)
+    start = elementwise.index(name) // TOGETHER * TOGETHER
+    try:
+        functions, run = compiled(tuple(elementwise[start : start + TOGETHER]), device)
+    except AdzeError:
+        return compiled((name,), device)
+    return [f for f in functions if f.instance.row.op == name], run
+
+
 @for_each_op
 def test_compiled_result_is_the_evaluated_one(name: str, device: str, thorough: bool) -> None:
-    program = ModuleOfCases.of(all_instances(name) if thorough else quick_instances(name))
+    functions, run = compiled_op(name, device, thorough)
+    assert functions
     tolerance = TOLERANCES[BY_OP[name].tolerance]
-    call = compile_cases(program, device)
     failures = []
-    for function in program.functions:
-        for want, got in zip(function.expected, call(function), strict=True):
+    for function in functions:
+        for want, got in zip(function.expected, run(function), strict=True):
             message = difference(want, got, tolerance)
             if message:
                 failures.append(f"{function.instance}: {message}")

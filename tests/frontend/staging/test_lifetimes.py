@@ -18,6 +18,8 @@ import pytest
 import adze
 import adze.numpy as anp
 
+from ...selection import quick_first
+
 SIZE = 60_000
 
 doubled = adze.jit(lambda x: x * 2)
@@ -83,7 +85,7 @@ def test_a_view_made_of_a_result_is_read_only_for_good() -> None:
 
 
 @pytest.mark.parametrize(
-    "dtype", ["bool", "int8", "uint16", "float16", "bfloat16", "complex64", "complex128"]
+    "dtype", quick_first(["bool", "bfloat16", "complex128", "int8", "uint16", "float16", "complex64"], 3)
 )
 def test_views_of_every_width(dtype: str) -> None:
     identity = adze.jit(lambda x, y: anp.concat([x, y]))

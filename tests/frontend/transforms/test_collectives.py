@@ -100,9 +100,11 @@ def test_collective_is_that_of_jax(name: str) -> None:
     close(CASES[name](adze, lax, xp)(X), expected)
 
 
-def test_compiled_collectives_are_the_evaluated_ones() -> None:
+def test_compiled_collectives_are_the_evaluated_ones(thorough: bool) -> None:
+    chosen = list(CASES.values())[:: 1 if thorough else 3]
+
     def everything(x: Any) -> list[Any]:
-        return [adze.tree.leaves(case(adze, lax, xp)(x)) for case in CASES.values()]
+        return [adze.tree.leaves(case(adze, lax, xp)(x)) for case in chosen]
 
     close(adze.jit(everything)(X), everything(X))
 

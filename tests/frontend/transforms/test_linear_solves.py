@@ -67,6 +67,7 @@ def test_derivatives_are_those_of_a_direct_solution(name: str) -> None:
         same(ours, theirs)
 
 
+@pytest.mark.thorough
 def test_compiled_gradient_is_that_of_a_direct_solution() -> None:
     same(adze.jit(adze.grad(of_both(solved)))(A, B), adze.grad(of_both(direct))(A, B))
 

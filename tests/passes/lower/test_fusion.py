@@ -172,4 +172,4 @@ def test_random_programs_of_arrays_that_count_as_large(
     monkeypatch: pytest.MonkeyPatch, simplified: bool, thorough: bool
 ) -> None:
     monkeypatch.setattr(configuration, "LARGE", 2)
-    check([random_program(5000 + seed) for seed in range(20 if thorough else 5)], simplified)
+    check([random_program(5000 + seed) for seed in range(20 if thorough else 3)], simplified)

@@ -10,6 +10,7 @@ from ....ir.aliases import Type
 from ..executable import Kernel
 from .cholesky import cholesky
 from .lu import lu
+from .reflections import reflections
 from .triangular import FORMS, triangular_solve
 from .vectors import Machine
 
@@ -18,5 +19,7 @@ MakeKernel: TypeAlias = Callable[[Machine, Sequence[TensorType], Sequence[Type]]
 KERNELS: Final[Mapping[str, MakeKernel]] = {
     "cholesky": cholesky,
     "lu": lu,
+    "qr": reflections,
+    "qr_complete": reflections,
     **{form.name: triangular_solve(form) for form in FORMS},
 }

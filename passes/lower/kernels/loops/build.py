@@ -29,10 +29,12 @@ from .counted import counted_loops
 from .destinations import own_destinations
 from .errors import KernelError
 from .forms import KERNEL_LOWERINGS
+from .forwarded import forward_arrays
 from .outline import KERNEL
 from .parameters import constants_to_arguments, to_buffers
 from .ranges import simplify_ranges
 from .repeat import repeat_cheap
+from .rewritten import rewrite_refused
 from .state import yield_in_place
 
 TIDY: Final = "canonicalize,cse"
@@ -112,6 +114,7 @@ def simplify_tensors(module: mlir.ir.Module) -> None:
         if not repeat_cheap(module):
             break
     upstream(module, INDICES)
+    rewrite_refused(module)
 
 
 def _bufferized(module: mlir.ir.Module) -> tuple[mlir.ir.Module, list[Attribute], list[Type]]:
@@ -123,6 +126,7 @@ def _bufferized(module: mlir.ir.Module) -> tuple[mlir.ir.Module, list[Attribute]
     refusal: KernelError | None = None
     for passes, through_copies in WAYS:
         copy = _clone(module)
+        forward_arrays(copy)
         own_destinations(copy)
         yield_in_place(copy, through_copies=through_copies)
         constants, results = constants_to_arguments(copy), to_buffers(copy)

@@ -195,7 +195,18 @@ DIVIDED = {
     "large": lambda n: 1e30 * hermitian(n, n),
     "small": lambda n: 1e-30 * hermitian(n, n),
 }
-ALIKE = ("rank 3", "second differences", "wilkinson", "large", "small", "identity", "ones")
+ALIKE = (
+    "zeros",
+    "diagonal",
+    "almost diagonal",
+    "rank 3",
+    "second differences",
+    "wilkinson",
+    "large",
+    "small",
+    "identity",
+    "ones",
+)
 """Of these one is enough for `make test`."""
 
 

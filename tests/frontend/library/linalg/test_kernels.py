@@ -145,6 +145,30 @@ def test_singular_and_unknown_matrices(dtype: Any) -> None:
     assert np.asarray(determinants)[[0, 2]].tolist() == [0, 0] and np.isnan(np.asarray(determinants)[1])
 
 
+@each_dtype
+def test_qr_of_all_shapes(dtype: Any) -> None:
+    small, large = np.finfo(dtype).tiny / np.finfo(dtype).eps, np.finfo(dtype).max / 64  # no subnormals
+    inputs = [
+        (normal(*shape, dtype=dtype),) for shape in [(1, 1), (3, 5), (7, 3), (17, 17), (40, 33), (2, 0, 3, 3)]
+    ]
+    special = normal(6, 7, 4, dtype=dtype)
+    special[0], special[1, :, 1], special[2] = 0, 0, special[2] * small
+    special[3], special[4, 3, 2] = np.sign(special[3]) * large, np.nan
+    inputs += [(special,), (np.abs(normal(3, 9, 2, dtype=dtype)),)]
+    compiled_as_eager(lambda a: tuple(xp.linalg.qr(a)), inputs[:-2], dtype)
+    compiled_as_eager(lambda a: tuple(xp.linalg.qr(a, mode="complete")), inputs[2:3] + inputs[-1:], dtype)
+    q, r = adze.jit(xp.linalg.qr)(special)
+    want = xp.linalg.qr(special)
+    # Columns before one that is not known have their factors, as LAPACK's; the composition has NaN there.
+    assert np.isnan(np.asarray(r)[4, :, 3]).sum() >= 2 and np.isnan(np.asarray(q)[4]).any(axis=0)[2:].all()
+    for position in (0, 1, 2, 3, 5):
+        for got, other in ((q, want.Q), (r, want.R)):
+            mine, its = np.asarray(got)[position], np.asarray(other)[position]
+            bound = 200 * np.finfo(dtype).eps * np.max(np.abs(its), initial=0)
+            np.testing.assert_allclose(mine, its, rtol=0, atol=bound)
+    assert kernel_count(xp.linalg.qr, *inputs[1]) == 1
+
+
 def test_derivatives_and_batches_are_those_of_the_compositions() -> None:
     weights = normal(6, 6, dtype=np.float64)
 

@@ -93,6 +93,7 @@ def test_third_derivatives_of_det_at_singular_matrices() -> None:
         assert float(third(a)) == pytest.approx(1)
 
 
+@pytest.mark.thorough
 def test_compiled_hessian_of_det() -> None:
     a = np.stack([of_rank(3, 1), of_rank(3, 3)])
     slope = adze.jit(adze.grad(lambda a: xp.sum(adze.grad(lambda x: xp.sum(linalg.det(x)))(a))))

@@ -61,6 +61,7 @@ def test_reading_and_writing_agree_on_every_position(mode: str, wraps: bool) -> 
                 assert_same(result, updated(kind, where))
 
 
+@pytest.mark.thorough
 def test_compiled_reading_and_writing_agree_on_every_position() -> None:
     @adze.jit
     def everything(x: Any, i: Any) -> Any:

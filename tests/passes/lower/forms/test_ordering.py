@@ -17,6 +17,7 @@ from adze.dialects.ops.ordering import Sort, TopK
 from adze.dialects.types import FLOAT32, FLOAT64, INT32, TensorType
 from adze.passes.lower.tuning import configuration
 
+from ....selection import part
 from ..programs import Compiled, lowered_text
 
 LONG = 5001  # three blocks' worth, the last of them not full
@@ -37,7 +38,7 @@ def greatest(k: int) -> Any:
 INTEGERS = TensorType((LONG,), INT32)
 run = Compiled(
     {
-        "long": (ordered(0), (f32(LONG), INTEGERS)),
+        **dict(part([("long", (ordered(0), (f32(LONG), INTEGERS)))], [])),
         "long_pairs": (ordered(0, 2), (INTEGERS, TensorType((LONG,), FLOAT64))),
         "rows": (ordered(1), (f32(7, 640),)),
         "columns": (ordered(0), (f32(640, 7),)),

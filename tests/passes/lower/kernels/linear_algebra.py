@@ -37,6 +37,6 @@ def run_routine(
     lower(module, parse_target(target))
     text = str(module)
     assert text.count("flow.dispatch @") == 1 and "_callee" not in text
-    symbol = f"kernel_{kernel}"
+    symbol = text.split("flow.dispatch @")[1].split("::")[0]
     count = int(text.split("stream.return %c")[1].split(",")[0])
     return tuple(run_kernel(module, symbol, arrays, count)[: len(results)])

@@ -70,6 +70,17 @@ def rows_of_an_outer_array(a: Any) -> Any:
     return lax.scan(step, a, xp.arange(len(a)))
 
 
+def inserted_twice(a: Any) -> Any:
+    """Two arrays that differ from a third one in the same elements."""
+
+    def step(i: Any, c: Any) -> Any:
+        one, other = xp.pad(c[:3] * c[1:], (0, 1)), xp.pad(c[1:] + c[:3], (0, 1))
+        matrix = one.reshape(2, 2)
+        return (matrix @ other.reshape(2, 2) + matrix.T).reshape(4) * 0.25
+
+    return lax.fori_loop(0, 3, step, a)
+
+
 def stacked(x: Any) -> Any:
     return lax.scan(lambda c, r: (c + r, (c * r, r.sum(), r > c)), xp.zeros(5, x.dtype), x)
 
@@ -123,6 +134,19 @@ def each_as_long_as_it_takes(c: Any) -> Any:
         return xp.where(here, s[0] * s[0] + c, s[0]), xp.where(here, s[1] + 1, s[1])
 
     return lax.while_loop(lambda s: small(s).any(), step, (c * 0, xp.zeros(c.shape, np.int32)))
+
+
+def asked_only_in_the_condition(x: Any) -> Any:
+    """The body writes arrays that it does not use: each must be written in its own place."""
+
+    def going_on(s: Any) -> Any:
+        return (s[1].sum() < 40) & ~s[2].all() & (s[3] < 30)
+
+    def step(s: Any) -> Any:
+        x, _, _, count = s
+        return x * 1.25 + 1, x[::-1] * 2, x > 30, count + 1
+
+    return lax.while_loop(going_on, step, (x, x, x > 99, 0))
 
 
 # -- positions ---------------------------------------------------------------------------------------
@@ -180,6 +204,22 @@ def kept_or_updated(x: Any) -> Any:
         return lax.cond(c[i] > 0, lambda c: c.at[i].set(-1), lambda c: c, c)
 
     return lax.fori_loop(0, 6, step, x)
+
+
+def one_of_two_arrays(x: Any, y: Any) -> Any:
+    def step(i: Any, s: Any) -> Any:
+        x, y = s
+        x, y = lax.cond(x[i, 0] > y[i, 1], lambda x, y: (y, x), lambda x, y: (x, x), x, y)
+        return x.at[i].add(1), y
+
+    return lax.fori_loop(0, 3, step, (x, y))
+
+
+def one_complex_number(z: Any) -> Any:
+    zero = xp.zeros((1,), z.dtype)
+    return lax.fori_loop(
+        0, 4, lambda i, s: (s[0] + s[1][0], lax.cond(i > 2, lambda: zero + 1j, lambda: zero)), (z, zero)
+    )
 
 
 # -- numbers -----------------------------------------------------------------------------------------
@@ -272,6 +312,7 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (neighbours, [floats(5, 6)]),
         (rows_in_place, [floats(6, 5)]),
         (rows_of_an_outer_array, [floats(4, 2)]),
+        (inserted_twice, [floats(4)]),
         (triangular, [floats(6, 6)]),
         (stacked, [floats(6, 5)]),
         (stacked_from_the_end, [floats(6, 5)]),
@@ -283,6 +324,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         *((as_long_as_asked, [np.int32(n), floats(8)]) for n in (0, 5, -3)),
         (collatz, [np.int64(27)]),
         (many_steps, [np.uint32(7)]),
+        (asked_only_in_the_condition, [abs(floats(5))]),
+        (asked_only_in_the_condition, [abs(floats(5)) + 90]),
         (each_as_long_as_it_takes, [_COMPLEX]),
     ],
     "positions": [
@@ -298,6 +341,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (chosen_array, [floats(6)]),
         (one_of_four, [floats(6)]),
         (kept_or_updated, [floats(6)]),
+        (one_of_two_arrays, [floats(3, 4), floats(3, 4)]),
+        (one_complex_number, [_COMPLEX]),
     ],
     "floats": [
         (reductions, [_special()]),

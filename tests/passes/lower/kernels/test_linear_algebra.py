@@ -91,3 +91,19 @@ def test_lu(contents: str, shape: tuple[int, ...], dtype: Any, target: str) -> N
     upper = np.triu(packed)[..., :columns, :]
     assert near(lower @ upper, np.take_along_axis(a, order[..., None], -2), dtype)
     assert (np.abs(lower) <= 1).all()
+
+
+@pytest.mark.each_value
+@each_target
+@each_dtype
+@pytest.mark.parametrize("is_complete", [False, True])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (5, 5), (20, 9), (2, 18, 17)])
+def test_qr(shape: tuple[int, ...], is_complete: bool, dtype: Any, target: str) -> None:
+    a = RNG.standard_normal(shape).astype(dtype)
+    *batch, rows, columns = shape
+    width = rows if is_complete and rows > columns else columns
+    results = [TensorType((*batch, rows, width), a.dtype), TensorType((*batch, width, columns), a.dtype)]
+    q, r = run_routine("qr_complete" if width > columns else "qr", [a], results, target)
+    assert near(q @ r, a, dtype) and near(np.swapaxes(q, -1, -2) @ q, np.eye(width), dtype)
+    assert (r == np.triu(r)).all()
+    assert near(r, np.linalg.qr(a, "complete" if is_complete else "reduced").R, dtype)

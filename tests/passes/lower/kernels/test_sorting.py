@@ -13,15 +13,19 @@ from adze.passes.lower.tuning import configuration
 from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
+from ....selection import part
 from ..programs import Compiled, build
 from .interpreter import KernelFault, run_kernel
 
 RNG = np.random.default_rng(12)
 SPECIAL = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-42, -1e-310, 3.5, -7.0])
-DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
-          "bfloat16", "float32", "float64", "complex64", "complex128"]  # fmt: skip
-ALONE = ["bool", "int8", "uint64", "float32"]
-TOP = ["bool", "uint8", "int64", "bfloat16", "float32", "float64"]
+DTYPES = part(
+    ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
+     "bfloat16", "float32", "float64", "complex64", "complex128"],
+    ["bool", "int8", "uint16", "int32", "float16", "bfloat16", "float64", "complex64"],
+)  # fmt: skip
+ALONE = part(["bool", "int8", "uint64", "float32"], ["uint64", "float32"])
+TOP = part(["bool", "uint8", "int64", "bfloat16", "float32", "float64"], ["bool", "int64", "float32"])
 
 
 def dtype(name: str) -> np.dtype:

@@ -1,0 +1,26 @@
+"""Jitted functions that are evaluated: for tests whose subject is the traced program, not its lowering.
+
+A compile costs half a second, the evaluator a millisecond. `conftest.py` of a folder imports the fixture;
+`make test-all` compiles there too, and `make test` what a test with `compiled` in its name jits.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from adze.frontend.staging.first_call import Pending
+
+
+@pytest.fixture(autouse=True)
+def jitted_functions_are_evaluated(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, thorough: bool
+) -> None:
+    """Calls of jitted functions are evaluated, as first calls are with ADZE_FIRST_CALL=evaluate."""
+    if thorough or "compiled" in request.node.name:
+        return
+
+    def only_wait(self: Pending, lock: object, pending: dict, entries: dict, signature: object) -> None:  # type: ignore[type-arg]
+        pending[signature] = self
+
+    monkeypatch.setenv("ADZE_FIRST_CALL", "evaluate")
+    monkeypatch.setattr(Pending, "start", only_wait)
