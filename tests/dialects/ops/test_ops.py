@@ -198,7 +198,18 @@ def compiled_op(name: str, device: str, thorough: bool) -> tuple[Sequence[Functi
 
 @for_each_op
 def test_compiled_result_is_the_evaluated_one(name: str, device: str, thorough: bool) -> None:
-    functions, run = compiled_op(name, device, thorough)
+    check_results(name, *compiled_op(name, device, thorough))
+
+
+@pytest.mark.parametrize("name", ["scan", "while"])
+def test_compiled_loop_of_the_host_is_the_evaluated_one(name: str, device: str) -> None:
+    """Where all of it may be a kernel, too."""
+    program = ModuleOfCases.of(quick_instances(name))
+    check_results(name, program.functions, compile_cases(program, device, loop_kernels=False))
+
+
+def check_results(name: str, functions: Sequence[Function], run: Run) -> None:
+    """What the functions of an op return is what its `evaluate` rule does."""
     assert functions
     tolerance = TOLERANCES[BY_OP[name].tolerance]
     failures = []
