@@ -104,7 +104,7 @@ def test_module_evaluates_as_its_op_does(name: str) -> None:
 
 
 def quick_instances(name: str) -> list[Instance]:
-    """Each form, with static and dynamic sizes where an op has three at most, and each class of dtypes.
+    """Each form, with static and dynamic sizes where it is one of three at most, and each class of dtypes.
 
     Which dtype of a class it is differs from op to op: over the table each is compiled many times. Of an
     elementwise op whose scalar code has tests of its own two classes are compiled, and one of its special
@@ -124,7 +124,8 @@ def quick_instances(name: str) -> list[Instance]:
 
     def goals(i: Instance) -> set[Hashable]:
         form = form_of(i)
-        of_sizes = {("form", form, i.dynamic)} if len(forms) <= 3 else {("form", form), i.dynamic}
+        is_both = len(forms) <= 3 and not op.is_elementwise
+        of_sizes = {("form", form, i.dynamic)} if is_both else {("form", form), i.dynamic}
         return (of_sizes if form in forms else set()) | (classes_of(i) & kinds)
 
     chosen = cover([goals(i) for i in shuffled])
