@@ -22,8 +22,9 @@ from .opt import opt
 from .run import run
 from .source import STDERR, divert
 from .transform import transform
+from .verify import verify
 
-COMMANDS = (build, run, transform, ir, opt, inspect, doctor)
+COMMANDS = (build, run, verify, transform, ir, opt, inspect, doctor)
 
 app = typer.Typer(
     name="adze",

@@ -78,6 +78,13 @@ def new_context(*, foreign_ops: bool = True, is_light: bool = False) -> Any:
     return context
 
 
+def load() -> None:
+    """Import all of the bindings."""
+    for name in (*_CORE, *_DIALECTS, "extension"):
+        if name not in globals():
+            __getattr__(name)
+
+
 def load_dialects(context: Any) -> None:
     """Load all dialects of IREE into a light context; in another this does nothing."""
     context.load_all_available_dialects()

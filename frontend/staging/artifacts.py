@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest
@@ -12,6 +12,9 @@ from ..tracing.array import Array
 from ..tracing.locations import located
 from .exported_calls import ExportedCall
 from .host import runtime_argument
+
+if TYPE_CHECKING:
+    from .kept import KeptFunction
 
 
 class LoadedProgram:
@@ -34,14 +37,16 @@ class LoadedProgram:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call by position or by name; numbers may be written as nested lists."""
-        leaves = self._call.leaves(args, kwargs)
+        return self._call.results(self.leaves_of(self._call.leaves(args, kwargs)))
+
+    def leaves_of(self, leaves: Sequence[Any]) -> list[Array]:
+        """The results in order, for one argument an input in order."""
         specs = self._call.function.signature.inputs
         arguments = [runtime_argument(x, spec.dtype) for x, spec in zip(leaves, specs, strict=True)]
         with located():
-            results = [Array(r) for r in self._function.call(arguments)]
-        return self._call.results(results)
+            return [Array(r) for r in self._function.call(arguments)]
 
-    def differentiable(self) -> Callable[..., Any]:
+    def differentiable(self) -> KeptFunction:
         """The program as a function that `grad`, `vmap`, `jit` and the other transforms take.
 
         It is that of the adze IR which the file keeps, with the shapes, dtypes and custom rules that it was

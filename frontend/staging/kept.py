@@ -53,18 +53,20 @@ class KeptFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The results, as a tree; raises `ArgumentTypeError` for arguments of another dtype or shape."""
-        leaves = self._call.leaves(args, kwargs)
-        specs = self._call.function.signature.inputs
+        return self._call.results(self.leaves_of(self._call.leaves(args, kwargs)))
+
+    def leaves_of(self, leaves: Sequence[Any]) -> list[Any]:
+        """The results in order, for one argument an input in order."""
+        specs, outputs = self._call.function.signature.inputs, self._call.function.signature.outputs
         values = [as_value(_as_typed(leaf, spec)) for leaf, spec in zip(leaves, specs, strict=True)]
         sizes = self._sizes(values)
         scope = FunctionScope(self._program)
         frame = current_frame()
         if frame is None:
-            return self._call.results(scope.call(self.__name__, values))
+            return scope.call(self.__name__, values)
         operands = [_as_declared(frame, v, spec) for v, spec in zip(values, specs, strict=True)]
-        outputs = self._call.function.signature.outputs
         results = zip(scope.call(self.__name__, operands), outputs, strict=True)
-        return self._call.results([_sized(value, spec, sizes) for value, spec in results])
+        return [_sized(value, spec, sizes) for value, spec in results]
 
     def _sizes(self, values: Sequence[Any]) -> dict[str, Any]:
         """The size that each named dimension has in a call, whose arguments are checked."""

@@ -162,6 +162,12 @@ class Invocation:
         self._diagnostics.append(Diagnostic("error", message, None))
 
 
+def load_compiler() -> None:
+    """Import the compiler, as the first compile does."""
+    from iree.compiler import api  # noqa: F401
+    from iree.compiler.api import ctypes_dl  # noqa: F401
+
+
 def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
     """Whether a module is valid MLIR of dialects that IREE has, with at least one op.
 

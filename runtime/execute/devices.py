@@ -251,6 +251,11 @@ def _driver_devices(driver: str) -> list[dict[str, Any]]:
         return []
 
 
+def load_runtime() -> None:
+    """Import IREE's runtime, as the first program that is loaded does."""
+    from iree.runtime import _binding  # noqa: F401
+
+
 def _driver(name: str) -> Any:
     """The driver called `name`, the same object each time.
 

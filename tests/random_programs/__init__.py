@@ -11,6 +11,7 @@ and `ADZE_FUZZ_EXAMPLES` times as many where that is set.
 | `large` | arrays that no tile divides |
 | `rounded` | transcendental functions among the others |
 | `loops` | nested loops, branches and batches that carry several arrays (`Loops`) |
+| `arrays` | loops over arrays that are updated, sliced and exchanged, batched or differentiated (`Arrays`) |
 | `smooth` | differentiable functions of one array (`Smooth`) |
 """
 
@@ -21,16 +22,18 @@ from typing import Any, Final
 
 import pytest
 
-from . import of_loops, of_ops, smooth
+from . import of_arrays, of_loops, of_ops, smooth
 
-FEATURES: Final = frozenset({"plain", "large", "rounded", "loops", "smooth"})
+FEATURES: Final = frozenset({"plain", "large", "rounded", "loops", "arrays", "smooth"})
 
 
 def random_program(seed: int, *features: str) -> Any:
-    """The program of a seed: `of_ops.Program`, `of_loops.Loops` or `smooth.Smooth`."""
+    """The program of a seed: `of_ops.Program`, `of_loops.Loops`, `of_arrays.Arrays` or `smooth.Smooth`."""
     assert set(features) <= FEATURES, features
     if "loops" in features:
         return of_loops.loops(seed)
+    if "arrays" in features:
+        return of_arrays.arrays(seed)
     if "smooth" in features:
         return smooth.smooth(seed)
     return of_ops.program(seed, features)

@@ -133,6 +133,48 @@ print(f(np.ones(3)).tolist())
 
 @pytest.mark.thorough
 @needs_fork
+def test_a_child_that_is_forked_while_a_first_call_is_evaluated(tmp_path: Path) -> None:
+    """The thread that compiles is amid an import at the first fork, and amid a compile at the second."""
+    script = """
+import time
+importing, compiling = threading.Event(), threading.Event()
+
+class Slow:
+    def find_spec(self, name, path, target=None):
+        if name == "iree.compiler.dialects.linalg.opdsl":
+            importing.set()
+            compiling.wait(timeout=0.5)
+
+sys.meta_path.insert(0, Slow())
+from adze.frontend.staging import stages
+real = stages.compile_program
+
+def slow(*positional, **named):
+    compiling.set()
+    return real(*positional, **named)
+
+stages.compile_program = slow
+f = adze.jit(lambda x: anp.sin(x) @ x + 1, first_call="evaluate")
+x = np.eye(3, dtype=np.float32)
+
+def work():
+    first = np.asarray(f(x))
+    while f.cache_size() == 0:
+        time.sleep(0.05)
+        f(x)
+    print(np.allclose(first, np.asarray(f(x))), np.asarray(adze.jit(lambda x: x + 1)(x))[0].tolist())
+
+f(x)
+for event in (importing, compiling):
+    event.wait(timeout=60)
+    in_child(work)
+work()
+"""
+    assert run(FORK + script, tmp_path, ADZE_CACHE="off").splitlines() == ["True [2.0, 1.0, 1.0]"] * 3
+
+
+@pytest.mark.thorough
+@needs_fork
 def test_views_and_thread_pools_of_the_parent_work_in_a_forked_child(tmp_path: Path) -> None:
     script = """
 f = adze.jit(lambda x: x * 2, device="local-task")

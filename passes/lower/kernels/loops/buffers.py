@@ -23,19 +23,52 @@ def drop_self_copies(module: mlir.ir.Module) -> None:
     for operation in list(operations_inside(module)):
         if operation.name == "memref.copy":
             source, target = operation.operands
-            if _place(source) == _place(target):
+            if _is_same_place(source, target):
                 operation.erase()
 
 
-def _place(value: Value) -> tuple[object, ...]:
-    """The buffer of a view and the window that it shows, in row-major order."""
-    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name not in _VIEWS:
-        return (value,)
-    operation = value.owner.operation
-    if operation.name != "memref.subview":
-        return _place(operation.operands[0])
-    static = (str(operation.attributes[f"static_{name}"]) for name in ("offsets", "sizes", "strides"))
-    return (*_place(operation.operands[0]), *list(operation.operands)[1:], *static)
+@dataclass(frozen=True, eq=False)
+class _Window:
+    """One step of a view: the shape of what is beneath it, the numbers and the values that say which part."""
+
+    shape: tuple[int, ...]
+    numbers: tuple[str, ...]
+    values: tuple[Value, ...]
+
+    def is_same(self, other: _Window) -> bool:
+        return (
+            self.shape == other.shape
+            and self.numbers == other.numbers  # so both have as many values
+            and all(mine == theirs for mine, theirs in zip(self.values, other.values, strict=True))
+        )
+
+
+def _is_same_place(one: Value, other: Value) -> bool:
+    """Whether two views of one shape are known to show the same elements in the same order."""
+    (buffer, windows), (other_buffer, other_windows) = _place(one), _place(other)
+    return bool(
+        buffer == other_buffer
+        and len(windows) == len(other_windows)
+        and all(mine.is_same(theirs) for mine, theirs in zip(windows, other_windows, strict=True))
+    )
+
+
+def _place(value: Value) -> tuple[Value, list[_Window]]:
+    """The buffer of a view, and the windows on it from the view on.
+
+    Reshapes keep the order of the elements, so they are no windows; but row 1 of 3 x 4 elements is not row 1
+    of 2 x 6, so a window is one of a shape.
+    """
+    windows: list[_Window] = []
+    while not isinstance(value.owner, mlir.ir.Block) and value.owner.operation.name in _VIEWS:
+        operation = value.owner.operation
+        source, *values = operation.operands
+        if operation.name == "memref.subview":
+            named = (f"static_{name}" for name in ("offsets", "sizes", "strides"))
+            numbers = tuple(str(operation.attributes[name]) for name in named)
+            windows.append(_Window(tuple(source.type.shape), numbers, tuple(values)))
+        value = source
+    return value, windows
 
 
 # -- temporaries -------------------------------------------------------------------------------

@@ -1,14 +1,17 @@
-"""An array that outlives an iteration is copied before a slice is inserted into it.
+"""An array that outlives an iteration, or is inserted into twice, is copied before an insertion.
 
 Input: the code of a kernel on tensors. Output: the same, where the destination of each insertion is of the
-same iteration. Upstream's passes take a slice that is computed to be inserted for a part of its destination
-and compute it there (`eliminate-empty-tensors`); bufferization then sees no conflict with the insertion of
-the next iteration, which has the same destination and finds the slice of this one in it. So where the
-destination is from outside of the loop, it is copied inside: the insertion would have to copy it anyway.
+same iteration, and of no other insertion. Upstream's passes take a slice that is computed to be inserted
+for a part of its destination and compute it there (`eliminate-empty-tensors`); bufferization then sees no
+conflict with the insertion of the next iteration, or with another one of the same iteration, which has the
+same destination and finds this slice in it. So such a destination is copied: all insertions but one would
+have to copy it anyway.
 
-Symptom: rows that a loop inserted into an array in earlier iterations are in it again.
+Symptom: rows that a loop inserted into an array in earlier iterations are in it again; of two arrays that
+differ from a third one in the same rows, one is the other.
 Seen in: IREE 3.13.
-Smallest: `scan(lambda c, i: (c + zeros.at[i].set(c.sum(0)), None), x, arange(4))` of matrices.
+Smallest: `scan(lambda c, i: (c + zeros.at[i].set(c.sum(0)), None), x, arange(4))` of matrices;
+random program 10419 of `tests/passes/lower/kernels/test_checked_loops.py`.
 """
 
 from __future__ import annotations
@@ -33,14 +36,23 @@ _ALLOCATIONS: Final = frozenset({"tensor.empty", "bufferization.alloc_tensor"})
 
 
 def own_destinations(module: mlir.ir.Module) -> None:
-    """Copy what is inserted into, where its buffer may be from outside of the innermost loop."""
+    """Copy what is inserted into, where its buffer may be from outside of the loop or of two insertions."""
     for operation in operations_inside(module):
         if operation.name != "tensor.insert_slice":
             continue
         loop = _innermost_loop(operation)
-        if loop is not None and not _is_of_iteration(operation.operands[1], loop):
+        is_outer = loop is not None and not _is_of_iteration(operation.operands[1], loop)
+        if is_outer or _is_shared(operation.operands[1]):
             with mlir.ir.InsertionPoint(operation), operation.location:
-                operation.operands[1] = copied(operation.operands[1])
+                operation.operands[1] = _own(operation.operands[1])
+
+
+def _own(value: Value) -> Value:
+    """A destination with the elements of `value` that is no other's."""
+    owner = value.owner
+    if not isinstance(owner, mlir.ir.Block) and owner.operation.name == "tensor.empty":
+        return owner.operation.clone().operation.results[0]
+    return copied(value)
 
 
 def copied(value: Value) -> Value:
@@ -51,6 +63,29 @@ def copied(value: Value) -> Value:
         operands=[value],
         attributes={"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 1, 0])},
     ).results[0]
+
+
+def _is_shared(value: Value) -> bool:
+    """Whether an array, or a view of what it is a view of, is a destination more than once."""
+    while not isinstance(value.owner, mlir.ir.Block) and value.owner.operation.name in _VIEWS:
+        value = value.owner.operation.operands[0]
+    count, pending = 0, [value]
+    while pending and count < 2:
+        for use in pending.pop().uses:
+            user = use.owner.operation
+            if user.name in _VIEWS:
+                pending.append(user.results[0])
+            count += _is_destination(user, use.operand_number)
+    return count > 1
+
+
+def _is_destination(user: Operation, position: int) -> bool:
+    """Whether an op may write into its operand at `position`."""
+    if user.name in DESTINATION:
+        return position == DESTINATION[user.name]
+    if user.name.startswith("linalg."):
+        return position >= len(user.operands) - len(user.results)
+    return user.name in LOOPS or user.name == "scf.yield"
 
 
 def _innermost_loop(operation: Operation) -> Operation | None:

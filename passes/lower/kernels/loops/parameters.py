@@ -9,6 +9,7 @@ from __future__ import annotations
 from .....dialects import mlir
 from ....ir.aliases import Attribute, Block, Operation, Type, Value
 from ....ir.functions import functions
+from .errors import KernelError
 from .outline import KERNEL
 from .state import write_into
 from .walk import initial_operand, operations_inside, terminator
@@ -25,7 +26,10 @@ def constants_to_arguments(module: mlir.ir.Module) -> list[Attribute]:
         result = operation.results[0]
         if not isinstance(result.type, mlir.ir.RankedTensorType):
             continue
-        value = operation.attributes["value"]
+        try:
+            value = operation.attributes["value"]
+        except TypeError:  # observed: the bindings cannot name a splat of complex numbers
+            raise KernelError(f"a constant of type {result.type} cannot be passed to it") from None
         if value not in arguments:
             arguments[value] = block.add_argument(result.type, mlir.ir.Location.unknown())
         result.replace_all_uses_with(arguments[value])

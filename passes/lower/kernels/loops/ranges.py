@@ -118,6 +118,8 @@ class _Ranges:
         if name == "arith.constant":
             value = operation.attributes["value"]
             return (value.value, value.value) if isinstance(value, mlir.ir.IntegerAttr) else unknown
+        if not _is_integer(operation.results[0]):
+            return unknown  # of a bool: its order and its sums are not those of 0 and 1
         if name in _CASTS:
             return self._of_cast(operation, unknown)
         if name in _EXTREMA:

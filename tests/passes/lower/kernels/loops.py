@@ -70,6 +70,17 @@ def rows_of_an_outer_array(a: Any) -> Any:
     return lax.scan(step, a, xp.arange(len(a)))
 
 
+def inserted_twice(a: Any) -> Any:
+    """Two arrays that differ from a third one in the same elements."""
+
+    def step(i: Any, c: Any) -> Any:
+        one, other = xp.pad(c[:3] * c[1:], (0, 1)), xp.pad(c[1:] + c[:3], (0, 1))
+        matrix = one.reshape(2, 2)
+        return (matrix @ other.reshape(2, 2) + matrix.T).reshape(4) * 0.25
+
+    return lax.fori_loop(0, 3, step, a)
+
+
 def stacked(x: Any) -> Any:
     return lax.scan(lambda c, r: (c + r, (c * r, r.sum(), r > c)), xp.zeros(5, x.dtype), x)
 
@@ -301,6 +312,7 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (neighbours, [floats(5, 6)]),
         (rows_in_place, [floats(6, 5)]),
         (rows_of_an_outer_array, [floats(4, 2)]),
+        (inserted_twice, [floats(4)]),
         (triangular, [floats(6, 6)]),
         (stacked, [floats(6, 5)]),
         (stacked_from_the_end, [floats(6, 5)]),

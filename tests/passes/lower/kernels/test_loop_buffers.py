@@ -1,9 +1,142 @@
-"""Copies between buffers that loops in kernels drop, and those that must stay."""
+"""The passes on buffers of loop kernels: which copies go, what is copied, where temporaries and bools lie."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
 from adze.dialects import mlir
-from adze.passes.lower.kernels.loops.buffers import write_directly
+from adze.passes.lower.kernels.loops.allocations import STACK, settle_allocations
+from adze.passes.lower.kernels.loops.buffers import drop_self_copies, write_directly
+from adze.passes.lower.kernels.loops.bytes import store_bytes
+from adze.passes.lower.kernels.loops.destinations import own_destinations
+from adze.passes.lower.kernels.loops.errors import KernelError
+from adze.passes.lower.kernels.loops.walk import operations_inside
+
+ADD = """linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>],
+      iterator_types = ["parallel"]} ins(%FROM : memref<TYPE>) outs(%made : memref<4xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %sum = arith.addf %in, %in : f32
+      linalg.yield %sum : f32
+    }"""
+
+
+def names(code: str, rewrite: Callable[[mlir.ir.Module], Any]) -> list[str]:
+    """The names of the ops of a function after a pass, but for constants, views and ends."""
+    with mlir.ir.Context(), mlir.ir.Location.unknown():
+        module = mlir.ir.Module.parse(code)
+        rewrite(module)
+        assert module.operation.verify()
+        dull = ("arith.constant", "memref.subview", "func.func", "func.return", "linalg.yield", "scf.yield")
+        return [o.name for o in operations_inside(module) if o.name not in dull]
+
+
+def text(code: str, rewrite: Callable[[mlir.ir.Module], Any]) -> str:
+    """The code after a pass."""
+    with mlir.ir.Context(), mlir.ir.Location.unknown():
+        module = mlir.ir.Module.parse(code)
+        rewrite(module)
+        assert module.operation.verify()
+        return str(module)
+
+
+# -- copies of a window onto itself ------------------------------------------------------------------
+
+ROW = "strided<[4, 1], offset: ?>"
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "is_dropped"),
+    [
+        ("%x[%i, 0] [1, 4] [1, 1]", "%x[%i, 0] [1, 4] [1, 1]", True),
+        ("%x[%i, 0] [1, 4] [1, 1]", "%x[%j, 0] [1, 4] [1, 1]", False),
+        ("%x[%i, 0] [1, 4] [1, 1]", "%y[%i, 0] [1, 4] [1, 1]", False),
+    ],
+)
+def test_a_window_is_copied_onto_itself_in_vain(source: str, target: str, is_dropped: bool) -> None:
+    type_ = f"memref<3x4xf32> to memref<1x4xf32, {ROW}>"
+    code = f"""func.func @kernel(%x: memref<3x4xf32>, %y: memref<3x4xf32>, %i: index, %j: index) {{
+      %from = memref.subview {source} : {type_}
+      %to = memref.subview {target} : {type_}
+      memref.copy %from, %to : memref<1x4xf32, {ROW}> to memref<1x4xf32, {ROW}>
+      return
+    }}"""
+    assert names(code, drop_self_copies) == ([] if is_dropped else ["memref.copy"])
+
+
+def test_windows_of_two_shapes_of_one_buffer_are_two_windows() -> None:
+    """Row 1 of 3 x 4 elements begins at 4, row 1 of 2 x 6 at 6; both were taken for one window."""
+    code = """func.func @kernel(%x: memref<12xf32>) {
+      %a = memref.expand_shape %x [[0, 1]] output_shape [3, 4] : memref<12xf32> into memref<3x4xf32>
+      %b = memref.expand_shape %x [[0, 1]] output_shape [2, 6] : memref<12xf32> into memref<2x6xf32>
+      %from = memref.subview %a[1, 0] [1, 4] [1, 1]
+        : memref<3x4xf32> to memref<4xf32, strided<[1], offset: 4>>
+      %to = memref.subview %b[1, 0] [1, 4] [1, 1]
+        : memref<2x6xf32> to memref<4xf32, strided<[1], offset: 6>>
+      memref.copy %from, %to
+        : memref<4xf32, strided<[1], offset: 4>> to memref<4xf32, strided<[1], offset: 6>>
+      return
+    }"""
+    assert names(code, drop_self_copies)[-1] == "memref.copy"
+
+
+def test_windows_of_other_depth_are_compared() -> None:
+    """A window of a window beside a window with a value: they are compared without an error."""
+    code = """func.func @kernel(%x: memref<8xf32>, %i: index) {
+      %half = memref.subview %x[0] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1]>>
+      %from = memref.subview %half[0] [2] [1] : memref<4xf32, strided<[1]>> to memref<2xf32, strided<[1]>>
+      %to = memref.subview %x[%i] [2] [1] : memref<8xf32> to memref<2xf32, strided<[1], offset: ?>>
+      memref.copy %from, %to : memref<2xf32, strided<[1]>> to memref<2xf32, strided<[1], offset: ?>>
+      return
+    }"""
+    assert names(code, drop_self_copies) == ["memref.copy"]
+
+
+# -- temporaries that are only copied ----------------------------------------------------------------
+
+
+def copied(source: str, type_: str, between: str = "", target: str = "%y") -> str:
+    """A function that adds what is in a view and copies the sum to a part of `%y` or `%x`."""
+    return f"""func.func @kernel(%x: memref<8xf32>, %y: memref<4xf32>, %i: index, %v: f32) {{
+      %c0 = arith.constant 0 : index
+      %made = memref.alloc() : memref<4xf32>
+      {source}
+      {ADD.replace("FROM", "from").replace("TYPE", type_)}
+      {between}
+      {target if target.startswith("%to") else ""}
+      memref.copy %made, {"%to" if target.startswith("%to") else target}
+        : memref<4xf32> to memref<4xf32{", strided<[1], offset: ?>" if target.startswith("%to") else ""}>
+      return
+    }}"""
+
+
+AT = "memref.subview %x[{}] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: ?>>"
+MOVED = "4xf32, strided<[1], offset: ?>"
+
+
+def plus(number: int) -> str:
+    return f"%n = arith.constant {number} : index\n %next = arith.addi %i, %n : index\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_direct"),
+    [
+        (copied(f"%from = {AT.format('%i')}", MOVED), True),
+        (copied(f"%from = {AT.format('%i')}", MOVED, target=f"%to = {AT.format('%i')}"), True),
+        (copied(f"{plus(4)} %from = {AT.format('%next')}", MOVED, target=f"%to = {AT.format('%i')}"), True),
+        (copied(f"{plus(3)} %from = {AT.format('%next')}", MOVED, target=f"%to = {AT.format('%i')}"), False),
+        (copied(f"%from = {AT.format('%c0')}", MOVED, target=f"%to = {AT.format('%i')}"), False),
+        (copied(f"%from = {AT.format('%i')}", MOVED, "memref.store %v, %y[%c0] : memref<4xf32>"), False),
+        (copied(f"%from = {AT.format('%i')}", MOVED, "%1 = memref.load %y[%c0] : memref<4xf32>"), False),
+        (copied(f"%from = {AT.format('%i')}", MOVED, "memref.store %v, %x[%c0] : memref<8xf32>"), True),
+    ],
+    ids=["other", "same", "apart", "overlapping", "unknown", "stored", "loaded", "stored_elsewhere"],
+)
+def test_what_is_only_copied_is_written_where_it_goes(code: str, is_direct: bool) -> None:
+    assert ("memref.copy" in names(code, write_directly)) is not is_direct
+
 
 COPIED_TO_A_LATER_ALLOCATION = """
 func.func @kernel(%x: memref<4xf32>, %y: memref<4xf32>) {
@@ -31,3 +164,185 @@ def test_what_is_copied_to_an_allocation_arrives_in_that_allocation() -> None:
         (copied,) = [o.operands[0] for o in inside if o.name == "memref.copy"][-1:]
         written = [o.operands[1] for o in inside if o.name in ("memref.copy", "linalg.generic")]
         assert copied in written
+
+
+# -- destinations ------------------------------------------------------------------------------------
+
+
+def inserted(destination: str, start: str = "%x") -> str:
+    """A loop that inserts a slice into a destination in each iteration."""
+    return f"""func.func @kernel(%x: tensor<4x2xf32>, %row: tensor<1x2xf32>, %flag: i1) -> tensor<4x2xf32> {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %outer = tensor.empty() : tensor<4x2xf32>
+      %last = scf.for %i = %c0 to %c4 step %c1 iter_args(%carried = {start}) -> tensor<4x2xf32> {{
+        {destination}
+        %new = tensor.insert_slice %row into %to[%i, 0] [1, 2] [1, 1] : tensor<1x2xf32> into tensor<4x2xf32>
+        scf.yield %new : tensor<4x2xf32>
+      }}
+      return %last : tensor<4x2xf32>
+    }}"""
+
+
+VIEW = "%to = tensor.insert_slice %row into {}[0, 0] [1, 2] [1, 1] : tensor<1x2xf32> into tensor<4x2xf32>"
+BRANCH = """%to = scf.if %flag -> tensor<4x2xf32> {{
+          scf.yield {} : tensor<4x2xf32>
+        }} else {{
+          scf.yield %carried : tensor<4x2xf32>
+        }}"""
+INNER = """%to = scf.for %j = %c0 to %i step %c1 iter_args(%d = {}) -> tensor<4x2xf32> {{
+          scf.yield %d : tensor<4x2xf32>
+        }}"""
+
+
+@pytest.mark.parametrize(
+    ("destination", "copies"),
+    [
+        (VIEW.format("%carried"), 0),
+        (VIEW.format("%outer"), 0),  # another empty one
+        (VIEW.format("%x"), 1),
+        (BRANCH.format("%carried"), 0),
+        (BRANCH.format("%x"), 1),
+        (INNER.format("%carried"), 0),
+        (INNER.format("%outer"), 1),
+    ],
+    ids=["carried", "outer", "argument", "branch_carried", "branch_argument", "loop_carried", "loop_outer"],
+)
+def test_a_destination_from_outside_of_the_loop_is_copied(destination: str, copies: int) -> None:
+    assert names(inserted(destination), own_destinations).count("bufferization.alloc_tensor") == copies
+
+
+def test_of_two_insertions_into_one_array_one_has_a_copy() -> None:
+    """Upstream computes both slices in the array itself, and both results were the second one."""
+    code = """func.func @kernel(%x: tensor<4xf32>, %a: tensor<2xf32>, %b: tensor<2xf32>)
+        -> (tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>) {
+      %one = tensor.insert_slice %a into %x[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+      %view = tensor.expand_shape %x [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+      %other = tensor.insert_slice %b into %view[0, 0] [1, 2] [1, 1] : tensor<2xf32> into tensor<2x2xf32>
+      %none = tensor.empty() : tensor<4xf32>
+      %first = tensor.insert_slice %a into %none[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+      %second = tensor.insert_slice %b into %none[0] [2] [1] : tensor<2xf32> into tensor<4xf32>
+      return %one, %other, %first, %second
+        : tensor<4xf32>, tensor<2x2xf32>, tensor<4xf32>, tensor<4xf32>
+    }"""
+    inside = names(code, own_destinations)
+    assert inside.count("bufferization.alloc_tensor") == 1
+    assert inside.count("tensor.empty") == 2
+
+
+def test_a_destination_without_a_loop_stays() -> None:
+    code = """func.func @kernel(%x: tensor<4xf32>, %part: tensor<2xf32>) -> tensor<4xf32> {
+      %new = tensor.insert_slice %part into %x[1] [2] [1] : tensor<2xf32> into tensor<4xf32>
+      return %new : tensor<4xf32>
+    }"""
+    assert names(code, own_destinations) == ["tensor.insert_slice"]
+
+
+# -- allocations -------------------------------------------------------------------------------------
+
+
+def allocated(*types: str) -> str:
+    """A loop that allocates temporaries and frees them."""
+    places = "\n".join(f"%t{k} = memref.alloc() : memref<{t}>" for k, t in enumerate(types))
+    ends = "\n".join(f"memref.dealloc %t{k} : memref<{t}>" for k, t in enumerate(types))
+    return f"""func.func @kernel(%n: index) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %n step %c1 {{
+        {places}
+        {ends}
+      }}
+      return
+    }}"""
+
+
+def settled(code: str) -> tuple[int, list[str]]:
+    """How many temporaries are on the stack, and the types of those in scratch."""
+    scratch: list[str] = []
+    inside = names(code, lambda m: scratch.extend(map(str, settle_allocations(m))))
+    assert not {"memref.alloc", "memref.dealloc"} & set(inside)
+    return inside.count("memref.alloca"), scratch
+
+
+def test_small_temporaries_are_on_the_stack_and_large_ones_in_scratch() -> None:
+    whole, beyond = f"{STACK // 4}xf32", f"{STACK // 4 + 1}xf32"
+    assert settled(allocated("3xf64", "5xi1", whole, beyond)) == (3, [f"tensor<{beyond}>"])
+    assert settled(allocated(*[whole] * 6)) == (4, [f"tensor<{whole}>"] * 2)
+    assert settled(allocated(f"{STACK // 16}xcomplex<f64>", f"{STACK // 16 + 1}xcomplex<f64>"))[0] == 1
+
+
+CARRIED = {
+    "for": """%r = scf.for %i = %c0 to %n step %c1 iter_args(%d = %x) -> memref<4xf32> {
+        scf.yield %y : memref<4xf32>
+      }""",
+    "while": """%r = scf.while (%d = %x) : (memref<4xf32>) -> memref<4xf32> {
+        scf.condition(%flag) %d : memref<4xf32>
+      } do {
+      ^bb0(%e: memref<4xf32>):
+        scf.yield %y : memref<4xf32>
+      }""",
+    "kept": """%r = scf.while (%d = %x) : (memref<4xf32>) -> memref<4xf32> {
+        scf.condition(%flag) %d : memref<4xf32>
+      } do {
+      ^bb0(%e: memref<4xf32>):
+        scf.yield %e : memref<4xf32>
+      }""",
+    "size": "%t = memref.alloc(%n) : memref<?xf32>",
+}
+
+
+@pytest.mark.parametrize("kind", CARRIED)
+def test_buffers_that_change_places_are_refused(kind: str) -> None:
+    code = f"""func.func @kernel(%x: memref<4xf32>, %y: memref<4xf32>, %n: index, %flag: i1) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      {CARRIED[kind]}
+      return
+    }}"""
+    if kind == "kept":
+        assert names(code, settle_allocations) == ["scf.while", "scf.condition"]
+    else:
+        with pytest.raises(KernelError):
+            names(code, settle_allocations)
+
+
+# -- bools -------------------------------------------------------------------------------------------
+
+BOOLS = """func.func @kernel(%x: memref<4xi1>, %y: memref<4xi1>, %z: memref<4xi8>, %i: index, %flag: i1) {
+  %t = memref.alloca() : memref<4xi1>
+  %r = scf.if %flag -> memref<4xi1> {
+    scf.yield %x : memref<4xi1>
+  } else {
+    scf.yield %t : memref<4xi1>
+  }
+  %a = memref.load %r[%i] : memref<4xi1>
+  %b = arith.xori %a, %flag : i1
+  memref.store %b, %y[%i] : memref<4xi1>
+  %c = memref.load %z[%i] : memref<4xi8>
+  memref.store %c, %z[%i] : memref<4xi8>
+  return
+}"""
+
+
+def test_bools_in_memory_are_bytes() -> None:
+    changed = text(BOOLS, store_bytes)
+    assert "memref<4xi1>" not in changed
+    assert changed.count("arith.trunci") == changed.count("arith.extui") == 1
+    assert "arith.xori %" in changed and ": i1" in changed
+
+
+# -- what all of them have in common -----------------------------------------------------------------
+
+
+AGAIN = [
+    (COPIED_TO_A_LATER_ALLOCATION, write_directly),
+    (inserted(VIEW.format("%outer")), own_destinations),
+    (BOOLS, store_bytes),
+]
+
+
+@pytest.mark.parametrize(("code", "rewrite"), AGAIN, ids=["direct", "destinations", "bools"])
+def test_a_second_run_changes_nothing(code: str, rewrite: Callable[[mlir.ir.Module], Any]) -> None:
+    once = text(code, rewrite)
+    assert text(once, rewrite) == once

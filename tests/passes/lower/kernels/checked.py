@@ -1,0 +1,134 @@
+"""Runs a program whose loops are kernels with every access checked, without compiling anything.
+
+Input: a module of adze behind the pass `loop-kernels`, and arrays. Output: the results of a function; ops of
+adze by the evaluator, kernels by their own code. Faults (`KernelFault`): a place outside of its memref or of
+the buffer beneath it (what a poisoned zone around each buffer would show), a write into an operand, a
+division that traps, and an element that nothing was written to where it decides something or is returned.
+Idea: the code of a kernel is translated to Python once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from unittest.mock import patch
+
+import numpy as np
+
+from adze.dialects import mlir
+from adze.frontend.staging.modules import clone_module
+from adze.frontend.staging.stages import Traced
+from adze.passes.analysis.evaluate import Evaluation
+from adze.passes.lower.kernels.loops import replace
+from adze.passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
+from adze.passes.pipeline import between, for_target, run_pipeline
+from adze.runtime.targets import parse_target
+
+from .checked_code import Translation, stored_dtype
+from .checked_values import Buffer, View
+from .interpreter import KernelFault
+
+
+class CheckedEvaluation(Evaluation):
+    """Evaluates adze IR behind `loop-kernels`, kernels by their code; `kernels` counts the calls."""
+
+    def __init__(self, module: mlir.ir.Module) -> None:
+        super().__init__(module)
+        self.kernels = 0
+        self._known: dict[str, tuple[Callable[..., None], list[Any]]] = {}
+
+    def step(self, operation: mlir.ir.Operation, environment: dict[Any, Any]) -> None:
+        if operation.name == "flow.dispatch":
+            self.dispatch(operation, environment)
+        elif operation.name == "flow.tensor.alloca":
+            environment[operation.results[0]] = None
+        elif operation.name == "flow.tensor.reshape":
+            shape = self.reader.codec.read_type(operation.results[0].type).shape
+            environment[operation.results[0]] = environment[operation.operands[0]].reshape(shape)
+        elif operation.name == "arith.constant":
+            value, type_ = operation.attributes["value"], operation.results[0].type
+            environment[operation.results[0]] = self._constant(value, self.reader.codec.read_type(type_))
+        else:
+            super().step(operation, environment)
+
+    @staticmethod
+    def _constant(value: Any, type_: Any) -> np.ndarray:
+        array = np.array(mlir.ir.DenseElementsAttr(value))
+        return array.astype(type_.dtype) if array.dtype.kind == "b" else array.view(type_.dtype)
+
+    def dispatch(self, operation: mlir.ir.Operation, environment: dict[Any, Any]) -> None:
+        """Run a kernel; its results are the elements of what it was passed for them."""
+        self.kernels += 1
+        symbol = str(operation.attributes["entry_points"][0]).split("::")[0].removeprefix("@")
+        if symbol not in self._known:
+            self._known[symbol] = _translated(self.module, symbol)
+        kernel, types = self._known[symbol]
+        workload, count, *_ = operation.attributes["operandSegmentSizes"]
+        passed = [environment[v] for v in list(operation.operands)[workload : workload + count]]
+        buffers = [
+            Buffer.of(np.ascontiguousarray(array).reshape(-1).view(stored_dtype(type_.element_type)))
+            if array is not None
+            else Buffer.fresh(math.prod(type_.shape), stored_dtype(type_.element_type))
+            for array, type_ in zip(passed, types, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            kernel(*(View.whole(b, type_.shape) for b, type_ in zip(buffers, types, strict=True)))
+        for result, number in zip(operation.results, operation.attributes["tied_operands"], strict=True):
+            buffer = buffers[int(number.value)]
+            is_used = next(iter(result.uses), None) is not None
+            if is_used and not all(buffer.known):
+                raise KernelFault(f"a result of {symbol} has elements that nothing was written to")
+            type_ = self.reader.codec.read_type(result.type)
+            environment[result] = buffer.elements.view(type_.dtype).reshape(type_.shape)
+
+
+def _translated(module: mlir.ir.Module, symbol: str) -> tuple[Callable[..., None], list[Any]]:
+    """The code of a kernel as a function of views, and the types of those."""
+    executable = next(
+        o.operation
+        for o in module.body.operations
+        if o.operation.name == "stream.executable" and o.attributes["sym_name"].value == symbol
+    )
+    function = executable.regions[0].blocks[0].operations[1].regions[0].blocks[0].operations[0]
+    block = function.regions[0].blocks[0]
+    bound = {o.operation.operands[0]: o for o in block.operations if o.operation.name == BIND}
+    types = [mlir.ir.MemRefType(bound[a].operation.results[0].type) for a in block.arguments]
+    return _Bound().function(block), types
+
+
+BIND: Final = "stream.binding.subspan"
+
+
+class _Bound(Translation):
+    """A kernel whose arguments are bindings."""
+
+    def operation(self, operation: Any, name: str, operands: list[str]) -> None:
+        if name == BIND:
+            self.say(f"{self.name(operation.results[0])} = {operands[0]}")
+        else:
+            super().operation(operation, name, operands)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The results of a program run with checked kernels, and how many kernels ran."""
+
+    results: list[np.ndarray]
+    kernels: int
+    remarks: list[str]
+
+
+def run_checked(traced: Traced, arguments: Sequence[Any]) -> Checked:
+    """Run a traced program on the leaves of its arguments, the kernels of its loops by their code.
+
+    Loops whose elements run by themselves, in vectors, are kernels like the others here.
+    """
+    module = clone_module(traced.program.module)
+    with patch.object(replace, "_replace_with_elements", return_value=False):
+        run_pipeline(module, for_target(between(None, LoopKernels.name), parse_target("cpu")))
+    evaluation = CheckedEvaluation(module)
+    given = [np.asarray(a, p.type.dtype) for a, p in zip(arguments, traced.parameters, strict=True)]
+    results = evaluation.call(traced.program.symbol, given)
+    return Checked([np.asarray(r) for r in results], evaluation.kernels, [t for _, t in loop_remarks(module)])
