@@ -28,6 +28,7 @@ from .matrix_arguments import (
     unknown_zeros,
 )
 from .rotations import Round, repeated_sweeps, sorted_by
+from .routines import routine
 from .tridiagonal import conquered, reduced
 
 # The largest matrix that is rotated as a whole: twice as slow at this size as dividing it, but compiled in
@@ -107,7 +108,17 @@ def _decomposed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
     largest = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
     a = a / xp.astype(scale, a.dtype)
-    if n <= ROTATED:
+    if with_vectors:
+        values, *vectors = routine("eigh", lambda a: _composed(a, with_vectors=True), a)
+    else:
+        (values,) = (routine("eigvalsh", lambda a: _composed(a, with_vectors=False)[0], a),)
+        vectors = []
+    return (values * xp.squeeze(largest, -1), *vectors)
+
+
+def _composed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
+    """The same for a matrix whose elements are at most 1."""
+    if a.shape[-1] <= ROTATED:
         values, *vectors = _rotated(a, with_vectors=with_vectors)
     else:
         d, e, v, t = reduced(a)
@@ -118,7 +129,7 @@ def _decomposed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
         if with_vectors:
             q = xp.astype(q, a.dtype)
             vectors = [q - xp.matmul(v, xp.matmul(t, xp.matmul(adjoint(v), q)))]
-    return (values * xp.squeeze(largest, -1), *vectors)
+    return (values, *vectors)
 
 
 def _rotated(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Type
 from ..executable import Kernel
 from .cholesky import cholesky
+from .eigen import eigen
 from .lu import lu
 from .reflections import reflections
 from .triangular import FORMS, triangular_solve
@@ -19,6 +20,8 @@ MakeKernel: TypeAlias = Callable[[Machine, Sequence[TensorType], Sequence[Type]]
 KERNELS: Final[Mapping[str, MakeKernel]] = {
     "cholesky": cholesky,
     "lu": lu,
+    "eigh": eigen(with_vectors=True),
+    "eigvalsh": eigen(with_vectors=False),
     "qr": reflections,
     "qr_complete": reflections,
     **{form.name: triangular_solve(form) for form in FORMS},

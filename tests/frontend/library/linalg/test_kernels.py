@@ -169,6 +169,38 @@ def test_qr_of_all_shapes(dtype: Any) -> None:
     assert kernel_count(xp.linalg.qr, *inputs[1]) == 1
 
 
+@each_dtype
+def test_eigh_of_all_orders(dtype: Any) -> None:
+    inputs = [
+        normal(*shape, shape[-1], dtype=dtype) for shape in [(1,), (2,), (7,), (33,), (65,), (2, 3, 16)]
+    ]
+    inputs = [(a + np.swapaxes(a, -1, -2)) for a in inputs]
+    clusters = np.zeros((6, 9, 9), dtype)  # zero, one value, few values, graded, huge, not known
+    clusters[1] = 3 * np.eye(9)
+    clusters[2] = np.diag([1, 1, 1, 2, 2, 2, 2, 5, 5]) + np.ones((9, 9))
+    clusters[3] = np.outer(10.0 ** -np.arange(9), 10.0 ** -np.arange(9))
+    clusters[4] = np.finfo(dtype).max / 64
+    clusters[5, 3, 3] = np.nan
+    inputs.append(clusters)
+
+    def results(a: Any) -> Any:
+        return *xp.linalg.eigh(a), xp.linalg.eigvalsh(a)
+
+    compiled = adze.jit(lambda inputs: [results(a) for a in inputs])(inputs)
+    for a, (w, v, alone) in zip(inputs, ([np.asarray(x) for x in each] for each in compiled), strict=True):
+        if a is clusters:
+            assert np.isnan(w[5]).all() and np.isnan(v[5]).all() and np.isnan(alone[5]).all()
+            a, w, v, alone = a[:5], w[:5], v[:5], alone[:5]
+        wide = a.astype(np.longdouble)
+        bound = 50 * float(np.finfo(dtype).eps) * a.shape[-1] ** 0.5
+        scale = np.maximum(np.abs(w).max(axis=-1), np.finfo(dtype).tiny)[..., None, None]
+        assert np.max(np.abs(wide @ v - v * w[..., None, :]) / scale) < bound
+        assert np.max(np.abs(np.swapaxes(v, -1, -2) @ v - np.eye(a.shape[-1]))) < bound
+        assert np.max(np.abs(w - np.linalg.eigvalsh(a.astype(float)))[..., None] / scale) < bound
+        assert (np.diff(w) >= 0).all() and np.max(np.abs(alone - w)[..., None] / scale) < bound
+    assert kernel_count(xp.linalg.eigh, inputs[-2]) == 1
+
+
 def test_derivatives_and_batches_are_those_of_the_compositions() -> None:
     weights = normal(6, 6, dtype=np.float64)
 

@@ -107,3 +107,21 @@ def test_qr(shape: tuple[int, ...], is_complete: bool, dtype: Any, target: str) 
     assert near(q @ r, a, dtype) and near(np.swapaxes(q, -1, -2) @ q, np.eye(width), dtype)
     assert (r == np.triu(r)).all()
     assert near(r, np.linalg.qr(a, "complete" if is_complete else "reduced").R, dtype)
+
+
+@pytest.mark.each_value
+@each_target
+@each_dtype
+@pytest.mark.parametrize("with_vectors", [False, True])
+@pytest.mark.parametrize("shape", [(1,), (2,), (3,), (2, 5), (17,)])
+def test_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
+    a = RNG.standard_normal((*shape, shape[-1]))
+    a = ((a + np.swapaxes(a, -1, -2)) / 16).astype(dtype)
+    results = [TensorType(shape, a.dtype), TensorType(a.shape, a.dtype)]
+    if not with_vectors:
+        (w,) = run_routine("eigvalsh", [a], results[:1], target)
+    else:
+        w, v = run_routine("eigh", [a], results, target)
+        assert near(a @ v, v * w[..., None, :], dtype)
+        assert near(np.swapaxes(v, -1, -2) @ v, np.eye(shape[-1]), dtype)
+    assert near(w, np.linalg.eigvalsh(a), dtype)
