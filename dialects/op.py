@@ -58,7 +58,7 @@ P = ParamSpec("P")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch")
-OPTIONAL_RULES: Final = ("simplify", "permuted", "linearize", "predicated")
+OPTIONAL_RULES: Final = ("simplify", "permuted", "summed", "linearize", "predicated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +152,8 @@ class Op:
     - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
     - `permuted(b, permutation, *operands, **attributes)` -> the transposed result, made at once where that
       costs no more than the result itself, or None; optional.
+    - `summed(b, present, *operands, **attributes)` -> the cotangent `present` plus the result, where that
+      costs less than an addition, or None; optional. Zeros may keep their sign.
 
     `has_effect`: it does something besides giving results. `is_cheap`: computing it again costs no more
     than saving its result, so that linearization saves its operands instead. `is_contraction`: a sum of
@@ -192,6 +194,7 @@ class Op:
     """Whether a target may have a kernel for what its callee computes: only then it is no call any more."""
     simplify: ClassVar[Callable[..., Any] | None] = None
     permuted: ClassVar[Callable[..., Any] | None] = None
+    summed: ClassVar[Callable[..., Any] | None] = None
     shape_operands: ClassVar[Callable[..., Sequence[int]] | None] = None
     """For each result the position of an operand of its shape; for ops that do not show it by themselves."""
     is_constant: ClassVar[bool] = False

@@ -140,7 +140,20 @@ class _BackwardPass:
         if cotangent is None or value not in self.linear:
             return
         present = self.cotangents.get(value)
-        self.cotangents[value] = cotangent if present is None else self.emitter.add(present, cotangent)
+        self.cotangents[value] = cotangent if present is None else self._sum(present, cotangent)
+
+    def _sum(self, left: Value, right: Value) -> Value:
+        """The sum of two cotangents, by the rule of an op that makes one of them if it has one."""
+        for present, other in ((left, right), (right, left)):
+            application = self.emitter.defining(other)
+            if application is not None and application.op.summed is not None:
+                summed = application.op.summed(
+                    self.emitter, present, *application.operands, **application.attributes
+                )
+                if summed is not None:
+                    total: Value = summed
+                    return total
+        return self.emitter.add(left, right)
 
     def _transposed(self, operation: Operation, cotangents: Tangents) -> Tangents:
         """Cotangents of the operands of a linear op, by its transpose rule."""

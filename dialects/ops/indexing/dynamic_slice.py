@@ -130,15 +130,27 @@ class DynamicUpdateSlice(Op):
         return b.dynamic_update_slice(dx, b.zeros_like(update) if du is None else du, *starts)
 
     @staticmethod
+    def summed(b: Builder, present: Value, x: Value, update: Value, *starts: Value) -> Value | None:
+        """Into zeros, the rest of `present` stays what it is: in place, where nothing else uses it."""
+        repeats = b.defining(x)
+        if repeats is None or not repeats.op.is_broadcast:
+            return None
+        number = b.constant_of(repeats.operands[0])
+        if number is None or np.any(number != 0):
+            return None
+        window = b.dynamic_slice(present, *starts, slice_sizes=b.sizes(update))
+        return b.dynamic_update_slice(present, b.add(window, update), *starts)
+
+    @staticmethod
     def transpose(b: Builder, cotangent: Value, operands: Values) -> Cotangents:
         """The window is the update's; the operand gets the rest."""
         x, update, *starts = operands
         window = update.sizes if isinstance(update, Linear) else b.sizes(update)
         cotangents: list[Tangent] = [None] * len(operands)
-        if isinstance(x, Linear):
-            cotangents[0] = b.dynamic_update_slice(cotangent, b.full(0, window, x.dtype), *starts)
         if isinstance(update, Linear):
             cotangents[1] = b.dynamic_slice(cotangent, *starts, slice_sizes=window)
+        if isinstance(x, Linear):  # behind the last use of the cotangent, which loops then update in place
+            cotangents[0] = b.dynamic_update_slice(cotangent, b.full(0, window, x.dtype), *starts)
         return cotangents
 
     @staticmethod

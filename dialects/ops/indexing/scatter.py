@@ -272,18 +272,29 @@ def _linear_transpose(b: Builder, cotangent: Value, operands: Values, attributes
     x, indices, updates = operands
     shape = updates.sizes if isinstance(updates, Linear) else b.sizes(updates)
     cotangents: list[Tangent] = [None, None, None]
-    if isinstance(x, Linear):
-        cotangents[0] = cotangent
-        if attributes.kind == "set":
-            cotangents[0] = attributes.apply(b, "set", cotangent, indices, b.full(0, shape, x.dtype))
     if isinstance(updates, Linear):
         reached = _read(b, cotangent, indices, updates, attributes)
-        if attributes.kind == "set" and not attributes.unique_indices:
+        are_unique = attributes.unique_indices or _is_single(b, x, indices, attributes)
+        if attributes.kind == "set" and not are_unique:
             sizes = x.sizes if isinstance(x, Linear) else b.sizes(x)
             lasting = _lasting(b, sizes, indices, shape, attributes)
             reached = b.select(lasting, reached, b.zeros_like(reached))
         cotangents[2] = reached
+    # Emitted last: behind the last use of the cotangent, loops update it in place.
+    if isinstance(x, Linear):
+        cotangents[0] = cotangent
+        if attributes.kind == "set":
+            cotangents[0] = attributes.apply(b, "set", cotangent, indices, b.full(0, shape, x.dtype))
     return cotangents
+
+
+def _is_single(b: Builder, x: Value, indices: Value, attributes: Updates) -> bool:
+    """Whether there is one window, or one of each element of a batch: none overwrites another."""
+    kind = b.tensor_type(indices)
+    rank = x.rank if isinstance(x, Linear) else b.tensor_type(x).rank
+    numbers = attributes.map(rank, kind.rank)
+    alone = (k for k in range(kind.rank - 1) if k not in numbers.indices_batching)
+    return all(kind.shape[k] == 1 for k in alone)
 
 
 def _lasting(b: Builder, sizes: Shape, indices: Value, shape: Shape, attributes: Updates) -> Value:

@@ -32,6 +32,7 @@ from .matrix_arguments import (
 )
 from .qr import householder
 from .rotations import Round, repeated_sweeps, sorted_by
+from .routines import routine
 
 
 class SVDResult(NamedTuple):
@@ -182,28 +183,30 @@ def _rotated(x: Any, *others: Any) -> tuple[Any, ...]:
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
     x = x / xp.astype(scale, x.dtype)
     if n > 1:
-        x, *swept = _swept(x, *others)
-        others = tuple(swept)
+        if others:
+            x, turned = routine("jacobi", lambda x, y: tuple(_swept(x, y)), x, others[0])
+            others = (turned, *others[1:])
+        else:
+            x = routine("jacobi", lambda x: _swept(x)[0], x)
     lengths = xp.sqrt(xp.sum(squares(x), axis=-2, dtype=scale.dtype))
     s, x, *vectors = sorted_by(lengths, x, *others[:1], descending=True)
     normalized = (s * xp.squeeze(scale, -1), x * xp.astype(scale, x.dtype))
     return (*normalized, *vectors, *others[1:])
 
 
-def _swept(x: Any, *others: Any) -> tuple[Any, ...]:
+def _swept(x: Any, *vectors: Any) -> tuple[Any, ...]:
+    """The columns of `x` rotated until all are orthogonal, and vectors that are rotated with them."""
     n = x.shape[-1]
     real = real_dtype(x.dtype)
     tolerance = real.type(epsilon(x.dtype) * np.sqrt(n))
     # Columns so short that their squares lose digits are below every rounding error of the matrix.
     negligible = real.type(np.finfo(real).tiny / np.finfo(real).eps)
-    vectors, kept = others[:1], tuple(y for y in others[1:] if y.shape[-1])
 
     def is_left(state: Any) -> Any:
         return xp.logical_not(xp.all(state[0] >= n))
 
     def step(t: Any, state: Any) -> Any:
-        still, x, *rest = state
-        turned, same = rest[: len(vectors)], rest[len(vectors) :]
+        still, x, *turned = state
         pairs = Round(xp.astype(t, INT32), n)
         weights = xp.sum(squares(x), axis=-2, dtype=real)
         products = xp.sum(conjugate(x) * pairs.swapped(x), axis=-2, dtype=x.dtype)
@@ -218,8 +221,8 @@ def _swept(x: Any, *others: Any) -> tuple[Any, ...]:
         cosine, sine, _ = pairs.rotation(weights, products, is_needed)
         moved = (pairs.columns_rotated(y, cosine, sine) for y in (x, *turned))
         quiet = xp.where(xp.any(is_needed), xp.zeros_like(still), still + 1)
-        return (quiet, *moved, *same)
+        return (quiet, *moved)
 
     # The first is the number of rounds since a pair was rotated.
-    start = (xp.zeros((), dtype=INT32), x, *vectors, *kept)
+    start = (xp.zeros((), dtype=INT32), x, *vectors)
     return repeated_sweeps(n, is_left, step, start)[1:]

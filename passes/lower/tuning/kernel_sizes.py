@@ -4,7 +4,8 @@ Input: the sizes of the loops of a kernel's root op, the bits of the widest valu
 operations that body has. Output: the text of a `compilation_info` attribute, or None for IREE's own choice.
 Idea: tiles divide the sizes. A tile that does not has a bound that is known at run time only, and so masks,
 which AVX2 does not have (on Zen 3 a store with a mask takes ten times as long as one without). Where nothing
-divides, the loop is split into whole steps and a rest. The numbers are measured (`docs/performance.md`).
+divides, the loop is split into whole steps and a rest; AVX-512 does the end of a row with a mask. The numbers
+are measured (`docs/performance.md`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MOST_OF_LONG: Final = 1 << 12  # the same where the body is long
 LONG: Final = 32  # operations of a body that is long
 
 MOST_ROWS: Final = 32  # rows that a workgroup reduces
-ROW_BYTES: Final = 8192  # how much of a row is reduced at once
+ROW_BYTES: Final = 16384  # how much of a row is reduced at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +44,24 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
     width = max(target.vector_bits // body.bits, 1)
     if count < SMALL or sizes[-1] < 2 * width:
         return None
-    if has_many_registers(target) and body.operations < LONG:
-        return None  # with masks, and nothing to wait for, IREE's tiles are as good
+    has_masks = target.vector_bits >= 512
+    is_flat = len(sizes) == 1
+    if has_many_registers(target) and body.operations < LONG and (is_flat or not has_masks):
+        return None  # with nothing to wait for, IREE's tiles are as good
     step = _step(sizes[-1], width)
     if step and step % width and has_many_registers(target):
         step = None  # these have masks
-    is_peeled = step is None
+    # A row whose end has a mask is faster than one whose end is done one by one.
+    is_masked = step is None and has_masks and not is_flat
+    is_peeled = step is None and not is_masked
     step = step or min(REGISTERS[0], sizes[-1] // width) * width
     budget = _workgroup(count, body)
-    last = max(budget // step, 1) * step if is_peeled else divisor(sizes[-1], max(budget, step), step)
-    assert last is not None, "a step that divides the size is a divisor of it"
+    if is_masked and sizes[-1] <= budget:
+        last = sizes[-1]
+    elif is_masked or is_peeled:
+        last = max(budget // step, 1) * step
+    else:
+        last = divisor(sizes[-1], max(budget, step), step) or step
     distribution = [last]
     left = budget // last
     for size in reversed(sizes[:-1]):

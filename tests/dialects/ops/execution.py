@@ -12,7 +12,7 @@ import numpy as np
 
 from adze.dialects import mlir
 from adze.dialects.types import INT64, TensorType, ValueType
-from adze.passes.pipeline import lower
+from adze.passes.pipeline import LOWER, for_target, run_pipeline
 from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
 from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.execute.program import Executable
@@ -24,11 +24,14 @@ Types = tuple[ValueType, ...]
 
 
 def compile_functions(
-    module: mlir.ir.Module, signatures: Mapping[str, tuple[Types, Types]], device: str = "cpu"
+    module: mlir.ir.Module,
+    signatures: Mapping[str, tuple[Types, Types]],
+    device: str = "cpu",
+    loop_kernels: bool = True,
 ) -> Callable[[str, Sequence[np.ndarray]], list[np.ndarray]]:
     """Lower, compile and load `module` for `device`; the result calls one of its functions by name."""
     target = parse_target(device)
-    lower(module, target)
+    run_pipeline(module, for_target(LOWER, target, loop_kernels=loop_kernels), check=False)
     data = io.BytesIO()
     module.operation.write_bytecode(data)
     compiled = compile_bytecode(data.getvalue(), target)
@@ -37,10 +40,12 @@ def compile_functions(
     return lambda name, arguments: [r.numpy() for r in executable.call(name, arguments)]
 
 
-def compile_cases(program: ModuleOfCases, device: str = "cpu") -> Callable[[Function], list[np.ndarray]]:
+def compile_cases(
+    program: ModuleOfCases, device: str = "cpu", loop_kernels: bool = True
+) -> Callable[[Function], list[np.ndarray]]:
     """Compile the module of an op's cases for `device`; the result runs one of its functions."""
     signatures = {f.name: (f.input_types, f.output_types) for f in program.functions}
-    call = compile_functions(program.module, signatures, device)
+    call = compile_functions(program.module, signatures, device, loop_kernels)
     return lambda function: call(function.name, function.arguments)
 
 

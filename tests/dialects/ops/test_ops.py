@@ -104,7 +104,7 @@ def test_module_evaluates_as_its_op_does(name: str) -> None:
 
 
 def quick_instances(name: str) -> list[Instance]:
-    """Each form, with static and dynamic sizes where an op has three at most, and each class of dtypes.
+    """Each form, with static and dynamic sizes where it is one of three at most, and each class of dtypes.
 
     Which dtype of a class it is differs from op to op: over the table each is compiled many times. Of an
     elementwise op whose scalar code has tests of its own two classes are compiled, and one of its special
@@ -124,7 +124,8 @@ def quick_instances(name: str) -> list[Instance]:
 
     def goals(i: Instance) -> set[Hashable]:
         form = form_of(i)
-        of_sizes = {("form", form, i.dynamic)} if len(forms) <= 3 else {("form", form), i.dynamic}
+        is_both = len(forms) <= 3 and not op.is_elementwise
+        of_sizes = {("form", form, i.dynamic)} if is_both else {("form", form), i.dynamic}
         return (of_sizes if form in forms else set()) | (classes_of(i) & kinds)
 
     chosen = cover([goals(i) for i in shuffled])
@@ -198,7 +199,18 @@ def compiled_op(name: str, device: str, thorough: bool) -> tuple[Sequence[Functi
 
 @for_each_op
 def test_compiled_result_is_the_evaluated_one(name: str, device: str, thorough: bool) -> None:
-    functions, run = compiled_op(name, device, thorough)
+    check_results(name, *compiled_op(name, device, thorough))
+
+
+@pytest.mark.parametrize("name", ["scan", "while"])
+def test_compiled_loop_of_the_host_is_the_evaluated_one(name: str, device: str) -> None:
+    """Where all of it may be a kernel, too."""
+    program = ModuleOfCases.of(quick_instances(name))
+    check_results(name, program.functions, compile_cases(program, device, loop_kernels=False))
+
+
+def check_results(name: str, functions: Sequence[Function], run: Run) -> None:
+    """What the functions of an op return is what its `evaluate` rule does."""
     assert functions
     tolerance = TOLERANCES[BY_OP[name].tolerance]
     failures = []

@@ -235,6 +235,7 @@ HALF_PRECISION = {
 }
 
 
+@pytest.mark.each_value(lambda is_compiled, dtype, function: ((function, is_compiled), dtype))
 @pytest.mark.parametrize("function", HALF_PRECISION.values(), ids=HALF_PRECISION.keys())
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("is_compiled", [False, True])

@@ -13,6 +13,8 @@ import adze.numpy as anp
 from adze.frontend.library.operators import TABLE
 from adze.frontend.tracing import operators
 
+from ...selection import quick_first
+
 
 def test_the_table_has_the_functions_that_the_spine_calls_and_no_others() -> None:
     assert {*TABLE, "array_namespace"} == operators.NAMES
@@ -60,7 +62,7 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("first", FIRST)
+@pytest.mark.parametrize("first", quick_first(list(FIRST), 3))
 def test_operators_work_in_a_process_that_begins_with(first: str) -> None:
     begin = f"import numpy as np\nPICKLE = {pickle.dumps(anp.ones(2))!r}\n"
     code = begin + textwrap.dedent(FIRST[first])

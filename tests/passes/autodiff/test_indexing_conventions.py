@@ -207,6 +207,7 @@ PLACED = [
 ]
 
 
+@pytest.mark.each_value(lambda dtype, case: (dtype, str(case)))
 @pytest.mark.parametrize("case", PLACED, ids=str)
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint32, np.int64, np.uint64])
 def test_single_updates_of_zeros_are_chosen_by_position(case: Any, dtype: Any) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 import adze
 from adze import lax
+from adze import numpy as xp
 
 from .indexing_numbers import check_derivatives, compare, pulled, random_numbers, wide_jax
 
@@ -240,3 +241,49 @@ def test_windows_are_differentiated(
     check_derivatives(lambda x: lax.dynamic_slice(x, starts, window), (x,), 0)
     check_derivatives(lambda x, u: lax.dynamic_update_slice(x, u, starts), (x, update), 1)
     check_derivatives(lambda u: lax.dynamic_update_slice(x, u, starts), (update,), 2)
+
+
+def test_one_window_is_overwritten_by_no_other() -> None:
+    """The transpose of a single update keeps no account of which update is the last one at each element."""
+
+    def one(x: Any, row: Any, i: Any) -> Any:
+        return (xp.asarray(x).at[i].set(row) ** 2).sum()
+
+    def several(x: Any, rows: Any, i: Any) -> Any:
+        return (xp.asarray(x).at[i].set(rows) ** 2).sum()
+
+    x, row = np.arange(12.0).reshape(4, 3), np.ones(3)
+    gradient = adze.jit(adze.grad(one, argnums=(0, 1)))
+    for i in (2, -1, 9):  # the last is dropped
+        dx, drow = gradient(x, row, np.int32(i))
+        inside = i < len(x)
+        np.testing.assert_array_equal(dx, 2 * x * (np.arange(4) != i % 4 if inside else np.ones(4))[:, None])
+        np.testing.assert_array_equal(drow, 2 * row * inside)
+    text = adze.trace(adze.grad(one, argnums=(0, 1)), x, row, np.int32(2)).mlir("simplified")
+    assert "adze.iota" not in text
+    many = np.int32([2, 2]), np.ones((2, 3))
+    text = adze.trace(adze.grad(several, argnums=(0, 1)), x, many[1], many[0]).mlir("simplified")
+    assert "adze.iota" in text
+    np.testing.assert_array_equal(adze.grad(several, argnums=1)(x, many[1], many[0]), [[0] * 3, [2] * 3])
+
+
+def test_cotangents_of_windows_are_summed_in_place() -> None:
+    """A loop that uses windows of what it carries adds nothing of the size of the whole array."""
+
+    def loss(x: Any, starts: Any) -> Any:
+        def step(c: Any, i: Any) -> Any:
+            here, there = lax.dynamic_slice(c, (i,), (3,)), lax.dynamic_slice(c, (i + 1,), (3,))
+            return lax.dynamic_update_slice(c, xp.sin(here) * there, (i,)), here[0]
+
+        c, ys = lax.scan(step, x, starts)
+        return (c**2).sum() + (ys * 3).sum()
+
+    x, starts = np.linspace(-1, 1, 8), np.int32([0, 4, 2, 7, -3, 5])
+    gradient = adze.grad(loss)
+    slopes = [(loss(x + d, starts) - loss(x - d, starts)) / 2e-6 for d in 1e-6 * np.eye(8)]
+    np.testing.assert_allclose(gradient(x, starts), slopes, atol=1e-7)
+    traced = adze.trace(gradient, x, starts)
+    np.testing.assert_allclose(traced.lower().compile()(x, starts), slopes, atol=1e-7)
+    backward = traced.mlir("simplified").split("transpose_step(", 2)[-1]
+    assert "adze.dynamic_update_slice" in backward
+    assert "tensor<8xf64>, tensor<8xf64>) -> tensor<8xf64>" not in backward

@@ -10,6 +10,7 @@ from ....ir.aliases import Type
 from ..executable import Kernel
 from .cholesky import cholesky
 from .eigen import eigen
+from .jacobi import jacobi
 from .lu import lu
 from .reflections import reflections
 from .triangular import FORMS, triangular_solve
@@ -19,6 +20,7 @@ MakeKernel: TypeAlias = Callable[[Machine, Sequence[TensorType], Sequence[Type]]
 
 KERNELS: Final[Mapping[str, MakeKernel]] = {
     "cholesky": cholesky,
+    "jacobi": jacobi,
     "lu": lu,
     "eigh": eigen(with_vectors=True),
     "eigvalsh": eigen(with_vectors=False),

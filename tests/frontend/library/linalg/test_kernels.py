@@ -201,6 +201,23 @@ def test_eigh_of_all_orders(dtype: Any) -> None:
     assert kernel_count(xp.linalg.eigh, inputs[-2]) == 1
 
 
+@each_dtype
+def test_svd(dtype: Any) -> None:
+    inputs = [normal(*shape, dtype=dtype) for shape in [(1, 1), (5, 3), (2, 3, 7), (17, 17)]]
+    inputs[2][1] = 0
+    inputs[3][:, 4] = inputs[3][:, 5]
+    compiled = adze.jit(lambda inputs: [tuple(xp.linalg.svd(a, full_matrices=False)) for a in inputs])(inputs)
+    bound = 100 * float(np.finfo(dtype).eps)
+    for a, results in zip(inputs, compiled, strict=True):
+        u, s, vh = (np.asarray(x) for x in results)
+        assert np.max(np.abs((u * s[..., None, :]) @ vh - a)) < bound * max(np.abs(a).max(), 1)
+        for basis in (np.swapaxes(u, -1, -2) @ u, vh @ np.swapaxes(vh, -1, -2)):
+            assert np.max(np.abs(basis - np.eye(basis.shape[-1]))) < bound or not s.all()
+        assert np.max(np.abs(s - np.linalg.svd(a, compute_uv=False))) < bound * max(s.max(), 1)
+    unknown = inputs[1] * np.array(np.nan, dtype)
+    assert np.isnan(np.asarray(adze.jit(xp.linalg.svdvals)(unknown))).all()
+
+
 def test_derivatives_and_batches_are_those_of_the_compositions() -> None:
     weights = normal(6, 6, dtype=np.float64)
 

@@ -13,6 +13,7 @@ import adze
 from adze import AdzeError
 from adze.lax import linalg
 
+from ....selection import quick_first
 from .matrices import normal, positive
 
 pytestmark = pytest.mark.oracle
@@ -51,7 +52,7 @@ def test_eigh_gives_the_vectors_first() -> None:
     np.testing.assert_array_equal(np.asarray(few), np.asarray(w)[..., 1:3])
 
 
-@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
+@pytest.mark.parametrize("shape", quick_first([(5, 3), (4, 4), (3, 5)], 1))
 def test_lu_and_its_permutation(shape: tuple[int, int]) -> None:
     a = normal(2, *shape)
     same(lambda m: m.lu(a))

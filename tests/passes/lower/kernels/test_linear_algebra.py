@@ -125,3 +125,18 @@ def test_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: st
         assert near(a @ v, v * w[..., None, :], dtype)
         assert near(np.swapaxes(v, -1, -2) @ v, np.eye(shape[-1]), dtype)
     assert near(w, np.linalg.eigvalsh(a), dtype)
+
+
+@pytest.mark.each_value
+@each_target
+@each_dtype
+@pytest.mark.parametrize(("shape", "height"), [((2,), 2), ((2, 3), 5), ((9,), 9)])
+def test_jacobi(shape: tuple[int, ...], height: int, dtype: Any, target: str) -> None:
+    *batch, size = shape
+    x = (RNG.standard_normal((*shape, size)) / 9).astype(dtype)
+    y = np.broadcast_to(np.eye(height, size), (*batch, height, size)).astype(dtype)
+    results = [TensorType(x.shape, x.dtype), TensorType(y.shape, y.dtype)]
+    moved, turned = run_routine("jacobi", [x, y], results, target)
+    assert near(x @ turned[..., :size, :], moved, dtype)
+    products = np.swapaxes(moved, -1, -2) @ moved
+    assert near(products, products * np.eye(size), dtype)

@@ -60,7 +60,7 @@ def test_rows_are_reduced_whole_and_columns_in_wide_strips() -> None:
         (VULKAN, (2048, 2048), (1,)),
         (AVX512, (None, 2048), (1,)),
         (AVX512, (2048, 10), (1,)),  # rows shorter than a vector
-        (AVX512, (2048, 2049), (1,)),  # long rows that no multiple of a vector divides
+        (AVX512, (2048, 4097), (1,)),  # long rows that no multiple of a vector divides
         (AVX512, (2048, 33), (0,)),
         (AVX512, (4, 16), (1,)),
     ],

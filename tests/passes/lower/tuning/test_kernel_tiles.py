@@ -46,8 +46,18 @@ def test_tiles_divide_sizes(target: Any, body: KernelBody, sizes: tuple[int, ...
     if text is None or "enable_loop_peeling" in text:
         return
     result = levels(text)
-    for size, tile, step in zip(sizes, result["distribution"], result["vector_common_parallel"], strict=True):
+    *rest, last = zip(sizes, result["distribution"], result["vector_common_parallel"], strict=True)
+    for size, tile, step in rest:
         assert size % tile == 0 and tile % step == 0
+    size, tile, step = last
+    has_mask = target is AVX512 and len(sizes) > 1 and tile == size
+    assert has_mask or (size % tile == 0 and tile % step == 0)
+
+
+def test_rows_end_with_a_mask_where_the_target_has_masks() -> None:
+    result = levels(elementwise_tiles(AVX512, (1000, 999), SHORT))
+    assert result == {"distribution": [10, 999], "vector_common_parallel": [1, 64]}
+    assert "enable_loop_peeling" in str(elementwise_tiles(AVX2, (1000, 999), SHORT))
 
 
 @pytest.mark.parametrize("size", [40_000, 262_144, 4_000_000, 1_000_003])
