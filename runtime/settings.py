@@ -45,6 +45,7 @@ class Settings:
     loop_kernels: bool
     verify: bool
     first_call: str
+    threads: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +132,12 @@ def _parse_text(name: str, text: str) -> str:
     return text
 
 
+def _parse_count(name: str, text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise SettingError(f"{name} is {text!r}: expected a number of at least 1")
+    return int(text)
+
+
 def _parse_first_call(name: str, text: str) -> str:
     if text not in ("compile", "evaluate"):
         raise SettingError(f"{name} is {text!r}: expected compile or evaluate")
@@ -165,6 +172,12 @@ VARIABLES: Final[dict[str, _Variable]] = {
         "what the first call of a jitted function does: compile, or evaluate while a thread compiles",
         lambda: "compile",
         _parse_first_call,
+    ),
+    "ADZE_THREADS": _Variable(
+        "threads",
+        "how many threads a large program runs on; the CPUs that the process may use when not set",
+        lambda: None,
+        _parse_count,
     ),
     "ADZE_VERIFY": _Variable(
         "verify", "let IREE verify the module behind each of its passes", lambda: False, _parse_switch

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DeviceError
+from ..settings import read_settings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,9 +133,21 @@ def get_device(name: str | Device | None = None, *, work: float | None = None) -
 
 def cpu_driver_for(work: float | None) -> str:
     """The CPU driver that is cheaper for `work`; without a hint, programs are taken to be small."""
-    if work is None or work < PARALLEL_WORK or (os.cpu_count() or 1) == 1:
+    if work is None or work < PARALLEL_WORK or min(thread_count(), usable_cpus()) == 1:
         return "local-sync"
     return "local-task"
+
+
+def usable_cpus() -> int:
+    """How many CPUs this process may run on: those of its affinity mask, where the system has one."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def thread_count() -> int:
+    """How many threads the pool of `local-task` has: what ADZE_THREADS says, else one a usable CPU."""
+    return read_settings().threads or usable_cpus()
 
 
 def vulkan_architecture(position: int = 0) -> str | None:
@@ -265,6 +278,9 @@ def _driver(name: str) -> Any:
     from iree.runtime import _binding
 
     if name not in _DRIVER_OBJECTS:
+        if name == "local-task" and thread_count() < usable_cpus():
+            # Otherwise IREE makes a worker for each CPU of the affinity mask.
+            _binding.parse_flags(f"--task_topology_max_group_count={thread_count()}")
         _DRIVER_OBJECTS[name] = _binding.create_hal_driver(name)
     return _DRIVER_OBJECTS[name]
 

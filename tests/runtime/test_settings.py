@@ -33,8 +33,10 @@ def test_values_are_parsed(tmp_path: Path) -> None:
             "ADZE_LOOP_KERNELS": "off",
             "ADZE_VERIFY": "on",
             "ADZE_FIRST_CALL": "evaluate",
+            "ADZE_THREADS": "3",
         }
     )
+    assert settings.threads == 3
     assert settings.cache is False
     assert settings.cache_dir == tmp_path / "cache"
     assert settings.cache_max_bytes == 1572864
@@ -74,6 +76,8 @@ def test_an_empty_value_is_the_default() -> None:
             "2 apples",
             "ADZE_CACHE_MAX_BYTES is '2 apples': expected a number of bytes such as 500000000, 500MB or 2GiB",
         ),
+        ("ADZE_THREADS", "0", "ADZE_THREADS is '0': expected a number of at least 1"),
+        ("ADZE_THREADS", "two", "ADZE_THREADS is 'two': expected a number of at least 1"),
         ("ADZE_FIRST_CALL", "later", "ADZE_FIRST_CALL is 'later': expected compile or evaluate"),
         ("ADZE_CACHE_DIR", __file__, f"ADZE_CACHE_DIR is {__file__!r}: that is a file, expected a folder"),
     ],
@@ -94,6 +98,7 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
         "ADZE_DEVICE",
         "ADZE_LOOP_KERNELS",
         "ADZE_FIRST_CALL",
+        "ADZE_THREADS",
         "ADZE_VERIFY",
     }
     assert lines["ADZE_CACHE"].value.startswith("INVALID: ADZE_CACHE is 'maybe'")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from adze.runtime.execute.devices import (
     DeviceKind,
     get_device,
     list_devices,
+    usable_cpus,
     vulkan_architecture_of,
 )
 
@@ -27,13 +31,37 @@ def test_a_device_is_one_object_for_the_whole_process() -> None:
 
 
 def test_small_programs_stay_on_the_callers_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: set(range(8)), raising=False)
     assert get_device("cpu", work=100.0).name == "local-sync"
     assert get_device(None).name == "local-sync"
     assert get_device("cpu", work=2 * PARALLEL_WORK).name == "local-task"
     assert get_device("local-sync", work=2 * PARALLEL_WORK).name == "local-sync"
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    monkeypatch.setenv("ADZE_THREADS", "1")
     assert get_device("cpu", work=2 * PARALLEL_WORK).name == "local-sync"
+    monkeypatch.setenv("ADZE_THREADS", "4")
+    assert get_device("cpu", work=2 * PARALLEL_WORK).name == "local-task"
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {3}, raising=False)
+    assert get_device("cpu", work=2 * PARALLEL_WORK).name == "local-sync"
+
+
+WORKERS = """
+import os
+from adze.runtime.execute.devices import get_device
+before = len(os.listdir("/proc/self/task"))
+get_device("local-task")
+print(len(os.listdir("/proc/self/task")) - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
+@pytest.mark.skipif(usable_cpus() == 1, reason="one CPU has one worker in any case")
+def test_the_pool_has_as_many_threads_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+    for text in ("", "1"):
+        monkeypatch.setenv("ADZE_THREADS", text)
+        done = subprocess.run([sys.executable, "-c", WORKERS], capture_output=True, check=True, timeout=60)
+        counts.append(int(done.stdout))
+    assert counts[0] - counts[1] == usable_cpus() - 1
 
 
 @pytest.mark.parametrize("name", ["gpu", "vulkan:x", "local-sync:1", "cuda:-1", "vulkan:1:2"])

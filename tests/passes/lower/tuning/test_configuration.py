@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -16,7 +15,7 @@ from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.tuning import configuration, conflicts
 from adze.passes.lower.tuning import hints as tuning_hints
 from adze.passes.pipeline import lower
-from adze.runtime.execute.devices import cpu_driver_for
+from adze.runtime.execute.devices import cpu_driver_for, usable_cpus
 from adze.runtime.targets import parse_target
 
 from ..programs import build, lowered_text
@@ -145,7 +144,7 @@ def test_a_large_move_is_work_for_threads() -> None:
         return tuning_hints.module_hints(AVX512, [seen]).largest_work
 
     assert cpu_driver_for(moved(512)) == "local-sync"
-    if (os.cpu_count() or 1) > 1:
+    if usable_cpus() > 1:
         assert cpu_driver_for(moved(2048)) == "local-task"
 
 
@@ -159,7 +158,7 @@ def test_functions_of_elements_are_work_that_adds_up_between_products() -> None:
         return cpu_driver_for(tuning_hints.module_hints(AVX512, ops).largest_work)
 
     assert driver(exp) == "local-sync"
-    if (os.cpu_count() or 1) > 1:
+    if usable_cpus() > 1:
         assert driver(*[exp] * 8) == "local-task"
     assert driver(*[exp, dot] * 8) == "local-sync"
 
