@@ -12,9 +12,14 @@ import adze
 from adze import numpy as xp
 from adze.scipy import linalg as sp
 
+from ....selection import part, quick_first
+
 RNG = np.random.default_rng(17)
 FLOATS = (np.float32, np.float64)
 each_dtype = pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.__name__)
+# A kernel is one algorithm for both dtypes: of the long tests `make test` takes some in float64 alone.
+float32_first = pytest.mark.parametrize("dtype", quick_first(FLOATS, 1))
+float64_first = pytest.mark.parametrize("dtype", quick_first(FLOATS[::-1], 1))
 
 
 def positive(*shape: int, dtype: Any) -> Any:
@@ -52,9 +57,12 @@ def compiled_as_eager(
     return list(compiled)
 
 
-@each_dtype
+@float32_first
 def test_cholesky_of_all_orders(dtype: Any) -> None:
-    shapes = [(0,), (1,), (2,), (3,), (7,), (16,), (17,), (64,), (65,), (135,), (2, 0, 4), (3, 5), (2, 3, 17)]
+    shapes = part(
+        [(0,), (1,), (2,), (3,), (7,), (16,), (17,), (64,), (65,), (135,), (2, 0, 4), (3, 5), (2, 3, 17)],
+        [(0,), (1,), (17,), (65,), (2, 3, 17)],
+    )
     inputs = [(positive(*shape, dtype=dtype),) for shape in shapes]
     for (a,), factor in zip(inputs, compiled_as_eager(xp.linalg.cholesky, inputs, dtype), strict=True):
         np.testing.assert_allclose(
@@ -75,9 +83,11 @@ def test_what_is_not_positive_definite_has_a_factor_of_nan(dtype: Any) -> None:
     assert np.isfinite(factors[4]).all()
 
 
-@each_dtype
+@float64_first
 def test_triangular_systems(dtype: Any) -> None:
-    sizes = [(1, 1), (2, 3), (3, 16), (7, 1), (16, 17), (17, 40), (65, 33)]
+    sizes = part(
+        [(1, 1), (2, 3), (3, 16), (7, 1), (16, 17), (17, 40), (65, 33)], [(1, 1), (7, 1), (17, 40), (65, 33)]
+    )
     inputs = [
         (normal(n, n, dtype=dtype) / n + 2 * np.eye(n, dtype=dtype), normal(n, m, dtype=dtype))
         for n, m in sizes
@@ -89,7 +99,7 @@ def test_triangular_systems(dtype: Any) -> None:
                     lambda t, b, trans=trans, lower=lower, unit=unit: sp.solve_triangular(
                         t, b, trans=trans, lower=lower, unit_diagonal=unit
                     ),
-                    inputs if (trans, unit) == (0, False) else inputs[4:6],
+                    inputs if (trans, unit) == (0, False) else inputs[-2:-1],
                     dtype,
                 )
 
@@ -103,26 +113,18 @@ def test_a_zero_on_the_diagonal_yields_infinities_or_nan(dtype: Any) -> None:
     np.testing.assert_array_equal(np.isfinite(got), np.arange(6)[:, None] < np.full((6, 5), 2))
 
 
-@each_dtype
+@float64_first
 def test_lu_of_all_shapes(dtype: Any) -> None:
-    shapes = [
-        (1, 1),
-        (2, 2),
-        (3, 5),
-        (7, 3),
-        (16, 16),
-        (17, 17),
-        (33, 65),
-        (65, 64),
-        (2, 0, 3, 3),
-        (2, 3, 9, 9),
-    ]
+    shapes = part(
+        [(1, 1), (2, 2), (3, 5), (7, 3), (16, 16), (17, 17), (33, 65), (65, 64), (2, 0, 3, 3), (2, 3, 9, 9)],
+        [(1, 1), (7, 3), (33, 65), (2, 3, 9, 9)],
+    )
     inputs = [(normal(*shape, dtype=dtype),) for shape in shapes]
     compiled_as_eager(lambda a: tuple(sp.lu_factor(a)), inputs, dtype, 2000)
     assert kernel_count(lambda a: sp.lu_factor(a)[0], *inputs[-1]) == 1
 
 
-@each_dtype
+@float32_first
 def test_solve_and_its_relatives(dtype: Any) -> None:
     def results(a: Any, b: Any) -> Any:
         return xp.linalg.solve(a, b), xp.linalg.inv(a), xp.linalg.det(a), xp.linalg.slogdet(a)[1]
@@ -145,11 +147,14 @@ def test_singular_and_unknown_matrices(dtype: Any) -> None:
     assert np.asarray(determinants)[[0, 2]].tolist() == [0, 0] and np.isnan(np.asarray(determinants)[1])
 
 
-@each_dtype
+@float32_first
 def test_qr_of_all_shapes(dtype: Any) -> None:
     small, large = np.finfo(dtype).tiny / np.finfo(dtype).eps, np.finfo(dtype).max / 64  # no subnormals
     inputs = [
-        (normal(*shape, dtype=dtype),) for shape in [(1, 1), (3, 5), (7, 3), (17, 17), (40, 33), (2, 0, 3, 3)]
+        (normal(*shape, dtype=dtype),)
+        for shape in part(
+            [(1, 1), (3, 5), (7, 3), (17, 17), (40, 33), (2, 0, 3, 3)], [(1, 1), (3, 5), (7, 3)]
+        )
     ]
     special = normal(6, 7, 4, dtype=dtype)
     special[0], special[1, :, 1], special[2] = 0, 0, special[2] * small
@@ -169,10 +174,11 @@ def test_qr_of_all_shapes(dtype: Any) -> None:
     assert kernel_count(xp.linalg.qr, *inputs[1]) == 1
 
 
-@each_dtype
+@float64_first
 def test_eigh_of_all_orders(dtype: Any) -> None:
     inputs = [
-        normal(*shape, shape[-1], dtype=dtype) for shape in [(1,), (2,), (7,), (33,), (65,), (2, 3, 16)]
+        normal(*shape, shape[-1], dtype=dtype)
+        for shape in part([(1,), (2,), (7,), (33,), (65,), (2, 3, 16)], [(1,), (2, 3, 16)])
     ]
     inputs = [(a + np.swapaxes(a, -1, -2)) for a in inputs]
     clusters = np.zeros((6, 9, 9), dtype)  # zero, one value, few values, graded, huge, not known
@@ -201,11 +207,12 @@ def test_eigh_of_all_orders(dtype: Any) -> None:
     assert kernel_count(xp.linalg.eigh, inputs[-2]) == 1
 
 
-@each_dtype
+@float32_first
 def test_svd(dtype: Any) -> None:
-    inputs = [normal(*shape, dtype=dtype) for shape in [(1, 1), (5, 3), (2, 3, 7), (17, 17)]]
+    shapes = part([(1, 1), (5, 3), (2, 3, 7), (17, 17)], [(1, 1), (5, 3), (2, 3, 7)])
+    inputs = [normal(*shape, dtype=dtype) for shape in shapes]
+    inputs[1][:, 1] = inputs[1][:, 2]
     inputs[2][1] = 0
-    inputs[3][:, 4] = inputs[3][:, 5]
     compiled = adze.jit(lambda inputs: [tuple(xp.linalg.svd(a, full_matrices=False)) for a in inputs])(inputs)
     bound = 100 * float(np.finfo(dtype).eps)
     for a, results in zip(inputs, compiled, strict=True):
