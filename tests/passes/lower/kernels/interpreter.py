@@ -282,6 +282,7 @@ def run_kernel(
 
     `operands` are arrays, numbers, and the dynamic sizes in the order of the kernel's arguments.
     """
+    STEPS.clear()  # a block of another module, freed since, may have had the address of one of this
     executable = next(
         o.operation
         for o in module.body.operations
