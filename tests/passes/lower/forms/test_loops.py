@@ -291,12 +291,12 @@ def test_what_only_the_condition_reads_is_not_carried() -> None:
         equal(adze.jit(function)(X), function(X))
 
 
-def test_the_host_waits_for_turns_whose_inner_loops_give_much() -> None:
+def test_the_host_waits_for_iterations_whose_inner_loops_return_much() -> None:
     def waits(n: int) -> int:
         text = str(adze.trace(adze.grad(in_groups), np.ones(n, np.float32)).lower().mlir())
         return len(re.findall(r"util\.optimization_barrier %extracted\w* : f32", text))
 
-    # Three steps of 4 n bytes are saved in a turn of the backward pass.
+    # Three steps of 4 n bytes are saved in an iteration of the backward pass.
     assert waits(1000) == 0 and waits(1 << 17) == 1
 
 
