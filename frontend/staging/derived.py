@@ -14,6 +14,7 @@ own. A derivative comes first and the batch of it second, so that asking for bot
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,7 +23,7 @@ from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import ArgumentError
 from ..tracing.specs import ShapeDtype
-from ..tracing.trace import function_name
+from ..tracing.trace import function_name, keyword_names
 from ..transforms.differentiation import grad, jvp, value_and_grad, vjp
 from ..transforms.vmap import vmap
 from .jit import eval_shape
@@ -63,6 +64,7 @@ class Specified:
             by = argnums[0] if len(argnums) == 1 else argnums
             return self._named(name, transform(self.function, argnums=by), {})
         if name == "vjp":
+            tree.map(_inexact, tuple(self.args[n] for n in argnums))
             cotangents = eval_shape(self.function, *self.args, **self.kwargs)
             return self._named(name, self._vjp(argnums), {"cotangents": tree.map(_inexact, cotangents)})
         tangents = tuple(tree.map(_inexact, self.args[n]) for n in argnums)
@@ -111,7 +113,22 @@ class Specified:
                 hint="call it otherwise",
             )
         function.__name__ = f"{function_name(self.function)}_{name}"
+        if added:
+            function.__signature__ = self._signature(added)  # type: ignore[attr-defined]
         return Specified(function, self.args, {**self.kwargs, **added})
+
+    def _signature(self, added: dict[str, Any]) -> inspect.Signature:
+        """The arguments of the function by their names, and those that a derivative has besides."""
+        kind = inspect.Parameter
+        names = enumerate(keyword_names(self.function, self.args))
+        positional = [name or f"arg{n}" for n, name in names]
+        keywords = [name for name in (*self.kwargs, *added) if name not in positional]
+        return inspect.Signature(
+            [
+                *(kind(name, kind.POSITIONAL_OR_KEYWORD) for name in positional),
+                *(kind(name, kind.KEYWORD_ONLY) for name in keywords),
+            ]
+        )
 
     def _batched(self, size: int | str, in_axes: tuple[int | None, ...] | None) -> Specified:
         axes = (0,) * len(self.args) if in_axes is None else in_axes

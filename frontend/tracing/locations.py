@@ -55,9 +55,9 @@ def located() -> Iterator[None]:
 
 
 def user_location_text() -> str:
-    """The user's own `file:line`, for error messages."""
+    """The user's own `file:line`, for error messages; empty where no code of the user runs."""
     file, line = user_location()
-    return f"{file}:{line}"
+    return f"{file}:{line}" if line else ""
 
 
 def user_line() -> str:
