@@ -398,24 +398,6 @@ def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
     return softplus(scores) - scores * labels
 
 
-def dot_product_attention(
-    query: Any, key: Any, value: Any, mask: Any = None, scale: float | None = None
-) -> Any:
-    """Scaled dot-product attention (Vaswani et al. 2017) over the last two axes `[length, features]`.
-
-    `mask` is true where a query may look at a key; it broadcasts to `[..., queries, keys]`. Half precision is
-    computed in float32 and rounded once, at the end: scores and weights are not rounded on the way.
-    """
-    dtype = xp.result_type(query, key, value)
-    if dtype in (xp.float16, xp.bfloat16):
-        query, key, value = (xp.asarray(x).astype(np.float32) for x in (query, key, value))
-        return dot_product_attention(query, key, value, mask, scale).astype(dtype)
-    keys = xp.asarray(key)
-    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = xp.matmul(query, xp.matrix_transpose(keys * factor))
-    return xp.matmul(softmax(scores, -1, where=mask), value)
-
-
 def _inexact(x: Any) -> Any:
     """`x` as an array of floats: integers as NumPy's mathematical functions take them."""
     value = xp.asarray(x)
