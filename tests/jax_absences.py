@@ -9,7 +9,10 @@ IGNORED_PARAMETERS: Final = {"out_sharding", "sharding", "spmd_axis_name", "inli
 """Parameters about several devices or the tracing of JAX, which mean nothing for adze."""
 
 REASONS: Final = (
-    (r"jax\.lax.*_p|jax\.random\.\w+_p|.*\.\w+_p", "a primitive of JAX's tracer; ops are classes here (docs/ops.md)"),
+    (
+        r"jax\.lax.*_p|jax\.random\.\w+_p|.*\.\w+_p",
+        "a primitive of JAX's tracer; ops are classes here (docs/ops.md)",
+    ),
     (r"jax\.(sharding|distributed|export)\..*", "one device a program"),
     (r"jax\.experimental\.(multihost_utils|mesh_utils)\..*", "one device a program"),
     (r"jax\.profiler\..*", "a profiler of XLA; `adze perf` measures programs"),

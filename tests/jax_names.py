@@ -1,6 +1,6 @@
 """`python -m tests.jax_names`: writes the table of JAX's public names, `tests/jax_names.txt`, again.
 
-Input: jax as installed, adze, and the reasons of `tests/jax_absences.py`. Output: a line for each name of JAX's
+Input: jax as installed, adze, the reasons of `tests/jax_absences.py`. Output: a line for each name of JAX's
 everyday modules: `name` where adze has it, `name without k1 k2` where some of its parameters are missing, and
 `- name: reason` where adze lacks it. A name that the table has cannot leave it: the script refuses.
 """
@@ -20,17 +20,59 @@ from typing import Any, Final
 from .jax_absences import IGNORED_PARAMETERS, reason_of
 
 TABLE: Final = Path(__file__).with_suffix(".txt")
-MODULES: Final = """
-jax jax.numpy jax.numpy.linalg jax.numpy.fft jax.lax jax.lax.linalg jax.nn jax.nn.initializers jax.random
-jax.scipy.special jax.scipy.linalg jax.scipy.signal jax.scipy.ndimage jax.scipy.fft jax.scipy.integrate
-jax.scipy.interpolate jax.scipy.optimize jax.scipy.cluster.vq jax.scipy.spatial.transform
-jax.scipy.sparse.linalg jax.scipy.stats jax.tree jax.tree_util jax.ops jax.flatten_util jax.dtypes jax.errors
-jax.typing jax.debug jax.image jax.dlpack jax.custom_derivatives jax.custom_batching jax.ad_checkpoint
-jax.api_util jax.stages jax.test_util jax.sharding jax.profiler jax.distributed jax.monitoring jax.export
-jax.example_libraries.stax jax.example_libraries.optimizers jax.experimental jax.experimental.ode
-jax.experimental.sparse jax.experimental.checkify jax.experimental.jet jax.experimental.multihost_utils
-jax.experimental.mesh_utils
-""".split()
+MODULES: Final = [
+    "jax",
+    "jax.numpy",
+    "jax.numpy.linalg",
+    "jax.numpy.fft",
+    "jax.lax",
+    "jax.lax.linalg",
+    "jax.nn",
+    "jax.nn.initializers",
+    "jax.random",
+    "jax.scipy.special",
+    "jax.scipy.linalg",
+    "jax.scipy.signal",
+    "jax.scipy.ndimage",
+    "jax.scipy.fft",
+    "jax.scipy.integrate",
+    "jax.scipy.interpolate",
+    "jax.scipy.optimize",
+    "jax.scipy.cluster.vq",
+    "jax.scipy.spatial.transform",
+    "jax.scipy.sparse.linalg",
+    "jax.scipy.stats",
+    "jax.tree",
+    "jax.tree_util",
+    "jax.ops",
+    "jax.flatten_util",
+    "jax.dtypes",
+    "jax.errors",
+    "jax.typing",
+    "jax.debug",
+    "jax.image",
+    "jax.dlpack",
+    "jax.custom_derivatives",
+    "jax.custom_batching",
+    "jax.ad_checkpoint",
+    "jax.api_util",
+    "jax.stages",
+    "jax.test_util",
+    "jax.sharding",
+    "jax.profiler",
+    "jax.distributed",
+    "jax.monitoring",
+    "jax.export",
+    "jax.example_libraries.stax",
+    "jax.example_libraries.optimizers",
+    "jax.experimental",
+    "jax.experimental.ode",
+    "jax.experimental.sparse",
+    "jax.experimental.checkify",
+    "jax.experimental.jet",
+    "jax.experimental.multihost_utils",
+    "jax.experimental.mesh_utils",
+]
 
 
 def modules() -> list[str]:
@@ -39,17 +81,27 @@ def modules() -> list[str]:
     return [*MODULES, *sorted(f"jax.scipy.stats.{m.name}" for m in pkgutil.iter_modules(stats.__path__))]
 
 
-def public_names(module: types.ModuleType) -> list[str]:
+def _imported(name: str) -> Any:
+    """A module, or a class of one."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        package, _, member = name.rpartition(".")
+        return getattr(_imported(package), member) if member[:1].isupper() else None
+
+
+def public_names(module: Any) -> list[str]:
     """What `__all__` lists, or else what is defined in jax, is no module and has no underscore."""
     listed = getattr(module, "__all__", None)
     return sorted(n for n in (listed or dir(module)) if _is_public(module, n, listed is not None))
 
 
-def _is_public(module: types.ModuleType, name: str, is_listed: bool) -> bool:
+def _is_public(module: Any, name: str, is_listed: bool) -> bool:
     value = getattr(module, name, module)
     if name.startswith("_") or isinstance(value, types.ModuleType) or type(value).__name__ == "_Feature":
         return False
     home = getattr(value, "__module__", None) or "jax"
+    is_listed = is_listed or isinstance(module, type)
     return is_listed or home.split(".")[0] in ("jax", "jaxlib", "ml_dtypes", "numpy")
 
 
@@ -81,17 +133,14 @@ def missing_parameters(theirs: Any, ours: Any) -> list[str]:
 
 def ours_of(module: str) -> Any:
     """The module of adze that stands for JAX's, None if there is none."""
-    try:
-        return importlib.import_module("adze" + module.removeprefix("jax"))
-    except ModuleNotFoundError:
-        return None
+    return _imported("adze" + module.removeprefix("jax"))
 
 
 def lines_of(module: str) -> Iterator[str]:
     """The lines of the table for one module of JAX."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        theirs, ours = importlib.import_module(module), ours_of(module)
+        theirs, ours = _imported(module), ours_of(module)
         for name in public_names(theirs):
             if ours is None or not hasattr(ours, name):
                 yield f"- {name}: {reason_of(module, name)}"

@@ -1,6 +1,6 @@
 """Scaled dot-product attention in the layout of `jax.nn`: batch, length, heads, features.
 
-Input: queries `[B, T, N, H]`, keys and values `[B, S, K, H]`, all with or without `B`. Output: as the queries.
+Input: queries `[B, T, N, H]`, keys and values `[B, S, K, H]`, `B` in all or none. Output: as the queries.
 Idea: query heads are grouped by the key head they share, so grouped and multi-query attention (`K < N`) need
 no repeated keys. Every mask, whatever says it, is one array of booleans; what it hides has a large negative
 score, so that a query which may look at nothing weighs all keys equally, as in JAX.

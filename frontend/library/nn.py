@@ -203,19 +203,19 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
     return _rounded(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), x)
 
 
-def logsumexp(x: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, where: Any = None) -> Any:
-    """`log(sum(b * exp(x)))` along `axis`, shifted by the maximum.
+def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+    """`log(sum(b * exp(a)))` along `axis`, shifted by the maximum.
 
     Half precision is computed in float32 and rounded once.
     """
-    value = _single(x)
+    value = _single(a)
     if where is not None:
         value = xp.where(where, value, -xp.inf)
     top = _anchor(value, axis)
     terms = xp.exp(value - top)
     if b is not None:
         terms = xp.asarray(b) * terms
-    total = _rounded(xp.log(xp.sum(terms, axis=axis, keepdims=True)) + top, x, *(() if b is None else (b,)))
+    total = _rounded(xp.log(xp.sum(terms, axis=axis, keepdims=True)) + top, a, *(() if b is None else (b,)))
     return total if keepdims else xp.squeeze(total, axis=_all_axes(axis, value.ndim))
 
 
