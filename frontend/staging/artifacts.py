@@ -22,13 +22,18 @@ class LoadedProgram:
 
     def __init__(self, loaded: artifact.LoadedProgram) -> None:
         self._loaded = loaded
-        self._call = ExportedCall(loaded.manifest)
+        self._call = ExportedCall(loaded.manifest.functions[0])
         self._function = loaded.executable.function(self._call.name)
 
     @property
     def manifest(self) -> Manifest:
         """What the program says of itself."""
         return self._loaded.manifest
+
+    @property
+    def target(self) -> str:
+        """What its code was built for: of a file with several variants, that of the chosen one."""
+        return self._loaded.manifest.target
 
     @property
     def device(self) -> str:
@@ -63,10 +68,13 @@ class LoadedProgram:
         return f"<{self._call.function.signature} on {self.device}>"
 
 
-def load(path: str | os.PathLike[str], device: str | None = None) -> LoadedProgram:
+def load(
+    path: str | os.PathLike[str], device: str | None = None, *, target: str | None = None
+) -> LoadedProgram:
     """The program saved at `path`, ready to be called on `device` (by default the cheapest of its target).
 
+    Of a file with several variants the best one is taken that this machine can run, or that for `target`.
     Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine.
     """
     with located():
-        return LoadedProgram(artifact.load(path, device))
+        return LoadedProgram(artifact.load(path, device, target))

@@ -1,10 +1,10 @@
 """Programs as files.
 
 Input: a compiled program with its manifest. Output: one `.vmfb`, a plain IREE module, which any IREE host
-runs; behind it stand the adze IR that it was compiled from (where that is kept), the manifest, and a trailer
-of lengths and checksum. Nothing of the file is given to IREE before the checksum and the manifest say that it
-is whole and can run here: a damaged module crashes IREE's loader or computes wrong numbers. The checksum
-guards against damage, not against malice.
+runs; behind it stand the modules for other targets, the adze IR that they were compiled from (where that is
+kept), the manifest, and a trailer of lengths and checksum. Nothing of the file is given to IREE before the
+checksum and the manifest say that it is whole and can run here: a damaged module crashes IREE's loader or
+computes wrong numbers. The checksum guards against damage, not against malice.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ..execute.devices import Device, DeviceKind, get_device, vulkan_architectur
 from ..execute.program import Executable
 from .files import write_atomically
 from .manifest import Manifest, manifest_from_json, versions
+from .variants import choose, open_device
 
 # Behind module, IR and manifest: magic, trailer version, the lengths of the three, SHA-256 of everything
 # before the checksum. Fixed size, at the very end.
@@ -36,17 +37,22 @@ _ZIP_MAGIC: Final = b"PK\x03\x04"
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The parts of a file: an IREE module, what it says of itself, and its adze IR (empty: not kept)."""
+    """The parts of a file: an IREE module, what it says of itself, and its adze IR (empty: not kept).
+
+    `others` are the modules of the manifest's variants but the first, which is `module`.
+    """
 
     module: bytes
     manifest: Manifest
     ir: bytes = b""
+    others: tuple[bytes, ...] = ()
 
     def to_bytes(self) -> bytes:
         """The file with these contents."""
         text = self.manifest.to_json().encode()
-        head = _HEAD.pack(_MAGIC, _TRAILER_VERSION, len(self.module), len(self.ir), len(text))
-        content = self.module + self.ir + text + head
+        modules = b"".join((self.module, *self.others))
+        head = _HEAD.pack(_MAGIC, _TRAILER_VERSION, len(modules), len(self.ir), len(text))
+        content = modules + self.ir + text + head
         return content + hashlib.sha256(content).digest()
 
 
@@ -64,12 +70,13 @@ class Inspection:
 
 @dataclass(frozen=True, slots=True)
 class LoadedProgram:
-    """A program from a file, on a device."""
+    """A program from a file, on a device; `reason` says why this variant, where the file has several."""
 
     executable: Executable
     manifest: Manifest
     device: Device
     ir: bytes = b""
+    reason: str = ""
 
 
 def save(path: str | os.PathLike[str], contents: Contents) -> Path:
@@ -86,18 +93,39 @@ def save(path: str | os.PathLike[str], contents: Contents) -> Path:
     return target
 
 
-def load(path: str | os.PathLike[str], device: str | Device | None = None) -> LoadedProgram:
-    """The program in the file, ready to run on `device` (by default the cheapest one of its target)."""
+def load(
+    path: str | os.PathLike[str], device: str | Device | None = None, target: str | None = None
+) -> LoadedProgram:
+    """The program in the file, ready to run on `device` (by default the cheapest one of its target).
+
+    Of a file with several variants the best one that this machine can run; `target` names another.
+    """
     location, contents, _ = _read(path)
-    manifest = contents.manifest
     try:
+        manifest, module, chosen, reason = _chosen(contents, device, target)
         check_runnable(manifest)
-        chosen = get_device(device or _default_device(manifest), work=manifest.work)
         _check_device(manifest, chosen)
-        executable = Executable(contents.module, chosen, manifest.signatures)
+        executable = Executable(module, chosen, manifest.signatures)
     except ArtifactError as error:
         raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from error
-    return LoadedProgram(executable, manifest, chosen, contents.ir)
+    return LoadedProgram(executable, manifest, chosen, contents.ir, reason)
+
+
+def _chosen(
+    contents: Contents, device: str | Device | None, target: str | None
+) -> tuple[Manifest, bytes, Device, str]:
+    """The variant to run, as manifest and module, its device, and why."""
+    manifest = contents.manifest
+    if not manifest.variants:
+        if target is not None and target != manifest.target:
+            raise ArtifactError(f"the file has no variant for {target}: it has {manifest.target}")
+        check_runnable(manifest)
+        chosen = get_device(device or _default_device(manifest), work=manifest.work)
+        return manifest, contents.module, chosen, ""
+    verdict = choose(manifest, device, target, check_runnable)
+    position = manifest.variants.index(verdict.variant)
+    module = (contents.module, *contents.others)[position]
+    return manifest.of(verdict.variant), module, open_device(verdict, device), verdict.reason
 
 
 def read(path: str | os.PathLike[str]) -> Contents:
@@ -189,7 +217,19 @@ def from_bytes(content: bytes) -> Contents:
         text = content[second:third].decode()
     except UnicodeDecodeError:
         raise ArtifactError("its manifest cannot be read: it is not a text in UTF-8") from None
-    return Contents(content[:first], manifest_from_json(text), content[first:second])
+    manifest = manifest_from_json(text)
+    module, *others = _modules(content[:first], manifest)
+    return Contents(module, manifest, content[first:second], tuple(others))
+
+
+def _modules(content: bytes, manifest: Manifest) -> list[bytes]:
+    """The modules, one behind the other, whose lengths the manifest has."""
+    if not manifest.variants:
+        return [content]
+    ends = list(itertools.accumulate(variant.bytes for variant in manifest.variants))
+    if ends[-1] != len(content):
+        raise ArtifactError("the file is damaged: its modules do not add up to their lengths")
+    return [content[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def _what_else(content: bytes) -> tuple[str]:
