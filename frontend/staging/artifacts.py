@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest
+from ...runtime.artifact.signing import public_key
 from ..tracing.array import Array
 from ..tracing.locations import located
 from .exported_calls import ExportedCall
@@ -69,12 +70,22 @@ class LoadedProgram:
 
 
 def load(
-    path: str | os.PathLike[str], device: str | None = None, *, target: str | None = None
+    path: str | os.PathLike[str],
+    device: str | None = None,
+    *,
+    key: str | os.PathLike[str] | bytes | None = None,
+    target: str | None = None,
 ) -> LoadedProgram:
     """The program saved at `path`, ready to be called on `device` (by default the cheapest of its target).
 
+    `key` is the public key of who signed the file (`adze sign`), as a PEM file or its text in bytes: a file
+    that is not signed by it, or was changed since, is refused before any native code sees it. Without a key
+    the file is protected against damage only, and has to come from somewhere that you trust.
+
     Of a file with several variants the best one is taken that this machine can run, or that for `target`.
-    Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine.
+
+    Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine,
+    `SignatureError`, which is one, for a wrong signature, and `KeyFileError` for what is no key.
     """
     with located():
-        return LoadedProgram(artifact.load(path, device, target))
+        return LoadedProgram(artifact.load(path, device, None if key is None else public_key(key), target))

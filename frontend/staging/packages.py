@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...runtime.artifact.artifact import Contents
-from ...runtime.artifact.variants import variant_of
+from ...runtime.artifact.variants import part_of, variant_of
 from ...runtime.targets import Target, parse_target
 from ..errors import ArgumentError
 from .modules import kept_ir
@@ -25,7 +25,8 @@ def packed(compiled: Sequence[Compiled], *, keep_ir: bool = False) -> Contents:
         return Contents(first.vmfb, first.manifest, ir)
     variants = tuple(variant_of(each.manifest, each.vmfb) for each in compiled)
     manifest = replace(first.manifest, variants=variants)
-    return Contents(first.vmfb, manifest, ir, tuple(each.vmfb for each in others))
+    parts = {part_of(variant): each.vmfb for variant, each in zip(variants[1:], others, strict=True)}
+    return Contents(first.vmfb, manifest, ir, parts)
 
 
 def different_targets(names: Sequence[str | Target]) -> list[Target]:

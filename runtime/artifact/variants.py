@@ -47,6 +47,11 @@ def variant_of(manifest: Manifest, module: bytes) -> Variant:
     )
 
 
+def part_of(variant: Variant) -> str:
+    """The name of the part of a file that holds the module of a variant but the first."""
+    return f"module.{variant.target}"
+
+
 def kernels_of(module: bytes) -> list[str]:
     """The names of the kernels of a compiled module, in alphabetical order."""
     return sorted({name.decode() for name in _KERNEL.findall(module)})
