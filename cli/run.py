@@ -91,7 +91,7 @@ def run(
     destinations = check_outputs(outputs, "--out", keep=[file, *(Path(text) for text, _ in texts)])
     arguments = read_inputs(texts, signature)
 
-    loaded = load(file, chosen, target)
+    loaded = load(file, chosen, target=target)
     if explain:
         reason = f": {loaded.reason}" if loaded.reason else ""
         print_note(f"taken: {loaded.manifest.target} on {loaded.device.name}{reason}")
