@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...dialects.types import dtype_name
+from ..errors import ArtifactError
 from .c_code import CLOSE, HELPERS, OPEN, cpu_checks, embedded_bytes, quoted
 from .c_names import distinct, identifier
 from .manifest import Manifest
@@ -93,7 +94,15 @@ class CFunction:
 
 
 def c_header(manifest: Manifest, name: str, *, file: str, content: bytes | None = None) -> str:
-    """The header of the program `name`, with its bytes `content`, or the path `file` of its `.vmfb`."""
+    """The header of the program `name`, with its bytes `content`, or the path `file` of its `.vmfb`.
+
+    Of a file for several targets IREE runs the first module. Raises `ArtifactError` for weights outside.
+    """
+    if manifest.parameters is not None and any(held.is_parameter for held in manifest.parameters.held):
+        raise ArtifactError(
+            "the program has weights outside its file, which headers for C cannot load",
+            hint="build it without --c-stub, or keep the weights in the program",
+        )
     program = identifier(name)
     functions = c_functions(manifest, program)
     guard = f"ADZE_{program.upper()}_H"
@@ -236,6 +245,7 @@ def _definition(function: CFunction, program: str) -> str:
     lines = [f"{function.head(program)} {{"]
     lines += [f"  *{array.name} = NULL;" for array in function.outputs if not array.is_sized]
     exported = quoted(f"module.{function.signature.name}")
+    lines += _checks_of_sizes(function)
     lines += [
         "  iree_runtime_call_t call;",
         f"  iree_status_t status = {program}_begin(program, {exported}, &call);",
@@ -256,6 +266,20 @@ def _definition(function: CFunction, program: str) -> str:
         lines.append(f"  if (iree_status_is_ok(status)) {pop}")
     lines += _released(function)
     return "\n".join([*lines, "  iree_runtime_call_deinitialize(&call);", "  return status;", "}\n"])
+
+
+def _checks_of_sizes(function: CFunction) -> list[str]:
+    """Statements that return an error for a size outside the bounds that its name has."""
+    lines = []
+    for name, bounds in function.signature.bounds.items():
+        size = function.sizes.get(name)
+        if size is None:
+            continue
+        most = "" if bounds.most is None else f" || {size} > {bounds.most}"
+        wrong = f"{size} < {bounds.least}{most} || {size} % {bounds.multiple_of} != 0"
+        told = quoted(f"size {name} is not one of {bounds}".replace("%", "%%"))
+        lines.append(f"  if ({wrong}) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, {told});")
+    return lines
 
 
 def _released(function: CFunction) -> list[str]:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,9 @@ from adze.dialects.types import ANY, dtype_from_name, dtype_name
 from adze.runtime.artifact.c_code import quoted
 from adze.runtime.artifact.c_header import c_header
 from adze.runtime.artifact.c_names import distinct, identifier
-from adze.runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest
-from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
+from adze.runtime.artifact.manifest import ExportedFunction, Held, Manifest, Parameters, make_manifest
+from adze.runtime.artifact.signature import ArraySpec, Bounds, FunctionSignature
+from adze.runtime.errors import ArtifactError
 from adze.runtime.targets import parse_target
 
 API = Path(__file__).parent / "iree_c_api"
@@ -43,6 +45,7 @@ AWKWARD = FunctionSignature(
     ),
     (array("Int", "f32", None), array("out\\", "f32", "m"), array("none", "f32", 0, "n")),
 )
+BOUNDED = FunctionSignature("b", (array("x", "f32", "n"),), (), {"n": Bounds(1, 1024, 8)})
 NO_ARGUMENTS = FunctionSignature("nothing", (), (array("x", "f32"),))
 NO_RESULTS = FunctionSignature("prints", (array("x", "f32"),), ())
 
@@ -52,7 +55,7 @@ NO_RESULTS = FunctionSignature("prints", (array("x", "f32"),), ())
 def test_compilers_accept_the_header(compiler: str, standard: str, target: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
-    several = manifest_of(EVERY_DTYPE, AWKWARD, NO_ARGUMENTS, NO_RESULTS, target=target)
+    several = manifest_of(EVERY_DTYPE, AWKWARD, BOUNDED, NO_ARGUMENTS, NO_RESULTS, target=target)
     (tmp_path / "several.h").write_text(c_header(several, "my prog", file='a "b"\\c?.vmfb'))
     (tmp_path / "one.h").write_text(
         c_header(manifest_of(NO_ARGUMENTS), "one", file="one.vmfb", content=b"PK\x03")
@@ -112,6 +115,18 @@ def test_a_program_for_a_processor_is_refused_where_features_lack() -> None:
     assert "__builtin_cpu_supports" not in c_header(
         manifest_of(NO_ARGUMENTS, target="vulkan:ampere"), "p", file="p"
     )
+
+
+def test_sizes_outside_their_bounds_are_errors() -> None:
+    text = c_header(manifest_of(BOUNDED), "b", file="b.vmfb")
+    assert "if (n < 1 || n > 1024 || n % 8 != 0) return" in text and "1..1024, %%8" in text
+
+
+def test_weights_outside_the_program_are_refused() -> None:
+    held = Held(array("w", "f32", 3), is_mutable=False, is_parameter=True)
+    manifest = replace(manifest_of(NO_ARGUMENTS), parameters=Parameters("model", "w.irpa", (held,)))
+    with pytest.raises(ArtifactError, match="weights outside its file"):
+        c_header(manifest, "p", file="p.vmfb")
 
 
 @pytest.mark.parametrize(
