@@ -58,6 +58,14 @@ class MissingArtifactError(ArtifactError, FileNotFoundError):
     """There is no such file."""
 
 
+class SignatureError(ArtifactError):
+    """A file is not signed by the key that was given, or was changed since."""
+
+
+class KeyFileError(AdzeError, ValueError):
+    """A key for signatures cannot be read, or is of another kind; or the package for them is missing."""
+
+
 class UnreadableArtifactError(ArtifactError, OSError):
     """A file cannot be read or written."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest
+from ...runtime.artifact.signing import public_key
 from ..tracing.array import Array
 from ..tracing.locations import located
 from .exported_calls import ExportedCall
@@ -22,13 +23,18 @@ class LoadedProgram:
 
     def __init__(self, loaded: artifact.LoadedProgram) -> None:
         self._loaded = loaded
-        self._call = ExportedCall(loaded.manifest)
+        self._call = ExportedCall(loaded.manifest.functions[0])
         self._function = loaded.executable.function(self._call.name)
 
     @property
     def manifest(self) -> Manifest:
         """What the program says of itself."""
         return self._loaded.manifest
+
+    @property
+    def target(self) -> str:
+        """What its code was built for: of a file with several variants, that of the chosen one."""
+        return self._loaded.manifest.target
 
     @property
     def device(self) -> str:
@@ -63,10 +69,23 @@ class LoadedProgram:
         return f"<{self._call.function.signature} on {self.device}>"
 
 
-def load(path: str | os.PathLike[str], device: str | None = None) -> LoadedProgram:
+def load(
+    path: str | os.PathLike[str],
+    device: str | None = None,
+    *,
+    key: str | os.PathLike[str] | bytes | None = None,
+    target: str | None = None,
+) -> LoadedProgram:
     """The program saved at `path`, ready to be called on `device` (by default the cheapest of its target).
 
-    Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine.
+    `key` is the public key of who signed the file (`adze sign`), as a PEM file or its text in bytes: a file
+    that is not signed by it, or was changed since, is refused before any native code sees it. Without a key
+    the file is protected against damage only, and has to come from somewhere that you trust.
+
+    Of a file with several variants the best one is taken that this machine can run, or that for `target`.
+
+    Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine,
+    `SignatureError`, which is one, for a wrong signature, and `KeyFileError` for what is no key.
     """
     with located():
-        return LoadedProgram(artifact.load(path, device))
+        return LoadedProgram(artifact.load(path, device, None if key is None else public_key(key), target))
