@@ -22,6 +22,7 @@ from .jax_absences import IGNORED_PARAMETERS, reason_of
 TABLE: Final = Path(__file__).with_suffix(".txt")
 MODULES: Final = [
     "jax",
+    "jax.Array",
     "jax.numpy",
     "jax.numpy.linalg",
     "jax.numpy.fft",

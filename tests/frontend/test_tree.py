@@ -195,7 +195,7 @@ def test_the_functions_of_jax_tree() -> None:
     assert tree.leaves([1, None], is_leaf=is_none) == [1, None]
     assert tree.map(lambda x, y: (x, y), [1, 2], [None, [3, 4]]) == [(1, None), (2, [3, 4])]
     assert tree.reduce(lambda a, b: a + b, {"a": 1, "b": [2, 3]}) == 6
-    assert tree.reduce(lambda a, b: a + [b], (1, 2), []) == [1, 2]
+    assert tree.reduce(lambda a, b: [*a, b], (1, 2), []) == [1, 2]
     assert tree.reduce_associative(lambda a, b: f"({a}{b})", list("abcde")) == "(((ab)(cd))e)"
     assert tree.reduce_associative(max, [], identity=7) == 7
     assert tree.all([True, {"a": 1}]) and not tree.all([True, 0])
