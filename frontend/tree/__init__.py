@@ -4,10 +4,6 @@ A thin layer over optree in a namespace of our own, under the names of `jax.tree
 is registered, a dataclass too (`register_dataclass`); every other object is a leaf.
 """
 
-from .files import describe_json as describe_json
-from .files import describe_json_arguments as describe_json_arguments
-from .files import from_json as from_json
-from .files import leaves_as_json as leaves_as_json
 from .files import to_json as to_json
 from .functions import all as all
 from .functions import all_leaves as all_leaves

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import adze
-from adze.frontend import tree
+from adze.frontend import tree, written_trees
 
 Pair = collections.namedtuple("Pair", "left right")
 
@@ -110,12 +110,12 @@ def test_structures_are_described_shortly() -> None:
 def test_structures_survive_a_file(value: Any) -> None:
     leaves, structure = tree.flatten(value)
     data = tree.to_json(structure)
-    assert tree.from_json(json.loads(json.dumps(data)), leaves) == as_dicts(value)
+    assert written_trees.from_json(json.loads(json.dumps(data)), leaves) == as_dicts(value)
 
 
 def test_what_a_file_says_of_a_structure_is_described_shortly() -> None:
     value = ((Layer(1, (2,)), Pair(3, [4, None])), {"k": {"a": 5}})
-    assert tree.describe_json_arguments(tree.to_json(tree.structure(value))) == (
+    assert written_trees.describe_json_arguments(tree.to_json(tree.structure(value))) == (
         "(Layer(weight=*, bias=(*,)), Pair(left=*, right=[*, None]), k={'a': *})"
     )
 
