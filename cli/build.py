@@ -17,6 +17,7 @@ import typer
 
 from ..dialects.errors import AdzeError
 from .arguments import FunctionArgument, SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
+from .c_stub import CEmbedOption, CStubOption, check_c_stub, write_c_stub
 from .derivations import (
     ArgnumsOption,
     GradOption,
@@ -54,6 +55,8 @@ def build(
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
     keep_ir: KeepIrOption = False,
+    c_stub: CStubOption = None,
+    c_embed: CEmbedOption = False,
     json: JsonOption = False,
 ) -> None:
     """Compile a Python function to one .vmfb.
@@ -71,10 +74,13 @@ def build(
     how = derivation(flags, argnums, vmap, in_axes)
     targets = chosen_targets(target)
     destination = check_output(output, keep=[source_file(function)])
+    header = check_c_stub(c_stub, c_embed, destination, source_file(function))
     with user_code(f"{function} was traced"):
         loaded = load_function(function)
         specified = Specified(loaded, *bind_specs(loaded, specs))
         written = write_program(specified, how, function, targets, destination, keep_ir)
+    if header is not None:
+        write_c_stub(header, destination, output, embed=c_embed)
     report(written, output, json)
 
 

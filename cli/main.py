@@ -21,6 +21,8 @@ COMMANDS: Final = {
     "run": "Run a .vmfb on arrays and print the results, or write them to files.",
     "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
+    "bench": "Measure the latency, throughput, memory and kernels of a .vmfb.",
+    "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
     "ir": "Print the IR of a Python function at one stage.",
     "opt": "Run passes over a file of MLIR.",
     "inspect": "Show the functions, target and versions of a .vmfb, after checking that it is whole.",

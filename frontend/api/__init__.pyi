@@ -9,6 +9,7 @@ from . import optim as optim
 from . import random as random
 from . import scipy as scipy
 from . import tree as tree
+from . import tree_util as tree_util
 from .dialects.errors import AdzeError as AdzeError
 from .frontend.control.associative_scan import associative_scan as associative_scan
 from .frontend.control.branches import cond as cond
