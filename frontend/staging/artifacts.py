@@ -45,8 +45,8 @@ class LoadedFunction:
 class LoadedProgram:
     """A program from a `.vmfb`: call it with the trees of arrays that it was built for.
 
-    Of a program with several functions, `program["step"]` is the one called `step`, and a call of the program is
-    a call of the first. The arrays that it keeps live on its device as long as it does.
+    Of a program with several functions, `program["step"]` is the one called `step`, and a call of the
+    program is a call of the first. The arrays that it keeps live on its device as long as it does.
     """
 
     def __init__(self, loaded: artifact.LoadedProgram) -> None:
@@ -154,8 +154,8 @@ def load(
 
     Of a file with several variants the best one is taken that this machine can run, or that for `target`.
 
-    `parameters` replace the arrays that the program has outside its file: a `.safetensors` or `.irpa` file, or
-    arrays by name. One that is missing, or of another dtype or shape, is an error here.
+    `parameters` replace the arrays that the program has outside its file: a `.safetensors` or `.irpa` file,
+    or arrays by name. One that is missing, or of another dtype or shape, is an error here.
 
     Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine,
     `SignatureError`, which is one, for a wrong signature, and `KeyFileError` for what is no key.

@@ -45,8 +45,8 @@ def write_traced(
 ) -> list[Compiled]:
     """Compile a traced program for each target and write it to `path`, and its parameters beside it.
 
-    The file of parameters is called like the program and ends in `.safetensors`. Raises `ArgumentError` where IR
-    is to be kept of a program with arrays of its own.
+    The file of parameters is called like the program and ends in `.safetensors`. Raises `ArgumentError`
+    where IR is to be kept of a program with arrays of its own.
     """
     chosen = different_targets(targets)
     if keep_ir and traced.program.held:

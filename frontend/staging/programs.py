@@ -4,14 +4,14 @@ Input: a tree of arrays (or of `ShapeDtype`) that the artifact keeps, and functi
 arguments. Output: one traced program, whose functions take the leaves of the tree before their arguments and
 return those that they change before their results; the pass `hold-state` makes globals of them.
 
-Idea: a function that updates the tree returns a new one, as everywhere in adze. A leaf that it returns as it came
-is not changed, and one that no function changes is constant on the device.
+Idea: a function that updates the tree returns a new one, as everywhere in adze. A leaf that it returns as it
+came is not changed, and one that no function changes is constant on the device.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,7 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.codec import Codec
-from ...dialects.types import TensorType, storage
+from ...dialects.types import COMPLEX64, COMPLEX128, TensorType, storage
 from ...passes.lower.hold_state import CHANGES, HELD, HOLDS
 from ...runtime.artifact.manifest import GETTER, SETTER
 from .. import tree
@@ -61,12 +61,12 @@ class _Entry:
 class Program:
     """Functions that share weights and state, built into one artifact.
 
-    `state` is a pytree of arrays, their first values, or of `ShapeDtype`, whose values are set by a function of
-    the program (`sets`) or come from a file of parameters when the artifact is loaded. Functions take it as
-    their first argument; without `state` they take their own arguments only.
+    `state` is a pytree of arrays, their first values, or of `ShapeDtype`, whose values are set by a function
+    of the program (`sets`) or come from a file of parameters when the artifact is loaded. Functions take it
+    as their first argument; without `state` they take their own arguments only.
 
-    `outside` says whether the arrays are stored in a `.safetensors` file beside the artifact, where they can be
-    replaced, or inside it; by default, outside from 1 MiB on. Raises `ArgumentError` for what is no array.
+    `outside` says whether the arrays are stored in a `.safetensors` file beside the artifact, where they can
+    be replaced, or inside it; by default, outside from 1 MiB on. Raises `ArgumentError` for what is no array.
     """
 
     state: Any = None
@@ -82,6 +82,12 @@ class Program:
                 for leaf, name in zip(leaves, self._names, strict=True)
             ]
         for leaf, name in zip(self._leaves, self._names, strict=True):
+            if leaf.dtype == COMPLEX128 or (leaf.dtype == COMPLEX64 and isinstance(leaf, ShapeDtype)):
+                raise ArgumentError(
+                    f"{name} of the state is {leaf.dtype.name}, which a program cannot keep",
+                    where=user_location_text(),
+                    hint="keep the real and the imaginary part",
+                )
             if isinstance(leaf, ShapeDtype) and not leaf.type.is_static:
                 raise ArgumentError(
                     f"{name} of the state is {leaf}: what a program keeps has a static shape",
@@ -176,7 +182,7 @@ class Program:
         held = [ShapeDtype(leaf.shape, leaf.dtype) for leaf in self._leaves] if takes else []
         changed: list[int] = []
 
-        def call(arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        def call(arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
             state, rest = arguments[: len(held)], arguments[len(held) :]
             before = (tree.unflatten(self._structure, state),) if takes else ()
             result = function(*before, *rest, **keywords)
@@ -226,7 +232,7 @@ class Program:
                 continue
             is_known = isinstance(leaf, (Tracer, Array, np.ndarray, np.generic))
             type_ = parameter_of(leaf, path).type if not isinstance(leaf, Tracer) else leaf.type
-            if not is_known or type_ != TensorType(tuple(kept.shape), kept.dtype):
+            if not is_known or type_ != _type_of(kept):
                 raise ArgumentError(
                     f"{name} returns {type_} for {path} of the state, expected "
                     f"{ShapeDtype(kept.shape, kept.dtype)}",
@@ -240,18 +246,17 @@ class Program:
 
     @property
     def _is_outside(self) -> bool:
-        size = sum(leaf.dtype.itemsize * int(np.prod(leaf.shape)) for leaf in self._leaves)
+        size = sum(_zeros(leaf).nbytes for leaf in self._leaves)
         return size > INSIDE_AT_MOST if self.outside is None else self.outside
 
     def _is_parameter(self, n: int) -> bool:
         if isinstance(self._leaves[n], ShapeDtype):
             return not any(entry.kind == SETS for entry in self._entries)
-        return self._is_outside
+        # MLIR's bindings cannot hand on a constant of complex numbers
+        return self._is_outside or self._leaves[n].dtype == COMPLEX64
 
     def _held(self, n: int, is_changed: bool) -> HeldArray:
-        leaf = self._leaves[n]
-        type_ = TensorType(tuple(leaf.shape), leaf.dtype)
-        return HeldArray(self._names[n], type_, is_changed, self._is_parameter(n))
+        return HeldArray(self._names[n], _type_of(self._leaves[n]), is_changed, self._is_parameter(n))
 
     def _mark_function(self, module: Module, entry: _Entry, changed: Sequence[int]) -> None:
         function = next(
@@ -286,7 +291,7 @@ class Program:
             entry["scope"] = mlir.ir.StringAttr.get(SCOPE)
         elif isinstance(leaf, ShapeDtype):
             entry["later"] = mlir.ir.UnitAttr.get()
-            entry["initial"] = _dense(np.zeros(leaf.shape, leaf.dtype), type_)
+            entry["initial"] = _dense(_zeros(leaf), type_)
         else:
             entry["initial"] = _dense(leaf, type_)
         return mlir.ir.DictAttr.get(entry)
@@ -306,7 +311,8 @@ class Program:
     ) -> Path:
         """Compile the program for each target and write it to `path`.
 
-        Arrays that stand outside are written beside it, to a file of the same name that ends in `.safetensors`.
+        Arrays that stand outside are written beside it, to a file of the same name that ends in
+        `.safetensors`.
         """
         targets = [target] if isinstance(target, str) else list(target)
         with located():
@@ -321,6 +327,16 @@ def _names(structure: tree.Structure) -> list[str]:
         if names.count(name) > 1:
             raise ArgumentError(f"two arrays of the state are called {name!r}", where=user_location_text())
     return names
+
+
+def _type_of(leaf: np.ndarray | ShapeDtype) -> TensorType:
+    return leaf.type if isinstance(leaf, ShapeDtype) else TensorType(tuple(leaf.shape), leaf.dtype)
+
+
+def _zeros(leaf: np.ndarray | ShapeDtype) -> np.ndarray:
+    """An array of this type that takes no memory."""
+    shape = tuple(n for n in _type_of(leaf).static_shape if n is not None)
+    return np.broadcast_to(np.zeros((), leaf.dtype), shape)
 
 
 def _array(leaf: Any, name: str) -> np.ndarray:
@@ -363,5 +379,4 @@ def _dense(array: np.ndarray, type_: Any) -> Any:
     """The elements of an array as an attribute of this type."""
     if array.dtype.kind == "u":
         array = array.view(str(array.dtype).replace("uint", "int"))
-    stored = array if array.dtype.kind == "c" else storage(array)
-    return mlir.ir.DenseElementsAttr.get(np.ascontiguousarray(stored), type=type_)
+    return mlir.ir.DenseElementsAttr.get(np.ascontiguousarray(storage(array)), type=type_)

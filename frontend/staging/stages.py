@@ -370,4 +370,3 @@ class Compiled:
 def arguments_for(parameters: Sequence[Parameter], leaves: Sequence[Any]) -> list[Any]:
     """Argument leaves as the runtime takes them: device arrays, NumPy arrays of the parameter's dtype."""
     return [runtime_argument(leaf, p.type.dtype) for leaf, p in zip(leaves, parameters, strict=True)]
-

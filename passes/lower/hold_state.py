@@ -1,11 +1,11 @@
 """Arrays that a program keeps between calls: arguments and results of functions become globals.
 
-Input: the lowered module, whose attribute `adze.held` lists what it keeps: name, type, whether a call changes it,
-and its first value, or the scope of the parameters that it is read from. A function with `adze.holds = "reads"`
-takes all of them as its first arguments; one with `"updates"` returns those that it changes as its first results
-too, and one with `"sets"` only returns them. `adze.changes` says which.
-Output: functions without them, under the same names, that load and store globals of the program. The functions
-as they were stay beside them as private ones.
+Input: the lowered module, whose attribute `adze.held` lists what it keeps: name, type, whether a call
+changes it, and its first value, or the scope of the parameters that it is read from. A function with
+`adze.holds = "reads"` takes all of them as its first arguments; one with `"updates"` returns those that it
+changes as its first results too, and one with `"sets"` only returns them. `adze.changes` says which.
+Output: functions without them, under the same names, that load and store globals of the program. The
+functions as they were stay beside them as private ones.
 
 Where no first value is known, a global says whether the arrays have been set, and who reads them before that
 gets an error. `state.get` returns the arrays that calls change, and `state.set` sets them.
@@ -38,7 +38,7 @@ _UNSET: Final = "adze: the arrays of the program have no values yet: call the fu
 
 @dataclass(frozen=True)
 class HoldState(Pass):
-    """Let functions load and store the arrays that the program keeps, in place of taking and returning them."""
+    """Let functions load and store what the program keeps, in place of taking and returning it."""
 
     name = "hold-state"
     leaves_adze = False
@@ -85,7 +85,7 @@ class _Held:
 
     def _add_global(self, n: int) -> None:
         array = self.arrays[n]
-        initial = array["initial"] if "initial" in array else None
+        initial = array["initial"] if "initial" in array else None  # noqa: SIM401 - no dict
         if "scope" in array:
             scope, name = mlir.ir.StringAttr(array["scope"]).value, mlir.ir.StringAttr(array["name"]).value
             text = f"#stream.parameter.named<{_quoted(scope)}::{_quoted(name)}> : {self.types[n]}"

@@ -1,10 +1,11 @@
 """Files of parameters: the arrays of a program that stand outside it.
 
-Input: what a manifest says of them, and a `.safetensors` or `.irpa` file, or arrays by name. Output: the module of
-IREE that hands them to the program, or an `ArtifactError` that names the array that is missing or of another type.
+Input: what a manifest says of them, and a `.safetensors` or `.irpa` file, or arrays by name. Output: the
+module of IREE that hands them to the program, or an `ArtifactError` that names the array that is missing or
+of another type.
 
-IREE looks at keys and sizes only, so that an array of another dtype would be taken as it is: dtypes and shapes are
-compared here. A `.irpa` file has neither; of that, the sizes are compared.
+IREE looks at keys and sizes only, so that an array of another dtype would be taken as it is: dtypes and
+shapes are compared here. A `.irpa` file has neither; of that, the sizes are compared.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Source:
         if self.path is not None:
             index.load(str(self.path))
         for name, array in self.arrays.items():
-            iree_runtime.parameter_index_add_numpy_ndarray(index, name, array)  # type: ignore[attr-defined]
+            iree_runtime.parameter_index_add_numpy_ndarray(index, name, array)
         provider = index.create_provider(scope=self.scope)
         return iree_runtime.create_io_parameters_module(instance, provider)
 
@@ -132,7 +133,9 @@ def _check_file(path: Path, needed: Sequence[Held]) -> None:
 
 def _missing(held: Held, where: str, there: Mapping[str, Any]) -> ArtifactError:
     names = ", ".join(sorted(there)[:8]) or "none"
-    return ArtifactError(f"{where}: there is no array {held.spec.name!r}, which is {held.spec}: it has {names}")
+    return ArtifactError(
+        f"{where}: there is no array {held.spec.name!r}, which is {held.spec}: it has {names}"
+    )
 
 
 def _check_type(where: str, held: Held, dtype: np.dtype, shape: tuple[int, ...]) -> None:
@@ -204,7 +207,9 @@ def safetensors_of(arrays: Mapping[str, np.ndarray]) -> bytes:
     position = 0
     for name, array in sorted(arrays.items()):
         if array.dtype not in names:
-            raise ArtifactError(f"{name!r} is {dtype_name(array.dtype)}, which .safetensors files cannot hold")
+            raise ArtifactError(
+                f"{name!r} is {dtype_name(array.dtype)}, which .safetensors files cannot hold"
+            )
         header[name] = {
             "dtype": names[array.dtype],
             "shape": list(array.shape),
