@@ -20,6 +20,7 @@ import numpy as np
 
 from ...dialects.types import dtype_from_name, dtype_name
 from ..errors import ArtifactError
+from ..execute.native import native
 from .manifest import Held, Parameters
 from .signature import ArraySpec
 
@@ -53,15 +54,13 @@ class Source:
 
     def module(self, instance: Any) -> Any:
         """IREE's module that hands the parameters to a program."""
-        from iree import runtime as iree_runtime
-
-        index: Any = iree_runtime.ParameterIndex()
+        index: Any = native().ParameterIndex()
         if self.path is not None:
             index.load(str(self.path))
         for name, array in self.arrays.items():
-            iree_runtime.parameter_index_add_numpy_ndarray(index, name, array)
+            index.add_buffer(name, np.frombuffer(array.tobytes(), np.uint8))
         provider = index.create_provider(scope=self.scope)
-        return iree_runtime.create_io_parameters_module(instance, provider)
+        return native().create_io_parameters_module(instance, provider)
 
 
 def source_of(
@@ -150,9 +149,7 @@ def _check_type(where: str, held: Held, dtype: np.dtype, shape: tuple[int, ...])
 
 
 def _check_sizes(path: Path, needed: Sequence[Held]) -> None:
-    from iree import runtime as iree_runtime
-
-    index: Any = iree_runtime.ParameterIndex()
+    index: Any = native().ParameterIndex()
     try:
         index.load(str(path))
         sizes = {str(key): int(entry.length) for key, entry in index.items()}

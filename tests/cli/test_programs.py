@@ -64,7 +64,7 @@ def test_a_program_of_the_file(adze: Adze, model: str) -> None:
     shown = adze("inspect", "add.vmfb").stdout
     assert "state          total: f32[], outside" in shown
     assert "parameters     add.safetensors" in shown
-    assert adze("run", "add.vmfb", "--in", "3").stdout == "result: f32[]\n0.0\n"
+    assert adze("run", "add.vmfb", "--in", "3").stdout == "result: f32[]\n0.\n"
     assert (
         json.loads(adze("inspect", "add.vmfb", "--json").stdout)["manifest"]["parameters"]["scope"] == "model"
     )
