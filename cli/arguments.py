@@ -22,6 +22,14 @@ from .reporting import BadUsage, usage
 FunctionArgument = Annotated[
     str, typer.Argument(metavar="FILE.py:FUNC", help="The file and the function in it.", show_default=False)
 ]
+FunctionsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE.py:FUNC...",
+        help="The file and the function in it, or several, or an adze.Program.",
+        show_default=False,
+    ),
+]
 SpecOption = Annotated[
     list[str],
     typer.Option(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..dialects.errors import AdzeError
-from .arguments import FunctionArgument, SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
+from .arguments import FunctionsArgument, SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
 from .c_stub import CEmbedOption, CStubOption, check_c_stub, write_c_stub
 from .derivations import (
     ArgnumsOption,
@@ -29,6 +29,7 @@ from .derivations import (
     VmapOption,
     derivation,
 )
+from .programs import BundleOption, compile_program, program_of
 from .reporting import JsonOption, command, print_json, print_note, print_text, readable_bytes, working
 from .source import load_function, source_file, user_code
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 @command
 def build(
-    function: FunctionArgument,
+    functions: FunctionsArgument,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", metavar="OUT.vmfb", help="The file to write.", show_default=False),
@@ -54,6 +55,7 @@ def build(
     argnums: ArgnumsOption = "0",
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
+    bundle: BundleOption = None,
     keep_ir: KeepIrOption = False,
     c_stub: CStubOption = None,
     c_embed: CEmbedOption = False,
@@ -66,6 +68,9 @@ def build(
     the derivative is compiled in place of the function, with --vmap a batch of it. With several targets the
     file holds a program for each, and the best one that a machine can run is chosen when it is loaded.
 
+    Several functions, or an adze.Program of the file, become functions of one program. --in SPEC holds for
+    all of them, --in NAME:SPEC for one; --bundle vjp,batched=8 adds f.vjp and f.batched to each f.
+
     Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
     """
     from ..frontend.staging.derived import Specified
@@ -73,12 +78,16 @@ def build(
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
     targets = chosen_targets(target)
-    destination = check_output(output, keep=[source_file(function)])
-    header = check_c_stub(c_stub, c_embed, destination, source_file(function))
-    with user_code(f"{function} was traced"):
-        loaded = load_function(function)
-        specified = Specified(loaded, *bind_specs(loaded, specs))
-        written = write_program(specified, how, function, targets, destination, keep_ir)
+    destination = check_output(output, keep=[source_file(function) for function in functions])
+    header = check_c_stub(c_stub, c_embed, destination, source_file(functions[0]))
+    with user_code(f"{', '.join(functions)} was traced"):
+        program = program_of(functions, specs, how, bundle)
+        if program is not None:
+            written = Written(*compile_program(program, functions, targets, destination, keep_ir))
+        else:
+            loaded = load_function(functions[0])
+            specified = Specified(loaded, *bind_specs(loaded, specs))
+            written = write_program(specified, how, functions[0], targets, destination, keep_ir)
     if header is not None:
         write_c_stub(header, destination, output, embed=c_embed)
     report(written, output, json)

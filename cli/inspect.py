@@ -54,6 +54,7 @@ def inspect(
         return
     rows: list[tuple[str, object]] = [("file", artifact.path)]
     rows += [("function", signature) for signature in manifest.signatures]
+    rows += _kept_rows(manifest)
     rows += _variant_rows(judged) if judged else _target_rows(manifest)
     rows += [
         ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),
@@ -70,6 +71,22 @@ def inspect(
 def signer(signature: Signature | None) -> str | None:
     """The fingerprint of the key that a signature says it is by."""
     return None if signature is None else signature.public_key.fingerprint
+
+
+def _kept_rows(manifest: Manifest) -> list[tuple[str, object]]:
+    """A row for each array that the program keeps, and one for the file of those that are outside."""
+    if manifest.parameters is None:
+        return []
+    rows: list[tuple[str, object]] = [
+        (
+            "state" if held.is_mutable else "constant",
+            f"{held.spec}{', outside' if held.is_parameter else ''}",
+        )
+        for held in manifest.parameters.held
+    ]
+    if any(held.is_parameter for held in manifest.parameters.held):
+        rows.append(("parameters", manifest.parameters.file or "a file that is named at load"))
+    return rows
 
 
 def _target_rows(manifest: Manifest) -> list[tuple[str, object]]:
