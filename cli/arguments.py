@@ -40,16 +40,18 @@ TargetOption = Annotated[
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+)*)\s*=(.*)", re.DOTALL)
 
 
-def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The specs that `texts` give to the parameters of `function`: positional and keyword ones."""
+def bind_specs(
+    function: Callable[..., Any], texts: Sequence[str], option: str = "--in"
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The specs that `texts`, values of `option`, give to the parameters of `function`."""
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for text in texts:
         match = _NAMED.fullmatch(text)
         if match is None:
-            positional.append(_parse(text))
+            positional.append(_parse(text, option))
         else:
-            _place(named, match[1].split("."), _parse(match[2]), text)
+            _place(named, match[1].split("."), _parse(match[2], option), text)
     keywords = {name: _as_tree(value) for name, value in named.items()}
     name = getattr(function, "__name__", "the function")
     try:
@@ -61,14 +63,14 @@ def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tupl
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as error:
-        raise BadUsage(f"--in: {name}{signature} cannot be called so: {error}") from None
+        raise BadUsage(f"{option}: {name}{signature} cannot be called so: {error}") from None
     return bound.args, bound.kwargs
 
 
-def _parse(text: str) -> Any:
+def _parse(text: str, option: str) -> Any:
     from ..frontend.tracing.specs import parse_spec
 
-    return usage("--in", parse_spec, text)
+    return usage(option, parse_spec, text)
 
 
 class _Leaves(dict[str, Any]):
