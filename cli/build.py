@@ -1,6 +1,6 @@
-"""`adze build`: a Python function compiled to one .vmfb for one target.
+"""`adze build`: a Python function compiled to one .vmfb for one target or several.
 
-Input: a file with a function in it, specs of its arguments and a target. Output: the program's file, whole or
+Input: a file with a function in it, specs of its arguments and targets. Output: the program's file, whole or
 not at all, and a line (or JSON) on its signature, size and time. `frontend` does the work: trace, lower,
 compile, save.
 """
@@ -8,6 +8,7 @@ compile, save.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..dialects.errors import AdzeError
-from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
+from ..runtime.artifact.files import write_atomically
+from .arguments import SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
 from .derivations import (
     ArgnumsOption,
     GradOption,
@@ -27,7 +29,30 @@ from .derivations import (
     VmapOption,
     derivation,
 )
-from .reporting import JsonOption, command, print_json, print_note, print_text, readable_bytes, usage, working
+from .project.command import (
+    AgainOption,
+    CheckOption,
+    FormatOption,
+    JobsOption,
+    LockedOption,
+    ProjectOption,
+    build_artifacts,
+    names_function,
+    refuse,
+)
+from .project.depfile import DepfileOption, depfile_text, prerequisites
+from .project.outcomes import parse_format
+from .project.recorder import Recording
+from .reporting import (
+    BadUsage,
+    JsonOption,
+    command,
+    print_json,
+    print_note,
+    print_text,
+    readable_bytes,
+    working,
+)
 from .source import load_function, source_file, user_code
 
 if TYPE_CHECKING:
@@ -38,13 +63,20 @@ if TYPE_CHECKING:
 
 @command
 def build(
-    function: FunctionArgument,
+    functions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILE.py:FUNC | ARTIFACT...]",
+            help="A function, or artifacts of the project (all of them, if none is named).",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 - typer copies it
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option("--output", "-o", metavar="OUT.vmfb", help="The file to write.", show_default=False),
-    ],
+    ] = None,
     specs: SpecOption = [],  # noqa: B006 - typer copies it
-    target: TargetOption = "cpu",
+    target: TargetsOption = [],  # noqa: B006
     grad: GradOption = False,
     value_and_grad: ValueAndGradOption = False,
     vjp: VjpOption = False,
@@ -53,48 +85,93 @@ def build(
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
     keep_ir: KeepIrOption = False,
+    depfile: DepfileOption = None,
+    project: ProjectOption = None,
+    check: CheckOption = False,
+    locked: LockedOption = False,
+    again: AgainOption = False,
+    jobs: JobsOption = None,
+    form: FormatOption = "text",
     json: JsonOption = False,
 ) -> None:
-    """Compile a Python function to one .vmfb.
+    """Compile a Python function to one .vmfb, or all artifacts of a project.
 
     Python runs the file once, and the function is traced with the given shapes and dtypes. What comes
     out is one file that runs without Python on the device that the target names. With --grad and its like
-    the derivative is compiled in place of the function, with --vmap a batch of it.
+    the derivative is compiled in place of the function, with --vmap a batch of it. With several targets the
+    file holds a program for each, and the best one that a machine can run is chosen when it is loaded.
+
+    Without a function the artifacts of adze.toml, or of [tool.adze] in pyproject.toml, are built that changed.
 
     Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
     """
+    one = {"--output": output, "--in": specs, "--target": target, "--grad": grad, "--vjp": vjp, "--jvp": jvp}
+    one |= {"--value-and-grad": value_and_grad, "--vmap": vmap, "--in-axes": in_axes, "--keep-ir": keep_ir}
+    one |= {"--depfile": depfile}
+    if not any(map(names_function, functions)):
+        refuse(one, "is for one function", "name it: adze build model.py:predict -o predict.vmfb")
+        how_to_print = parse_format(form, json)
+        build_artifacts(
+            functions, project, check=check, locked=locked, again=again, jobs=jobs, form=how_to_print
+        )
+        return
+    several = {"--project": project, "--check": check, "--locked": locked, "--force": again, "--jobs": jobs}
+    several |= {"--format": None if form == "text" else form}
+    refuse(several, "is for the artifacts of a project", "leave it out, or the function")
+    function = _only(functions)
+    if output is None:
+        raise BadUsage("--output is missing: which file shall be written?", hint="write -o predict.vmfb")
     from ..frontend.staging.derived import Specified
-    from ..runtime.targets import parse_target
 
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
-    chosen = usage("--target", parse_target, target)
+    targets = chosen_targets(target)
     destination = check_output(output, keep=[source_file(function)])
-    with user_code(f"{function} was traced"):
+    rules = (
+        None if depfile is None else check_output(depfile, "--depfile", [destination, source_file(function)])
+    )
+    with Recording() as seen, user_code(f"{function} was traced"):
         loaded = load_function(function)
         specified = Specified(loaded, *bind_specs(loaded, specs))
-        written = write_program(specified, how, function, chosen, destination, keep_ir)
+        written = write_program(specified, how, function, targets, destination, keep_ir)
+    if rules is not None:
+        text = depfile_text([output], prerequisites(seen, source_file(function)))
+        write_atomically(rules, text.encode(errors="surrogateescape"))
     report(written, output, json)
+
+
+def _only(functions: list[str]) -> str:
+    if len(functions) > 1:
+        raise BadUsage(
+            f"{', '.join(functions)}: expected one function", hint="a project builds several files"
+        )
+    return functions[0]
 
 
 @dataclass(frozen=True)
 class Written:
-    """A program that was compiled and written, its size, and the seconds that it took."""
+    """A program that was compiled for each of its targets and written: its size, and the seconds it took."""
 
-    compiled: Compiled
-    target: Target
+    compiled: tuple[Compiled, ...]
     size: int
     seconds: float
 
 
 def write_program(
-    specified: Specified, how: Derivation, function: str, target: Target, destination: Path, keep_ir: bool
+    specified: Specified,
+    how: Derivation,
+    function: str,
+    targets: Sequence[Target],
+    destination: Path,
+    keep_ir: bool,
 ) -> Written:
     """Compile what `how` asks of the function that the user calls `function`, and write it."""
     from ..frontend.staging.jit import trace
+    from ..frontend.staging.packages import packed
+    from ..runtime.artifact.artifact import save
 
     started = time.perf_counter()
-    with working(f"compiling {function} for {target}"):
+    with working(f"compiling {function} for {', '.join(map(str, targets))}"):
         derived = specified.derived(how)
         traced = trace(derived.function, *derived.args, **derived.kwargs)
         if not traced.does_anything():
@@ -103,30 +180,35 @@ def write_program(
                 where=traced.defined_at,
                 hint="end the function with `return` and the arrays that it computes",
             )
-        compiled = traced.lower(target).compile()
-        compiled.save(destination, keep_ir=keep_ir)
-    return Written(compiled, target, destination.stat().st_size, time.perf_counter() - started)
+        compiled = tuple(traced.lower(target).compile() for target in targets)
+        save(destination, packed(compiled, keep_ir=keep_ir))
+    return Written(compiled, destination.stat().st_size, time.perf_counter() - started)
 
 
 def report(written: Written, output: Path, as_json: bool) -> None:
-    """Say what was written to the file that the user calls `output`: its signature, target, size and time."""
-    compiled, target, size, seconds = written.compiled, written.target, written.size, written.seconds
-    cached = compiled.report.record
-    for warning in cached.warnings:
+    """Say what was written to the file that the user calls `output`: signatures, targets, size and time."""
+    records = [compiled.report.record for compiled in written.compiled]
+    for warning in dict.fromkeys(warning for record in records for warning in record.warnings):
         print_note(f"warning: {warning}")
-    signature = compiled.manifest.signatures[0]
+    targets = [str(compiled.target) for compiled in written.compiled]
+    signatures = written.compiled[0].manifest.signatures
+    is_hit = all(record.hit for record in records)
     if as_json:
         print_json(
             {
                 "output": str(output),
-                "function": str(signature),
-                "target": str(target),
-                "bytes": size,
-                "seconds": round(seconds, 3),
-                "cache_hit": cached.hit,
+                "function": str(signatures[0]),
+                "functions": [str(signature) for signature in signatures],
+                "target": targets[0],
+                "targets": targets,
+                "bytes": written.size,
+                "seconds": round(written.seconds, 3),
+                "cache_hit": is_hit,
             }
         )
     else:
-        origin = ", from the compile cache" if cached.hit else ""
-        told = f"{readable_bytes(size)} for {target} in {seconds:.2f} s{origin}"
-        print_text(f"{signature}\n{output}: {told}")
+        origin = ", from the compile cache" if is_hit else ""
+        size = readable_bytes(written.size)
+        for signature in signatures:
+            print_text(str(signature))
+        print_text(f"{output}: {size} for {', '.join(targets)} in {written.seconds:.2f} s{origin}")

@@ -49,6 +49,11 @@ DeviceOption = Annotated[
     typer.Option("--device", metavar="DEVICE", help="Where to run it: cpu, local-task, vulkan, ..."),
 ]
 
+VariantOption = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="TARGET", help="Which variant, where the file has several."),
+]
+
 
 @command
 def run(
@@ -57,6 +62,10 @@ def run(
     outputs: OutputsOption = [],  # noqa: B006
     function: FunctionOption = None,
     device: DeviceOption = None,
+    target: VariantOption = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say which variant of the program was taken, and why.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Run a .vmfb on arrays and print the results, or write them to files.
@@ -82,7 +91,10 @@ def run(
     destinations = check_outputs(outputs, "--out", keep=[file, *(Path(text) for text, _ in texts)])
     arguments = read_inputs(texts, signature)
 
-    loaded = load(file, chosen)
+    loaded = load(file, chosen, target=target)
+    if explain:
+        reason = f": {loaded.reason}" if loaded.reason else ""
+        print_note(f"taken: {loaded.manifest.target} on {loaded.device.name}{reason}")
     results = [array.numpy() for array in loaded.executable.call(signature.name, arguments)]
 
     for path, result in zip(destinations, results, strict=False):
@@ -93,7 +105,14 @@ def run(
             entry["file" if outputs else "values"] = (
                 str(outputs[position]) if outputs else json_values(results[position])
             )
-        print_json({"function": signature.name, "device": loaded.device.name, "outputs": described})
+        print_json(
+            {
+                "function": signature.name,
+                "device": loaded.device.name,
+                "target": loaded.manifest.target,
+                "outputs": described,
+            }
+        )
     else:
         print_results(described, outputs, results)
 

@@ -23,8 +23,8 @@ MEASURED: Final = {
 }
 """The fact of a result that each budget limits."""
 
-ON_REQUEST: Final = ("max_kernels", "max_error")
-"""Budgets whose facts cost a compile or calls, and are measured only where they are asked for."""
+ON_REQUEST: Final = ("max_error",)
+"""Budgets whose facts cost calls, and are measured only where they are asked for."""
 
 _UNKNOWN: Final = {
     "max_compile_s": ("the compile cache has no time of it", "clear it once: adze cache clear"),

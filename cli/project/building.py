@@ -60,7 +60,8 @@ class _Build:
         self.lock = read_lock(project.lock_file)
         if self.lock is None and (request.checks or request.locked):
             raise BadUsage(
-                f"there is no {project.lock_file}", hint="run adze build, and commit the adze.lock that it writes"
+                f"there is no {project.lock_file}",
+                hint="run adze build, and commit the adze.lock that it writes",
             )
         self.locked: Mapping[str, Locked] = self.lock or {}
 
@@ -123,7 +124,9 @@ class _Build:
                 artifact.output.parent.mkdir(parents=True, exist_ok=True)
                 _remove_temporaries(artifact.output.parent)
             except OSError as error:
-                problem = Problem(f"cannot make the folder {artifact.output.parent}: {error.strerror or error}")
+                problem = Problem(
+                    f"cannot make the folder {artifact.output.parent}: {error.strerror or error}"
+                )
                 outcomes[artifact.name] = self.failed(artifact, problem)
                 return None
         locked = expected.sha256 if self.request.locked and expected else None
@@ -148,7 +151,9 @@ class _Build:
         if self.request.checks:
             found = self.staleness(artifact, facts, why)
             state = "stale" if found else "current"
-            return Outcome(job.name, state, why if found else "", seconds, {}, tuple(found), artifact.where, log)
+            return Outcome(
+                job.name, state, why if found else "", seconds, {}, tuple(found), artifact.where, log
+            )
         if not facts["written"]:
             found = self.differences(artifact, facts)
         else:
@@ -188,7 +193,9 @@ class _Build:
         expected = self.locked[artifact.name]
         hint = "run adze build, and commit what it writes"
         if expected.key != facts["key"]:
-            what = "the program" if expected.ir_sha256 != facts["ir_sha256"] else "versions, flags or processor"
+            what = (
+                "the program" if expected.ir_sha256 != facts["ir_sha256"] else "versions, flags or processor"
+            )
             return [Problem(f"adze.lock is stale: {why}; {what} would differ", artifact.where, hint)]
         digest = digest_of(str(artifact.output))
         if not digest:
@@ -198,9 +205,7 @@ class _Build:
         return []
 
     def failed(self, artifact: Artifact, problem: Problem, why: str = "") -> Outcome:
-        return Outcome(
-            artifact.name, "failed", why, 0.0, _facts(artifact, {}), (problem,), artifact.where
-        )
+        return Outcome(artifact.name, "failed", why, 0.0, _facts(artifact, {}), (problem,), artifact.where)
 
     def entry(self, artifact: Artifact, facts: Json) -> Locked:
         output = os.path.relpath(artifact.output, self.project.root)

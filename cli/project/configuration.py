@@ -80,7 +80,17 @@ class Artifact:
 
     def decides(self) -> dict[str, Any]:
         """What of it decides the bytes of the file: another value means another build."""
-        names = ("entry", "inputs", "targets", "derivative", "argnums", "vmap", "in_axes", "keep_ir", "depends")
+        names = (
+            "entry",
+            "inputs",
+            "targets",
+            "derivative",
+            "argnums",
+            "vmap",
+            "in_axes",
+            "keep_ir",
+            "depends",
+        )
         return {name: getattr(self, name) for name in names}
 
 
@@ -179,7 +189,9 @@ class _Reader:
         artifacts = top.get("artifact", {})
         if not artifacts:
             header = ".".join((*self.prefix, "artifact", "predict"))
-            raise self.wrong((), "there is no artifact in it", f'write [{header}] and entry = "model.py:predict"')
+            raise self.wrong(
+                (), "there is no artifact in it", f'write [{header}] and entry = "model.py:predict"'
+            )
         shared = self.values(top.get("defaults", {}), ("defaults",), _ARTIFACT, _NOT_SHARED)
         folder = self.file.parent / top.get("output_dir", ".")
         result: list[Artifact] = []
@@ -188,7 +200,9 @@ class _Reader:
             if not isinstance(table, dict):
                 raise self.wrong(path, f"is {_shown(table)}, expected a table", f"write [artifact.{name}]")
             if not name or not all(c.isalnum() or c in "_.-" for c in name):
-                raise self.wrong(path, f"{name!r} is no name of an artifact", "use letters, digits, _ . and -")
+                raise self.wrong(
+                    path, f"{name!r} is no name of an artifact", "use letters, digits, _ . and -"
+                )
             result += self.artifacts(name, table, shared, folder)
         self.check_paths(result)
         return Project(self.file, self.file.parent, tuple(result))
@@ -203,7 +217,9 @@ class _Reader:
             if key in refused:
                 raise self.wrong(here, "stands in each artifact of its own, not in defaults")
             if key not in kinds:
-                raise self.wrong(here, f"there is no such key{suggestion(key, kinds)}", f"the keys are {', '.join(kinds)}")
+                raise self.wrong(
+                    here, f"there is no such key{suggestion(key, kinds)}", f"the keys are {', '.join(kinds)}"
+                )
             try:
                 values[key] = KINDS[kinds[key]](value)
             except Wrong as wrong:
@@ -223,7 +239,9 @@ class _Reader:
         values = {**self.inherited(shared, own), "budgets": Budgets(**self.values(budgets, owner, _BUDGETS))}
         derivatives = [key for key in DERIVATIVES if values.pop(key, False)]
         if len(derivatives) > 1:
-            raise self.wrong((*path, derivatives[1]), f"{' and '.join(derivatives)}: one derivative at a time")
+            raise self.wrong(
+                (*path, derivatives[1]), f"{' and '.join(derivatives)}: one derivative at a time"
+            )
         if "in_axes" in values and "vmap" not in values:
             raise self.wrong((*path, "in_axes"), "there is no batch", "write vmap too")
         targets = values.pop("targets", ("cpu",))
@@ -266,7 +284,7 @@ class _Reader:
                 raise self.wrong(
                     key,
                     f"{artifact.name} and {other.name} ({other.where}) would both be {artifact.output}",
-                    "write output = \"...\", another one in each",
+                    'write output = "...", another one in each',
                 )
 
     def where(self, path: tuple[str, ...]) -> str:

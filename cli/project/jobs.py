@@ -24,7 +24,7 @@ from .record import record_of
 from .recorder import Recording
 
 if TYPE_CHECKING:
-    from ...frontend.staging.stages import Compiled, Lowered, Traced
+    from ...frontend.staging.stages import Compiled, Traced
 
 Json = dict[str, Any]
 
@@ -63,7 +63,7 @@ def job_from_json(data: Json) -> Job:
 
 def preload() -> None:
     """Import what every job needs, so that it is imported once; nothing is compiled and no thread started."""
-    from ...frontend.staging import derived, jit, measures  # noqa: F401
+    from ...frontend.staging import derived, jit, measures, packages  # noqa: F401
     from ...passes import pipeline  # noqa: F401
     from ...runtime.compile import strategy  # noqa: F401
 
@@ -98,25 +98,23 @@ def place_in(text: str) -> str | None:
 
 
 def _run(job: Job, folder: str | None) -> tuple[Json, Json]:
+    from ...frontend.staging.packages import different_targets, packed
+
     destination = check_output(Path(job.output)) if job.writes else Path(job.output)
     with Recording() as seen:
         traced = trace_entry(job)
-    record = record_of(
-        seen, decides=job.decides, around=job.around, depends=job.depends, root=Path(job.root)
-    )
-    if len(job.targets) > 1:
-        raise BadUsage(
-            f"{job.name}: {len(job.targets)} targets for one file",
-            hint='write {target} in output, for instance output = "' + f'{job.name}-{{target}}.vmfb"',
-        )
+    record = record_of(seen, decides=job.decides, around=job.around, depends=job.depends, root=Path(job.root))
     if folder is not None:  # IREE's temporary files too go where they are removed, also after a crash
         os.environ["TMPDIR"] = tempfile.tempdir = folder
-    lowered = traced.lower(job.targets[0])
+    lowered = [traced.lower(target) for target in different_targets(job.targets)]
     if not job.writes:
-        return record, {"key": _key(lowered), "ir_sha256": lowered.ir_sha256}
-    compiled = lowered.compile()
-    content = _content(compiled, job.keep_ir)
-    result = _result(job, traced, lowered, compiled, content)
+        return record, {
+            "key": _key([each.cache_key().digest for each in lowered]),
+            "ir_sha256": lowered[0].ir_sha256,
+        }
+    compiled = [each.compile() for each in lowered]
+    content = packed(compiled, keep_ir=job.keep_ir).to_bytes()
+    result = _result(job, traced, compiled, content)
     if job.locked is not None and result["sha256"] != job.locked:
         return record, {**result, "written": False}
     write_atomically(destination, content)
@@ -145,48 +143,36 @@ def trace_entry(job: Job) -> Traced:
     return traced
 
 
-def _key(lowered: Lowered) -> str:
-    """The hash of everything that decides what IREE compiles."""
-    return lowered.cache_key().digest
+def _key(digests: list[str]) -> str:
+    """The hash of everything that decides what IREE compiles, for each target."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
-def _content(compiled: Compiled, keep_ir: bool) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="adze-build-") as folder:
-        path = Path(folder) / "program.vmfb"
-        compiled.save(path, keep_ir=keep_ir)
-        return path.read_bytes()
+def _result(job: Job, traced: Traced, compiled: list[Compiled], content: bytes) -> Json:
+    from ...runtime.artifact.variants import variant_of
 
-
-def _result(job: Job, traced: Traced, lowered: Lowered, compiled: Compiled, content: bytes) -> Json:
-    record = compiled.report.record
+    records = [each.report.record for each in compiled]
+    manifests = [each.manifest for each in compiled]
+    seconds = [each.report.compile_seconds for each in compiled]
     cost = traced.cost()
     return {
-        "signature": str(compiled.manifest.signatures[0]),
+        "signature": str(manifests[0].signatures[0]),
         "sha256": hashlib.sha256(content).hexdigest(),
-        "ir_sha256": lowered.ir_sha256,
-        "key": record.digest,
+        "ir_sha256": manifests[0].ir_sha256,
+        "key": _key([record.digest for record in records]),
         "bytes": len(content),
-        "flags": list(compiled.manifest.flags),
-        "versions": dict(compiled.manifest.versions),
-        "targets": [compiled.manifest.target],
-        "cache_hit": record.hit,
-        "explanation": record.explanation,
-        "warnings": list(record.warnings),
-        "compile_s": compiled.report.compile_seconds,
-        "flops": _number(cost.flops),
-        "peak_bytes": _number(cost.peak_bytes),
-        "kernels": _kernels(lowered) if "max_kernels" in job.asks else None,
-        "error": _error(traced, compiled) if "max_error" in job.asks else None,
+        "flags": [*dict.fromkeys(flag for manifest in manifests for flag in manifest.flags)],
+        "versions": dict(manifests[0].versions),
+        "targets": [manifest.target for manifest in manifests],
+        "cache_hit": all(record.hit for record in records),
+        "explanation": "; ".join(dict.fromkeys(record.explanation for record in records)),
+        "warnings": [*dict.fromkeys(warning for record in records for warning in record.warnings)],
+        "compile_s": None if None in seconds else sum(s for s in seconds if s is not None),
+        "flops": cost.flops if cost.is_static else None,
+        "peak_bytes": cost.peak_bytes if cost.is_static else None,
+        "kernels": max(variant_of(each.manifest, each.vmfb).kernels for each in compiled),
+        "error": max(_error(traced, each) for each in compiled) if "max_error" in job.asks else None,
     }
-
-
-def _number(value: Any) -> int | None:
-    """A count of the cost; None where it depends on sizes that are not known."""
-    return int(value) if isinstance(value, int | float) else None
-
-
-def _kernels(lowered: Lowered) -> int:
-    return lowered.kernels().count("flow.executable.export")
 
 
 def _error(traced: Traced, compiled: Compiled) -> float:

@@ -98,7 +98,9 @@ def as_junit(outcomes: Sequence[Outcome], command: str) -> str:
         f'errors="0" skipped="0" time="{seconds:.3f}">',
     ]
     for o in outcomes:
-        opening = f'<testcase classname={_attribute(command)} name={_attribute(o.name)} time="{o.seconds:.3f}"'
+        opening = (
+            f'<testcase classname={_attribute(command)} name={_attribute(o.name)} time="{o.seconds:.3f}"'
+        )
         lines.append(opening + ">")
         for problem in o.problems:
             lines.append(f"<failure message={_attribute(problem.message)}>{_content(str(problem))}</failure>")

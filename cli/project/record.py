@@ -107,7 +107,9 @@ def _searches(names: Iterable[str]) -> list[Json]:
         folders = sys.path if not parent else list(getattr(sys.modules.get(parent), "__path__", []))
         folders = [os.path.abspath(folder) for folder in folders]
         if parent:
-            folders = [folder for folder in folders if not is_installed(folder) and not is_known(folder + os.sep)]
+            folders = [
+                folder for folder in folders if not is_installed(folder) and not is_known(folder + os.sep)
+            ]
         if folders:
             found = [sorted(wanted & _importable(folder)) for folder in folders]
             searches.append({"folders": folders, "names": sorted(wanted), "found": found})
@@ -188,9 +190,18 @@ class Checker:
         return (
             _different(record["around"], around)
             or self._environment_change(record)
-            or next((why for path, entry in record["files"].items() if (why := self._file(path, entry, record["at"]))), None)
+            or next(
+                (
+                    why
+                    for path, entry in record["files"].items()
+                    if (why := self._file(path, entry, record["at"]))
+                ),
+                None,
+            )
             or self._folder_change(record, root)
-            or next((why for path, entry in record["outputs"].items() if (why := self._output(path, entry))), None)
+            or next(
+                (why for path, entry in record["outputs"].items() if (why := self._output(path, entry))), None
+            )
         )
 
     def _environment_change(self, record: Json) -> str | None:

@@ -23,13 +23,18 @@ class LoadedProgram:
 
     def __init__(self, loaded: artifact.LoadedProgram) -> None:
         self._loaded = loaded
-        self._call = ExportedCall(loaded.manifest)
+        self._call = ExportedCall(loaded.manifest.functions[0])
         self._function = loaded.executable.function(self._call.name)
 
     @property
     def manifest(self) -> Manifest:
         """What the program says of itself."""
         return self._loaded.manifest
+
+    @property
+    def target(self) -> str:
+        """What its code was built for: of a file with several variants, that of the chosen one."""
+        return self._loaded.manifest.target
 
     @property
     def device(self) -> str:
@@ -69,6 +74,7 @@ def load(
     device: str | None = None,
     *,
     key: str | os.PathLike[str] | bytes | None = None,
+    target: str | None = None,
 ) -> LoadedProgram:
     """The program saved at `path`, ready to be called on `device` (by default the cheapest of its target).
 
@@ -76,8 +82,10 @@ def load(
     that is not signed by it, or was changed since, is refused before any native code sees it. Without a key
     the file is protected against damage only, and has to come from somewhere that you trust.
 
+    Of a file with several variants the best one is taken that this machine can run, or that for `target`.
+
     Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine,
     `SignatureError`, which is one, for a wrong signature, and `KeyFileError` for what is no key.
     """
     with located():
-        return LoadedProgram(artifact.load(path, device, None if key is None else public_key(key)))
+        return LoadedProgram(artifact.load(path, device, None if key is None else public_key(key), target))

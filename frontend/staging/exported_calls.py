@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...runtime.artifact.manifest import ExportedFunction, Manifest
+from ...runtime.artifact.manifest import ExportedFunction
 from .. import tree
 from ..errors import ArgumentTypeError
 from ..tracing.locations import user_location_text
@@ -18,9 +18,8 @@ from ..tracing.locations import user_location_text
 class ExportedCall:
     """How the function of a program is called with trees of arrays."""
 
-    def __init__(self, manifest: Manifest) -> None:
-        self.function: ExportedFunction = manifest.functions[0]
-        self._argument_names = manifest.extra.get("arguments")
+    def __init__(self, function: ExportedFunction) -> None:
+        self.function = function
 
     @property
     def name(self) -> str:
@@ -55,10 +54,8 @@ class ExportedCall:
 
     def names(self, count: int) -> list[str | None]:
         """The names of the positional arguments, where the program tells them."""
-        names = self._argument_names
-        if not isinstance(names, list) or len(names) != count:
-            return [None] * count
-        return [name if isinstance(name, str) else None for name in names]
+        names = self.function.arguments
+        return list(names) if len(names) == count else [None] * count
 
     def _in_order(
         self,

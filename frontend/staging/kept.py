@@ -35,8 +35,10 @@ from .host import runtime_argument
 class KeptFunction:
     """A function from kept adze IR: call it with arrays of the dtypes and shapes that it was traced for."""
 
-    def __init__(self, contents: Contents) -> None:
-        self._call = ExportedCall(contents.manifest)
+    def __init__(self, contents: Contents, name: str | None = None) -> None:
+        """The function called `name`, by default the first of the program."""
+        manifest = contents.manifest
+        self._call = ExportedCall(manifest.functions[0] if name is None else manifest.function(name))
         self.__name__ = self._call.name
         self.__doc__ = f"`{self._call.function.signature}`, from the adze IR that an artifact keeps."
         self.__signature__ = self._python_signature()

@@ -192,6 +192,7 @@ class Lowered:
             FunctionSignature(program.symbol, inputs, outputs),
             tree.to_json(program.argument_tree),
             tree.to_json(program.result_tree),
+            tuple(program.argument_names),
         )
         return make_manifest(
             (function,),
@@ -199,7 +200,6 @@ class Lowered:
             flags=(*self.target.flags, *self.options().flags()),
             ir_sha256=ir_sha256,
             work=float(self.hints.largest_work) if self.hints.is_static else None,
-            extra={"arguments": list(program.argument_names)},
         )
 
     def cost(self) -> Cost:

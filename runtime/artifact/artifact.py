@@ -1,11 +1,11 @@
 """Programs as files.
 
 Input: a compiled program with its manifest. Output: one `.vmfb`, a plain IREE module, which any IREE host
-runs; behind it stand the adze IR that it was compiled from (where that is kept), the manifest, a signature
-(where somebody signed it), and a trailer of lengths and checksum, see `trailer.py`. Nothing of the file is
-given to IREE before the checksum and the manifest say that it is whole and can run here: a damaged module
-crashes IREE's loader or computes wrong numbers. The checksum guards against damage; against malice, the
-signature does, for those who load with a key.
+runs; behind it stand the adze IR that it was compiled from (where that is kept), the manifest, the modules
+for other targets, a signature (where somebody signed it), and a trailer of lengths and checksum, see
+`trailer.py`. Nothing of the file is given to IREE before the checksum and the manifest say that it is whole
+and can run here: a damaged module crashes IREE's loader or computes wrong numbers. The checksum guards
+against damage; against malice, the signature does, for those who load with a key.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from ..execute.devices import Device, DeviceKind, get_device, vulkan_architectur
 from ..execute.program import Executable
 from . import signing
 from .files import write_atomically
-from .manifest import Manifest, manifest_from_json, versions
+from .manifest import Manifest, Variant, manifest_from_json, versions
 from .signing import PrivateKey, PublicKey, Signature
 from .trailer import joined, message_of, taken_apart
+from .variants import choose, open_device, part_of
 
 _OWN_PARTS: Final = ("module", "ir", "manifest")
 
@@ -35,7 +36,8 @@ _OWN_PARTS: Final = ("module", "ir", "manifest")
 class Contents:
     """The parts of a file: an IREE module, what it says of itself, and its adze IR (empty: not kept).
 
-    `parts` are further ones by name. A `signature` is of the parts that the file had when it was signed.
+    `parts` are further ones by name, such as the modules of the manifest's further variants. A `signature` is
+    of the parts that the file had when it was signed.
     """
 
     module: bytes
@@ -47,6 +49,11 @@ class Contents:
     def to_bytes(self) -> bytes:
         """The file with these contents."""
         return joined(self._all(), b"" if self.signature is None else self.signature.to_bytes())
+
+    def module_of(self, variant: Variant) -> bytes:
+        """The module of one of the manifest's variants."""
+        is_first = variant is self.manifest.variants[0]
+        return self.module if is_first else self.parts.get(part_of(variant), b"")
 
     def signed(self, key: PrivateKey) -> Contents:
         """These contents with the signature of `key`, in place of any other."""
@@ -74,12 +81,13 @@ class Inspection:
 
 @dataclass(frozen=True, slots=True)
 class LoadedProgram:
-    """A program from a file, on a device."""
+    """A program from a file, on a device; `reason` says why this variant, where the file has several."""
 
     executable: Executable
     manifest: Manifest
     device: Device
     ir: bytes = b""
+    reason: str = ""
 
 
 def save(path: str | os.PathLike[str], contents: Contents) -> Path:
@@ -97,22 +105,41 @@ def save(path: str | os.PathLike[str], contents: Contents) -> Path:
 
 
 def load(
-    path: str | os.PathLike[str], device: str | Device | None = None, key: PublicKey | None = None
+    path: str | os.PathLike[str],
+    device: str | Device | None = None,
+    key: PublicKey | None = None,
+    target: str | None = None,
 ) -> LoadedProgram:
     """The program in the file, ready to run on `device` (by default the cheapest one of its target).
 
     With a `key` only a file that is signed by it is loaded: no other is parsed, and no native code sees it.
+    Of a file with several variants the best one is loaded that this machine can run, or that for `target`.
     """
     location, contents, _ = _read(path, key)
-    manifest = contents.manifest
     try:
+        manifest, module, chosen, reason = _chosen(contents, device, target)
         check_runnable(manifest)
-        chosen = get_device(device or _default_device(manifest), work=manifest.work)
         _check_device(manifest, chosen)
-        executable = Executable(contents.module, chosen, manifest.signatures)
+        executable = Executable(module, chosen, manifest.signatures)
     except ArtifactError as error:
         raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from error
-    return LoadedProgram(executable, manifest, chosen, contents.ir)
+    return LoadedProgram(executable, manifest, chosen, contents.ir, reason)
+
+
+def _chosen(
+    contents: Contents, device: str | Device | None, target: str | None
+) -> tuple[Manifest, bytes, Device, str]:
+    """The variant to run, as manifest and module, its device, and why."""
+    manifest = contents.manifest
+    if not manifest.variants:
+        if target is not None and target != manifest.target:
+            raise ArtifactError(f"the file has no variant for {target}: it has {manifest.target}")
+        check_runnable(manifest)
+        chosen = get_device(device or _default_device(manifest), work=manifest.work)
+        return manifest, contents.module, chosen, ""
+    verdict = choose(manifest, device, target, check_runnable)
+    module = contents.module_of(verdict.variant)
+    return manifest.of(verdict.variant), module, open_device(verdict, device), verdict.reason
 
 
 def read(path: str | os.PathLike[str], key: PublicKey | None = None) -> Contents:
@@ -199,7 +226,11 @@ def from_bytes(content: bytes, key: PublicKey | None = None) -> Contents:
         raise ArtifactError("its manifest cannot be read: it is not a text in UTF-8") from None
     others = {name: part for name, part in found.parts.items() if name not in _OWN_PARTS}
     manifest = manifest_from_json(text)
-    return Contents(found.parts["module"], manifest, found.parts["ir"], others, signature)
+    contents = Contents(found.parts["module"], manifest, found.parts["ir"], others, signature)
+    for variant in manifest.variants:
+        if len(contents.module_of(variant)) != variant.bytes:
+            raise ArtifactError(f"the file is damaged: its module for {variant.target} has another length")
+    return contents
 
 
 def _default_device(manifest: Manifest) -> str:

@@ -166,7 +166,7 @@ def test_a_manifest_of_another_format_is_refused(
 ) -> None:
     future = replace(manifest, format_version=FORMAT_VERSION + 1)
     path = artifact.save(tmp_path / "program.vmfb", artifact.Contents(portable.vmfb, future))
-    assert refusal(path).startswith("its manifest has format version 2, newer than the 1 of this adze")
+    assert refusal(path).startswith("its manifest has format version 3, newer than the 2 of this adze")
 
 
 def test_saving_is_whole_or_not_at_all(
