@@ -101,11 +101,18 @@ def build(
     the derivative is compiled in place of the function, with --vmap a batch of it. With several targets the
     file holds a program for each, and the best one that a machine can run is chosen when it is loaded.
 
-    Without a function the artifacts of adze.toml, or of [tool.adze] in pyproject.toml, are built that changed.
+    Without a function it builds the artifacts of adze.toml (or [tool.adze] of pyproject.toml) that changed.
 
     Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
     """
-    one = {"--output": output, "--in": specs, "--target": target, "--grad": grad, "--vjp": vjp, "--jvp": jvp}
+    one: dict[str, object] = {
+        "--output": output,
+        "--in": specs,
+        "--target": target,
+        "--grad": grad,
+        "--vjp": vjp,
+        "--jvp": jvp,
+    }
     one |= {"--value-and-grad": value_and_grad, "--vmap": vmap, "--in-axes": in_axes, "--keep-ir": keep_ir}
     one |= {"--depfile": depfile}
     if not any(map(names_function, functions)):
@@ -115,7 +122,13 @@ def build(
             functions, project, check=check, locked=locked, again=again, jobs=jobs, form=how_to_print
         )
         return
-    several = {"--project": project, "--check": check, "--locked": locked, "--force": again, "--jobs": jobs}
+    several: dict[str, object] = {
+        "--project": project,
+        "--check": check,
+        "--locked": locked,
+        "--force": again,
+        "--jobs": jobs,
+    }
     several |= {"--format": None if form == "text" else form}
     refuse(several, "is for the artifacts of a project", "leave it out, or the function")
     function = _only(functions)

@@ -6,10 +6,9 @@ what they call when they run, so that `adze --help` answers at once.
 
 from __future__ import annotations
 
-import importlib.metadata
 import io
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +18,7 @@ from .doctor import doctor
 from .inspect import inspect
 from .ir import ir
 from .opt import opt
+from .project.quick import project_options
 from .run import run
 from .source import STDERR, divert
 from .transform import transform
@@ -38,6 +38,8 @@ app = typer.Typer(
 
 def show_version(wanted: bool) -> None:
     if wanted:
+        import importlib.metadata  # slow to import, and needed only here
+
         typer.echo(f"adze {importlib.metadata.version('adze-compiler')}")
         raise typer.Exit
 
@@ -64,12 +66,26 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     code: str | int | None = 1
     try:
-        app()
+        options = project_options(sys.argv[1:])
+        app() if options is None else build_project(options)
     except SystemExit as end:
         code = end.code
     except OSError as error:  # a page of help that cannot be written
         print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
     sys.exit(code if close_output() else code or 1)
+
+
+def build_project(options: dict[str, Any]) -> None:
+    """Run `adze build` with these options, which need no parser."""
+    try:
+        build(**options)
+    except typer.Exit as end:
+        sys.exit(end.exit_code)
+    except BrokenPipeError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("Aborted.", file=sys.stderr)
+        sys.exit(130)
 
 
 def close_output() -> bool:

@@ -1,1 +1,1 @@
-"""Projects: `adze.toml`, what is built of it, when it is built again, and how results are told to pipelines."""
+"""Projects: `adze.toml`, what is built of it and when again, and how results are told to pipelines."""

@@ -1,7 +1,7 @@
 """The budgets of an artifact against what was measured of it.
 
-Input: the budgets, and the result of a build. Output: a problem for each that is exceeded or cannot be told: a
-limit that is not looked at is worse than none.
+Input: the budgets, and the result of a build. Output: a problem for each that is exceeded or cannot be
+told: a limit that is not looked at is worse than none.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """All artifacts of a project: those that changed are built by workers, the others are left alone.
 
-Input: a project and what is asked. Output: an outcome for each artifact; files, records and `adze.lock` are written
-whole or not at all. Idea: a record says what a trace read, so that a build in which nothing changed looks at files and
-imports no compiler.
+Input: a project and what is asked. Output: an outcome for each artifact; files, records and `adze.lock` are
+written whole or not at all. Idea: a record says what a trace read, so that a build in which nothing changed
+looks at files and imports no compiler.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from ..reporting import BadUsage, print_note
 from .budgets import asked, problems, unmeasured
 from .configuration import Artifact, Project
 from .jobs import Job
-from .lock import Locked, lock_entry, read_lock, write_lock
+from .lock import Locked, holds, lock_entry, read_lock, write_lock
 from .outcomes import Outcome, Problem
 from .record import Checker, digest_of, read_record, record_path, write_record
 from .recorder import stamp
@@ -57,13 +57,18 @@ class _Build:
         self.around = {
             targets: surroundings(targets) for targets in dict.fromkeys(a.targets for a in self.artifacts)
         }
-        self.lock = read_lock(project.lock_file)
-        if self.lock is None and (request.checks or request.locked):
+        self.locked: Mapping[str, Locked] = {}
+        if request.checks or request.locked:
+            self.locked = self.read_lock()
+
+    def read_lock(self) -> Mapping[str, Locked]:
+        lock = read_lock(self.project.lock_file)
+        if lock is None:
             raise BadUsage(
-                f"there is no {project.lock_file}",
+                f"there is no {self.project.lock_file}",
                 hint="run adze build, and commit the adze.lock that it writes",
             )
-        self.locked: Mapping[str, Locked] = self.lock or {}
+        return lock
 
     def run(self, progress: Progress) -> list[Outcome]:
         outcomes: dict[str, Outcome] = {}
@@ -87,7 +92,7 @@ class _Build:
             self.write_lock(ordered)
         return [*ordered, *self.left_over()]
 
-    def results(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Json]]:
+    def results(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Json], None, None]:
         return results_of(jobs, self.request.processes)
 
     def look(self, artifact: Artifact, checker: Checker) -> tuple[str | None, Json | None]:
@@ -214,13 +219,17 @@ class _Build:
     def write_lock(self, outcomes: Sequence[Outcome]) -> None:
         """Lock what was built, beside what other builds of this project locked meanwhile."""
         names = {artifact.name for artifact in self.project.artifacts}
+        built = {
+            artifact.name: self.entry(artifact, outcome.facts)
+            for artifact, outcome in zip(self.artifacts, outcomes, strict=True)
+            if "sha256" in outcome.facts
+        }
         with _held(self.project.root):
+            if built.keys() == names and holds(self.project.lock_file, built):
+                return  # to compare texts costs less than to read TOML
             entries = {k: v for k, v in (read_lock(self.project.lock_file) or {}).items() if k in names}
-            for artifact, outcome in zip(self.artifacts, outcomes, strict=True):
-                if "sha256" in outcome.facts:
-                    entries[artifact.name] = self.entry(artifact, outcome.facts)
             try:
-                write_lock(self.project.lock_file, entries)
+                write_lock(self.project.lock_file, {**entries, **built})
             except OSError as error:
                 print_note(f"warning: {self.project.lock_file} was not written: {error.strerror or error}")
 

@@ -1,7 +1,7 @@
 """What `adze build` does without a function: the options of a project, its progress and its summary.
 
-Input: the command line. Output: the outcomes on standard output, in the format that was asked for, problems on
-standard error, and exit code 1 where there is one.
+Input: the command line. Output: the outcomes on standard output, in the format that was asked for, problems
+on standard error, and exit code 1 where there is one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A project: what `adze.toml`, or `[tool.adze]` of a `pyproject.toml`, says is to be built.
 
-Input: the file. Output: a frozen `Project` of artifacts, checked: an unknown key, a wrong value, two artifacts
-of one path are bad usage that names the file, its line and the key, and says what to write. Nothing of the
-user's code is looked at, and no compiler is loaded.
+Input: the file. Output: a frozen `Project` of artifacts, checked: an unknown key, a wrong value, two
+artifacts of one path are bad usage that names the file, its line and the key, and says what to write.
+Nothing of the user's code is looked at, and no compiler is loaded.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Depfiles: what a program was built from, in the format of makefiles, for Make, Ninja and CMake.
 
-Input: a file that was written and what its trace read. Output: one rule, and an empty rule for each prerequisite, so
-that a file which vanished is no error and the program is built again. Installed packages are named by the files of
-their installation, and not one by one.
+Input: a file that was written and what its trace read. Output: one rule, and an empty rule for each
+prerequisite, so that a file which vanished is no error and the program is built again. Installed packages
+are named by the files of their installation, and not one by one.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """One artifact in a process of its own: traced, compiled, measured and written.
 
-Input: a `Job` as JSON. Output: a result as JSON: the record of what the trace read, hashes and sizes, or the error
-in the user's terms. With `writes` false the function is traced and lowered, which decides the bytes of the file,
-and nothing is compiled or written.
+Input: a `Job` as JSON. Output: a result as JSON: the record of what the trace read, hashes and sizes, or
+the error in the user's terms. With `writes` false the function is traced and lowered, which decides the
+bytes of the file, and nothing is compiled or written.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects.errors import AdzeError
 from ...runtime.artifact.files import write_atomically
 from ..arguments import bind_specs, check_output
-from ..reporting import BadUsage, describe
+from ..reporting import describe
 from ..source import load_function, user_code
 from .record import record_of
 from .recorder import Recording
@@ -81,14 +81,10 @@ def run_job(job: Job, folder: str | None = None) -> Json:
 
 def error_to_json(error: Exception) -> Json:
     """What went wrong, for a message and for annotations."""
-    is_own = isinstance(error, AdzeError)
-    return {
-        "text": describe(error),
-        "message": error.message if isinstance(error, AdzeError) else describe(error).splitlines()[0],
-        "where": error.where if is_own else place_in(describe(error)),
-        "hint": error.hint if is_own else None,
-        "is_usage": isinstance(error, BadUsage),
-    }
+    text = describe(error)
+    if isinstance(error, AdzeError):
+        return {"text": text, "message": error.message, "where": error.where, "hint": error.hint}
+    return {"text": text, "message": text.splitlines()[0], "where": place_in(text), "hint": None}
 
 
 def place_in(text: str) -> str | None:

@@ -1,8 +1,8 @@
 """`adze.lock`: what was built, so that another build can be compared with it.
 
-Input: results of builds. Output: a TOML text that is the same for the same results: artifacts in the order of their
-names, a line for each value, nothing of other artifacts in any of them, no dates and no paths of a machine. Two
-branches that change different artifacts merge without a conflict.
+Input: results of builds. Output: a TOML text that is the same for the same results: artifacts in the order
+of their names, a line for each value, nothing of other artifacts in any of them, no dates and no paths of a
+machine. Two branches that change different artifacts merge without a conflict.
 """
 
 from __future__ import annotations
@@ -154,16 +154,18 @@ def _entry(file: Path, name: str, table: Any) -> Locked:
     return Locked(**{**table, "targets": tuple(table["targets"]), "flags": tuple(table["flags"])})
 
 
-def write_lock(file: Path, entries: Mapping[str, Locked]) -> bool:
-    """Write the file where it differs; whether it did."""
-    content = lock_text(entries).encode()
+def holds(file: Path, entries: Mapping[str, Locked]) -> bool:
+    """Whether the file is that of these artifacts."""
     try:
-        if file.read_bytes() == content:
-            return False
+        return file.read_bytes() == lock_text(entries).encode()
     except OSError:
-        pass
-    write_atomically(file, content)
-    return True
+        return False
+
+
+def write_lock(file: Path, entries: Mapping[str, Locked]) -> None:
+    """Write the file where it differs."""
+    if not holds(file, entries):
+        write_atomically(file, lock_text(entries).encode())
 
 
 def _quoted(text: str) -> str:

@@ -9,7 +9,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
-from xml.sax.saxutils import escape, quoteattr
 
 from ..reporting import BadUsage, readable_bytes
 
@@ -110,11 +109,13 @@ def as_junit(outcomes: Sequence[Outcome], command: str) -> str:
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(text.translate(_NOT_IN_XML), {"\n": "&#10;"})
+    return f'"{_content(text).replace(chr(10), "&#10;")}"'
 
 
 def _content(text: str) -> str:
-    return escape(text.translate(_NOT_IN_XML))
+    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
+        text = text.replace(character, entity)
+    return text.translate(_NOT_IN_XML)
 
 
 def as_github(outcomes: Sequence[Outcome]) -> str:
@@ -162,7 +163,7 @@ def as_table(outcomes: Sequence[Outcome]) -> str:
         for o in outcomes
     ]
     widths = [max((len(row[n]) for row in rows), default=0) for n in range(4)]
+    sides = "<<>>"
     return "\n".join(
-        f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]:>{widths[3]}}  {row[4]}".rstrip()
-        for row in rows
+        "  ".join([*(f"{row[n]:{sides[n]}{widths[n]}}" for n in range(4)), row[4]]).rstrip() for row in rows
     )

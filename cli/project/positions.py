@@ -1,11 +1,12 @@
 """The lines of a TOML file on which its tables and keys stand, which `tomllib` does not tell.
 
-Input: the text and a path of keys. Output: a line number, for messages. A key inside an inline table is on the
-line of what holds it. The text is known to be TOML, so a line is looked at only as far as its key goes.
+Input: the text and a path of keys. Output: a line number, for messages. A key inside an inline table is on
+the line of what holds it. The text is known to be TOML, so a line is looked at only as far as its key goes.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Final
 
@@ -25,6 +26,7 @@ def line_of(text: str, path: tuple[str, ...]) -> int:
     return 1
 
 
+@functools.lru_cache(maxsize=2)
 def _lines(text: str) -> dict[tuple[str, ...], int]:
     """The first line of each table and key."""
     lines: dict[tuple[str, ...], int] = {}

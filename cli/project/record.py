@@ -1,9 +1,9 @@
 """The record of a build: what its trace read, so that the next build can tell whether anything changed.
 
-Input: what was seen of a trace (`recorder.py`) and what was written. Output: a JSON file in adze's cache folder,
-and `Checker`, which compares it with what is there now and says what changed first. A file is the same when its
-stamp is; where that differs, or cannot be trusted because the file was written at about the time of the record, its
-content decides. Values of the environment are kept as hashes only.
+Input: what was seen of a trace (`recorder.py`) and what was written. Output: a JSON file in adze's cache
+folder, and `Checker`, which compares it with what is there now and says what changed first. A file is the
+same when its stamp is; where that differs, or cannot be trusted because the file was written at about the
+time of the record, its content decides. Values of the environment are kept as hashes only.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """What a trace reads, noticed while it reads it.
 
-Input: the time from the import of the user's file to the end of its trace (`with Recording() as seen`). Output:
-`Seen`: files that were opened or looked for, folders that were listed, modules that were asked for, variables
-of the environment; and reasons for which nothing can be told of a later trace, such as a process that it started.
+Input: the time from the import of the user's file to the end of its trace (`with Recording() as seen`).
+Output: `Seen`: files that were opened or looked for, folders that were listed, modules that were asked for,
+variables of the environment; and reasons for which nothing can be told of a later trace, such as a process
+that it started.
 
-Idea: Python raises audit events for opens, listings, imports, processes and sockets. What raises none (`stat`,
-the environment) is asked through Python, and is replaced for that time. Modules of the user are compiled from
-their source: Python's cached bytecode is compared by whole seconds and sizes, and may be that of an older text.
+Idea: Python raises audit events for opens, listings, imports, processes and sockets. What raises none
+(`stat`, the environment) is asked through Python, and is replaced for that time. Modules of the user are
+compiled from their source: Python's cached bytecode is compared by whole seconds and sizes, and may be that
+of an older text.
 """
 
 from __future__ import annotations
@@ -107,7 +109,7 @@ class Recording:
         self.seen = Seen()
         self._saved = (os.stat, os.lstat, os.access, _Loader.get_code, type(os.environ))
         os.stat, os.lstat, os.access = _probing(os.stat), _probing(os.lstat), _probing(os.access)
-        _Loader.get_code = _get_code  # type: ignore[method-assign]
+        _Loader.get_code = _get_code  # type: ignore[method-assign, assignment]
         os.environ.__class__ = _NoticedEnvironment
         os.environb.__class__ = _NoticedEnvironment
         _current = self.seen
@@ -119,7 +121,7 @@ class Recording:
         os.stat, os.lstat, os.access, get_code, environment = self._saved
         _Loader.get_code = get_code  # type: ignore[method-assign]
         os.environ.__class__ = environment
-        os.environb.__class__ = environment
+        os.environb.__class__ = environment  # type: ignore[assignment]
         for name in (*_READ_UNSEEN, *_READ_UNSEEN_TOO):
             if name in sys.modules:
                 self.seen.cannot_tell(f"{name} opens files unseen")

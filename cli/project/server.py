@@ -1,8 +1,9 @@
 """A process that does jobs, each in a fork of its own.
 
-Input: jobs, a line of JSON each, on standard input. Output: results, a line each, on standard output. What the
-compiler needs is imported once; each fork starts without modules of a user, so that jobs cannot see each other and
-a crash ends one job. When standard input closes, which it does when whoever asked is gone, the job in hand ends.
+Input: jobs, a line of JSON each, on standard input. Output: results, a line each, on standard output. What
+the compiler needs is imported once; each fork starts without modules of a user, so that jobs cannot see
+each other and a crash ends one job. When standard input closes, which it does when whoever asked is gone,
+the job in hand ends.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def serve(forget: list[str]) -> None:
 
 def _read_line() -> bytes:
     """One line of standard input, without reading ahead: `select` must see what is left."""
-    parts = []
+    parts: list[bytes] = []
     while True:
         part = os.read(0, 1)
         if not part:
@@ -76,7 +77,7 @@ def _in_fork(line: bytes) -> dict[str, Any] | None:
 
 
 def _await(reading: int, child: int) -> bytes | None:
-    parts = []
+    parts: list[bytes] = []
     while True:
         ready, _, _ = select.select([reading, 0], [], [])
         if reading in ready:

@@ -1,7 +1,8 @@
-"""What else decides a build besides the project and what its trace reads: Python, adze, packages, the machine.
+"""What else decides a build besides the project and its files: Python, adze, packages, the machine.
 
-Input: the targets that are asked for. Output: names and texts to compare. Nothing is imported for it: versions
-are names of folders, and adze itself, which may be edited where it stands, is compared file by file.
+Input: the targets that are asked for. Output: names and texts to compare. Nothing is imported for it:
+versions are names of folders, and adze itself, which may be edited where it stands, is compared file by
+file.
 """
 
 from __future__ import annotations

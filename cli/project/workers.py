@@ -12,7 +12,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any, Final
 
 from .jobs import Job
@@ -28,7 +28,7 @@ def default_jobs() -> int:
     return os.cpu_count() or 1
 
 
-def results_of(jobs: Sequence[Job], processes: int) -> Iterator[tuple[Job, dict[str, Any]]]:
+def results_of(jobs: Sequence[Job], processes: int) -> Generator[tuple[Job, dict[str, Any]], None, None]:
     """Each job with its result, as they end."""
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     ended: queue.SimpleQueue[tuple[Job, dict[str, Any]]] = queue.SimpleQueue()

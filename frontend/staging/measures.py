@@ -1,7 +1,7 @@
 """How far a compiled program is off: its results against those of the adze IR that it was traced to.
 
-Input: a traced function, and the program compiled of it. Output: one number for budgets, the largest error of any
-result on drawn inputs, as `verification.py` measures it for files.
+Input: a traced function, and the program compiled of it. Output: one number for budgets, the largest error
+of any result on drawn inputs, as `verification.py` measures it for files.
 """
 
 from __future__ import annotations
