@@ -79,6 +79,7 @@ def build_project(options: dict[str, Any]) -> None:
     """Run `adze build` with these options, which need no parser."""
     try:
         build(**options)
+        sys.exit(0)
     except typer.Exit as end:
         sys.exit(end.exit_code)
     except BrokenPipeError:

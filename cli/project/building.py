@@ -79,7 +79,7 @@ class _Build:
             if why is None and record is not None:
                 outcomes[artifact.name] = self.current(artifact, record["result"])
             else:
-                reasons[artifact.name] = why or "it was never built here"
+                reasons[artifact.name] = why or "it was asked for"
         stale = [artifact for artifact in self.artifacts if artifact.name in reasons]
         jobs = [job for artifact in stale if (job := self.prepared(artifact, outcomes)) is not None]
         if jobs:
@@ -99,8 +99,10 @@ class _Build:
         """Why the artifact is to be built (None: it is not), and its record."""
         path = self.record_path(artifact)
         record = read_record(path)
-        if record is None or self.request.again:
-            return ("it was asked for" if record else None), None
+        if record is None:
+            return "it was never built here", None
+        if self.request.again:
+            return "it was asked for", record
         if str(artifact.output) not in record["outputs"]:
             return "its output is another file", record
         why = checker.change(record, artifact.decides(), self.around[artifact.targets], self.project.root)
