@@ -18,6 +18,7 @@ import typer
 from ..dialects.errors import AdzeError
 from ..runtime.artifact.files import write_atomically
 from .arguments import SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
+from .c_stub import CEmbedOption, CStubOption, check_c_stub, write_c_stub
 from .derivations import (
     ArgnumsOption,
     GradOption,
@@ -85,6 +86,8 @@ def build(
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
     keep_ir: KeepIrOption = False,
+    c_stub: CStubOption = None,
+    c_embed: CEmbedOption = False,
     depfile: DepfileOption = None,
     project: ProjectOption = None,
     check: CheckOption = False,
@@ -114,7 +117,7 @@ def build(
         "--jvp": jvp,
     }
     one |= {"--value-and-grad": value_and_grad, "--vmap": vmap, "--in-axes": in_axes, "--keep-ir": keep_ir}
-    one |= {"--depfile": depfile}
+    one |= {"--depfile": depfile, "--c-stub": c_stub, "--c-embed": c_embed}
     if not any(map(names_function, functions)):
         refuse(one, "is for one function", "name it: adze build model.py:predict -o predict.vmfb")
         how_to_print = parse_format(form, json)
@@ -140,6 +143,7 @@ def build(
     how = derivation(flags, argnums, vmap, in_axes)
     targets = chosen_targets(target)
     destination = check_output(output, keep=[source_file(function)])
+    header = check_c_stub(c_stub, c_embed, destination, source_file(function))
     rules = (
         None if depfile is None else check_output(depfile, "--depfile", [destination, source_file(function)])
     )
@@ -147,8 +151,12 @@ def build(
         loaded = load_function(function)
         specified = Specified(loaded, *bind_specs(loaded, specs))
         written = write_program(specified, how, function, targets, destination, keep_ir)
+    if header is not None:
+        write_c_stub(header, destination, output, embed=c_embed)
     if rules is not None:
-        text = depfile_text([output], prerequisites(seen, source_file(function)))
+        text = depfile_text(
+            [output] if c_stub is None else [output, c_stub], prerequisites(seen, source_file(function))
+        )
         write_atomically(rules, text.encode(errors="surrogateescape"))
     report(written, output, json)
 

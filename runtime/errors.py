@@ -70,6 +70,16 @@ class UnreadableArtifactError(ArtifactError, OSError):
     """A file cannot be read or written."""
 
 
+class MissingCompilerError(AdzeError, ImportError):
+    """What was asked for is not in the distribution adze-runtime, which loads and runs programs only."""
+
+    def __init__(self, what: str, *, hint: str | None = None) -> None:
+        super().__init__(
+            f"{what} is not in the distribution adze-runtime, which loads and runs programs only",
+            hint=hint or "pip uninstall adze-runtime, then pip install adze-compiler",
+        )
+
+
 class CallError(AdzeError, ValueError):
     """A call was given wrong arguments, or a check inside the program failed."""
 

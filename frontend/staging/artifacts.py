@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest
 from ...runtime.artifact.signing import public_key
+from ...runtime.errors import MissingCompilerError
 from ..tracing.array import Array
 from ..tracing.locations import located
 from .exported_calls import ExportedCall
@@ -60,7 +61,12 @@ class LoadedProgram:
         compiler. Raises `ArgumentError` where the file keeps no IR, `ArtifactError` for one that this adze
         cannot read.
         """
-        from .kept import KeptFunction
+        try:
+            from .kept import KeptFunction
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("adze."):
+                raise
+            raise MissingCompilerError("differentiable()") from None
 
         with located():
             return KeptFunction(artifact.Contents(b"", self.manifest, self._loaded.ir))

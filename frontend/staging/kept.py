@@ -20,7 +20,7 @@ from ...passes.ir.functions import functions
 from ...runtime.artifact.artifact import Contents
 from ...runtime.artifact.signature import ArraySpec
 from ...runtime.errors import ArtifactError
-from .. import tree
+from .. import written_trees
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import Frame, Program, current_frame
 from ..tracing.function_scope import FunctionScope
@@ -50,7 +50,7 @@ class KeptFunction:
         leaves = [ShapeDtype(spec.shape, spec.dtype) for spec in self._call.function.signature.inputs]
         if self._call.function.input_tree is None:
             return tuple(leaves), {}
-        args, kwargs = tree.from_json(self._call.function.input_tree, leaves)
+        args, kwargs = written_trees.from_json(self._call.function.input_tree, leaves)
         return tuple(args), dict(kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

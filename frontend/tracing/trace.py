@@ -230,7 +230,7 @@ def result_values(
                 f"{name or function_name(function)} returns {type(leaf).__name__} ({str(leaf)[:40]!r}) "
                 f"at result{path}, expected an array",
                 where=user_location_text() if name else _definition_text(function),
-                hint="return arrays, numbers, or dicts, lists, tuples and dataclasses of them",
+                hint="return arrays, numbers, or dicts, lists, tuples and registered classes of them",
             )
         values.append(as_value(leaf))
     return values, structure, [f"result{path}" for path in names]

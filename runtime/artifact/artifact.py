@@ -21,10 +21,11 @@ from typing import Final
 from ..cpu import host_cpu
 from ..errors import ArtifactError, MissingArtifactError, UnreadableArtifactError
 from ..execute.devices import Device, DeviceKind, get_device, vulkan_architecture_of
+from ..execute.native import runtime_version
 from ..execute.program import Executable
 from . import signing
 from .files import write_atomically
-from .manifest import Manifest, Variant, manifest_from_json, versions
+from .manifest import Manifest, Variant, manifest_from_json
 from .signing import PrivateKey, PublicKey, Signature
 from .trailer import joined, message_of, taken_apart
 from .variants import choose, open_device, part_of
@@ -159,7 +160,7 @@ def inspect(path: str | os.PathLike[str], key: PublicKey | None = None) -> Inspe
 def check_runnable(manifest: Manifest) -> None:
     """Raise the ArtifactError for a program that this machine or this runtime cannot run."""
     built = manifest.versions.get("iree_compiler", "")
-    runtime = versions().get("iree_runtime", "")
+    runtime = runtime_version()
     if _minor(built) != _minor(runtime):
         raise ArtifactError(
             f"built with IREE {built or 'of unknown version'}, and the runtime here is {runtime}: "

@@ -18,7 +18,7 @@ from typing import Final
 
 from ..errors import ArtifactError
 from ..execute.devices import Device, DeviceInfo, get_device, list_devices, vulkan_architecture_of
-from ..settings import read_settings
+from ..settings import read_setting
 from .manifest import Manifest, Variant
 
 # What IREE calls the kernels that it makes of a function, and what adze calls those of its own.
@@ -113,7 +113,7 @@ def choose(
     if not judged:
         names = ", ".join(variant.target for variant in manifest.variants)
         raise ArtifactError(f"the file has no variant for {target}: it has {names}")
-    wanted = device or read_settings().device
+    wanted = device or read_setting("device")
     kind = _kind_of_device(wanted) if wanted else None
     fitting = [verdict for verdict in judged if kind in (None, kind_of(verdict.variant))]
     if device is None and not fitting:

@@ -26,6 +26,7 @@ from ..artifact.signature import (
 from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
+from .native import native
 
 if TYPE_CHECKING:
     from iree import runtime as iree_runtime
@@ -44,11 +45,9 @@ class Executable:
         signatures: Iterable[FunctionSignature] = (),
     ) -> None:
         """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs."""
-        from iree import runtime as iree_runtime
-
         self.device = get_device(device)
         try:
-            self._module = iree_runtime.VmModule.copy_buffer(_vm_instance(), vmfb)
+            self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
             self._context = _new_context(self._module, self.device)
         except Exception as error:
             raise ArtifactError(_explain_load(error, self.device)) from error
@@ -105,16 +104,14 @@ class Function:
         signature: FunctionSignature,
         device: Device,
     ) -> None:
-        from iree import runtime as iree_runtime
-
         self.signature = signature
         self.device = device
         self._context = context
         self._module = module
         self._vm_function = vm_function
         self._invoke = context.invoke
-        self._new_list: Any = iree_runtime.VmVariantList  # its stub wants references where views will do
-        self._view_class = iree_runtime.HalBufferView
+        self._new_list = native().VmVariantList
+        self._view_class = native().HalBufferView
         self._arity = len(signature.inputs)
         # The shape of a static argument is compared as a whole; None sends a call through the full check.
         self._inputs = tuple(
@@ -271,19 +268,15 @@ def _is_copied(shape: tuple[int, ...], dtype: np.dtype) -> bool:
 
 
 def _new_context(module: iree_runtime.VmModule, device: Device) -> iree_runtime.VmContext:
-    from iree import runtime as iree_runtime
-
     instance = _vm_instance()
-    hal = iree_runtime.create_hal_module(instance, device.hal)
-    return iree_runtime.VmContext(instance, modules=[hal, module])
+    hal = native().create_hal_module(instance, device.hal)
+    return native().VmContext(instance, modules=[hal, module])
 
 
 @functools.cache
 def _vm_instance() -> iree_runtime.VmInstance:
-    from iree import runtime as iree_runtime
-
     with _INSTANCE_LOCK:
-        return iree_runtime.VmInstance()
+        return native().VmInstance()
 
 
 _INSTANCE_LOCK: Final = threading.Lock()
