@@ -11,12 +11,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..dialects.errors import AdzeError
-from ..runtime.artifact.files import write_atomically
 from .arguments import SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
 from .c_stub import CEmbedOption, CStubOption, check_c_stub, write_c_stub
 from .derivations import (
@@ -31,6 +30,8 @@ from .derivations import (
     derivation,
 )
 from .project.command import (
+    OF_A_FUNCTION,
+    OF_A_PROJECT,
     AgainOption,
     CheckOption,
     FormatOption,
@@ -41,7 +42,7 @@ from .project.command import (
     names_function,
     refuse,
 )
-from .project.depfile import DepfileOption, depfile_text, prerequisites
+from .project.depfile import DepfileOption, write_depfile
 from .project.outcomes import parse_format
 from .project.recorder import Recording
 from .reporting import (
@@ -108,56 +109,29 @@ def build(
 
     Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
     """
-    one: dict[str, object] = {
-        "--output": output,
-        "--in": specs,
-        "--target": target,
-        "--grad": grad,
-        "--vjp": vjp,
-        "--jvp": jvp,
-    }
-    one |= {"--value-and-grad": value_and_grad, "--vmap": vmap, "--in-axes": in_axes, "--keep-ir": keep_ir}
-    one |= {"--depfile": depfile, "--c-stub": c_stub, "--c-embed": c_embed}
+    options = dict(locals())
     if not any(map(names_function, functions)):
-        refuse(one, "is for one function", "name it: adze build model.py:predict -o predict.vmfb")
-        how_to_print = parse_format(form, json)
-        build_artifacts(
-            functions, project, check=check, locked=locked, again=again, jobs=jobs, form=how_to_print
-        )
+        refuse(options, OF_A_FUNCTION, "is for one function", "name it: adze build model.py:f -o f.vmfb")
+        chosen = parse_format(form, json)
+        build_artifacts(functions, project, check=check, locked=locked, again=again, jobs=jobs, form=chosen)
         return
-    several: dict[str, object] = {
-        "--project": project,
-        "--check": check,
-        "--locked": locked,
-        "--force": again,
-        "--jobs": jobs,
-    }
-    several |= {"--format": None if form == "text" else form}
-    refuse(several, "is for the artifacts of a project", "leave it out, or the function")
+    refuse(options, OF_A_PROJECT, "is for the artifacts of a project", "leave it out, or the function")
     function = _only(functions)
     if output is None:
         raise BadUsage("--output is missing: which file shall be written?", hint="write -o predict.vmfb")
-    from ..frontend.staging.derived import Specified
-
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
     targets = chosen_targets(target)
     destination = check_output(output, keep=[source_file(function)])
     header = check_c_stub(c_stub, c_embed, destination, source_file(function))
-    rules = (
-        None if depfile is None else check_output(depfile, "--depfile", [destination, source_file(function)])
-    )
-    with Recording() as seen, user_code(f"{function} was traced"):
-        loaded = load_function(function)
-        specified = Specified(loaded, *bind_specs(loaded, specs))
-        written = write_program(specified, how, function, targets, destination, keep_ir)
+    rules = None if depfile is None else check_output(depfile, "--depfile", _read_or_written(options))
+    with Recording() as seen:
+        written = build_function(function, specs, how, targets, destination, keep_ir)
     if header is not None:
         write_c_stub(header, destination, output, embed=c_embed)
     if rules is not None:
-        text = depfile_text(
-            [output] if c_stub is None else [output, c_stub], prerequisites(seen, source_file(function))
-        )
-        write_atomically(rules, text.encode(errors="surrogateescape"))
+        outputs = [output] if c_stub is None else [output, c_stub]
+        write_depfile(rules, outputs, seen, source_file(function))
     report(written, output, json)
 
 
@@ -167,6 +141,23 @@ def _only(functions: list[str]) -> str:
             f"{', '.join(functions)}: expected one function", hint="a project builds several files"
         )
     return functions[0]
+
+
+def _read_or_written(options: dict[str, Any]) -> list[Path]:
+    named = [options["output"], options["c_stub"], source_file(options["functions"][0])]
+    return [path for path in named if path is not None]
+
+
+def build_function(
+    function: str, specs: list[str], how: Derivation, targets: Sequence[Target], destination: Path, keep: bool
+) -> Written:
+    """Import, trace, compile and write what the user calls `function`."""
+    from ..frontend.staging.derived import Specified
+
+    with user_code(f"{function} was traced"):
+        loaded = load_function(function)
+        specified = Specified(loaded, *bind_specs(loaded, specs))
+        return write_program(specified, how, function, targets, destination, keep)
 
 
 @dataclass(frozen=True)

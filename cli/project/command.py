@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -46,10 +46,36 @@ def names_function(name: str) -> bool:
     return ":" in name.partition("@")[0] or "/" in name or name.endswith(".py")
 
 
-def refuse(options: Mapping[str, Any], why: str, hint: str) -> None:
-    """Bad usage for the first of `options` that is set."""
-    for name, value in options.items():
-        if value not in (None, False) and value != []:
+OF_A_FUNCTION: Final = {
+    "output": "--output",
+    "specs": "--in",
+    "target": "--target",
+    "grad": "--grad",
+    "value_and_grad": "--value-and-grad",
+    "vjp": "--vjp",
+    "jvp": "--jvp",
+    "vmap": "--vmap",
+    "in_axes": "--in-axes",
+    "keep_ir": "--keep-ir",
+    "c_stub": "--c-stub",
+    "c_embed": "--c-embed",
+    "depfile": "--depfile",
+}
+OF_A_PROJECT: Final = {
+    "project": "--project",
+    "check": "--check",
+    "locked": "--locked",
+    "again": "--force",
+    "jobs": "--jobs",
+    "form": "--format",
+}
+"""Options of `adze build` by their parameters: what the one kind of build takes and the other does not."""
+
+
+def refuse(options: Mapping[str, Any], names: Mapping[str, str], why: str, hint: str) -> None:
+    """Bad usage for the first of the options `names` that is set."""
+    for parameter, name in names.items():
+        if options[parameter] not in (None, False, "text") and options[parameter] != []:
             raise BadUsage(f"{name} {why}", hint=hint)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ...runtime.artifact.files import write_atomically
 from ..reporting import BadUsage
 from .recorder import Seen, is_installed, is_known
 
@@ -31,6 +32,12 @@ DepfileOption = Annotated[
     ),
 ]
 _DISTRIBUTIONS: Final = ("adze_compiler", "iree_base_compiler", "iree_base_runtime", "numpy")
+
+
+def write_depfile(file: Path, outputs: Sequence[Path], seen: Seen, entry: Path) -> None:
+    """Write the rule of `outputs`, which were built of what was seen."""
+    text = depfile_text(outputs, prerequisites(seen, entry))
+    write_atomically(file, text.encode(errors="surrogateescape"))
 
 
 def depfile_text(outputs: Sequence[Path], prerequisites: Iterable[str]) -> str:
