@@ -29,6 +29,7 @@ from .derivations import (
     VmapOption,
     derivation,
 )
+from .programs import BundleOption, compile_program, program_of
 from .project.command import (
     OF_A_FUNCTION,
     OF_A_PROJECT,
@@ -55,7 +56,7 @@ from .reporting import (
     readable_bytes,
     working,
 )
-from .source import load_function, source_file, user_code
+from .source import load_objects, source_file, user_code
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation, Specified
@@ -68,8 +69,8 @@ def build(
     functions: Annotated[
         list[str],
         typer.Argument(
-            metavar="[FILE.py:FUNC | ARTIFACT...]",
-            help="A function, or artifacts of the project (all of them, if none is named).",
+            metavar="[FILE.py:FUNC... | ARTIFACT...]",
+            help="Functions, or an adze.Program; or artifacts of the project: all, if none is named.",
             show_default=False,
         ),
     ] = [],  # noqa: B006 - typer copies it
@@ -86,6 +87,7 @@ def build(
     argnums: ArgnumsOption = "0",
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
+    bundle: BundleOption = None,
     keep_ir: KeepIrOption = False,
     c_stub: CStubOption = None,
     c_embed: CEmbedOption = False,
@@ -105,6 +107,9 @@ def build(
     the derivative is compiled in place of the function, with --vmap a batch of it. With several targets the
     file holds a program for each, and the best one that a machine can run is chosen when it is loaded.
 
+    Several functions, or an adze.Program of the file, become functions of one program. --in SPEC holds for
+    all of them, --in NAME:SPEC for one; --bundle vjp,batched=8 adds f.vjp and f.batched to each f.
+
     Without a function it builds the artifacts of adze.toml (or [tool.adze] of pyproject.toml) that changed.
 
     Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
@@ -116,48 +121,48 @@ def build(
         build_artifacts(functions, project, check=check, locked=locked, again=again, jobs=jobs, form=chosen)
         return
     refuse(options, OF_A_PROJECT, "is for the artifacts of a project", "leave it out, or the function")
-    function = _only(functions)
     if output is None:
         raise BadUsage("--output is missing: which file shall be written?", hint="write -o predict.vmfb")
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
     targets = chosen_targets(target)
-    destination = check_output(output, keep=[source_file(function)])
-    header = check_c_stub(c_stub, c_embed, destination, source_file(function))
+    destination = check_output(output, keep=[source_file(function) for function in functions])
+    header = check_c_stub(c_stub, c_embed, destination, source_file(functions[0]))
     rules = None if depfile is None else check_output(depfile, "--depfile", _read_or_written(options))
     with Recording() as seen:
-        written = build_function(function, specs, how, targets, destination, keep_ir)
+        written = build_functions(functions, specs, how, bundle, targets, destination, keep_ir)
     if header is not None:
         write_c_stub(header, destination, output, embed=c_embed)
     if rules is not None:
         outputs = [output] if c_stub is None else [output, c_stub]
-        write_depfile(rules, outputs, seen, source_file(function))
+        write_depfile(rules, outputs, seen, source_file(functions[0]))
     report(written, output, json)
 
 
-def _only(functions: list[str]) -> str:
-    if len(functions) > 1:
-        raise BadUsage(
-            f"{', '.join(functions)}: expected one function", hint="a project builds several files"
-        )
-    return functions[0]
-
-
 def _read_or_written(options: dict[str, Any]) -> list[Path]:
-    named = [options["output"], options["c_stub"], source_file(options["functions"][0])]
+    named = [options["output"], options["c_stub"], *map(source_file, options["functions"])]
     return [path for path in named if path is not None]
 
 
-def build_function(
-    function: str, specs: list[str], how: Derivation, targets: Sequence[Target], destination: Path, keep: bool
+def build_functions(
+    functions: list[str],
+    specs: list[str],
+    how: Derivation,
+    bundle: str | None,
+    targets: Sequence[Target],
+    destination: Path,
+    keep_ir: bool,
 ) -> Written:
-    """Import, trace, compile and write what the user calls `function`."""
+    """Import, trace, compile and write what the user calls `functions`."""
     from ..frontend.staging.derived import Specified
 
-    with user_code(f"{function} was traced"):
-        loaded = load_function(function)
-        specified = Specified(loaded, *bind_specs(loaded, specs))
-        return write_program(specified, how, function, targets, destination, keep)
+    with user_code(f"{', '.join(functions)} was traced"):
+        loaded = load_objects(functions)
+        program = program_of(functions, loaded, specs, how, bundle)
+        if program is not None:
+            return Written(*compile_program(program, functions, targets, destination, keep_ir))
+        specified = Specified(loaded[0], *bind_specs(loaded[0], specs))
+        return write_program(specified, how, functions[0], targets, destination, keep_ir)
 
 
 @dataclass(frozen=True)

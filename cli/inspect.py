@@ -53,6 +53,7 @@ def inspect(
         return
     rows: list[tuple[str, object]] = [("file", artifact.path)]
     rows += [("function", signature) for signature in manifest.signatures]
+    rows += _kept_rows(manifest)
     rows += _variant_rows(judged) if judged else _target_rows(manifest)
     rows += [
         ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),
@@ -63,6 +64,22 @@ def inspect(
         rows.append(("work", f"{manifest.work:.3g} floating point operations a call"))
     rows += [(name.replace("_", " "), version) for name, version in sorted(manifest.versions.items())]
     print_rows(rows)
+
+
+def _kept_rows(manifest: Manifest) -> list[tuple[str, object]]:
+    """A row for each array that the program keeps, and one for the file of those that are outside."""
+    if manifest.parameters is None:
+        return []
+    rows: list[tuple[str, object]] = [
+        (
+            "state" if held.is_mutable else "constant",
+            f"{held.spec}{', outside' if held.is_parameter else ''}",
+        )
+        for held in manifest.parameters.held
+    ]
+    if any(held.is_parameter for held in manifest.parameters.held):
+        rows.append(("parameters", manifest.parameters.file or "a file that is named at load"))
+    return rows
 
 
 def _target_rows(manifest: Manifest) -> list[tuple[str, object]]:

@@ -13,18 +13,20 @@ from typing import Annotated, Any
 import typer
 
 from . import cache
+from .bench import bench
 from .build import build
 from .doctor import doctor
 from .inspect import inspect
 from .ir import ir
 from .opt import opt
+from .profile import profile
 from .project.quick import project_options
 from .run import run
 from .source import STDERR, divert
 from .transform import transform
 from .verify import verify
 
-COMMANDS = (build, run, verify, transform, ir, opt, inspect, doctor)
+COMMANDS = (build, run, verify, transform, bench, profile, ir, opt, inspect, doctor)
 
 app = typer.Typer(
     name="adze",

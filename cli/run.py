@@ -54,6 +54,16 @@ VariantOption = Annotated[
     typer.Option("--target", "-t", metavar="TARGET", help="Which variant, where the file has several."),
 ]
 
+ParametersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--parameters",
+        metavar="FILE",
+        help="The arrays that the program has outside: a .safetensors or .irpa file in place of its own.",
+        show_default=False,
+    ),
+]
+
 
 @command
 def run(
@@ -63,6 +73,7 @@ def run(
     function: FunctionOption = None,
     device: DeviceOption = None,
     target: VariantOption = None,
+    parameters: ParametersOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say which variant of the program was taken, and why.")
     ] = False,
@@ -91,7 +102,7 @@ def run(
     destinations = check_outputs(outputs, "--out", keep=[file, *(Path(text) for text, _ in texts)])
     arguments = read_inputs(texts, signature)
 
-    loaded = load(file, chosen, target=target)
+    loaded = load(file, chosen, target=target, parameters=parameters)
     if explain:
         reason = f": {loaded.reason}" if loaded.reason else ""
         print_note(f"taken: {loaded.manifest.target} on {loaded.device.name}{reason}")

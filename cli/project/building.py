@@ -174,11 +174,12 @@ class _Build:
         )
 
     def record(self, artifact: Artifact, record: Json, facts: Json) -> None:
-        path = str(artifact.output)
-        output = {"stamp": list(stamp(path) or (0, 0, 0, 0)), "sha256": facts["sha256"]}
-        warning = write_record(
-            self.record_path(artifact), {**record, "outputs": {path: output}, "result": facts}
-        )
+        digests = {artifact.output.name: facts["sha256"], **facts["parameters"]}
+        outputs = {}
+        for name, digest in digests.items():
+            path = str(artifact.output.with_name(name))
+            outputs[path] = {"stamp": list(stamp(path) or (0, 0, 0, 0)), "sha256": digest}
+        warning = write_record(self.record_path(artifact), {**record, "outputs": outputs, "result": facts})
         if warning:
             print_note(f"warning: {warning}")
 
@@ -216,7 +217,7 @@ class _Build:
 
     def entry(self, artifact: Artifact, facts: Json) -> Locked:
         output = os.path.relpath(artifact.output, self.project.root)
-        return lock_entry(artifact.entry, output, facts)
+        return lock_entry(", ".join(artifact.entries), output, facts)
 
     def write_lock(self, outcomes: Sequence[Outcome]) -> None:
         """Lock what was built, beside what other builds of this project locked meanwhile."""
@@ -260,7 +261,7 @@ def job_of(
     return Job(
         name=artifact.name,
         root=str(project.root),
-        entry=artifact.entry,
+        entries=list(artifact.entries),
         inputs=list(artifact.inputs),
         targets=list(artifact.targets),
         output=str(artifact.output),
@@ -268,6 +269,7 @@ def job_of(
         argnums=artifact.argnums,
         vmap=artifact.vmap,
         in_axes=artifact.in_axes,
+        bundle=list(artifact.bundle),
         keep_ir=artifact.keep_ir,
         depends=list(artifact.depends),
         decides=artifact.decides(),
@@ -279,7 +281,7 @@ def job_of(
 
 
 def _facts(artifact: Artifact, result: Json) -> Json:
-    return {"entry": artifact.entry, "output": str(artifact.output), **result}
+    return {"entry": ", ".join(artifact.entries), "output": str(artifact.output), **result}
 
 
 def _problem(result: Json) -> Problem:

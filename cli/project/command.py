@@ -56,6 +56,7 @@ OF_A_FUNCTION: Final = {
     "jvp": "--jvp",
     "vmap": "--vmap",
     "in_axes": "--in-axes",
+    "bundle": "--bundle",
     "keep_ir": "--keep-ir",
     "c_stub": "--c-stub",
     "c_embed": "--c-embed",

@@ -32,6 +32,7 @@ _ARTIFACT: Final = {
     "argnums": "argnums",
     "vmap": "size",
     "in_axes": "in_axes",
+    "bundle": "texts",
     "keep_ir": "switch",
     "depends": "texts",
     "gradients": "switch",
@@ -64,7 +65,7 @@ class Artifact:
     """One file to build. `where` is its line in the file of the project; paths are absolute."""
 
     name: str
-    entry: str
+    entries: tuple[str, ...]
     targets: tuple[str, ...]
     output: Path
     where: str
@@ -73,6 +74,7 @@ class Artifact:
     argnums: str = "0"
     vmap: str | None = None
     in_axes: str | None = None
+    bundle: tuple[str, ...] = ()
     keep_ir: bool = False
     depends: tuple[str, ...] = ()
     gradients: bool = True
@@ -80,18 +82,19 @@ class Artifact:
 
     def decides(self) -> dict[str, Any]:
         """What of it decides the bytes of the file: another value means another build."""
-        names = (
-            "entry",
+        names = [
+            "entries",
             "inputs",
             "targets",
             "derivative",
             "argnums",
             "vmap",
             "in_axes",
+            "bundle",
             "keep_ir",
-            "depends",
-        )
-        return {name: getattr(self, name) for name in names}
+        ]
+        names.append("depends")
+        return {"output": self.output.name} | {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +249,7 @@ class _Reader:
             raise self.wrong((*path, "in_axes"), "there is no batch", "write vmap too")
         targets = values.pop("targets", ("cpu",))
         output = values.pop("output", f"{name}.vmfb")
+        values["entries"] = values.pop("entry")
         common = {**values, "where": self.where(path), "derivative": next(iter(derivatives), None)}
         if "{target}" not in output:
             return [Artifact(name=name, targets=targets, output=self.place(folder, output), **common)]
@@ -272,7 +276,7 @@ class _Reader:
         """No two artifacts are one file, and none is a file that the build reads."""
         seen: dict[str, Artifact] = {}
         root = self.file.parent
-        sources = {os.path.realpath(root / a.entry.rpartition(":")[0]) for a in artifacts}
+        sources = {os.path.realpath(root / e.rpartition(":")[0]) for a in artifacts for e in a.entries}
         sources |= {os.path.realpath(self.file), os.path.realpath(root / "adze.lock")}
         for artifact in artifacts:
             place = os.path.realpath(artifact.output)

@@ -11,6 +11,7 @@ import hashlib
 import os
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from ...dialects.errors import AdzeError
 from ...runtime.artifact.files import write_atomically
 from ..arguments import bind_specs, check_output
 from ..reporting import describe
-from ..source import load_function, user_code
+from ..source import load_objects, user_code
 from .record import record_of
 from .recorder import Recording
 
@@ -36,7 +37,7 @@ class Job:
 
     name: str
     root: str
-    entry: str
+    entries: list[str]
     inputs: list[str]
     targets: list[str]
     output: str
@@ -44,6 +45,7 @@ class Job:
     argnums: str
     vmap: str | None
     in_axes: str | None
+    bundle: list[str]
     keep_ir: bool
     depends: list[str]
     decides: Json
@@ -94,49 +96,68 @@ def place_in(text: str) -> str | None:
 
 
 def _run(job: Job, folder: str | None) -> tuple[Json, Json]:
-    from ...frontend.staging.packages import different_targets, packed
-
     destination = check_output(Path(job.output)) if job.writes else Path(job.output)
     with Recording() as seen:
-        traced = trace_entry(job)
+        traced, parameters = trace_entries(job)
     record = record_of(seen, decides=job.decides, around=job.around, depends=job.depends, root=Path(job.root))
     if folder is not None:  # IREE's temporary files too go where they are removed, also after a crash
         os.environ["TMPDIR"] = tempfile.tempdir = folder
-    lowered = [traced.lower(target) for target in different_targets(job.targets)]
     if not job.writes:
-        return record, {
-            "key": _key([each.cache_key().digest for each in lowered]),
-            "ir_sha256": lowered[0].ir_sha256,
-        }
-    compiled = [each.compile() for each in lowered]
-    content = packed(compiled, keep_ir=job.keep_ir).to_bytes()
+        return record, _outline(job, traced)
+    with tempfile.TemporaryDirectory(prefix="adze-build-") as place:
+        result, files = _compiled(job, traced, parameters, Path(place) / destination.name)
+    agrees = job.locked in (None, result["sha256"])
+    for name, content in files.items() if agrees else ():
+        write_atomically(destination.with_name(name), content)
+    return record, {**result, "written": agrees}
+
+
+def _outline(job: Job, traced: Traced) -> Json:
+    """What decides the bytes of the file, and is known before anything is compiled."""
+    from ...frontend.staging.packages import different_targets
+
+    lowered = [traced.lower(target) for target in different_targets(job.targets)]
+    return {"key": _key([each.cache_key().digest for each in lowered]), "ir_sha256": lowered[0].ir_sha256}
+
+
+def _compiled(
+    job: Job, traced: Traced, parameters: Mapping[str, Any] | None, path: Path
+) -> tuple[Json, dict[str, bytes]]:
+    """The result of a compile, and the files of it by their names: the last one is the program."""
+    from ...frontend.staging.packages import write_traced
+
+    compiled = write_traced(path, traced, job.targets, keep_ir=job.keep_ir, parameters=parameters)
+    content = path.read_bytes()
+    beside = {other.name: other.read_bytes() for other in path.parent.iterdir() if other != path}
     result = _result(job, traced, compiled, content)
-    if job.locked is not None and result["sha256"] != job.locked:
-        return record, {**result, "written": False}
-    write_atomically(destination, content)
-    return record, {**result, "written": True}
+    result["parameters"] = {name: hashlib.sha256(data).hexdigest() for name, data in beside.items()}
+    return result, {**beside, path.name: content}
 
 
-def trace_entry(job: Job) -> Traced:
-    """The function of a job, traced with its specs, derived as it asks."""
+def trace_entries(job: Job) -> tuple[Traced, Mapping[str, Any] | None]:
+    """The functions of a job, traced with its specs and derived as it asks, and the arrays of a program."""
     from ...frontend.staging.derived import Specified
     from ...frontend.staging.jit import trace
     from ..derivations import DERIVATIVES, derivation
+    from ..programs import program_of
 
     flags = {name: name == job.derivative for name in DERIVATIVES}
     how = derivation(flags, job.argnums, job.vmap, job.in_axes)
-    with user_code(f"{job.entry} was traced"):
-        function = load_function(job.entry)
-        specified = Specified(function, *bind_specs(function, job.inputs, "inputs"))
+    with user_code(f"{', '.join(job.entries)} was traced"):
+        loaded = load_objects(job.entries)
+        program = program_of(job.entries, loaded, job.inputs, how, ",".join(job.bundle) or None)
+        if program is not None:
+            return program.trace(), program.parameters()
+        specified = Specified(loaded[0], *bind_specs(loaded[0], job.inputs, "inputs"))
         derived = specified.derived(how)
         traced = trace(derived.function, *derived.args, **derived.kwargs)
     if not traced.does_anything():
         raise AdzeError(
-            f"{job.entry} returns nothing: the program would have no results",
+            f"{job.entries[0]} returns nothing: the program would have no results",
             where=traced.defined_at,
             hint="end the function with `return` and the arrays that it computes",
         )
-    return traced
+    return traced, None
 
 
 def _key(digests: list[str]) -> str:
@@ -144,7 +165,7 @@ def _key(digests: list[str]) -> str:
     return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
-def _result(job: Job, traced: Traced, compiled: list[Compiled], content: bytes) -> Json:
+def _result(job: Job, traced: Traced, compiled: Sequence[Compiled], content: bytes) -> Json:
     from ...runtime.artifact.variants import variant_of
 
     records = [each.report.record for each in compiled]
@@ -152,7 +173,7 @@ def _result(job: Job, traced: Traced, compiled: list[Compiled], content: bytes) 
     seconds = [each.report.compile_seconds for each in compiled]
     cost = traced.cost()
     return {
-        "signature": str(manifests[0].signatures[0]),
+        "signatures": [str(signature) for signature in manifests[0].signatures],
         "sha256": hashlib.sha256(content).hexdigest(),
         "ir_sha256": manifests[0].ir_sha256,
         "key": _key([record.digest for record in records]),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,10 +38,12 @@ class Locked:
     bytes: int
     versions: Mapping[str, str]
     flags: tuple[str, ...]
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    """The hashes of the files of parameters beside the program."""
 
     def to_toml(self, name: str) -> str:
         """Its lines."""
-        versions = ", ".join(f"{_quoted(k)} = {_quoted(v)}" for k, v in sorted(self.versions.items()))
+        parameters = f"parameters = {_table(self.parameters)}\n" if self.parameters else ""
         flags = "".join(f"  {_quoted(flag)},\n" for flag in self.flags)
         return (
             f"[artifact.{_quoted(name)}]\n"
@@ -52,7 +54,8 @@ class Locked:
             f"key = {_quoted(self.key)}\n"
             f"sha256 = {_quoted(self.sha256)}\n"
             f"bytes = {self.bytes}\n"
-            f"versions = {{ {versions} }}\n"
+            f"{parameters}"
+            f"versions = {_table(self.versions)}\n"
             f"flags = [\n{flags}]\n"
         )
 
@@ -75,6 +78,8 @@ class Locked:
         found += [name for name, mine, others in pairs if mine != others]
         if self.ir_sha256 != other.ir_sha256:
             found.append("the program (another IR)")
+        if self.parameters != other.parameters:
+            found.append("its parameters")
         if self.sha256 != other.sha256 and not found:
             found.append("the processor that it is compiled for" if self.key != other.key else "its bytes")
         return found
@@ -92,6 +97,7 @@ def lock_entry(entry: str, output: str, result: Mapping[str, Any]) -> Locked:
         bytes=result["bytes"],
         versions=dict(result["versions"]),
         flags=tuple(result["flags"]),
+        parameters=dict(result["parameters"]),
     )
 
 
@@ -137,12 +143,14 @@ _KINDS: Final[dict[str, type]] = {
     "bytes": int,
     "versions": dict,
     "flags": list,
+    "parameters": dict,
 }
 
 
 def _entry(file: Path, name: str, table: Any) -> Locked:
     if not isinstance(table, dict):
         raise BadUsage(f"{file}: artifact.{name} is no table", hint=_AGAIN)
+    table = {"parameters": {}, **table}
     for key in sorted(table.keys() ^ _KINDS.keys()):
         state = "is missing" if key in _KINDS else "is no key of a lock"
         raise BadUsage(f"{file}: artifact.{name}.{key} {state}", hint=_AGAIN)
@@ -166,6 +174,10 @@ def write_lock(file: Path, entries: Mapping[str, Locked]) -> None:
     """Write the file where it differs."""
     if not holds(file, entries):
         write_atomically(file, lock_text(entries).encode())
+
+
+def _table(values: Mapping[str, str]) -> str:
+    return f"{{ {', '.join(f'{_quoted(k)} = {_quoted(v)}' for k, v in sorted(values.items()))} }}"
 
 
 def _quoted(text: str) -> str:

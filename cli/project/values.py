@@ -58,14 +58,15 @@ def _switch(value: Any) -> bool:
     return value
 
 
-def _entry(value: Any) -> str:
+def _entry(value: Any) -> tuple[str, ...]:
+    """One function, or several that become one program."""
     hint = 'write entry = "model.py:predict"'
-    if not isinstance(value, str):
-        raise Wrong("a file, a colon and a function", hint)
-    file, colon, name = value.rpartition(":")
-    if not colon or not file or not name:
-        raise Wrong("a file, a colon and a function", hint)
-    return value
+    entries = value if isinstance(value, list) and value else [value]
+    for entry in entries:
+        file, colon, name = entry.rpartition(":") if isinstance(entry, str) else ("", "", "")
+        if not colon or not file or not name:
+            raise Wrong("a file, a colon and a function", hint)
+    return tuple(entries)
 
 
 def _texts(value: Any) -> tuple[str, ...]:
