@@ -100,7 +100,7 @@ def build(
     form: FormatOption = "text",
     json: JsonOption = False,
 ) -> None:
-    """Compile a Python function to one .vmfb, or all artifacts of a project.
+    """Compile a Python function to one .vmfb, or the artifacts of a project that changed.
 
     Python runs the file once, and the function is traced with the given shapes and dtypes. What comes
     out is one file that runs without Python on the device that the target names. With --grad and its like

@@ -6,10 +6,14 @@ command or ones that typer shall parse, and complain about.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
+import typer
+
+from ..build import build
 from .command import names_function
 
 _SWITCHES: Final = {
@@ -51,3 +55,17 @@ def _parsed(options: dict[str, Any]) -> dict[str, Any] | None:
             return None
         options["jobs"] = int(options["jobs"])
     return options
+
+
+def build_project(options: dict[str, Any]) -> NoReturn:
+    """Run `adze build` with these options, and end as the parser would."""
+    try:
+        build(**options)
+    except typer.Exit as end:
+        sys.exit(end.exit_code)
+    except BrokenPipeError:
+        sys.exit(1)
+    except KeyboardInterrupt:
+        print("Aborted.", file=sys.stderr)
+        sys.exit(130)
+    sys.exit(0)
