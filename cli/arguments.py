@@ -13,13 +13,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from ..dialects.errors import AdzeError
 from ..runtime.artifact.files import check_writable
+from ..runtime.targets import Target, parse_target
+from .front import typer
 from .reporting import BadUsage, usage
 
 FunctionArgument = Annotated[
     str, typer.Argument(metavar="FILE.py:FUNC", help="The file and the function in it.", show_default=False)
+]
+FunctionsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE.py:FUNC...",
+        help="The file and the function in it, or several, or an adze.Program.",
+        show_default=False,
+    ),
 ]
 SpecOption = Annotated[
     list[str],
@@ -34,6 +43,16 @@ TargetOption = Annotated[
     str,
     typer.Option(
         "--target", "-t", metavar="TARGET", help="What it shall run on: cpu, cpu:x86-64-v3, vulkan, ..."
+    ),
+]
+TargetsOption = Annotated[
+    list[str],
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="TARGET",
+        help="What it shall run on: cpu, cpu:x86-64-v3, vulkan, ... Several make one file for all of them.",
+        show_default="cpu",
     ),
 ]
 
@@ -63,6 +82,18 @@ def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tupl
     except TypeError as error:
         raise BadUsage(f"--in: {name}{signature} cannot be called so: {error}") from None
     return bound.args, bound.kwargs
+
+
+def chosen_targets(names: Sequence[str], default: Sequence[str] = ("cpu",)) -> list[Target]:
+    """The targets of `-t`, which must differ."""
+    from ..frontend.staging.packages import different_targets
+
+    for name in names:
+        usage("--target", parse_target, name)
+    try:
+        return different_targets(names or default)
+    except AdzeError as error:
+        raise BadUsage(f"--target: {error.message}", hint=error.hint) from None
 
 
 def _parse(text: str) -> Any:

@@ -11,9 +11,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from .arguments import check_outputs, readable_file
+from .front import typer
 from .inputs import pair_inputs, read_inputs
 from .reporting import BadUsage, JsonOption, command, counted, print_json, print_note, print_text, usage
 
@@ -49,6 +48,27 @@ DeviceOption = Annotated[
     typer.Option("--device", metavar="DEVICE", help="Where to run it: cpu, local-task, vulkan, ..."),
 ]
 
+KeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key", metavar="PUBLIC.pem", help="Whose signature the file must have.", show_default=False
+    ),
+]
+VariantOption = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="TARGET", help="Which variant, where the file has several."),
+]
+
+ParametersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--parameters",
+        metavar="FILE",
+        help="The arrays that the program has outside: a .safetensors or .irpa file in place of its own.",
+        show_default=False,
+    ),
+]
+
 
 @command
 def run(
@@ -57,6 +77,12 @@ def run(
     outputs: OutputsOption = [],  # noqa: B006
     function: FunctionOption = None,
     device: DeviceOption = None,
+    target: VariantOption = None,
+    key: KeyOption = None,
+    parameters: ParametersOption = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say which variant of the program was taken, and why.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Run a .vmfb on arrays and print the results, or write them to files.
@@ -68,9 +94,11 @@ def run(
     Example: adze run predict.vmfb --in x.npy --out y.npy
     """
     from ..runtime.artifact.artifact import inspect, load
+    from ..runtime.artifact.signing import public_key
     from ..runtime.execute.devices import get_device
 
-    signature = choose_function(inspect(readable_file(file)).manifest, function)
+    public = None if key is None else public_key(readable_file(key, "--key"))
+    signature = choose_function(inspect(readable_file(file), public).manifest, function)
     chosen = usage("--device", get_device, device) if device is not None else None
     if outputs and len(outputs) != len(signature.outputs):
         raise BadUsage(
@@ -82,7 +110,10 @@ def run(
     destinations = check_outputs(outputs, "--out", keep=[file, *(Path(text) for text, _ in texts)])
     arguments = read_inputs(texts, signature)
 
-    loaded = load(file, chosen)
+    loaded = load(file, chosen, public, target, parameters=parameters)
+    if explain:
+        reason = f": {loaded.reason}" if loaded.reason else ""
+        print_note(f"taken: {loaded.manifest.target} on {loaded.device.name}{reason}")
     results = [array.numpy() for array in loaded.executable.call(signature.name, arguments)]
 
     for path, result in zip(destinations, results, strict=False):
@@ -93,7 +124,14 @@ def run(
             entry["file" if outputs else "values"] = (
                 str(outputs[position]) if outputs else json_values(results[position])
             )
-        print_json({"function": signature.name, "device": loaded.device.name, "outputs": described})
+        print_json(
+            {
+                "function": signature.name,
+                "device": loaded.device.name,
+                "target": loaded.manifest.target,
+                "outputs": described,
+            }
+        )
     else:
         print_results(described, outputs, results)
 

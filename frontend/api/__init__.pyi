@@ -9,6 +9,7 @@ from . import optim as optim
 from . import random as random
 from . import scipy as scipy
 from . import tree as tree
+from . import tree_util as tree_util
 from .dialects.errors import AdzeError as AdzeError
 from .frontend.control.associative_scan import associative_scan as associative_scan
 from .frontend.control.branches import cond as cond
@@ -23,8 +24,9 @@ from .frontend.staging.jit import eval_shape as eval_shape
 from .frontend.staging.jit import explain_retrace as explain_retrace
 from .frontend.staging.jit import jit as jit
 from .frontend.staging.jit import trace as trace
+from .frontend.staging.machine import devices as devices
 from .frontend.staging.placement import device_put as device_put
-from .frontend.staging.placement import devices as devices
+from .frontend.staging.programs import Program as Program
 from .frontend.tracing.array import Array as Array
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.transforms.checkpoints import checkpoint as checkpoint

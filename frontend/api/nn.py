@@ -1,12 +1,12 @@
 """Functions of neural networks: activations, normalisation, convolution, pooling, losses."""
 
+from .frontend.library.attention import dot_product_attention as dot_product_attention
 from .frontend.library.names import public_names as _public_names
 from .frontend.library.nn import avg_pool as avg_pool
 from .frontend.library.nn import batch_norm as batch_norm
 from .frontend.library.nn import celu as celu
 from .frontend.library.nn import conv as conv
 from .frontend.library.nn import cross_entropy as cross_entropy
-from .frontend.library.nn import dot_product_attention as dot_product_attention
 from .frontend.library.nn import elu as elu
 from .frontend.library.nn import gelu as gelu
 from .frontend.library.nn import glu as glu

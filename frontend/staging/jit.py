@@ -373,13 +373,13 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
     return traced
 
 
-def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The results of `function` as a tree of `ShapeDtype`, found by tracing: nothing is computed.
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The results of `fun` as a tree of `ShapeDtype`, found by tracing: nothing is computed.
 
     Arguments are arrays or specs. A dynamic dimension of a result has a name where an argument gave it one,
     and is None otherwise.
     """
-    program = trace(function, *args, **kwargs).program
+    program = trace(fun, *args, **kwargs).program
     kinds = zip(program.result_shapes, program.result_types, strict=True)
     leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
     return tree.unflatten(program.result_tree, leaves)

@@ -20,7 +20,7 @@ from ...passes.ir.functions import functions
 from ...runtime.artifact.artifact import Contents
 from ...runtime.artifact.signature import ArraySpec
 from ...runtime.errors import ArtifactError
-from .. import tree
+from .. import written_trees
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import Frame, Program, current_frame
 from ..tracing.function_scope import FunctionScope
@@ -35,8 +35,10 @@ from .host import runtime_argument
 class KeptFunction:
     """A function from kept adze IR: call it with arrays of the dtypes and shapes that it was traced for."""
 
-    def __init__(self, contents: Contents) -> None:
-        self._call = ExportedCall(contents.manifest)
+    def __init__(self, contents: Contents, name: str | None = None) -> None:
+        """The function called `name`, by default the first of the program."""
+        manifest = contents.manifest
+        self._call = ExportedCall(manifest.functions[0] if name is None else manifest.function(name))
         self.__name__ = self._call.name
         self.__doc__ = f"`{self._call.function.signature}`, from the adze IR that an artifact keeps."
         self.__signature__ = self._python_signature()
@@ -48,7 +50,7 @@ class KeptFunction:
         leaves = [ShapeDtype(spec.shape, spec.dtype) for spec in self._call.function.signature.inputs]
         if self._call.function.input_tree is None:
             return tuple(leaves), {}
-        args, kwargs = tree.from_json(self._call.function.input_tree, leaves)
+        args, kwargs = written_trees.from_json(self._call.function.input_tree, leaves)
         return tuple(args), dict(kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -45,6 +45,7 @@ def test_inputs_may_be_named_and_written_as_numbers(adze: Adze, program: Path, x
     assert json.loads(result.stdout) == {
         "function": "add_row",
         "device": "local-sync",
+        "target": "cpu",
         "outputs": [
             {"name": "sum", "type": "f32[2,3]", "dtype": "float32", "shape": [2, 3], "values": SUM.tolist()},
             {

@@ -144,9 +144,9 @@ def entr(x: Any) -> Any:
 
 
 @stays_weak
-def rel_entr(x: Any, y: Any) -> Any:
-    """`x * log(x / y)` for positive arguments, 0 where `x` is 0 and `y >= 0`, else infinite."""
-    left, right = floats(x, y)
+def rel_entr(p: Any, q: Any) -> Any:
+    """`p * log(p / q)` for positive arguments, 0 where `p` is 0 and `q >= 0`, else infinite."""
+    left, right = floats(p, q)
     both = (left > 0) & (right > 0)
     is_edge = (left == 0) & (right >= 0)
     ratio = xp.where(both, left, 1.0) / xp.where(both, right, 1.0)
@@ -271,9 +271,9 @@ def _bessel(x: Any, order: int, *, is_scaled: bool) -> Any:
 
 
 @stays_weak
-def kl_div(x: Any, y: Any) -> Any:
-    """`x * log(x / y) - x + y` for positive arguments, `y` where `x` is 0 and `y >= 0`, else infinite."""
-    left, right = floats(x, y)
+def kl_div(p: Any, q: Any) -> Any:
+    """`p * log(p / q) - p + q` for positive arguments, `q` where `p` is 0 and `q >= 0`, else infinite."""
+    left, right = floats(p, q)
     return rel_entr(left, right) - left + right
 
 
