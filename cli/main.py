@@ -85,11 +85,10 @@ def main() -> None:
 def run(words: list[str]) -> None:
     """Run a command line; a build of a project without the parser, which takes longer than such a build."""
     if words[:1] == ["build"] and "build" in available():
-        from .project.quick import build_project, project_options
-
-        options = project_options(words)
+        quick = importlib.import_module(".project.quick", __package__)
+        options = quick.project_options(words)
         if options is not None:
-            build_project(options)
+            quick.build_project(options)
     app()
 
 
