@@ -19,7 +19,6 @@ import typer
 
 from .arguments import bind_specs
 from .reporting import BadUsage, working
-from .source import load_objects
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation
@@ -40,13 +39,12 @@ _BATCHED: Final = "batched"
 
 
 def program_of(
-    functions: Sequence[str], specs: Sequence[str], how: Derivation, bundle: str | None
+    functions: Sequence[str], loaded: list[Any], specs: Sequence[str], how: Derivation, bundle: str | None
 ) -> Program | None:
-    """The program of these functions; None for one function alone, which needs none."""
+    """The program of these functions, which were `loaded`; None for one alone, which needs none."""
     from ..frontend.staging.derived import Specified
     from ..frontend.staging.programs import Program
 
-    loaded = load_objects(functions)
     if any(isinstance(each, Program) for each in loaded):
         return _given(functions, loaded, specs, how, bundle)
     if len(functions) == 1 and bundle is None:
