@@ -29,7 +29,8 @@ from .derivations import (
     VmapOption,
     derivation,
 )
-from .programs import BundleOption, compile_program, program_of
+from .dims import DimOption, SpecializeOption, bounded, parse_dims, parse_sizes
+from .programs import Asked, BundleOption, compile_program, program_of
 from .reporting import JsonOption, command, print_json, print_note, print_text, readable_bytes, working
 from .source import load_function, source_file, user_code
 
@@ -56,6 +57,8 @@ def build(
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
     bundle: BundleOption = None,
+    dims: DimOption = [],  # noqa: B006
+    specialize: SpecializeOption = [],  # noqa: B006
     keep_ir: KeepIrOption = False,
     c_stub: CStubOption = None,
     c_embed: CEmbedOption = False,
@@ -81,12 +84,13 @@ def build(
     destination = check_output(output, keep=[source_file(function) for function in functions])
     header = check_c_stub(c_stub, c_embed, destination, source_file(functions[0]))
     with user_code(f"{', '.join(functions)} was traced"):
-        program = program_of(functions, specs, how, bundle)
+        asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
+        program = program_of(functions, asked)
         if program is not None:
             written = Written(*compile_program(program, functions, targets, destination, keep_ir))
         else:
             loaded = load_function(functions[0])
-            specified = Specified(loaded, *bind_specs(loaded, specs))
+            specified = Specified(loaded, *bounded(bind_specs(loaded, specs), asked.dims))
             written = write_program(specified, how, functions[0], targets, destination, keep_ir)
     if header is not None:
         write_c_stub(header, destination, output, embed=c_embed)

@@ -55,6 +55,7 @@ class _Entry:
     name: str
     kind: str
     specified: Specified
+    specializes: tuple[str, Mapping[str, int]] | None = None
 
 
 @dataclass
@@ -117,10 +118,7 @@ class Program:
 
     def derive(self, name: str, how: Derivation, suffix: str) -> Program:
         """Add a derivative or batch of the entry point `name`, called `name.suffix`; returns the program."""
-        base = next((entry for entry in self._entries if entry.name == name), None)
-        if base is None:
-            known = ", ".join(entry.name for entry in self._entries) or "none"
-            raise ArgumentError(f"the program has no function {name!r}: it has {known}")
+        base = self._entry(name)
         if self._names:
             raise ArgumentError(
                 f"{name} takes the state of the program: it is differentiated by adze.grad in Python",
@@ -128,6 +126,37 @@ class Program:
             )
         self._add(f"{name}.{suffix}", READS, base.specified.derived(how))
         return self
+
+    def specialize(self, name: str, sizes: Mapping[str, int]) -> Program:
+        """Add another program of the entry point `name` for these sizes of its named dimensions.
+
+        It shares weights and state with the one for any size, and a call with arrays of these sizes takes it.
+        Raises `ArgumentError` for a dimension that no argument has, or a size outside its bounds.
+        """
+        base = self._entry(name)
+        specs = [leaf for leaf in tree.leaves((base.specified.args, base.specified.kwargs))]
+        names = {
+            n: n for spec in specs if isinstance(spec, ShapeDtype) for n in spec.shape if isinstance(n, str)
+        }
+        for dim, size in sizes.items():
+            if dim not in names:
+                known = ", ".join(names) or "none"
+                raise ArgumentError(f"{name} has no dimension {dim!r}: it has {known}")
+            bounds = getattr(names[dim], "bounds", None)
+            if size < 0 or (bounds is not None and size not in bounds):
+                raise ArgumentError(f"{name} cannot be specialized for {dim}={size}: expected {bounds or 0}")
+        suffix = "_".join(f"{dim}_{size}" for dim, size in sorted(sizes.items()))
+        fixed = tree.map(lambda spec: _fixed(spec, sizes), (base.specified.args, base.specified.kwargs))
+        specified = Specified(base.specified.function, *fixed)
+        self._add(f"{name}.{suffix}", base.kind, specified, (name, dict(sizes)))
+        return self
+
+    def _entry(self, name: str) -> _Entry:
+        for entry in self._entries:
+            if entry.name == name:
+                return entry
+        known = ", ".join(entry.name for entry in self._entries) or "none"
+        raise ArgumentError(f"the program has no function {name!r}: it has {known}")
 
     def _decorator(
         self, kind: str, specs: Sequence[Any], name: str | None, keywords: dict[str, Any]
@@ -138,7 +167,13 @@ class Program:
 
         return add
 
-    def _add(self, name: str, kind: str, specified: Specified) -> None:
+    def _add(
+        self,
+        name: str,
+        kind: str,
+        specified: Specified,
+        specializes: tuple[str, Mapping[str, int]] | None = None,
+    ) -> None:
         if any(entry.name == name for entry in self._entries) or name in (GETTER, SETTER):
             raise ArgumentError(
                 f"the program has a function {name!r} already",
@@ -153,7 +188,7 @@ class Program:
                 where=user_location_text(),
                 hint="write adze.Program(state)",
             )
-        self._entries.append(_Entry(name, kind, specified))
+        self._entries.append(_Entry(name, kind, specified, specializes))
 
     # -- tracing -------------------------------------------------------------------------------
 
@@ -205,6 +240,7 @@ class Program:
             symbol=entry.name,
         )
         _drop_held(traced, len(held), len(changed), args, kwargs)
+        traced.specializes = entry.specializes
         traced.argument_names = keyword_names(function, (*held[:1], *args))[bool(takes) :]
         if not traced.result_types and not changed:
             raise TraceError(
@@ -318,6 +354,13 @@ class Program:
         with located():
             write_traced(path, self.trace(), targets, keep_ir=keep_ir, parameters=self.parameters())
         return Path(path)
+
+
+def _fixed(spec: Any, sizes: Mapping[str, int]) -> Any:
+    """A spec with these sizes in place of names."""
+    if not isinstance(spec, ShapeDtype):
+        return spec
+    return ShapeDtype([sizes.get(n, n) if isinstance(n, str) else n for n in spec.shape], spec.dtype)
 
 
 def _names(structure: tree.Structure) -> list[str]:
