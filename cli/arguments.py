@@ -13,11 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from ..dialects.errors import AdzeError
 from ..runtime.artifact.files import check_writable
 from ..runtime.targets import Target, parse_target
+from .front import typer
 from .reporting import BadUsage, usage
 
 FunctionArgument = Annotated[

@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import typer
-
 from ..dialects.errors import AdzeError
+from .front import typer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 _TracebackOption = Annotated[
@@ -143,7 +142,11 @@ def print_note(text: str) -> None:
 @contextlib.contextmanager
 def working(text: str) -> Iterator[None]:
     """A spinner with `text` on standard error while the block runs; nothing where no one watches."""
-    from rich.console import Console
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:  # it comes with Typer
+        yield
+        return
 
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -11,9 +11,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from .arguments import check_outputs, readable_file
+from .front import typer
 from .inputs import pair_inputs, read_inputs
 from .reporting import BadUsage, JsonOption, command, counted, print_json, print_note, print_text, usage
 
@@ -49,6 +48,12 @@ DeviceOption = Annotated[
     typer.Option("--device", metavar="DEVICE", help="Where to run it: cpu, local-task, vulkan, ..."),
 ]
 
+KeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key", metavar="PUBLIC.pem", help="Whose signature the file must have.", show_default=False
+    ),
+]
 VariantOption = Annotated[
     str | None,
     typer.Option("--target", "-t", metavar="TARGET", help="Which variant, where the file has several."),
@@ -73,6 +78,7 @@ def run(
     function: FunctionOption = None,
     device: DeviceOption = None,
     target: VariantOption = None,
+    key: KeyOption = None,
     parameters: ParametersOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say which variant of the program was taken, and why.")
@@ -88,9 +94,11 @@ def run(
     Example: adze run predict.vmfb --in x.npy --out y.npy
     """
     from ..runtime.artifact.artifact import inspect, load
+    from ..runtime.artifact.signing import public_key
     from ..runtime.execute.devices import get_device
 
-    signature = choose_function(inspect(readable_file(file)).manifest, function)
+    public = None if key is None else public_key(readable_file(key, "--key"))
+    signature = choose_function(inspect(readable_file(file), public).manifest, function)
     chosen = usage("--device", get_device, device) if device is not None else None
     if outputs and len(outputs) != len(signature.outputs):
         raise BadUsage(
@@ -102,7 +110,7 @@ def run(
     destinations = check_outputs(outputs, "--out", keep=[file, *(Path(text) for text, _ in texts)])
     arguments = read_inputs(texts, signature)
 
-    loaded = load(file, chosen, target=target, parameters=parameters)
+    loaded = load(file, chosen, public, target, parameters=parameters)
     if explain:
         reason = f": {loaded.reason}" if loaded.reason else ""
         print_note(f"taken: {loaded.manifest.target} on {loaded.device.name}{reason}")

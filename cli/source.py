@@ -21,8 +21,7 @@ import typer
 from ..dialects.errors import AdzeError
 from .arguments import readable_file
 from .reporting import BadUsage, user_line_of
-
-STDOUT, STDERR = 1, 2
+from .streams import STDERR, STDOUT, divert
 
 
 def load_function(text: str) -> Callable[..., Any]:
@@ -132,20 +131,6 @@ def output_to_errors() -> Iterator[None]:
         if saved is not None:
             os.dup2(saved, STDOUT)
             os.close(saved)
-
-
-def divert(descriptor: int | None) -> None:
-    """Let standard output's descriptor lead where `descriptor` leads; None, or a closed one: nowhere."""
-    try:
-        if descriptor is not None:
-            os.dup2(descriptor, STDOUT)
-            return
-    except OSError:
-        pass
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, STDOUT)
-    if nowhere != STDOUT:
-        os.close(nowhere)
 
 
 def _has(holder: object, name: str, file: str) -> bool:

@@ -130,6 +130,24 @@ def get_device(name: str | Device | None = None, *, work: float | None = None) -
         return device
 
 
+def new_device(name: str) -> Device:
+    """Another handle to the device `name`, whose allocator counts nothing but what is made on it.
+
+    It has a driver of its own: devices of one driver count together.
+    """
+    canonical = _canonical_name(name, None)
+    driver = canonical.partition(":")[0]
+    with _lock:
+        usual = _DRIVER_OBJECTS.pop(driver, None)
+        try:
+            device = _create_device(canonical)
+        finally:
+            if usual is not None:
+                _DRIVER_OBJECTS[driver] = usual
+    _keep_until_the_end(device)
+    return device
+
+
 def cpu_driver_for(work: float | None) -> str:
     """The CPU driver that is cheaper for `work`; without a hint, programs are taken to be small."""
     if work is None or work < PARALLEL_WORK or min(thread_count(), usable_cpus()) == 1:
