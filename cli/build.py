@@ -32,7 +32,7 @@ from .derivations import (
 from .dims import DimOption, SpecializeOption, bounded, parse_dims, parse_sizes
 from .programs import Asked, BundleOption, compile_program, program_of
 from .reporting import JsonOption, command, print_json, print_note, print_text, readable_bytes, working
-from .source import load_function, source_file, user_code
+from .source import load_objects, source_file, user_code
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation, Specified
@@ -84,13 +84,13 @@ def build(
     destination = check_output(output, keep=[source_file(function) for function in functions])
     header = check_c_stub(c_stub, c_embed, destination, source_file(functions[0]))
     with user_code(f"{', '.join(functions)} was traced"):
+        loaded = load_objects(functions)
         asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
-        program = program_of(functions, asked)
+        program = program_of(functions, loaded, asked)
         if program is not None:
             written = Written(*compile_program(program, functions, targets, destination, keep_ir))
         else:
-            loaded = load_function(functions[0])
-            specified = Specified(loaded, *bounded(bind_specs(loaded, specs), asked.dims))
+            specified = Specified(loaded[0], *bounded(bind_specs(loaded[0], specs), asked.dims))
             written = write_program(specified, how, functions[0], targets, destination, keep_ir)
     if header is not None:
         write_c_stub(header, destination, output, embed=c_embed)

@@ -21,7 +21,6 @@ import typer
 from .arguments import bind_specs
 from .dims import bounded
 from .reporting import BadUsage, working
-from .source import load_objects
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation
@@ -53,12 +52,11 @@ class Asked:
     sizes: Sequence[Mapping[str, int]]
 
 
-def program_of(functions: Sequence[str], asked: Asked) -> Program | None:
-    """The program of these functions; None for one function alone, which needs none."""
+def program_of(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program | None:
+    """The program of these functions, which were loaded; None for one function alone, which needs none."""
     from ..frontend.staging.derived import Specified
     from ..frontend.staging.programs import Program
 
-    loaded = load_objects(functions)
     if any(isinstance(each, Program) for each in loaded):
         return _given(functions, loaded, asked)
     if len(functions) == 1 and asked.bundle is None and not asked.sizes:
@@ -86,7 +84,7 @@ def _specialize(program: Program, name: str, sizes: Mapping[str, int]) -> None:
         raise BadUsage(f"--specialize: {error.message}") from None
 
 
-def _given(functions: Sequence[str], loaded: list[Any], asked: Asked) -> Program:
+def _given(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program:
     """A program that the user's file makes."""
     if len(functions) > 1:
         raise BadUsage("an adze.Program is built alone", hint="add the functions to it in Python")
