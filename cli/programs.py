@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -48,8 +48,8 @@ class Asked:
     specs: Sequence[str]
     how: Derivation
     bundle: str | None
-    dims: Mapping[str, BoundedName]
-    sizes: Sequence[Mapping[str, int]]
+    dims: Mapping[str, BoundedName] = field(default_factory=dict)
+    sizes: Sequence[Mapping[str, int]] = ()
 
 
 def program_of(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program | None:

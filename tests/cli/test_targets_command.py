@@ -47,10 +47,10 @@ def test_an_op_that_is_in_the_way_is_named(adze: Adze, model: str) -> None:
     assert there.startswith("vulkan:adreno  no: op adze.convert at ")
     assert there.endswith(f"{model}:3: it computes f64[3], and vulkan:adreno has no such arithmetic")
     row = json.loads(
-        adze("targets", "--for", f"{model}:argument", "--in", "x=i64[]", *wanted, "--json").stdout
+        adze("targets", "--for", f"{model}:argument", "--in", "x=f64[]", *wanted, "--json").stdout
     )[1]
     assert row["compiles"] is False and row["op"] is None and row["where"].endswith(f"{model}:5")
-    assert row["reason"] == "argument 'x' is i64[], and vulkan:adreno has no such arithmetic"
+    assert row["reason"] == "argument 'x' is f64[], and vulkan:adreno has no such arithmetic"
 
 
 def test_bad_usage(adze: Adze, model: str) -> None:
