@@ -21,12 +21,13 @@ from .inspect import inspect
 from .ir import ir
 from .opt import opt
 from .profile import profile
+from .report import report
 from .run import run
 from .source import STDERR, divert
 from .transform import transform
 from .verify import verify
 
-COMMANDS = (build, run, verify, transform, bench, profile, ir, opt, inspect, doctor)
+COMMANDS = (build, run, verify, transform, bench, profile, report, ir, opt, inspect, doctor)
 
 app = typer.Typer(
     name="adze",
