@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from .arguments import readable_file
+from .front import typer
 from .reporting import JsonOption, command, counted, print_json, print_rows, readable_bytes
 
 if TYPE_CHECKING:
     from ..runtime.artifact.manifest import Manifest
+    from ..runtime.artifact.signing import Signature
     from ..runtime.artifact.variants import Verdict
 
 
@@ -46,6 +46,7 @@ def inspect(
                 "module_bytes": artifact.module_bytes,
                 "ir_bytes": artifact.ir_bytes,
                 "sha256": artifact.sha256,
+                "signed_by": signer(artifact.signature),
                 "manifest": json_text.loads(manifest.to_json()),
                 "variants": [_variant_json(verdict) for verdict in judged],
             }
@@ -53,16 +54,39 @@ def inspect(
         return
     rows: list[tuple[str, object]] = [("file", artifact.path)]
     rows += [("function", signature) for signature in manifest.signatures]
+    rows += _kept_rows(manifest)
     rows += _variant_rows(judged) if judged else _target_rows(manifest)
     rows += [
         ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),
         ("adze IR", f"kept, {readable_bytes(artifact.ir_bytes)}" if artifact.ir_bytes else "not kept"),
         ("sha256", artifact.sha256),
+        ("signature", f"by key {signer(artifact.signature)}, not checked" if artifact.signature else "none"),
     ]
     if manifest.work is not None:
         rows.append(("work", f"{manifest.work:.3g} floating point operations a call"))
     rows += [(name.replace("_", " "), version) for name, version in sorted(manifest.versions.items())]
     print_rows(rows)
+
+
+def signer(signature: Signature | None) -> str | None:
+    """The fingerprint of the key that a signature says it is by."""
+    return None if signature is None else signature.public_key.fingerprint
+
+
+def _kept_rows(manifest: Manifest) -> list[tuple[str, object]]:
+    """A row for each array that the program keeps, and one for the file of those that are outside."""
+    if manifest.parameters is None:
+        return []
+    rows: list[tuple[str, object]] = [
+        (
+            "state" if held.is_mutable else "constant",
+            f"{held.spec}{', outside' if held.is_parameter else ''}",
+        )
+        for held in manifest.parameters.held
+    ]
+    if any(held.is_parameter for held in manifest.parameters.held):
+        rows.append(("parameters", manifest.parameters.file or "a file that is named at load"))
+    return rows
 
 
 def _target_rows(manifest: Manifest) -> list[tuple[str, object]]:

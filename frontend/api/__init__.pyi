@@ -26,6 +26,7 @@ from .frontend.staging.jit import jit as jit
 from .frontend.staging.jit import trace as trace
 from .frontend.staging.machine import devices as devices
 from .frontend.staging.placement import device_put as device_put
+from .frontend.staging.programs import Program as Program
 from .frontend.tracing.array import Array as Array
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.transforms.checkpoints import checkpoint as checkpoint

@@ -6,15 +6,21 @@ stands first in the file, where hosts that know nothing of adze look for a modul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from ...runtime.artifact.artifact import Contents
+import numpy as np
+
+from ...runtime.artifact.artifact import Contents, save
+from ...runtime.artifact.files import write_atomically
 from ...runtime.artifact.variants import part_of, variant_of
+from ...runtime.artifact.weights import safetensors_of
 from ...runtime.targets import Target, parse_target
 from ..errors import ArgumentError
 from .modules import kept_ir
-from .stages import Compiled
+from .stages import Compiled, Traced
 
 
 def packed(compiled: Sequence[Compiled], *, keep_ir: bool = False) -> Contents:
@@ -27,6 +33,36 @@ def packed(compiled: Sequence[Compiled], *, keep_ir: bool = False) -> Contents:
     manifest = replace(first.manifest, variants=variants)
     parts = {part_of(variant): each.vmfb for variant, each in zip(variants[1:], others, strict=True)}
     return Contents(first.vmfb, manifest, ir, parts)
+
+
+def write_traced(
+    path: str | os.PathLike[str],
+    traced: Traced,
+    targets: Sequence[str | Target],
+    *,
+    keep_ir: bool = False,
+    parameters: Mapping[str, np.ndarray] | None = None,
+) -> list[Compiled]:
+    """Compile a traced program for each target and write it to `path`, and its parameters beside it.
+
+    The file of parameters is called like the program and ends in `.safetensors`. Raises `ArgumentError`
+    where IR is to be kept of a program with arrays of its own.
+    """
+    chosen = different_targets(targets)
+    if keep_ir and traced.program.held:
+        raise ArgumentError(
+            "a program that keeps arrays cannot keep its IR: no transform could say what becomes of them",
+            hint="leave keep_ir (--keep-ir) out",
+        )
+    compiled = [traced.lower(target).compile() for target in chosen]
+    contents = packed(compiled, keep_ir=keep_ir)
+    if parameters and contents.manifest.parameters is not None:
+        file = Path(path).with_suffix(".safetensors")
+        kept = replace(contents.manifest.parameters, file=file.name)
+        contents = replace(contents, manifest=replace(contents.manifest, parameters=kept))
+        write_atomically(file, safetensors_of(parameters))
+    save(path, contents)
+    return compiled
 
 
 def different_targets(names: Sequence[str | Target]) -> list[Target]:

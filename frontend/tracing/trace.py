@@ -46,6 +46,16 @@ class Parameter:
         return self.dimensions or (None,) * self.type.rank
 
 
+@dataclass(frozen=True)
+class HeldArray:
+    """An array that a program keeps: its name, type, whether a call changes it, and whether it is outside."""
+
+    name: str
+    type: TensorType
+    is_mutable: bool
+    is_parameter: bool
+
+
 @dataclass
 class TracedProgram:
     """A traced function: its module and how to call it."""
@@ -61,6 +71,15 @@ class TracedProgram:
     defined_at: str | None = None
     argument_names: Sequence[str | None] = ()
     """The names of the positional arguments; None for those that cannot be given by name."""
+    others: Sequence[TracedProgram] = ()
+    """Further functions of the module that are called from outside."""
+    held: Sequence[HeldArray] = ()
+    """What the module keeps between calls; its functions take it before and return it before the rest."""
+
+    @property
+    def entries(self) -> tuple[TracedProgram, ...]:
+        """This function and the others of the module that are called from outside."""
+        return (self, *self.others)
 
     @property
     def module(self) -> Any:
@@ -140,17 +159,21 @@ def trace_program(
     *,
     static: Callable[[Sequence[Any], Mapping[str, Any]], Any] | None = None,
     names: Sequence[str] | None = None,
+    program: Program | None = None,
+    symbol: str | None = None,
 ) -> TracedProgram:
     """Trace `function` at the shapes and dtypes of `args` and `kwargs` (pytrees of arrays or specs).
 
-    `static` puts static arguments back before the call. Raises `ArgumentError` for an argument that is
+    `static` puts static arguments back before the call. With a `program` the function becomes one more of its
+    module, called `symbol`. Raises `ArgumentError` for an argument that is
     no array, `TraceError` when the function returns something that is none.
     """
     leaves, structure = tree.flatten((tuple(args), dict(kwargs)))
     names = list(names) if names is not None else argument_names(function, args, kwargs)
     parameters = [parameter_of(leaf, name) for leaf, name in zip(leaves, names, strict=True)]
-    program = Program(function_name(function))
-    frame = Frame(program, function_name(function), None, private=False, where=definition(function))
+    program = program or Program(function_name(function))
+    where = definition(function)
+    frame = Frame(program, function_name(function), None, private=False, symbol=symbol, where=where)
     with recording(frame):
         tracers = [argument_tracer(frame, p.type, p.dimensions, p.weak_type) for p in parameters]
         _check_shared_dimensions(frame, parameters, tracers)

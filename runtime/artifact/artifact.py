@@ -16,7 +16,7 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..cpu import host_cpu
 from ..errors import ArtifactError, MissingArtifactError, UnreadableArtifactError
@@ -29,6 +29,7 @@ from .manifest import Manifest, Variant, manifest_from_json
 from .signing import PrivateKey, PublicKey, Signature
 from .trailer import joined, message_of, taken_apart
 from .variants import choose, open_device, part_of
+from .weights import source_of
 
 _OWN_PARTS: Final = ("module", "ir", "manifest")
 
@@ -110,18 +111,22 @@ def load(
     device: str | Device | None = None,
     key: PublicKey | None = None,
     target: str | None = None,
+    parameters: str | Path | Mapping[str, Any] | None = None,
 ) -> LoadedProgram:
     """The program in the file, ready to run on `device` (by default the cheapest one of its target).
 
     With a `key` only a file that is signed by it is loaded: no other is parsed, and no native code sees it.
     Of a file with several variants the best one is loaded that this machine can run, or that for `target`.
+    `parameters` replace the arrays that the program has outside: a file, or arrays by name.
     """
     location, contents, _ = _read(path, key)
     try:
         manifest, module, chosen, reason = _chosen(contents, device, target)
         check_runnable(manifest)
         _check_device(manifest, chosen)
-        executable = Executable(module, chosen, manifest.signatures)
+        source = source_of(manifest.parameters, parameters, location.parent)
+        imported = [] if source is None else [source.module]
+        executable = Executable(module, chosen, manifest.loaded_signatures, imported)
     except ArtifactError as error:
         raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from error
     return LoadedProgram(executable, manifest, chosen, contents.ir, reason)

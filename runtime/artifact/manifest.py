@@ -22,6 +22,9 @@ from .signature import ArraySpec, Bounds, FunctionSignature
 FORMAT_VERSION: Final = 2
 """Version 1 (adze 0.1.0) had no dims, donated arguments, parameters or variants; it is read too."""
 REFLECTION_KEY: Final = "adze.manifest"
+GETTER: Final = "state.get"
+SETTER: Final = "state.set"
+"""The functions of a program that keeps arrays which return, and set, those that its calls change."""
 
 _DISTRIBUTIONS: Final = {
     "adze": "adze-compiler",
@@ -119,6 +122,19 @@ class Manifest:
     @property
     def signatures(self) -> tuple[FunctionSignature, ...]:
         return tuple(function.signature for function in self.functions)
+
+    @property
+    def loaded_signatures(self) -> tuple[FunctionSignature, ...]:
+        """Those of all functions that a program exports: also of the two that get and set its state."""
+        changing = [held.spec for held in self.parameters.held if held.is_mutable] if self.parameters else []
+        if not changing:
+            return self.signatures
+        specs = tuple(changing)
+        return (
+            *self.signatures,
+            FunctionSignature(GETTER, (), specs),
+            FunctionSignature(SETTER, specs, ()),
+        )
 
     def of(self, variant: Variant) -> Manifest:
         """The manifest as that of one of the modules."""

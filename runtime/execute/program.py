@@ -11,7 +11,7 @@ import functools
 import math
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -43,12 +43,17 @@ class Executable:
         vmfb: bytes,
         device: str | Device | None = None,
         signatures: Iterable[FunctionSignature] = (),
+        modules: Sequence[Callable[[iree_runtime.VmInstance], iree_runtime.VmModule]] = (),
     ) -> None:
-        """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs."""
+        """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs.
+
+        `modules` make the modules of IREE that the program imports, such as that of its parameters.
+        """
         self.device = get_device(device)
         try:
             self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
-            self._context = _new_context(self._module, self.device)
+            imported = [make(_vm_instance()) for make in modules]
+            self._context = _new_context([*imported, self._module], self.device)
         except Exception as error:
             raise ArtifactError(_explain_load(error, self.device)) from error
         self._signatures = {signature.name: signature for signature in signatures}
@@ -267,10 +272,10 @@ def _is_copied(shape: tuple[int, ...], dtype: np.dtype) -> bool:
     return math.prod(shape) * dtype.itemsize < _SHARE_FROM_BYTES
 
 
-def _new_context(module: iree_runtime.VmModule, device: Device) -> iree_runtime.VmContext:
+def _new_context(modules: Sequence[iree_runtime.VmModule], device: Device) -> iree_runtime.VmContext:
     instance = _vm_instance()
     hal = native().create_hal_module(instance, device.hal)
-    return native().VmContext(instance, modules=[hal, module])
+    return native().VmContext(instance, modules=[hal, *modules])
 
 
 @functools.cache
