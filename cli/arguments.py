@@ -22,14 +22,6 @@ from .reporting import BadUsage, usage
 FunctionArgument = Annotated[
     str, typer.Argument(metavar="FILE.py:FUNC", help="The file and the function in it.", show_default=False)
 ]
-FunctionsArgument = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE.py:FUNC...",
-        help="The file and the function in it, or several, or an adze.Program.",
-        show_default=False,
-    ),
-]
 SpecOption = Annotated[
     list[str],
     typer.Option(
@@ -59,16 +51,18 @@ TargetsOption = Annotated[
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+)*)\s*=(.*)", re.DOTALL)
 
 
-def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The specs that `texts` give to the parameters of `function`: positional and keyword ones."""
+def bind_specs(
+    function: Callable[..., Any], texts: Sequence[str], option: str = "--in"
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The specs that `texts`, values of `option`, give to the parameters of `function`."""
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for text in texts:
         match = _NAMED.fullmatch(text)
         if match is None:
-            positional.append(_parse(text))
+            positional.append(_parse(text, option))
         else:
-            _place(named, match[1].split("."), _parse(match[2]), text)
+            _place(named, match[1].split("."), _parse(match[2], option), text)
     keywords = {name: _as_tree(value) for name, value in named.items()}
     name = getattr(function, "__name__", "the function")
     try:
@@ -80,7 +74,7 @@ def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tupl
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as error:
-        raise BadUsage(f"--in: {name}{signature} cannot be called so: {error}") from None
+        raise BadUsage(f"{option}: {name}{signature} cannot be called so: {error}") from None
     return bound.args, bound.kwargs
 
 
@@ -96,10 +90,10 @@ def chosen_targets(names: Sequence[str], default: Sequence[str] = ("cpu",)) -> l
         raise BadUsage(f"--target: {error.message}", hint=error.hint) from None
 
 
-def _parse(text: str) -> Any:
+def _parse(text: str, option: str) -> Any:
     from ..frontend.tracing.specs import parse_spec
 
-    return usage("--in", parse_spec, text)
+    return usage(option, parse_spec, text)
 
 
 class _Leaves(dict[str, Any]):

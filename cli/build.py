@@ -11,12 +11,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..dialects.errors import AdzeError
-from .arguments import FunctionsArgument, SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
+from .arguments import SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
 from .c_stub import CEmbedOption, CStubOption, check_c_stub, write_c_stub
 from .derivations import (
     ArgnumsOption,
@@ -29,9 +29,35 @@ from .derivations import (
     VmapOption,
     derivation,
 )
-from .programs import BundleOption, compile_program, program_of
-from .reporting import JsonOption, command, print_json, print_note, print_text, readable_bytes, working
-from .source import load_function, source_file, user_code
+from .dims import DimOption, SpecializeOption, bounded, parse_dims, parse_sizes
+from .programs import Asked, BundleOption, compile_program, program_of
+from .project.command import (
+    OF_A_FUNCTION,
+    OF_A_PROJECT,
+    AgainOption,
+    CheckOption,
+    FormatOption,
+    JobsOption,
+    LockedOption,
+    ProjectOption,
+    build_artifacts,
+    names_function,
+    refuse,
+)
+from .project.depfile import DepfileOption, write_depfile
+from .project.outcomes import parse_format
+from .project.recorder import Recording
+from .reporting import (
+    BadUsage,
+    JsonOption,
+    command,
+    print_json,
+    print_note,
+    print_text,
+    readable_bytes,
+    working,
+)
+from .source import load_objects, source_file, user_code
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation, Specified
@@ -41,11 +67,18 @@ if TYPE_CHECKING:
 
 @command
 def build(
-    functions: FunctionsArgument,
+    functions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILE.py:FUNC... | ARTIFACT...]",
+            help="Functions, or an adze.Program; or artifacts of the project: all, if none is named.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 - typer copies it
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option("--output", "-o", metavar="OUT.vmfb", help="The file to write.", show_default=False),
-    ],
+    ] = None,
     specs: SpecOption = [],  # noqa: B006 - typer copies it
     target: TargetsOption = [],  # noqa: B006
     grad: GradOption = False,
@@ -56,12 +89,21 @@ def build(
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
     bundle: BundleOption = None,
+    dims: DimOption = [],  # noqa: B006
+    specialize: SpecializeOption = [],  # noqa: B006
     keep_ir: KeepIrOption = False,
     c_stub: CStubOption = None,
     c_embed: CEmbedOption = False,
+    depfile: DepfileOption = None,
+    project: ProjectOption = None,
+    check: CheckOption = False,
+    locked: LockedOption = False,
+    again: AgainOption = False,
+    jobs: JobsOption = None,
+    form: FormatOption = "text",
     json: JsonOption = False,
 ) -> None:
-    """Compile a Python function to one .vmfb.
+    """Compile a Python function to one .vmfb, or the artifacts of a project that changed.
 
     Python runs the file once, and the function is traced with the given shapes and dtypes. What comes
     out is one file that runs without Python on the device that the target names. With --grad and its like
@@ -71,26 +113,54 @@ def build(
     Several functions, or an adze.Program of the file, become functions of one program. --in SPEC holds for
     all of them, --in NAME:SPEC for one; --bundle vjp,batched=8 adds f.vjp and f.batched to each f.
 
+    Without a function it builds the artifacts of adze.toml (or [tool.adze] of pyproject.toml) that changed.
+
     Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
     """
-    from ..frontend.staging.derived import Specified
-
+    options = dict(locals())
+    if not any(map(names_function, functions)):
+        refuse(options, OF_A_FUNCTION, "is for one function", "name it: adze build model.py:f -o f.vmfb")
+        chosen = parse_format(form, json)
+        build_artifacts(functions, project, check=check, locked=locked, again=again, jobs=jobs, form=chosen)
+        return
+    refuse(options, OF_A_PROJECT, "is for the artifacts of a project", "leave it out, or the function")
+    if output is None:
+        raise BadUsage("--output is missing: which file shall be written?", hint="write -o predict.vmfb")
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
     targets = chosen_targets(target)
     destination = check_output(output, keep=[source_file(function) for function in functions])
     header = check_c_stub(c_stub, c_embed, destination, source_file(functions[0]))
-    with user_code(f"{', '.join(functions)} was traced"):
-        program = program_of(functions, specs, how, bundle)
-        if program is not None:
-            written = Written(*compile_program(program, functions, targets, destination, keep_ir))
-        else:
-            loaded = load_function(functions[0])
-            specified = Specified(loaded, *bind_specs(loaded, specs))
-            written = write_program(specified, how, functions[0], targets, destination, keep_ir)
+    rules = None if depfile is None else check_output(depfile, "--depfile", _read_or_written(options))
+    asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
+    with Recording() as seen:
+        written = build_functions(functions, asked, targets, destination, keep_ir)
     if header is not None:
         write_c_stub(header, destination, output, embed=c_embed)
+    if rules is not None:
+        outputs = [output] if c_stub is None else [output, c_stub]
+        write_depfile(rules, outputs, seen, source_file(functions[0]))
     report(written, output, json)
+
+
+def _read_or_written(options: dict[str, Any]) -> list[Path]:
+    named = [options["output"], options["c_stub"], *map(source_file, options["functions"])]
+    return [path for path in named if path is not None]
+
+
+def build_functions(
+    functions: list[str], asked: Asked, targets: Sequence[Target], destination: Path, keep_ir: bool
+) -> Written:
+    """Import, trace, compile and write what the user calls `functions`."""
+    from ..frontend.staging.derived import Specified
+
+    with user_code(f"{', '.join(functions)} was traced"):
+        loaded = load_objects(functions)
+        program = program_of(functions, loaded, asked)
+        if program is not None:
+            return Written(*compile_program(program, functions, targets, destination, keep_ir))
+        specified = Specified(loaded[0], *bounded(bind_specs(loaded[0], asked.specs), asked.dims))
+        return write_program(specified, asked.how, functions[0], targets, destination, keep_ir)
 
 
 @dataclass(frozen=True)

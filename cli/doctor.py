@@ -6,7 +6,6 @@ under problems, and the command then leaves with 1, so that a CI job may ask it 
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 import sys
 from dataclasses import asdict
@@ -132,9 +131,11 @@ def _origin(setting: dict[str, Any]) -> str:
 
 
 def _version(distribution: str) -> str | None:
+    from importlib import metadata  # slow to import, and needed only here
+
     try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
         return None
 
 

@@ -17,12 +17,14 @@ from .front import make_app
 from .streams import STDERR, divert
 
 COMMANDS: Final = {
-    "build": "Compile a Python function to one .vmfb.",
+    "build": "Compile a Python function to one .vmfb, or the artifacts of a project that changed.",
     "run": "Run a .vmfb on arrays and print the results, or write them to files.",
     "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
     "bench": "Measure the latency, throughput, memory and kernels of a .vmfb.",
     "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
+    "targets": "List the targets of programs, or say for which of them a function compiles.",
+    "report": "Write a page with the source, every stage, the graph, cost, memory and kernels of a program.",
     "ir": "Print the IR of a Python function at one stage.",
     "opt": "Run passes over a file of MLIR.",
     "inspect": "Show the functions, target and versions of a .vmfb, after checking that it is whole.",
@@ -74,12 +76,22 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     code: str | int | None = 1
     try:
-        app()
+        run(sys.argv[1:])
     except SystemExit as end:
         code = end.code
     except OSError as error:  # a page of help that cannot be written
         print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
     sys.exit(code if close_output() else code or 1)
+
+
+def run(words: list[str]) -> None:
+    """Run a command line; a build of a project without the parser, which takes longer than such a build."""
+    if words[:1] == ["build"] and "build" in available():
+        quick = importlib.import_module(".project.quick", __package__)
+        options = quick.project_options(words)
+        if options is not None:
+            quick.build_project(options)
+    app()
 
 
 def close_output() -> bool:

@@ -25,7 +25,7 @@ _TracebackOption = Annotated[
 ]
 
 Parsed = TypeVar("Parsed")
-_FOLDERS = ("cli", "frontend", "passes", "runtime", "dialects")
+FOLDERS = ("cli", "frontend", "passes", "runtime", "dialects")
 
 
 class OutputError(AdzeError):
@@ -106,7 +106,7 @@ def _innermost_of_the_user(frames: Iterable[tracebacks.FrameSummary]) -> str:
 def _is_user_file(path: Path) -> bool:
     """False for adze, for installed packages and for Python's own modules."""
     adze = Path(__file__).resolve().parent.parent
-    own = any(path.resolve().is_relative_to(adze / folder) for folder in _FOLDERS)
+    own = any(path.resolve().is_relative_to(adze / folder) for folder in FOLDERS)
     standard = path.is_relative_to(Path(inspect.__file__).parent)
     return path.exists() and not own and not standard and "site-packages" not in path.parts
 

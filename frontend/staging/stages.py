@@ -213,6 +213,12 @@ class Lowered:
         flags = VECTORIZE_LOOPS if has_loop_kernels(self.module) else ()
         return CompileOptions(data_tiling=self.hints.data_tiling, extra_flags=flags)
 
+    def cache_key(self, options: CompileOptions | None = None) -> CacheKey:
+        """What decides the bytes that a compile gives: equal keys, equal programs."""
+        options = options or self.options()
+        self._attach_manifest(self.module, options)
+        return cache_key(self.canonical(), self.target, options)
+
     def compile(
         self, *, device: str | None = None, options: CompileOptions | None = None, cache: bool = True
     ) -> Compiled:
@@ -221,14 +227,18 @@ class Lowered:
         settings = read_settings()
         if settings.verify:
             options = replace(options, verifies_passes=True)
-        self._attach_manifest(self.module, options)
+        key = self.cache_key(options)
         text = self.canonical()
-        key = cache_key(text, self.target, options)
         store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
         entry, record = store.get_or_compile(key, lambda: self._build(text, options, settings.dump_dir))
         manifest = replace(self.manifest, flags=tuple(entry.metadata["flags"]))
         return Compiled(
-            self.program, manifest, entry.payload, self.target, CompileReport(key, record), device
+            self.program,
+            manifest,
+            entry.payload,
+            self.target,
+            CompileReport(key, record, entry.metadata.get("seconds")),
+            device,
         )
 
     def _attach_manifest(self, module: Any, options: CompileOptions) -> Any:
@@ -253,6 +263,7 @@ class Lowered:
             "variant": built.variant,
             "rejected": [name for name, _ in built.rejected],
             "flags": [*self.target.flags, *built.options.flags()],
+            "seconds": round(built.seconds, 3),
         }
 
     def _with_host_loops(self) -> Lowered:
@@ -282,10 +293,14 @@ class Lowered:
 
 @dataclass(frozen=True)
 class CompileReport:
-    """How a compiled program came about: its cache key, and whether the cache had it and why not."""
+    """How a compiled program came about: its cache key, and whether the cache had it and why not.
+
+    `compile_seconds` are those of the compile, also where that was long ago; None: an older adze noted none.
+    """
 
     key: CacheKey
     record: CacheRecord
+    compile_seconds: float | None = None
 
     def __str__(self) -> str:
         outcome = "cache hit" if self.record.hit else "cache miss"
