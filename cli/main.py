@@ -24,13 +24,14 @@ COMMANDS: Final = {
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
     "bench": "Measure the latency, throughput, memory and kernels of a .vmfb.",
     "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
+    "report": "Write a page with the source, every stage, the graph, cost, memory and kernels of a program.",
     "ir": "Print the IR of a Python function at one stage.",
     "opt": "Run passes over a file of MLIR.",
     "inspect": "Show the functions, target and versions of a .vmfb, after checking that it is whole.",
     "keygen": "Make a pair of keys to sign programs with.",
     "sign": "Sign a .vmfb, so that who has the public key knows it unchanged.",
     "doctor": "Show versions, devices, the cache and the settings; exit with 1 when something is wrong.",
-    "cache": "Look at the compile cache or empty it.",
+    "cache": "Look at the compile cache, ask why it has a program or not, or empty it.",
 }
 """The commands in the order of the help page, each with the first line of its own."""
 
