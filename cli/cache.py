@@ -84,10 +84,9 @@ def list_entries(json: JsonOption = False) -> None:
     for entry in entries:
         days = (time.time() - entry.used) / _DAY
         versions = dict(entry.key["versions"])
-        print_text(
-            f"{entry.digest[:12]}  {readable_bytes(entry.bytes):>10}  {days:6.1f} days  "
-            f"adze {versions.get('adze', '?')}, IREE {versions.get('iree_compiler', '?')}  {entry.key['target']}"
-        )
+        made_by = f"adze {versions.get('adze', '?')}, IREE {versions.get('iree_compiler', '?')}"
+        size = f"{readable_bytes(entry.bytes):>10}"
+        print_text(f"{entry.digest[:12]}  {size}  {days:6.1f} days  {made_by}  {entry.key['target']}")
     print_text(f"{counted(len(entries), 'program')}")
 
 

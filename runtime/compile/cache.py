@@ -191,7 +191,7 @@ class CompileCache:
         return found
 
     def prune(self, wanted: Callable[[StoredEntry], bool], max_bytes: int | None = None) -> tuple[int, int]:
-        """Delete the entries that are not `wanted`, and then those used longest ago until `max_bytes` hold the rest.
+        """Delete the entries that are not `wanted`, then those used longest ago, until `max_bytes` hold the rest.
 
         Entries that cannot be read go too. Returns how many were deleted, and their bytes.
         """
