@@ -29,7 +29,8 @@ from .derivations import (
     VmapOption,
     derivation,
 )
-from .programs import BundleOption, compile_program, program_of
+from .dims import DimOption, SpecializeOption, bounded, parse_dims, parse_sizes
+from .programs import Asked, BundleOption, compile_program, program_of
 from .project.command import (
     OF_A_FUNCTION,
     OF_A_PROJECT,
@@ -88,6 +89,8 @@ def build(
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
     bundle: BundleOption = None,
+    dims: DimOption = [],  # noqa: B006
+    specialize: SpecializeOption = [],  # noqa: B006
     keep_ir: KeepIrOption = False,
     c_stub: CStubOption = None,
     c_embed: CEmbedOption = False,
@@ -129,8 +132,9 @@ def build(
     destination = check_output(output, keep=[source_file(function) for function in functions])
     header = check_c_stub(c_stub, c_embed, destination, source_file(functions[0]))
     rules = None if depfile is None else check_output(depfile, "--depfile", _read_or_written(options))
+    asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
     with Recording() as seen:
-        written = build_functions(functions, specs, how, bundle, targets, destination, keep_ir)
+        written = build_functions(functions, asked, targets, destination, keep_ir)
     if header is not None:
         write_c_stub(header, destination, output, embed=c_embed)
     if rules is not None:
@@ -145,24 +149,18 @@ def _read_or_written(options: dict[str, Any]) -> list[Path]:
 
 
 def build_functions(
-    functions: list[str],
-    specs: list[str],
-    how: Derivation,
-    bundle: str | None,
-    targets: Sequence[Target],
-    destination: Path,
-    keep_ir: bool,
+    functions: list[str], asked: Asked, targets: Sequence[Target], destination: Path, keep_ir: bool
 ) -> Written:
     """Import, trace, compile and write what the user calls `functions`."""
     from ..frontend.staging.derived import Specified
 
     with user_code(f"{', '.join(functions)} was traced"):
         loaded = load_objects(functions)
-        program = program_of(functions, loaded, specs, how, bundle)
+        program = program_of(functions, loaded, asked)
         if program is not None:
             return Written(*compile_program(program, functions, targets, destination, keep_ir))
-        specified = Specified(loaded[0], *bind_specs(loaded[0], specs))
-        return write_program(specified, how, functions[0], targets, destination, keep_ir)
+        specified = Specified(loaded[0], *bounded(bind_specs(loaded[0], asked.specs), asked.dims))
+        return write_program(specified, asked.how, functions[0], targets, destination, keep_ir)
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,11 @@ def inspect(
         return
     rows: list[tuple[str, object]] = [("file", artifact.path)]
     rows += [("function", signature) for signature in manifest.signatures]
+    rows += [
+        ("dim", f"{name}: {bounds}, of {signature.name}")
+        for signature in manifest.signatures
+        for name, bounds in signature.bounds.items()
+    ]
     rows += _kept_rows(manifest)
     rows += _variant_rows(judged) if judged else _target_rows(manifest)
     rows += [

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
     "bench": "Measure the latency, throughput, memory and kernels of a .vmfb.",
     "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
+    "targets": "List the targets of programs, or say for which of them a function compiles.",
     "report": "Write a page with the source, every stage, the graph, cost, memory and kernels of a program.",
     "ir": "Print the IR of a Python function at one stage.",
     "opt": "Run passes over a file of MLIR.",

@@ -11,19 +11,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from .arguments import bind_specs
+from .dims import bounded
 from .reporting import BadUsage, working
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation
     from ..frontend.staging.programs import Program
     from ..frontend.staging.stages import Compiled
+    from ..frontend.tracing.specs import BoundedName
     from ..runtime.targets import Target
 
 BundleOption = Annotated[
@@ -38,35 +41,55 @@ _OF_ONE: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*:(.*)", re.DOTALL)
 _BATCHED: Final = "batched"
 
 
-def program_of(
-    functions: Sequence[str], loaded: list[Any], specs: Sequence[str], how: Derivation, bundle: str | None
-) -> Program | None:
-    """The program of these functions, which were `loaded`; None for one alone, which needs none."""
+@dataclass(frozen=True)
+class Asked:
+    """What the options of `adze build` ask of its functions."""
+
+    specs: Sequence[str]
+    how: Derivation
+    bundle: str | None
+    dims: Mapping[str, BoundedName] = field(default_factory=dict)
+    sizes: Sequence[Mapping[str, int]] = ()
+
+
+def program_of(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program | None:
+    """The program of these functions, which were loaded; None for one function alone, which needs none."""
     from ..frontend.staging.derived import Specified
     from ..frontend.staging.programs import Program
 
     if any(isinstance(each, Program) for each in loaded):
-        return _given(functions, loaded, specs, how, bundle)
-    if len(functions) == 1 and bundle is None:
+        return _given(functions, loaded, asked)
+    if len(functions) == 1 and asked.bundle is None and not asked.sizes:
         return None
     names = [text.rpartition(":")[2].rpartition(".")[2] for text in functions]
-    by_function, kinds = _specs_of(names, specs), _kinds(bundle, how)
+    by_function, kinds = _specs_of(names, asked.specs), _kinds(asked.bundle, asked.how)
     program = Program()
     for name, function in zip(names, loaded, strict=True):
-        specified = Specified(function, *bind_specs(function, by_function[name])).derived(how)
+        args, kwargs = bounded(bind_specs(function, by_function[name]), asked.dims)
+        specified = Specified(function, args, kwargs).derived(asked.how)
         program.add(specified.function, *specified.args, name=name, **specified.kwargs)
         for kind, derivation in kinds:
             program.derive(name, derivation, kind)
+        for sizes in asked.sizes:
+            _specialize(program, name, sizes)
     return program
 
 
-def _given(
-    functions: Sequence[str], loaded: list[Any], specs: Sequence[str], how: Derivation, bundle: str | None
-) -> Program:
+def _specialize(program: Program, name: str, sizes: Mapping[str, int]) -> None:
+    from ..frontend.errors import ArgumentError
+
+    try:
+        program.specialize(name, sizes)
+    except ArgumentError as error:
+        raise BadUsage(f"--specialize: {error.message}") from None
+
+
+def _given(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program:
     """A program that the user's file makes."""
     if len(functions) > 1:
         raise BadUsage("an adze.Program is built alone", hint="add the functions to it in Python")
-    if specs or bundle is not None or how.derivative is not None or how.batch is not None:
+    how, options = asked.how, (asked.specs, asked.bundle, asked.dims, asked.sizes)
+    if any(options) or how.derivative is not None or how.batch is not None:
         raise BadUsage(
             "an adze.Program states the arguments of its functions, and their derivatives",
             hint="leave --in, --bundle, --grad and their like out",

@@ -114,7 +114,10 @@ def run(
     if explain:
         reason = f": {loaded.reason}" if loaded.reason else ""
         print_note(f"taken: {loaded.manifest.target} on {loaded.device.name}{reason}")
-    results = [array.numpy() for array in loaded.executable.call(signature.name, arguments)]
+    name = loaded.manifest.function(signature.name).for_shapes([array.shape for array in arguments])
+    if explain and name != signature.name:
+        print_note(f"taken: {name}, which is built for these sizes")
+    results = [array.numpy() for array in loaded.executable.call(name, arguments)]
 
     write_all(destinations, signature.outputs, results)
     files = files_of(outputs, len(results))
@@ -152,10 +155,12 @@ def choose_function(manifest: Manifest, name: str | None) -> FunctionSignature:
     """The function called `name`; without a name, the only one."""
     if name is not None:
         return usage("--function", manifest.function, name).signature
-    if len(manifest.signatures) != 1:
-        names = ", ".join(signature.name for signature in manifest.signatures)
+    special = {each.function for function in manifest.functions for each in function.specializations}
+    signatures = [signature for signature in manifest.signatures if signature.name not in special]
+    if len(signatures) != 1:
+        names = ", ".join(signature.name for signature in signatures)
         raise BadUsage(f"--function: the program has several functions, name one of {names}")
-    return manifest.signatures[0]
+    return signatures[0]
 
 
 def describe(spec: ArraySpec, result: np.ndarray) -> dict[str, Any]:

@@ -57,6 +57,8 @@ OF_A_FUNCTION: Final = {
     "vmap": "--vmap",
     "in_axes": "--in-axes",
     "bundle": "--bundle",
+    "dims": "--dim",
+    "specialize": "--specialize",
     "keep_ir": "--keep-ir",
     "c_stub": "--c-stub",
     "c_embed": "--c-embed",

@@ -164,13 +164,13 @@ def trace_entries(job: Job) -> tuple[Traced, Mapping[str, Any] | None, Specified
     from ...frontend.staging.derived import Specified
     from ...frontend.staging.jit import trace
     from ..derivations import DERIVATIVES, derivation
-    from ..programs import program_of
+    from ..programs import Asked, program_of
 
     flags = {name: name == job.derivative for name in DERIVATIVES}
     how = derivation(flags, job.argnums, job.vmap, job.in_axes)
     with user_code(f"{', '.join(job.entries)} was traced"):
         loaded = load_objects(job.entries)
-        program = program_of(job.entries, loaded, job.inputs, how, ",".join(job.bundle) or None)
+        program = program_of(job.entries, loaded, Asked(job.inputs, how, ",".join(job.bundle) or None))
         if program is not None:
             return program.trace(), program.parameters(), None
         specified = Specified(loaded[0], *bind_specs(loaded[0], job.inputs, "inputs"))

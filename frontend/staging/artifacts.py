@@ -7,10 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import GETTER, SETTER, ExportedFunction, Held, Manifest
 from ...runtime.artifact.signing import public_key
 from ...runtime.errors import MissingCompilerError
+from ...runtime.execute.program import Function
 from ..errors import ArgumentError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
@@ -26,6 +29,7 @@ class LoadedFunction:
 
     def __init__(self, loaded: artifact.LoadedProgram, exported: ExportedFunction) -> None:
         self._call = ExportedCall(exported)
+        self._executable = loaded.executable
         self._function = loaded.executable.function(self._call.name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -37,7 +41,14 @@ class LoadedFunction:
         specs = self._call.function.signature.inputs
         arguments = [runtime_argument(x, spec.dtype) for x, spec in zip(leaves, specs, strict=True)]
         with located():
-            return [Array(r) for r in self._function.call(arguments)]
+            return [Array(r) for r in self._for(arguments).call(arguments)]
+
+    def _for(self, arguments: Sequence[Any]) -> Function:
+        """The function, or the one that was built for arguments of these sizes."""
+        exported = self._call.function
+        if not exported.specializations:
+            return self._function
+        return self._executable.function(exported.for_shapes([np.shape(a) for a in arguments]))
 
     def __repr__(self) -> str:
         return f"<{self._call.function.signature}>"

@@ -5,7 +5,9 @@ Input: a traced program. Output: the parts of its manifest, and its signature as
 
 from __future__ import annotations
 
-from ...runtime.artifact.manifest import ExportedFunction, Held, Parameters
+from collections.abc import Sequence
+
+from ...runtime.artifact.manifest import ExportedFunction, Held, Parameters, Specialization
 from ...runtime.artifact.signature import ArraySpec, FunctionSignature
 from .. import tree
 from ..tracing.specs import ShapeDtype
@@ -17,18 +19,23 @@ SCOPE = "model"
 
 def exported_functions(program: TracedProgram) -> tuple[ExportedFunction, ...]:
     """The functions of the program, in the order in which they were traced."""
-    return tuple(map(_exported_function, program.entries))
+    return tuple(_exported_function(entry, program.entries) for entry in program.entries)
 
 
-def _exported_function(program: TracedProgram) -> ExportedFunction:
+def _exported_function(program: TracedProgram, all_entries: Sequence[TracedProgram]) -> ExportedFunction:
     inputs = tuple(ArraySpec(p.name, p.type.dtype, _named_shape(p)) for p in program.parameters)
     results = zip(program.result_names, program.result_types, program.result_shapes, strict=True)
     outputs = tuple(ArraySpec(name, t.dtype, shape) for name, t, shape in results)
     return ExportedFunction(
-        FunctionSignature(program.symbol, inputs, outputs),
+        FunctionSignature(program.symbol, inputs, outputs, dict(program.bounds)),
         tree.to_json(program.argument_tree),
         tree.to_json(program.result_tree),
         tuple(program.argument_names),
+        specializations=tuple(
+            Specialization(dict(each.specializes[1]), each.symbol)
+            for each in all_entries
+            if each.specializes is not None and each.specializes[0] == program.symbol
+        ),
     )
 
 

@@ -19,8 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects import mlir
-from ...dialects.codec import Codec
-from ...dialects.types import COMPLEX64, COMPLEX128, TensorType, storage
+from ...dialects.types import COMPLEX64, COMPLEX128
 from ...passes.lower.hold_state import CHANGES, HELD, HOLDS
 from ...runtime.artifact.manifest import GETTER, SETTER
 from .. import tree
@@ -40,7 +39,7 @@ from ..tracing.trace import (
     trace_program,
 )
 from .derived import Derivation, Specified
-from .exports import SCOPE
+from .held import array_of, names_of, type_of, written_array, zeros_of
 from .packages import write_traced
 from .stages import Traced
 
@@ -55,6 +54,7 @@ class _Entry:
     name: str
     kind: str
     specified: Specified
+    specializes: tuple[str, Mapping[str, int]] | None = None
 
 
 @dataclass
@@ -75,10 +75,10 @@ class Program:
 
     def __post_init__(self) -> None:
         leaves, self._structure = tree.flatten(self.state)
-        self._names = _names(self._structure)
+        self._names = names_of(self._structure)
         with located():
             self._leaves = [
-                leaf if isinstance(leaf, ShapeDtype) else _array(leaf, name)
+                leaf if isinstance(leaf, ShapeDtype) else array_of(leaf, name)
                 for leaf, name in zip(leaves, self._names, strict=True)
             ]
         for leaf, name in zip(self._leaves, self._names, strict=True):
@@ -117,10 +117,7 @@ class Program:
 
     def derive(self, name: str, how: Derivation, suffix: str) -> Program:
         """Add a derivative or batch of the entry point `name`, called `name.suffix`; returns the program."""
-        base = next((entry for entry in self._entries if entry.name == name), None)
-        if base is None:
-            known = ", ".join(entry.name for entry in self._entries) or "none"
-            raise ArgumentError(f"the program has no function {name!r}: it has {known}")
+        base = self._entry(name)
         if self._names:
             raise ArgumentError(
                 f"{name} takes the state of the program: it is differentiated by adze.grad in Python",
@@ -128,6 +125,37 @@ class Program:
             )
         self._add(f"{name}.{suffix}", READS, base.specified.derived(how))
         return self
+
+    def specialize(self, name: str, sizes: Mapping[str, int]) -> Program:
+        """Add another program of the entry point `name` for these sizes of its named dimensions.
+
+        It shares weights and state with the one for any size, and a call with arrays of these sizes takes it.
+        Raises `ArgumentError` for a dimension that no argument has, or a size outside its bounds.
+        """
+        base = self._entry(name)
+        specs = [leaf for leaf in tree.leaves((base.specified.args, base.specified.kwargs))]
+        names = {
+            n: n for spec in specs if isinstance(spec, ShapeDtype) for n in spec.shape if isinstance(n, str)
+        }
+        for dim, size in sizes.items():
+            if dim not in names:
+                known = ", ".join(names) or "none"
+                raise ArgumentError(f"{name} has no dimension {dim!r}: it has {known}")
+            bounds = getattr(names[dim], "bounds", None)
+            if size < 0 or (bounds is not None and size not in bounds):
+                raise ArgumentError(f"{name} cannot be specialized for {dim}={size}: expected {bounds or 0}")
+        suffix = "_".join(f"{dim}_{size}" for dim, size in sorted(sizes.items()))
+        fixed = tree.map(lambda spec: _fixed(spec, sizes), (base.specified.args, base.specified.kwargs))
+        specified = Specified(base.specified.function, *fixed)
+        self._add(f"{name}.{suffix}", base.kind, specified, (name, dict(sizes)))
+        return self
+
+    def _entry(self, name: str) -> _Entry:
+        for entry in self._entries:
+            if entry.name == name:
+                return entry
+        known = ", ".join(entry.name for entry in self._entries) or "none"
+        raise ArgumentError(f"the program has no function {name!r}: it has {known}")
 
     def _decorator(
         self, kind: str, specs: Sequence[Any], name: str | None, keywords: dict[str, Any]
@@ -138,7 +166,13 @@ class Program:
 
         return add
 
-    def _add(self, name: str, kind: str, specified: Specified) -> None:
+    def _add(
+        self,
+        name: str,
+        kind: str,
+        specified: Specified,
+        specializes: tuple[str, Mapping[str, int]] | None = None,
+    ) -> None:
         if any(entry.name == name for entry in self._entries) or name in (GETTER, SETTER):
             raise ArgumentError(
                 f"the program has a function {name!r} already",
@@ -153,7 +187,7 @@ class Program:
                 where=user_location_text(),
                 hint="write adze.Program(state)",
             )
-        self._entries.append(_Entry(name, kind, specified))
+        self._entries.append(_Entry(name, kind, specified, specializes))
 
     # -- tracing -------------------------------------------------------------------------------
 
@@ -205,6 +239,7 @@ class Program:
             symbol=entry.name,
         )
         _drop_held(traced, len(held), len(changed), args, kwargs)
+        traced.specializes = entry.specializes
         traced.argument_names = keyword_names(function, (*held[:1], *args))[bool(takes) :]
         if not traced.result_types and not changed:
             raise TraceError(
@@ -232,7 +267,7 @@ class Program:
                 continue
             is_known = isinstance(leaf, (Tracer, Array, np.ndarray, np.generic))
             type_ = parameter_of(leaf, path).type if not isinstance(leaf, Tracer) else leaf.type
-            if not is_known or type_ != _type_of(kept):
+            if not is_known or type_ != type_of(kept):
                 raise ArgumentError(
                     f"{name} returns {type_} for {path} of the state, expected "
                     f"{ShapeDtype(kept.shape, kept.dtype)}",
@@ -246,7 +281,7 @@ class Program:
 
     @property
     def _is_outside(self) -> bool:
-        size = sum(_zeros(leaf).nbytes for leaf in self._leaves)
+        size = sum(zeros_of(leaf).nbytes for leaf in self._leaves)
         return size > INSIDE_AT_MOST if self.outside is None else self.outside
 
     def _is_parameter(self, n: int) -> bool:
@@ -256,7 +291,7 @@ class Program:
         return self._is_outside or self._leaves[n].dtype == COMPLEX64
 
     def _held(self, n: int, is_changed: bool) -> HeldArray:
-        return HeldArray(self._names[n], _type_of(self._leaves[n]), is_changed, self._is_parameter(n))
+        return HeldArray(self._names[n], type_of(self._leaves[n]), is_changed, self._is_parameter(n))
 
     def _mark_function(self, module: Module, entry: _Entry, changed: Sequence[int]) -> None:
         function = next(
@@ -268,7 +303,8 @@ class Program:
 
     def _mark(self, module: Module) -> None:
         with module.context, module.unknown:
-            written = [self._written(module.codec, n, held) for n, held in enumerate(self._held_of(module))]
+            held = self._held_of(module)
+            written = [written_array(module.codec, h, x) for h, x in zip(held, self._leaves, strict=True)]
             module.module.operation.attributes[HELD] = mlir.ir.ArrayAttr.get(written)
 
     def _held_of(self, module: Module) -> list[HeldArray]:
@@ -277,24 +313,6 @@ class Program:
             if CHANGES in function.attributes:
                 changed.update(mlir.ir.DenseI64ArrayAttr(function.attributes[CHANGES]))
         return [self._held(n, n in changed) for n in range(len(self._names))]
-
-    def _written(self, codec: Codec, n: int, held: HeldArray) -> Any:
-        leaf = self._leaves[n]
-        signless = TensorType(held.type.shape, np.dtype(str(held.type.dtype).replace("uint", "int")))
-        type_ = codec.write_type(signless if held.type.dtype.kind == "u" else held.type)
-        entry: dict[str, Any] = {
-            "name": mlir.ir.StringAttr.get(held.name),
-            "type": mlir.ir.TypeAttr.get(type_),
-            "mutable": mlir.ir.BoolAttr.get(held.is_mutable),
-        }
-        if held.is_parameter:
-            entry["scope"] = mlir.ir.StringAttr.get(SCOPE)
-        elif isinstance(leaf, ShapeDtype):
-            entry["later"] = mlir.ir.UnitAttr.get()
-            entry["initial"] = _dense(_zeros(leaf), type_)
-        else:
-            entry["initial"] = _dense(leaf, type_)
-        return mlir.ir.DictAttr.get(entry)
 
     # -- artifacts -----------------------------------------------------------------------------
 
@@ -320,28 +338,11 @@ class Program:
         return Path(path)
 
 
-def _names(structure: tree.Structure) -> list[str]:
-    """The path of each leaf with dots: `layers.0.w`; a tree that is one array is called `state`."""
-    names = [".".join(map(str, accessor.path)) or "state" for accessor in structure.accessors()]
-    for name in names:
-        if names.count(name) > 1:
-            raise ArgumentError(f"two arrays of the state are called {name!r}", where=user_location_text())
-    return names
-
-
-def _type_of(leaf: np.ndarray | ShapeDtype) -> TensorType:
-    return leaf.type if isinstance(leaf, ShapeDtype) else TensorType(tuple(leaf.shape), leaf.dtype)
-
-
-def _zeros(leaf: np.ndarray | ShapeDtype) -> np.ndarray:
-    """An array of this type that takes no memory."""
-    shape = tuple(n for n in _type_of(leaf).static_shape if n is not None)
-    return np.broadcast_to(np.zeros((), leaf.dtype), shape)
-
-
-def _array(leaf: Any, name: str) -> np.ndarray:
-    parameter = parameter_of(leaf, name)
-    return np.asarray(leaf, dtype=parameter.type.dtype)
+def _fixed(spec: Any, sizes: Mapping[str, int]) -> Any:
+    """A spec with these sizes in place of names."""
+    if not isinstance(spec, ShapeDtype):
+        return spec
+    return ShapeDtype([sizes.get(n, n) if isinstance(n, str) else n for n in spec.shape], spec.dtype)
 
 
 def _pair(entry: _Entry, result: Any) -> tuple[Any, Any]:
@@ -373,10 +374,3 @@ def _drop_held(
     for values in (traced.result_types, traced.result_shapes, traced.result_names):
         del values[:changed]
     traced.result_names[:] = [f"result{path}" for path in tree.paths(traced.result_tree)]
-
-
-def _dense(array: np.ndarray, type_: Any) -> Any:
-    """The elements of an array as an attribute of this type."""
-    if array.dtype.kind == "u":
-        array = array.view(str(array.dtype).replace("uint", "int"))
-    return mlir.ir.DenseElementsAttr.get(np.ascontiguousarray(storage(array)), type=type_)

@@ -19,14 +19,16 @@ from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType, known
 from ...passes.ir.functions import drop_unfinished
+from ...runtime.artifact.signature import Bounds
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
+from . import sizes
 from .array import Array
 from .frames import Frame, Program, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
 from .locations import user_location_text
 from .sizes import Dim
-from .specs import ShapeDtype
+from .specs import BoundedName, ShapeDtype, SpecError
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,10 @@ class TracedProgram:
     """The names of the positional arguments; None for those that cannot be given by name."""
     others: Sequence[TracedProgram] = ()
     """Further functions of the module that are called from outside."""
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    """What sizes named dimensions may have."""
+    specializes: tuple[str, Mapping[str, int]] | None = None
+    """Another entry that computes the same, and the sizes of named dimensions for which this one does."""
     held: Sequence[HeldArray] = ()
     """What the module keeps between calls; its functions take it before and return it before the rest."""
 
@@ -177,6 +183,7 @@ def trace_program(
     with recording(frame):
         tracers = [argument_tracer(frame, p.type, p.dimensions, p.weak_type) for p in parameters]
         _check_shared_dimensions(frame, parameters, tracers)
+        bounds = _check_bounds(frame, parameters, tracers)
         call_args, call_kwargs = tree.unflatten(structure, tracers)
         call = static or (lambda args, kwargs: function(*args, **kwargs))
         result = call(call_args, call_kwargs)
@@ -196,6 +203,7 @@ def trace_program(
         result_names,
         shapes,
         _definition_text(function),
+        bounds=bounds,
     )
 
 
@@ -235,6 +243,35 @@ def _check_shared_dimensions(
             other, m = first[name]
             message = f"adze: dimension '{name}' must have one size: {other} and {place} differ"
             frame.emit(BY_NAME["size_check"], (m.value, n.value), {"message": message})
+
+
+def _check_bounds(
+    frame: Frame, parameters: Sequence[Parameter], tracers: Sequence[Tracer]
+) -> dict[str, Bounds]:
+    """Sizes outside the bounds of their dimension are an error when the program is called; the bounds."""
+    found: dict[str, Bounds] = {}
+    for parameter, tracer in zip(parameters, tracers, strict=True):
+        for axis, (name, n) in enumerate(zip(parameter.dimensions, tracer.shape, strict=False)):
+            if not isinstance(name, BoundedName) or not isinstance(n, Dim):
+                continue
+            if str(name) in found:
+                if found[str(name)] != name.bounds:
+                    raise SpecError(
+                        f"dimension '{name}' has two bounds: {found[str(name)]} and {name.bounds}",
+                        where=user_location_text(),
+                    )
+                continue
+            found[str(name)] = name.bounds
+            place = f"dimension '{name}' (axis {axis} of '{parameter.name}') must be {name.bounds}"
+            legal = sizes.maximum(n, name.bounds.least)
+            if name.bounds.most is not None:
+                legal = sizes.minimum(legal, name.bounds.most)
+            if name.bounds.multiple_of > 1:
+                legal = legal // name.bounds.multiple_of * name.bounds.multiple_of
+            frame.emit(
+                BY_NAME["size_check"], (n.value, frame.size_value(legal)), {"message": f"adze: {place}"}
+            )
+    return found
 
 
 def result_values(

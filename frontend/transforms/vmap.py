@@ -22,7 +22,7 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.concrete_values import MappedArgument
 from ..tracing.frames import Tracer
-from ..tracing.function_scope import Argument, FunctionScope, keep_dimensions
+from ..tracing.function_scope import Argument, FunctionScope, keep_dimensions, named_sizes, with_names
 from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -127,6 +127,9 @@ class _Mapping:
         leading = [] if static is not None else [self.size]
         results = scope.call(mapped.symbol, [*leading, *operands, *nested.captured])
         axes = result_axes(self.function, self.out_axes, nested.result_tree)
+        sizes = named_sizes([*self.values, *nested.captured])
+        for r, has_axis, names in zip(results, mapped.batched_results, nested.result_names, strict=True):
+            with_names(r, names, sizes, skipped=int(has_axis))
         placed = [
             self._placed(r, has_axis, axis)
             for r, has_axis, axis in zip(results, mapped.batched_results, axes, strict=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -57,6 +57,25 @@ class ExportedFunction:
     arguments: tuple[str | None, ...] = ()
     donated: tuple[int, ...] = ()
     specializations: tuple[Specialization, ...] = ()
+
+    def for_shapes(self, shapes: Sequence[tuple[int, ...]]) -> str:
+        """The name of the function that is called for arguments of these shapes: this one, or a special one.
+
+        Shapes that do not fit are for this one, which says what is wrong with them.
+        """
+        if not self.specializations:
+            return self.signature.name
+        sizes: dict[str, int] = {}
+        for spec, shape in zip(self.signature.inputs, shapes, strict=False):
+            if len(spec.shape) != len(shape):
+                return self.signature.name
+            for name, size in zip(spec.shape, shape, strict=True):
+                if (isinstance(name, int) and name != size) or (
+                    isinstance(name, str) and sizes.setdefault(name, size) != size
+                ):
+                    return self.signature.name
+        fitting = [each for each in self.specializations if each.sizes.items() <= sizes.items()]
+        return max(fitting, key=lambda each: len(each.sizes)).function if fitting else self.signature.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,11 @@ class Bounds:
             size >= self.least and (self.most is None or size <= self.most) and size % self.multiple_of == 0
         )
 
+    def near(self, size: int) -> int:
+        """The least legal size from `size` on, or the largest one where there is none."""
+        legal = -(-max(size, self.least) // self.multiple_of) * self.multiple_of
+        return legal if self.most is None else min(legal, self.most // self.multiple_of * self.multiple_of)
+
     def __str__(self) -> str:
         interval = f"{self.least}..{'' if self.most is None else self.most}"
         return interval if self.multiple_of == 1 else f"{interval}, %{self.multiple_of}"
