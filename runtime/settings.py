@@ -70,7 +70,12 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     values: dict[str, Any] = {}
     for name, variable in VARIABLES.items():
         text = environment.get(name, "").strip()
-        values[variable.field] = variable.parse(name, text) if text else variable.default()
+        try:
+            values[variable.field] = variable.parse(name, text) if text else variable.default()
+        except SettingError:
+            if text or values["cache"]:
+                raise
+            values[variable.field] = Path(os.devnull)  # without a cache there need not be a place for it
     return Settings(**values)
 
 
@@ -105,7 +110,13 @@ def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]
 def _default_cache_dir() -> Path:
     import platformdirs  # which only who compiles needs
 
-    return Path(platformdirs.user_cache_dir("adze", appauthor=False))
+    try:
+        return Path(platformdirs.user_cache_dir("adze", appauthor=False))
+    except RuntimeError:
+        raise SettingError(
+            "there is no place for the compile cache: this user has no home folder, and HOME is not set",
+            hint="set ADZE_CACHE_DIR to a folder, or ADZE_CACHE=off to compile without a cache",
+        ) from None
 
 
 def _shown(value: object) -> str:
