@@ -207,7 +207,7 @@ VARIABLES: Final[dict[str, _Variable]] = {
         "unused_max_bytes",
         "how much memory of arrays that are gone a CPU device keeps for later ones",
         lambda: 2**30,
-        _parse_bytes,
+        parse_bytes,
     ),
     "ADZE_VERIFY": _Variable(
         "verify", "let IREE verify the module behind each of its passes", lambda: False, _parse_switch
