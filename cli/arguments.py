@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
+from ..dialects.errors import AdzeError
 from ..runtime.artifact.files import check_writable
+from ..runtime.targets import Target, parse_target
+from .front import typer
 from .reporting import BadUsage, usage
 
 FunctionArgument = Annotated[
@@ -36,20 +37,32 @@ TargetOption = Annotated[
         "--target", "-t", metavar="TARGET", help="What it shall run on: cpu, cpu:x86-64-v3, vulkan, ..."
     ),
 ]
+TargetsOption = Annotated[
+    list[str],
+    typer.Option(
+        "--target",
+        "-t",
+        metavar="TARGET",
+        help="What it shall run on: cpu, cpu:x86-64-v3, vulkan, ... Several make one file for all of them.",
+        show_default="cpu",
+    ),
+]
 
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+)*)\s*=(.*)", re.DOTALL)
 
 
-def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The specs that `texts` give to the parameters of `function`: positional and keyword ones."""
+def bind_specs(
+    function: Callable[..., Any], texts: Sequence[str], option: str = "--in"
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The specs that `texts`, values of `option`, give to the parameters of `function`."""
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for text in texts:
         match = _NAMED.fullmatch(text)
         if match is None:
-            positional.append(_parse(text))
+            positional.append(_parse(text, option))
         else:
-            _place(named, match[1].split("."), _parse(match[2]), text)
+            _place(named, match[1].split("."), _parse(match[2], option), text)
     keywords = {name: _as_tree(value) for name, value in named.items()}
     name = getattr(function, "__name__", "the function")
     try:
@@ -61,14 +74,26 @@ def bind_specs(function: Callable[..., Any], texts: Sequence[str]) -> tuple[tupl
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as error:
-        raise BadUsage(f"--in: {name}{signature} cannot be called so: {error}") from None
+        raise BadUsage(f"{option}: {name}{signature} cannot be called so: {error}") from None
     return bound.args, bound.kwargs
 
 
-def _parse(text: str) -> Any:
+def chosen_targets(names: Sequence[str], default: Sequence[str] = ("cpu",)) -> list[Target]:
+    """The targets of `-t`, which must differ."""
+    from ..frontend.staging.packages import different_targets
+
+    for name in names:
+        usage("--target", parse_target, name)
+    try:
+        return different_targets(names or default)
+    except AdzeError as error:
+        raise BadUsage(f"--target: {error.message}", hint=error.hint) from None
+
+
+def _parse(text: str, option: str) -> Any:
     from ..frontend.tracing.specs import parse_spec
 
-    return usage("--in", parse_spec, text)
+    return usage(option, parse_spec, text)
 
 
 class _Leaves(dict[str, Any]):

@@ -1,6 +1,6 @@
-"""`adze build`: a Python function compiled to one .vmfb for one target.
+"""`adze build`: a Python function compiled to one .vmfb for one target or several.
 
-Input: a file with a function in it, specs of its arguments and a target. Output: the program's file, whole or
+Input: a file with a function in it, specs of its arguments and targets. Output: the program's file, whole or
 not at all, and a line (or JSON) on its signature, size and time. `frontend` does the work: trace, lower,
 compile, save.
 """
@@ -8,14 +8,16 @@ compile, save.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..dialects.errors import AdzeError
-from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
+from .arguments import SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
+from .c_stub import CEmbedOption, CStubOption, check_c_stub, write_c_stub
 from .derivations import (
     ArgnumsOption,
     GradOption,
@@ -27,8 +29,35 @@ from .derivations import (
     VmapOption,
     derivation,
 )
-from .reporting import JsonOption, command, print_json, print_note, print_text, readable_bytes, usage, working
-from .source import load_function, source_file, user_code
+from .dims import DimOption, SpecializeOption, bounded, parse_dims, parse_sizes
+from .programs import Asked, BundleOption, compile_program, program_of
+from .project.command import (
+    OF_A_FUNCTION,
+    OF_A_PROJECT,
+    AgainOption,
+    CheckOption,
+    FormatOption,
+    JobsOption,
+    LockedOption,
+    ProjectOption,
+    build_artifacts,
+    names_function,
+    refuse,
+)
+from .project.depfile import DepfileOption, write_depfile
+from .project.outcomes import parse_format
+from .project.recorder import Recording
+from .reporting import (
+    BadUsage,
+    JsonOption,
+    command,
+    print_json,
+    print_note,
+    print_text,
+    readable_bytes,
+    working,
+)
+from .source import load_objects, source_file, user_code
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation, Specified
@@ -38,13 +67,20 @@ if TYPE_CHECKING:
 
 @command
 def build(
-    function: FunctionArgument,
+    functions: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILE.py:FUNC... | ARTIFACT...]",
+            help="Functions, or an adze.Program; or artifacts of the project: all, if none is named.",
+            show_default=False,
+        ),
+    ] = [],  # noqa: B006 - typer copies it
     output: Annotated[
-        Path,
+        Path | None,
         typer.Option("--output", "-o", metavar="OUT.vmfb", help="The file to write.", show_default=False),
-    ],
+    ] = None,
     specs: SpecOption = [],  # noqa: B006 - typer copies it
-    target: TargetOption = "cpu",
+    target: TargetsOption = [],  # noqa: B006
     grad: GradOption = False,
     value_and_grad: ValueAndGradOption = False,
     vjp: VjpOption = False,
@@ -52,49 +88,105 @@ def build(
     argnums: ArgnumsOption = "0",
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
+    bundle: BundleOption = None,
+    dims: DimOption = [],  # noqa: B006
+    specialize: SpecializeOption = [],  # noqa: B006
     keep_ir: KeepIrOption = False,
+    c_stub: CStubOption = None,
+    c_embed: CEmbedOption = False,
+    depfile: DepfileOption = None,
+    project: ProjectOption = None,
+    check: CheckOption = False,
+    locked: LockedOption = False,
+    again: AgainOption = False,
+    jobs: JobsOption = None,
+    form: FormatOption = "text",
     json: JsonOption = False,
 ) -> None:
-    """Compile a Python function to one .vmfb.
+    """Compile a Python function to one .vmfb, or the artifacts of a project that changed.
 
     Python runs the file once, and the function is traced with the given shapes and dtypes. What comes
     out is one file that runs without Python on the device that the target names. With --grad and its like
-    the derivative is compiled in place of the function, with --vmap a batch of it.
+    the derivative is compiled in place of the function, with --vmap a batch of it. With several targets the
+    file holds a program for each, and the best one that a machine can run is chosen when it is loaded.
+
+    Several functions, or an adze.Program of the file, become functions of one program. --in SPEC holds for
+    all of them, --in NAME:SPEC for one; --bundle vjp,batched=8 adds f.vjp and f.batched to each f.
+
+    Without a function it builds the artifacts of adze.toml (or [tool.adze] of pyproject.toml) that changed.
 
     Example: adze build model.py:predict --in 'f32[8,784]' -o predict.vmfb
     """
-    from ..frontend.staging.derived import Specified
-    from ..runtime.targets import parse_target
-
+    options = dict(locals())
+    if not any(map(names_function, functions)):
+        refuse(options, OF_A_FUNCTION, "is for one function", "name it: adze build model.py:f -o f.vmfb")
+        chosen = parse_format(form, json)
+        build_artifacts(functions, project, check=check, locked=locked, again=again, jobs=jobs, form=chosen)
+        return
+    refuse(options, OF_A_PROJECT, "is for the artifacts of a project", "leave it out, or the function")
+    if output is None:
+        raise BadUsage("--output is missing: which file shall be written?", hint="write -o predict.vmfb")
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
-    chosen = usage("--target", parse_target, target)
-    destination = check_output(output, keep=[source_file(function)])
-    with user_code(f"{function} was traced"):
-        loaded = load_function(function)
-        specified = Specified(loaded, *bind_specs(loaded, specs))
-        written = write_program(specified, how, function, chosen, destination, keep_ir)
+    targets = chosen_targets(target)
+    destination = check_output(output, keep=[source_file(function) for function in functions])
+    header = check_c_stub(c_stub, c_embed, [destination, *map(source_file, functions)])
+    rules = None if depfile is None else check_output(depfile, "--depfile", _read_or_written(options))
+    asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
+    with Recording() as seen:
+        written = build_functions(functions, asked, targets, destination, keep_ir)
+    if header is not None:
+        write_c_stub(header, destination, output, embed=c_embed)
+    if rules is not None:
+        outputs = [output] if c_stub is None else [output, c_stub]
+        write_depfile(rules, outputs, seen, source_file(functions[0]))
     report(written, output, json)
+
+
+def _read_or_written(options: dict[str, Any]) -> list[Path]:
+    named = [options["output"], options["c_stub"], *map(source_file, options["functions"])]
+    return [path for path in named if path is not None]
+
+
+def build_functions(
+    functions: list[str], asked: Asked, targets: Sequence[Target], destination: Path, keep_ir: bool
+) -> Written:
+    """Import, trace, compile and write what the user calls `functions`."""
+    from ..frontend.staging.derived import Specified
+
+    with user_code(f"{', '.join(functions)} was traced"):
+        loaded = load_objects(functions)
+        program = program_of(functions, loaded, asked)
+        if program is not None:
+            return Written(*compile_program(program, functions, targets, destination, keep_ir))
+        specified = Specified(loaded[0], *bounded(bind_specs(loaded[0], asked.specs), asked.dims))
+        return write_program(specified, asked.how, functions[0], targets, destination, keep_ir)
 
 
 @dataclass(frozen=True)
 class Written:
-    """A program that was compiled and written, its size, and the seconds that it took."""
+    """A program that was compiled for each of its targets and written: its size, and the seconds it took."""
 
-    compiled: Compiled
-    target: Target
+    compiled: tuple[Compiled, ...]
     size: int
     seconds: float
 
 
 def write_program(
-    specified: Specified, how: Derivation, function: str, target: Target, destination: Path, keep_ir: bool
+    specified: Specified,
+    how: Derivation,
+    function: str,
+    targets: Sequence[Target],
+    destination: Path,
+    keep_ir: bool,
 ) -> Written:
     """Compile what `how` asks of the function that the user calls `function`, and write it."""
     from ..frontend.staging.jit import trace
+    from ..frontend.staging.packages import packed
+    from ..runtime.artifact.artifact import save
 
     started = time.perf_counter()
-    with working(f"compiling {function} for {target}"):
+    with working(f"compiling {function} for {', '.join(map(str, targets))}"):
         derived = specified.derived(how)
         traced = trace(derived.function, *derived.args, **derived.kwargs)
         if not traced.does_anything():
@@ -103,30 +195,35 @@ def write_program(
                 where=traced.defined_at,
                 hint="end the function with `return` and the arrays that it computes",
             )
-        compiled = traced.lower(target).compile()
-        compiled.save(destination, keep_ir=keep_ir)
-    return Written(compiled, target, destination.stat().st_size, time.perf_counter() - started)
+        compiled = tuple(traced.lower(target).compile() for target in targets)
+        save(destination, packed(compiled, keep_ir=keep_ir))
+    return Written(compiled, destination.stat().st_size, time.perf_counter() - started)
 
 
 def report(written: Written, output: Path, as_json: bool) -> None:
-    """Say what was written to the file that the user calls `output`: its signature, target, size and time."""
-    compiled, target, size, seconds = written.compiled, written.target, written.size, written.seconds
-    cached = compiled.report.record
-    for warning in cached.warnings:
+    """Say what was written to the file that the user calls `output`: signatures, targets, size and time."""
+    records = [compiled.report.record for compiled in written.compiled]
+    for warning in dict.fromkeys(warning for record in records for warning in record.warnings):
         print_note(f"warning: {warning}")
-    signature = compiled.manifest.signatures[0]
+    targets = [str(compiled.target) for compiled in written.compiled]
+    signatures = written.compiled[0].manifest.signatures
+    is_hit = all(record.hit for record in records)
     if as_json:
         print_json(
             {
                 "output": str(output),
-                "function": str(signature),
-                "target": str(target),
-                "bytes": size,
-                "seconds": round(seconds, 3),
-                "cache_hit": cached.hit,
+                "function": str(signatures[0]),
+                "functions": [str(signature) for signature in signatures],
+                "target": targets[0],
+                "targets": targets,
+                "bytes": written.size,
+                "seconds": round(written.seconds, 3),
+                "cache_hit": is_hit,
             }
         )
     else:
-        origin = ", from the compile cache" if cached.hit else ""
-        told = f"{readable_bytes(size)} for {target} in {seconds:.2f} s{origin}"
-        print_text(f"{signature}\n{output}: {told}")
+        origin = ", from the compile cache" if is_hit else ""
+        size = readable_bytes(written.size)
+        for signature in signatures:
+            print_text(str(signature))
+        print_text(f"{output}: {size} for {', '.join(targets)} in {written.seconds:.2f} s{origin}")

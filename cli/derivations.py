@@ -15,6 +15,7 @@ from .reporting import BadUsage
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation
 
+DERIVATIVES = ("grad", "value_and_grad", "vjp", "jvp")
 GradOption = Annotated[bool, typer.Option("--grad", help="Compile the gradient of its one result, a scalar.")]
 ValueAndGradOption = Annotated[
     bool, typer.Option("--value-and-grad", help="Compile the value and the gradient.")

@@ -6,7 +6,6 @@ under problems, and the command then leaves with 1, so that a CI job may ask it 
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 import sys
 from dataclasses import asdict
@@ -30,7 +29,7 @@ _DISTRIBUTIONS = (
 
 @command
 def doctor(json: JsonOption = False) -> None:
-    """Show versions, devices, the compile cache and the settings; exit with 1 when something is wrong.
+    """Show versions, devices, the cache and the settings; exit with 1 when something is wrong.
 
     Example: adze doctor --json
     """
@@ -47,6 +46,7 @@ def examine() -> dict[str, Any]:
     """What there is to know, as values that JSON can carry."""
     from ..runtime.compile.cache import CompileCache
     from ..runtime.cpu import host_cpu
+    from ..runtime.distribution import conflict, installed
     from ..runtime.errors import SettingError
     from ..runtime.execute.devices import list_devices
     from ..runtime.settings import describe_settings, read_settings, unknown_variables
@@ -54,6 +54,8 @@ def examine() -> dict[str, Any]:
 
     problems: list[str] = []
     versions = {name: _version(name) for name in _DISTRIBUTIONS}
+    both = conflict(installed())
+    problems += [both] if both else []
     problems += [f"{name} is not installed" for name, version in versions.items() if version is None]
     compiler, runtime = versions["iree-base-compiler"], versions["iree-base-runtime"]
     if compiler and runtime and _minor(compiler) != _minor(runtime):
@@ -129,9 +131,11 @@ def _origin(setting: dict[str, Any]) -> str:
 
 
 def _version(distribution: str) -> str | None:
+    from importlib import metadata  # slow to import, and needed only here
+
     try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
         return None
 
 

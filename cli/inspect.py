@@ -6,13 +6,18 @@ was checked. A file that is damaged or foreign is an error, never a crash.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated
 
 from .arguments import readable_file
-from .reporting import JsonOption, command, print_json, print_rows, readable_bytes
+from .front import typer
+from .reporting import JsonOption, command, counted, print_json, print_rows, readable_bytes
+
+if TYPE_CHECKING:
+    from ..runtime.artifact.manifest import Manifest
+    from ..runtime.artifact.signing import Signature
+    from ..runtime.artifact.variants import Verdict
 
 
 @command
@@ -24,10 +29,13 @@ def inspect(
 
     Example: adze inspect predict.vmfb
     """
+    from ..runtime.artifact.artifact import check_runnable
     from ..runtime.artifact.artifact import inspect as inspect_artifact
+    from ..runtime.artifact.variants import verdicts
 
     artifact = inspect_artifact(readable_file(file))
     manifest = artifact.manifest
+    judged = verdicts(manifest, check_runnable)
     if json:
         import json as json_text
 
@@ -38,21 +46,83 @@ def inspect(
                 "module_bytes": artifact.module_bytes,
                 "ir_bytes": artifact.ir_bytes,
                 "sha256": artifact.sha256,
+                "signed_by": signer(artifact.signature),
                 "manifest": json_text.loads(manifest.to_json()),
+                "variants": [_variant_json(verdict) for verdict in judged],
             }
         )
         return
     rows: list[tuple[str, object]] = [("file", artifact.path)]
     rows += [("function", signature) for signature in manifest.signatures]
     rows += [
-        ("target", manifest.target),
-        ("architecture", manifest.architecture),
-        ("needs", ", ".join(manifest.required_features) or "nothing beyond the architecture"),
+        ("dim", f"{name}: {bounds}, of {signature.name}")
+        for signature in manifest.signatures
+        for name, bounds in signature.bounds.items()
+    ]
+    rows += _kept_rows(manifest)
+    rows += _variant_rows(judged) if judged else _target_rows(manifest)
+    rows += [
         ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),
         ("adze IR", f"kept, {readable_bytes(artifact.ir_bytes)}" if artifact.ir_bytes else "not kept"),
         ("sha256", artifact.sha256),
+        ("signature", f"by key {signer(artifact.signature)}, not checked" if artifact.signature else "none"),
     ]
     if manifest.work is not None:
         rows.append(("work", f"{manifest.work:.3g} floating point operations a call"))
     rows += [(name.replace("_", " "), version) for name, version in sorted(manifest.versions.items())]
     print_rows(rows)
+
+
+def signer(signature: Signature | None) -> str | None:
+    """The fingerprint of the key that a signature says it is by."""
+    return None if signature is None else signature.public_key.fingerprint
+
+
+def _kept_rows(manifest: Manifest) -> list[tuple[str, object]]:
+    """A row for each array that the program keeps, and one for the file of those that are outside."""
+    if manifest.parameters is None:
+        return []
+    rows: list[tuple[str, object]] = [
+        (
+            "state" if held.is_mutable else "constant",
+            f"{held.spec}{', outside' if held.is_parameter else ''}",
+        )
+        for held in manifest.parameters.held
+    ]
+    if any(held.is_parameter for held in manifest.parameters.held):
+        rows.append(("parameters", manifest.parameters.file or "a file that is named at load"))
+    return rows
+
+
+def _target_rows(manifest: Manifest) -> list[tuple[str, object]]:
+    return [
+        ("target", manifest.target),
+        ("architecture", manifest.architecture),
+        ("needs", ", ".join(manifest.required_features) or "nothing beyond the architecture"),
+    ]
+
+
+def _variant_rows(judged: Sequence[Verdict]) -> list[tuple[str, object]]:
+    """A row for each variant: size, kernels, and whether it is the one that would be taken, or why not."""
+    from ..runtime.artifact.variants import in_order
+
+    best = next(iter(in_order(judged)), None)
+    return [
+        (
+            "taken here" if verdict is best else "variant",
+            f"{verdict.variant.target}: {readable_bytes(verdict.variant.bytes)}, "
+            f"{counted(verdict.variant.kernels, 'kernel')}; {verdict.reason}",
+        )
+        for verdict in judged
+    ]
+
+
+def _variant_json(verdict: Verdict) -> dict[str, object]:
+    variant = verdict.variant
+    return {
+        "target": variant.target,
+        "bytes": variant.bytes,
+        "kernels": variant.kernels,
+        "runs_here": verdict.device is not None,
+        "reason": verdict.reason,
+    }

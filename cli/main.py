@@ -1,60 +1,72 @@
 """Assembles the `adze` command from the files beside it.
 
-Input: the command line. Output: the exit code: 0 done, 1 failed, 2 bad usage. The command modules import
-what they call when they run, so that `adze --help` answers at once.
+Input: the command line. Output: the exit code: 0 done, 1 failed, 2 bad usage. A command is the function, or a
+group of commands the `app`, of the module of its name, which is imported when it is called: `adze --help`
+imports none. Where only adze-runtime is installed, the commands are those whose modules are here.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
+import importlib
+import importlib.util
 import io
 import sys
-from typing import Annotated
+from typing import Any, Final
 
-import typer
+from .front import make_app
+from .streams import STDERR, divert
 
-from . import cache
-from .build import build
-from .doctor import doctor
-from .inspect import inspect
-from .ir import ir
-from .opt import opt
-from .run import run
-from .source import STDERR, divert
-from .transform import transform
-from .verify import verify
+COMMANDS: Final = {
+    "build": "Compile a Python function to one .vmfb, or the artifacts of a project that changed.",
+    "run": "Run a .vmfb on arrays and print the results, or write them to files.",
+    "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
+    "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
+    "bench": "Measure the latency, throughput, memory and kernels of a .vmfb.",
+    "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
+    "targets": "List the targets of programs, or say for which of them a function compiles.",
+    "report": "Write a page with the source, every stage, the graph, cost, memory and kernels of a program.",
+    "ir": "Print the IR of a Python function at one stage.",
+    "opt": "Run passes over a file of MLIR.",
+    "inspect": "Show the functions, target and versions of a .vmfb, after checking that it is whole.",
+    "keygen": "Make a pair of keys to sign programs with.",
+    "sign": "Sign a .vmfb, so that who has the public key knows it unchanged.",
+    "doctor": "Show versions, devices, the cache and the settings; exit with 1 when something is wrong.",
+    "cache": "Look at the compile cache or empty it.",
+}
+"""The commands in the order of the help page, each with the first line of its own."""
 
-COMMANDS = (build, run, verify, transform, ir, opt, inspect, doctor)
 
-app = typer.Typer(
-    name="adze",
-    help="Compiles Python array functions ahead of time: one .vmfb that runs without Python's frameworks.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+def load(name: str) -> Any:
+    """The function of a command, or the app of a group of commands."""
+    module = importlib.import_module(f".{name}", __package__)
+    return getattr(module, "app", None) or getattr(module, name)
+
+
+def version() -> str:
+    """The version, and which distribution it is of where that is not all of adze."""
+    from ..runtime.distribution import RUNTIME, installed
+
+    versions = installed()
+    note = f" ({RUNTIME})" if [*versions] == [RUNTIME] else ""
+    return next(iter(versions.values()), "unknown") + note
+
+
+def available() -> dict[str, str]:
+    """The commands whose modules are installed here."""
+    return {
+        name: line
+        for name, line in COMMANDS.items()
+        if importlib.util.find_spec(f".{name}", __package__) is not None
+    }
+
+
+app = make_app(
+    "adze",
+    "Compiles Python array functions ahead of time: one .vmfb that runs without Python's frameworks.",
+    available(),
+    load,
+    version,
 )
-
-
-def show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"adze {importlib.metadata.version('adze-compiler')}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Print the version and stop.", callback=show_version, is_eager=True),
-    ] = False,
-) -> None:
-    """Options that stand before the command."""
-
-
-for function in COMMANDS:
-    app.command()(function)
-app.add_typer(cache.app, name="cache")
 
 
 def main() -> None:
@@ -64,12 +76,22 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     code: str | int | None = 1
     try:
-        app()
+        run(sys.argv[1:])
     except SystemExit as end:
         code = end.code
     except OSError as error:  # a page of help that cannot be written
         print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
     sys.exit(code if close_output() else code or 1)
+
+
+def run(words: list[str]) -> None:
+    """Run a command line; a build of a project without the parser, which takes longer than such a build."""
+    if words[:1] == ["build"] and "build" in available():
+        quick = importlib.import_module(".project.quick", __package__)
+        options = quick.project_options(words)
+        if options is not None:
+            quick.build_project(options)
+    app()
 
 
 def close_output() -> bool:

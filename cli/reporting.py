@@ -16,9 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import typer
-
 from ..dialects.errors import AdzeError
+from .front import typer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 _TracebackOption = Annotated[
@@ -26,7 +25,7 @@ _TracebackOption = Annotated[
 ]
 
 Parsed = TypeVar("Parsed")
-_FOLDERS = ("cli", "frontend", "passes", "runtime", "dialects")
+FOLDERS = ("cli", "frontend", "passes", "runtime", "dialects")
 
 
 class OutputError(AdzeError):
@@ -107,7 +106,7 @@ def _innermost_of_the_user(frames: Iterable[tracebacks.FrameSummary]) -> str:
 def _is_user_file(path: Path) -> bool:
     """False for adze, for installed packages and for Python's own modules."""
     adze = Path(__file__).resolve().parent.parent
-    own = any(path.resolve().is_relative_to(adze / folder) for folder in _FOLDERS)
+    own = any(path.resolve().is_relative_to(adze / folder) for folder in FOLDERS)
     standard = path.is_relative_to(Path(inspect.__file__).parent)
     return path.exists() and not own and not standard and "site-packages" not in path.parts
 
@@ -143,7 +142,11 @@ def print_note(text: str) -> None:
 @contextlib.contextmanager
 def working(text: str) -> Iterator[None]:
     """A spinner with `text` on standard error while the block runs; nothing where no one watches."""
-    from rich.console import Console
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:  # it comes with Typer
+        yield
+        return
 
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -1,21 +1,19 @@
 """`adze run`: call a function of a .vmfb on arrays from files; the compiler is never loaded.
 
-Input: a program, and an array for each of its inputs (a .npy file or numbers, in order or by name). Output:
-the results, as .npy files, as text or as JSON. Everything is checked before the program is loaded, in its
-own names.
+Input: a program, and an array for each of its inputs (a file or numbers, in order or by name). Output: the
+results, in files, as text or as JSON. Everything is checked before the program is loaded, in its own names.
 """
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from .arguments import check_outputs, readable_file
-from .inputs import pair_inputs, read_inputs
-from .reporting import BadUsage, JsonOption, command, counted, print_json, print_note, print_text, usage
+from .front import typer
+from .inputs import file_of, pair_inputs, read_inputs
+from .outputs import check_count, check_formats, files_of, json_values, write_all
+from .reporting import BadUsage, JsonOption, command, print_json, print_note, print_text, usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,15 +27,19 @@ InputsOption = Annotated[
     typer.Option(
         "--in",
         metavar="ARRAY",
-        help="One input, in order or by name: x.npy, x=x.npy, or numbers such as 3.5 or '[1, 2]'. "
-        "A file must have the input's dtype; numbers must be values of it.",
+        help="One input, in order or by name: x.npy, x=x.csv, x=data.npz:images, numbers such as 3.5 or "
+        "'[1, 2]'; or a .npz, .safetensors or .json file of several, by their names. A dtype that a file "
+        "states must be the input's; numbers must be values of it.",
         show_default=False,
     ),
 ]
 OutputsOption = Annotated[
     list[Path],
     typer.Option(
-        "--out", metavar="FILE.npy", help="Where to write each result, in order.", show_default=False
+        "--out",
+        metavar="FILE",
+        help="Where to write each result, in order (.npy, .csv, .json, .png), or all (.npz, .safetensors).",
+        show_default=False,
     ),
 ]
 FunctionOption = Annotated[
@@ -49,6 +51,27 @@ DeviceOption = Annotated[
     typer.Option("--device", metavar="DEVICE", help="Where to run it: cpu, local-task, vulkan, ..."),
 ]
 
+KeyOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key", metavar="PUBLIC.pem", help="Whose signature the file must have.", show_default=False
+    ),
+]
+VariantOption = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="TARGET", help="Which variant, where the file has several."),
+]
+
+ParametersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--parameters",
+        metavar="FILE",
+        help="The arrays that the program has outside: a .safetensors or .irpa file in place of its own.",
+        show_default=False,
+    ),
+]
+
 
 @command
 def run(
@@ -57,6 +80,12 @@ def run(
     outputs: OutputsOption = [],  # noqa: B006
     function: FunctionOption = None,
     device: DeviceOption = None,
+    target: VariantOption = None,
+    key: KeyOption = None,
+    parameters: ParametersOption = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say which variant of the program was taken, and why.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Run a .vmfb on arrays and print the results, or write them to files.
@@ -68,34 +97,46 @@ def run(
     Example: adze run predict.vmfb --in x.npy --out y.npy
     """
     from ..runtime.artifact.artifact import inspect, load
+    from ..runtime.artifact.signing import public_key
     from ..runtime.execute.devices import get_device
 
-    signature = choose_function(inspect(readable_file(file)).manifest, function)
+    public = None if key is None else public_key(readable_file(key, "--key"))
+    signature = choose_function(inspect(readable_file(file), public).manifest, function)
     chosen = usage("--device", get_device, device) if device is not None else None
-    if outputs and len(outputs) != len(signature.outputs):
-        raise BadUsage(
-            f"--out: {signature.name} returns {counted(len(signature.outputs), 'result')}, "
-            f"and {counted(len(outputs), 'file')} {'was' if len(outputs) == 1 else 'were'} named",
-            hint=f"it is {signature}",
-        )
+    check_count(outputs, signature)
     texts = pair_inputs(inputs, signature)
-    destinations = check_outputs(outputs, "--out", keep=[file, *(Path(text) for text, _ in texts)])
+    read = [path for text, _ in texts if (path := file_of(text)[0]) is not None]
+    destinations = check_outputs(outputs, "--out", keep=[file, *read])
+    check_formats(outputs, signature)
     arguments = read_inputs(texts, signature)
 
-    loaded = load(file, chosen)
-    results = [array.numpy() for array in loaded.executable.call(signature.name, arguments)]
+    loaded = load(file, chosen, public, target, parameters=parameters)
+    if explain:
+        reason = f": {loaded.reason}" if loaded.reason else ""
+        print_note(f"taken: {loaded.manifest.target} on {loaded.device.name}{reason}")
+    name = loaded.manifest.function(signature.name).for_shapes([array.shape for array in arguments])
+    if explain and name != signature.name:
+        print_note(f"taken: {name}, which is built for these sizes")
+    results = [array.numpy() for array in loaded.executable.call(name, arguments)]
 
-    for path, result in zip(destinations, results, strict=False):
-        save(path, result)
+    write_all(destinations, signature.outputs, results)
+    files = files_of(outputs, len(results))
     described = list(map(describe, signature.outputs, results))
     if json:
         for position, entry in enumerate(described):
             entry["file" if outputs else "values"] = (
-                str(outputs[position]) if outputs else json_values(results[position])
+                str(files[position]) if outputs else json_values(results[position])
             )
-        print_json({"function": signature.name, "device": loaded.device.name, "outputs": described})
+        print_json(
+            {
+                "function": signature.name,
+                "device": loaded.device.name,
+                "target": loaded.manifest.target,
+                "outputs": described,
+            }
+        )
     else:
-        print_results(described, outputs, results)
+        print_results(described, files, results)
 
 
 def print_results(described: list[dict[str, Any]], outputs: list[Path], results: list[np.ndarray]) -> None:
@@ -110,25 +151,16 @@ def print_results(described: list[dict[str, Any]], outputs: list[Path], results:
             print_text(f"{entry['name']}: {entry['type']}\n{np.array2string(result, threshold=100)}")
 
 
-def save(path: Path, result: np.ndarray) -> None:
-    """Write a result to a .npy file, whole or not at all."""
-    import numpy as np
-
-    from ..runtime.artifact.files import write_atomically
-
-    content = io.BytesIO()
-    np.save(content, result)
-    write_atomically(path, content.getvalue())
-
-
 def choose_function(manifest: Manifest, name: str | None) -> FunctionSignature:
     """The function called `name`; without a name, the only one."""
     if name is not None:
         return usage("--function", manifest.function, name).signature
-    if len(manifest.signatures) != 1:
-        names = ", ".join(signature.name for signature in manifest.signatures)
+    special = {each.function for function in manifest.functions for each in function.specializations}
+    signatures = [signature for signature in manifest.signatures if signature.name not in special]
+    if len(signatures) != 1:
+        names = ", ".join(signature.name for signature in signatures)
         raise BadUsage(f"--function: the program has several functions, name one of {names}")
-    return manifest.signatures[0]
+    return signatures[0]
 
 
 def describe(spec: ArraySpec, result: np.ndarray) -> dict[str, Any]:
@@ -138,16 +170,3 @@ def describe(spec: ArraySpec, result: np.ndarray) -> dict[str, Any]:
     shape = tuple(result.shape)
     type_text = ArraySpec(spec.name, result.dtype, shape).type_text
     return {"name": spec.name, "type": type_text, "dtype": result.dtype.name, "shape": list(shape)}
-
-
-def json_values(result: np.ndarray) -> object:
-    """Nested lists of numbers; complex ones as pairs (real, imaginary), NaN and infinities as text."""
-    import numpy as np
-
-    if np.iscomplexobj(result):
-        return json_values(np.stack([result.real, result.imag], axis=-1))
-    if result.dtype.kind not in "fiub":
-        result = result.astype(np.float32)
-    if result.dtype.kind == "f" and not np.isfinite(result).all():
-        return np.where(np.isfinite(result), result.astype(object), result.astype(str)).tolist()
-    return result.tolist()

@@ -11,7 +11,7 @@ import contextlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,12 +21,23 @@ import typer
 from ..dialects.errors import AdzeError
 from .arguments import readable_file
 from .reporting import BadUsage, user_line_of
-
-STDOUT, STDERR = 1, 2
+from .streams import STDERR, STDOUT, divert
 
 
 def load_function(text: str) -> Callable[..., Any]:
     """The function that `FILE.py:FUNC` names; FUNC may reach into objects (`model.predict`)."""
+    function: Callable[..., Any]
+    (function,) = load_objects([text], program=False)
+    return function
+
+
+def load_objects(texts: Sequence[str], *, program: bool = True) -> list[Any]:
+    """The functions that texts like `FILE.py:FUNC` name, or programs where allowed; a file is run once."""
+    modules: dict[Path, ModuleType] = {}
+    return [_load(text, modules, program) for text in texts]
+
+
+def _load(text: str, modules: dict[Path, ModuleType], program: bool) -> Any:
     file, separator, name = text.rpartition(":")
     if not separator or not file or not name:
         raise BadUsage(
@@ -34,14 +45,16 @@ def load_function(text: str) -> Callable[..., Any]:
             "such as model.py:predict"
         )
     path = readable_file(Path(file))
-    value: Any = import_file(path)
+    if path.resolve() not in modules:
+        modules[path.resolve()] = import_file(path)
+    value: Any = modules[path.resolve()]
     for part in name.split("."):
         if not _has(value, part, file):
             raise BadUsage(
                 f"{file} has no function {name!r}: it defines {', '.join(_functions(value)) or 'none'}"
             )
         value = getattr(value, part)
-    if not callable(value):
+    if not callable(value) and not (program and type(value).__name__ == "Program"):
         raise BadUsage(f"{name!r} in {file} is of type {type(value).__name__}, not a function")
     return value
 
@@ -118,20 +131,6 @@ def output_to_errors() -> Iterator[None]:
         if saved is not None:
             os.dup2(saved, STDOUT)
             os.close(saved)
-
-
-def divert(descriptor: int | None) -> None:
-    """Let standard output's descriptor lead where `descriptor` leads; None, or a closed one: nowhere."""
-    try:
-        if descriptor is not None:
-            os.dup2(descriptor, STDOUT)
-            return
-    except OSError:
-        pass
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, STDOUT)
-    if nowhere != STDOUT:
-        os.close(nowhere)
 
 
 def _has(holder: object, name: str, file: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from .arguments import check_output, readable_file
+from .arguments import check_output, chosen_targets, readable_file
 from .build import report, write_program
 from .derivations import (
     ArgnumsOption,
@@ -24,7 +24,7 @@ from .derivations import (
     VmapOption,
     derivation,
 )
-from .reporting import JsonOption, command, usage
+from .reporting import JsonOption, command
 
 
 @command
@@ -35,11 +35,11 @@ def transform(
         typer.Option("--output", "-o", metavar="OUT.vmfb", help="The file to write.", show_default=False),
     ],
     target: Annotated[
-        str | None,
+        list[str],
         typer.Option(
             "--target", "-t", metavar="TARGET", help="What it shall run on.", show_default="the same"
         ),
-    ] = None,
+    ] = [],  # noqa: B006 - typer copies it
     grad: GradOption = False,
     value_and_grad: ValueAndGradOption = False,
     vjp: VjpOption = False,
@@ -60,12 +60,12 @@ def transform(
     from ..frontend.staging.derived import Specified
     from ..frontend.staging.kept import KeptFunction
     from ..runtime.artifact import artifact
-    from ..runtime.targets import parse_target
 
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
     contents = artifact.read(readable_file(file))
-    chosen = usage("--target", parse_target, target or contents.manifest.target)
+    manifest = contents.manifest
+    chosen = chosen_targets(target, [v.target for v in manifest.variants] or [manifest.target])
     destination = check_output(output, keep=[file])
     kept = KeptFunction(contents)
     args, kwargs = kept.specs

@@ -1,26 +1,42 @@
-"""`adze verify`: a .vmfb against the adze IR that it keeps, which NumPy evaluates op by op.
+"""`adze verify`: a .vmfb is what its writer signed, and computes what its adze IR says.
 
-Input: a program that was built with --keep-ir; its own inputs, or a seed to draw some. Output: for each
-result the largest error, and exit code 1 where one is larger than it may be.
+Input: a program; a public key to verify its signature by, or, of a program that was built with --keep-ir, its
+own inputs, or a seed to draw some. Output: whether the signature is right; for each result the largest error
+against NumPy, which evaluates the IR op by op. Exit code 1 where anything is wrong.
 """
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from .arguments import readable_file
+from .front import typer
 from .inputs import pair_inputs, read_inputs
 from .reporting import BadUsage, JsonOption, command, print_json, print_text, usage, working
-from .run import DeviceOption, InputsOption
+from .run import DeviceOption, InputsOption, KeyOption
+
+if TYPE_CHECKING:
+    from ..frontend.staging.verification import Agreement
+    from ..runtime.artifact.signature import FunctionSignature
+    from ..runtime.execute.devices import Device
 
 
 @command
 def verify(
     file: Annotated[Path, typer.Argument(metavar="OUT.vmfb", help="The program.", show_default=False)],
+    key: KeyOption = None,
+    numbers: Annotated[
+        bool | None,
+        typer.Option(
+            "--numbers/--no-numbers",
+            help="Whether to compare numbers; with --key only where --numbers says so.",
+            show_default=False,
+        ),
+    ] = None,
     inputs: InputsOption = [],  # noqa: B006 - typer copies it
     samples: Annotated[int, typer.Option("--samples", min=1, help="How many calls with drawn inputs.")] = 5,
     seed: Annotated[int, typer.Option("--seed", min=0, help="What the inputs are drawn by.")] = 0,
@@ -40,44 +56,102 @@ def verify(
     device: DeviceOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare the results of a .vmfb with those of its adze IR, evaluated with NumPy.
+    """Check a .vmfb: its signature, or its results against those of its adze IR.
 
-    Inputs are drawn: normal floats, integers 0 to 4, named dimensions of 1 and then of up to 8. With --in the
-    program is called once, on the arrays that you name. An error is relative to the largest magnitude in its
-    result; integers, bools, NaN and infinities must be equal.
+    The file is whole in any case: its checksum and its manifest are looked at first. With --key its signature
+    must be by that public key; nothing of the program is run then, unless --numbers says so too. With
+    --no-numbers and no key, that it is whole is all that is checked.
+
+    Without a key the program is called, and its results are compared with those of the adze IR that it keeps
+    (adze build --keep-ir), evaluated with NumPy. Inputs are drawn: normal floats, integers 0 to 4, named
+    dimensions of 1 and then of up to 8. With --in the program is called once, on the arrays that you name.
+    An error is relative to the largest magnitude in its result; integers, bools, NaN and infinities must be
+    equal.
 
     Example: adze verify predict.vmfb --samples 20
+
+    Example: adze verify predict.vmfb --key release.public.pem
     """
-    from ..frontend.staging.artifacts import LoadedProgram
-    from ..frontend.staging.verification import compare, drawn
-    from ..runtime.artifact.artifact import inspect, load
+    from ..runtime.artifact.artifact import inspect
+    from ..runtime.artifact.signing import public_key
     from ..runtime.execute.devices import get_device
 
-    signature = inspect(readable_file(file)).manifest.signatures[0]
-    chosen = usage("--device", get_device, device) if device is not None else None
-    known = _sizes(sizes, {n for spec in signature.inputs for n in spec.shape if isinstance(n, str)})
-    calls = (
-        [read_inputs(pair_inputs(inputs, signature), signature)]
-        if inputs
-        else list(drawn(signature, samples, seed, known))
-    )
-    with working(f"verifying {file}"):
-        agreements = compare(LoadedProgram(load(file, chosen)), calls, max_error)
-    wrong = [a.result.name for a in agreements if not a.holds]
+    compares = key is None if numbers is None else numbers
+    if not compares and (inputs or sizes or max_error is not None or device is not None):
+        raise BadUsage("--in, --size, --max-error and --device are for numbers", hint="add --numbers")
+    public = None if key is None else public_key(readable_file(key, "--key"))
+    found = inspect(readable_file(file), public)
+    signature = "none" if found.signature is None else found.signature.public_key.fingerprint
+    report: dict[str, Any] = {
+        "file": str(file),
+        "sha256": found.sha256,
+        "signed_by": None if found.signature is None else signature,
+        "signature": "not checked" if public is None else "right",
+    }
+    if not compares and not json:
+        verified = f"signed with key {signature}, which is right" if public else f"signature {signature}"
+        print_text(f"{file}: whole, {verified}{'' if public or signature == 'none' else ', not checked'}")
+    wrong: list[str] = []
+    if compares:
+        chosen = usage("--device", get_device, device) if device is not None else None
+        calls = _calls(found.manifest.signatures[0], inputs, samples, seed, sizes)
+        agreements = _compare(file, calls, max_error, chosen)
+        wrong = [a.result.name for a in agreements if not a.holds]
+        report |= {"calls": len(calls), "results": [_json(a) for a in agreements]}
+        if not json:
+            _show(len(calls), agreements, wrong)
     if json:
-        results = [
-            {"name": a.result.name, "error": a.error if isfinite(a.error) else "inf", "allowed": a.allowed}
-            for a in agreements
-        ]
-        print_json({"file": str(file), "calls": len(calls), "results": results, "holds": not wrong})
-    else:
-        for a in agreements:
-            print_text(
-                f"{a.result}: error {a.error:.2g}, allowed {a.allowed:.2g}{'' if a.holds else '  WRONG'}"
-            )
-        print_text(f"{len(calls)} calls: {'wrong: ' + ', '.join(wrong) if wrong else 'all results agree'}")
+        print_json({**report, "holds": not wrong})
     if wrong:
         raise typer.Exit(1)
+
+
+def _calls(
+    signature: FunctionSignature, inputs: list[str], samples: int, seed: int, sizes: list[str]
+) -> list[Any]:
+    """The arguments of each call: those that are named, or else drawn ones."""
+    known = _sizes(sizes, {n for spec in signature.inputs for n in spec.shape if isinstance(n, str)})
+    if inputs:
+        return [read_inputs(pair_inputs(inputs, signature), signature)]
+    with _of_the_compiler():
+        from ..frontend.staging.verification import drawn
+    return list(drawn(signature, samples, seed, known))
+
+
+def _compare(file: Path, calls: list[Any], max_error: float | None, device: Device | None) -> list[Agreement]:
+    """How far each result is off."""
+    from ..frontend.staging.artifacts import LoadedProgram
+    from ..runtime.artifact.artifact import load
+
+    with _of_the_compiler():
+        from ..frontend.staging.verification import compare
+    with working(f"verifying {file}"):
+        return compare(LoadedProgram(load(file, device)), calls, max_error)
+
+
+@contextlib.contextmanager
+def _of_the_compiler() -> Iterator[None]:
+    """Say what to do where a module is imported that adze-runtime has not."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("adze."):
+            raise
+        from ..runtime.errors import MissingCompilerError
+
+        hint = "adze verify --no-numbers, or --key PUBLIC.pem, checks the file alone"
+        raise MissingCompilerError("the comparison of numbers", hint=hint) from None
+
+
+def _json(agreement: Agreement) -> dict[str, Any]:
+    error = agreement.error if isfinite(agreement.error) else "inf"
+    return {"name": agreement.result.name, "error": error, "allowed": agreement.allowed}
+
+
+def _show(calls: int, agreements: list[Agreement], wrong: list[str]) -> None:
+    for a in agreements:
+        print_text(f"{a.result}: error {a.error:.2g}, allowed {a.allowed:.2g}{'' if a.holds else '  WRONG'}")
+    print_text(f"{calls} calls: {'wrong: ' + ', '.join(wrong) if wrong else 'all results agree'}")
 
 
 def _sizes(texts: list[str], names: set[str]) -> dict[str, int]:

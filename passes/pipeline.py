@@ -21,6 +21,7 @@ from .base import Pass
 from .ir.functions import functions
 from .lower.convert import Convert
 from .lower.fuse_reductions import FuseReductions
+from .lower.hold_state import HoldState
 from .lower.inline_bodies import InlineBodies
 from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
@@ -99,6 +100,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     UseLoopState(),
     BoundSizes(),
     KeepLifetimes(),
+    HoldState(),
 )
 """From a traced program to what IREE compiles."""
 

@@ -58,8 +58,26 @@ class MissingArtifactError(ArtifactError, FileNotFoundError):
     """There is no such file."""
 
 
+class SignatureError(ArtifactError):
+    """A file is not signed by the key that was given, or was changed since."""
+
+
+class KeyFileError(AdzeError, ValueError):
+    """A key for signatures cannot be read, or is of another kind; or the package for them is missing."""
+
+
 class UnreadableArtifactError(ArtifactError, OSError):
     """A file cannot be read or written."""
+
+
+class MissingCompilerError(AdzeError, ImportError):
+    """What was asked for is not in the distribution adze-runtime, which loads and runs programs only."""
+
+    def __init__(self, what: str, *, hint: str | None = None) -> None:
+        super().__init__(
+            f"{what} is not in the distribution adze-runtime, which loads and runs programs only",
+            hint=hint or "pip uninstall adze-runtime, then pip install adze-compiler",
+        )
 
 
 class CallError(AdzeError, ValueError):

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import platformdirs
-
 from .errors import SettingError
 
 _UNITS: Final = {
@@ -72,8 +70,20 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     values: dict[str, Any] = {}
     for name, variable in VARIABLES.items():
         text = environment.get(name, "").strip()
-        values[variable.field] = variable.parse(name, text) if text else variable.default()
+        try:
+            values[variable.field] = variable.parse(name, text) if text else variable.default()
+        except SettingError:
+            if text or values["cache"]:
+                raise
+            values[variable.field] = Path(os.devnull)  # without a cache there need not be a place for it
     return Settings(**values)
+
+
+def read_setting(field: str) -> Any:
+    """One setting of this process, where the others do not matter: the same value as in `read_settings`."""
+    name, variable = next((n, v) for n, v in VARIABLES.items() if v.field == field)
+    text = os.environ.get(name, "").strip()
+    return variable.parse(name, text) if text else variable.default()
 
 
 def describe_settings(environment: Mapping[str, str] | None = None) -> list[SettingValue]:
@@ -95,6 +105,18 @@ def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]
     """Variables that begin with ADZE_ and mean nothing: most likely misspelt."""
     environment = os.environ if environment is None else environment
     return sorted(name for name in environment if name.startswith("ADZE_") and name not in VARIABLES)
+
+
+def _default_cache_dir() -> Path:
+    import platformdirs  # which only who compiles needs
+
+    try:
+        return Path(platformdirs.user_cache_dir("adze", appauthor=False))
+    except RuntimeError:
+        raise SettingError(
+            "there is no place for the compile cache: this user has no home folder, and HOME is not set",
+            hint="set ADZE_CACHE_DIR to a folder, or ADZE_CACHE=off to compile without a cache",
+        ) from None
 
 
 def _shown(value: object) -> str:
@@ -149,7 +171,7 @@ VARIABLES: Final[dict[str, _Variable]] = {
     "ADZE_CACHE_DIR": _Variable(
         "cache_dir",
         "folder of the compile cache",
-        lambda: Path(platformdirs.user_cache_dir("adze", appauthor=False)),
+        _default_cache_dir,
         _parse_folder,
     ),
     "ADZE_CACHE_MAX_BYTES": _Variable(

@@ -30,22 +30,40 @@ __all__ = [*_WHERE]
 
 def _array_functions() -> Mapping[str, Callable[..., Any]]:
     """What the operators and methods of arrays are; Python imports this file before any other of adze."""
-    from .frontend.library.operators import TABLE
+    try:
+        from .frontend.library.operators import TABLE
+    except ModuleNotFoundError as error:
+        if not _is_left_out(error):
+            raise
+        from .frontend.tracing.numpy_operators import TABLE as WITHOUT_LIBRARY
 
+        return WITHOUT_LIBRARY
     return {**TABLE, "array_namespace": lambda: importlib.import_module(".numpy", __name__)}
 
 
 _operators.register(_array_functions)
 
 
+def _is_left_out(error: ModuleNotFoundError) -> bool:
+    """Whether a module of adze itself is missing: the distribution adze-runtime has those of loading only."""
+    return (error.name or "").startswith(f"{__name__}.")
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return importlib.import_module("importlib.metadata").version("adze-compiler")
+        return importlib.import_module(".runtime.distribution", __name__).version()
     if name not in _WHERE:
         raise AttributeError(f"module 'adze' has no attribute {name!r}")
-    if _WHERE[name] == ".":
-        return importlib.import_module(f".{name}", __name__)
-    value = getattr(importlib.import_module(_WHERE[name], __name__), name)
+    try:
+        if _WHERE[name] == ".":
+            return importlib.import_module(f".{name}", __name__)
+        value = getattr(importlib.import_module(_WHERE[name], __name__), name)
+    except ModuleNotFoundError as error:
+        if not _is_left_out(error):
+            raise
+        from .runtime.errors import MissingCompilerError
+
+        raise MissingCompilerError(f"adze.{name}") from None
     globals()[name] = value
     return value
 

@@ -23,7 +23,8 @@ from .. import tree
 from ..tracing.array import Array
 from ..tracing.frames import Program
 from ..tracing.function_scope import FunctionScope, argument_of
-from ..tracing.interpreter import as_value, is_python_scalar
+from ..tracing.interpreter import as_value
+from ..tracing.scalars import is_python_scalar
 
 _MOST: Final = 4096
 _DEPTH: Final = 4

@@ -203,19 +203,19 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
     return _rounded(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), x)
 
 
-def logsumexp(x: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, where: Any = None) -> Any:
-    """`log(sum(b * exp(x)))` along `axis`, shifted by the maximum.
+def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+    """`log(sum(b * exp(a)))` along `axis`, shifted by the maximum.
 
     Half precision is computed in float32 and rounded once.
     """
-    value = _single(x)
+    value = _single(a)
     if where is not None:
         value = xp.where(where, value, -xp.inf)
     top = _anchor(value, axis)
     terms = xp.exp(value - top)
     if b is not None:
         terms = xp.asarray(b) * terms
-    total = _rounded(xp.log(xp.sum(terms, axis=axis, keepdims=True)) + top, x, *(() if b is None else (b,)))
+    total = _rounded(xp.log(xp.sum(terms, axis=axis, keepdims=True)) + top, a, *(() if b is None else (b,)))
     return total if keepdims else xp.squeeze(total, axis=_all_axes(axis, value.ndim))
 
 
@@ -396,24 +396,6 @@ def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
     """Binary cross entropy of `sigmoid(logits)` and `labels` in `[0, 1]`, elementwise, without overflow."""
     scores = _inexact(logits)
     return softplus(scores) - scores * labels
-
-
-def dot_product_attention(
-    query: Any, key: Any, value: Any, mask: Any = None, scale: float | None = None
-) -> Any:
-    """Scaled dot-product attention (Vaswani et al. 2017) over the last two axes `[length, features]`.
-
-    `mask` is true where a query may look at a key; it broadcasts to `[..., queries, keys]`. Half precision is
-    computed in float32 and rounded once, at the end: scores and weights are not rounded on the way.
-    """
-    dtype = xp.result_type(query, key, value)
-    if dtype in (xp.float16, xp.bfloat16):
-        query, key, value = (xp.asarray(x).astype(np.float32) for x in (query, key, value))
-        return dot_product_attention(query, key, value, mask, scale).astype(dtype)
-    keys = xp.asarray(key)
-    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = xp.matmul(query, xp.matrix_transpose(keys * factor))
-    return xp.matmul(softmax(scores, -1, where=mask), value)
 
 
 def _inexact(x: Any) -> Any:

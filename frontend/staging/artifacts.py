@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...runtime.artifact import artifact
-from ...runtime.artifact.manifest import Manifest
+from ...runtime.artifact.manifest import GETTER, SETTER, ExportedFunction, Held, Manifest
+from ...runtime.artifact.signing import public_key
+from ...runtime.errors import MissingCompilerError
+from ...runtime.execute.program import Function
+from ..errors import ArgumentError
 from ..tracing.array import Array
-from ..tracing.locations import located
+from ..tracing.locations import located, user_location_text
 from .exported_calls import ExportedCall
 from .host import runtime_argument
 
@@ -17,23 +24,13 @@ if TYPE_CHECKING:
     from .kept import KeptFunction
 
 
-class LoadedProgram:
-    """A program from a `.vmfb`: call it with the trees of arrays that it was built for."""
+class LoadedFunction:
+    """A function of a loaded program: call it with the trees of arrays that it was built for."""
 
-    def __init__(self, loaded: artifact.LoadedProgram) -> None:
-        self._loaded = loaded
-        self._call = ExportedCall(loaded.manifest)
+    def __init__(self, loaded: artifact.LoadedProgram, exported: ExportedFunction) -> None:
+        self._call = ExportedCall(exported)
+        self._executable = loaded.executable
         self._function = loaded.executable.function(self._call.name)
-
-    @property
-    def manifest(self) -> Manifest:
-        """What the program says of itself."""
-        return self._loaded.manifest
-
-    @property
-    def device(self) -> str:
-        """The name of the device that it runs on."""
-        return self._loaded.device.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call by position or by name; numbers may be written as nested lists."""
@@ -44,7 +41,96 @@ class LoadedProgram:
         specs = self._call.function.signature.inputs
         arguments = [runtime_argument(x, spec.dtype) for x, spec in zip(leaves, specs, strict=True)]
         with located():
-            return [Array(r) for r in self._function.call(arguments)]
+            return [Array(r) for r in self._for(arguments).call(arguments)]
+
+    def _for(self, arguments: Sequence[Any]) -> Function:
+        """The function, or the one that was built for arguments of these sizes."""
+        exported = self._call.function
+        if not exported.specializations:
+            return self._function
+        return self._executable.function(exported.for_shapes([np.shape(a) for a in arguments]))
+
+    def __repr__(self) -> str:
+        return f"<{self._call.function.signature}>"
+
+
+class LoadedProgram:
+    """A program from a `.vmfb`: call it with the trees of arrays that it was built for.
+
+    Of a program with several functions, `program["step"]` is the one called `step`, and a call of the
+    program is a call of the first. The arrays that it keeps live on its device as long as it does.
+    """
+
+    def __init__(self, loaded: artifact.LoadedProgram) -> None:
+        self._loaded = loaded
+        self._functions = {
+            exported.signature.name: LoadedFunction(loaded, exported)
+            for exported in loaded.manifest.functions
+        }
+        self._call = self._functions[loaded.manifest.functions[0].signature.name]
+
+    @property
+    def functions(self) -> list[str]:
+        """The names of the functions."""
+        return list(self._functions)
+
+    def __getitem__(self, name: str) -> LoadedFunction:
+        """The function called `name`."""
+        if name not in self._functions:
+            raise ArgumentError(
+                f"the program has no function {name!r}: it has {', '.join(self._functions)}",
+                where=user_location_text(),
+            )
+        return self._functions[name]
+
+    @property
+    def state(self) -> dict[str, Array]:
+        """The arrays that calls of the program change, by name, as they are now."""
+        with located():
+            values = self._loaded.executable.call(GETTER, []) if self._changing else []
+        return {held.spec.name: Array(v) for held, v in zip(self._changing, values, strict=True)}
+
+    def set_state(self, arrays: Mapping[str, Any]) -> None:
+        """Replace all arrays that calls of the program change; what does not fit is an `ArgumentError`."""
+        names = [held.spec.name for held in self._changing]
+        wrong = sorted(set(names) ^ set(arrays))
+        if wrong or not names:
+            raise ArgumentError(
+                f"the state is {', '.join(names) or 'empty'}: "
+                f"{'no ' if wrong and wrong[0] in names else ''}{wrong[0] if wrong else 'nothing'} was given",
+                where=user_location_text(),
+            )
+        values = [runtime_argument(arrays[held.spec.name], held.spec.dtype) for held in self._changing]
+        with located():
+            self._loaded.executable.call(SETTER, values)
+
+    @property
+    def _changing(self) -> list[Held]:
+        parameters = self.manifest.parameters
+        return [held for held in parameters.held if held.is_mutable] if parameters else []
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the program says of itself."""
+        return self._loaded.manifest
+
+    @property
+    def target(self) -> str:
+        """What its code was built for: of a file with several variants, that of the chosen one."""
+        return self._loaded.manifest.target
+
+    @property
+    def device(self) -> str:
+        """The name of the device that it runs on."""
+        return self._loaded.device.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the first function, by position or by name; numbers may be written as nested lists."""
+        return self._call(*args, **kwargs)
+
+    def leaves_of(self, leaves: Sequence[Any]) -> list[Array]:
+        """The results of the first function in order, for one argument an input in order."""
+        return self._call.leaves_of(leaves)
 
     def differentiable(self) -> KeptFunction:
         """The program as a function that `grad`, `vmap`, `jit` and the other transforms take.
@@ -54,19 +140,44 @@ class LoadedProgram:
         compiler. Raises `ArgumentError` where the file keeps no IR, `ArtifactError` for one that this adze
         cannot read.
         """
-        from .kept import KeptFunction
+        try:
+            from .kept import KeptFunction
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("adze."):
+                raise
+            raise MissingCompilerError("differentiable()") from None
 
         with located():
             return KeptFunction(artifact.Contents(b"", self.manifest, self._loaded.ir))
 
     def __repr__(self) -> str:
-        return f"<{self._call.function.signature} on {self.device}>"
+        shown = "; ".join(str(signature) for signature in self.manifest.signatures)
+        return f"<{shown} on {self.device}>"
 
 
-def load(path: str | os.PathLike[str], device: str | None = None) -> LoadedProgram:
+def load(
+    path: str | os.PathLike[str],
+    device: str | None = None,
+    *,
+    key: str | os.PathLike[str] | bytes | None = None,
+    target: str | None = None,
+    parameters: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+) -> LoadedProgram:
     """The program saved at `path`, ready to be called on `device` (by default the cheapest of its target).
 
-    Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine.
+    `key` is the public key of who signed the file (`adze sign`), as a PEM file or its text in bytes: a file
+    that is not signed by it, or was changed since, is refused before any native code sees it. Without a key
+    the file is protected against damage only, and has to come from somewhere that you trust.
+
+    Of a file with several variants the best one is taken that this machine can run, or that for `target`.
+
+    `parameters` replace the arrays that the program has outside its file: a `.safetensors` or `.irpa` file,
+    or arrays by name. One that is missing, or of another dtype or shape, is an error here.
+
+    Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine,
+    `SignatureError`, which is one, for a wrong signature, and `KeyFileError` for what is no key.
     """
     with located():
-        return LoadedProgram(artifact.load(path, device))
+        given = parameters if parameters is None or isinstance(parameters, Mapping) else Path(parameters)
+        known = None if key is None else public_key(key)
+        return LoadedProgram(artifact.load(path, device, known, target, given))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...runtime.artifact.manifest import ExportedFunction, Manifest
-from .. import tree
+from ...runtime.artifact.manifest import ExportedFunction
+from .. import written_trees
 from ..errors import ArgumentTypeError
 from ..tracing.locations import user_location_text
 
@@ -18,9 +18,8 @@ from ..tracing.locations import user_location_text
 class ExportedCall:
     """How the function of a program is called with trees of arrays."""
 
-    def __init__(self, manifest: Manifest) -> None:
-        self.function: ExportedFunction = manifest.functions[0]
-        self._argument_names = manifest.extra.get("arguments")
+    def __init__(self, function: ExportedFunction) -> None:
+        self.function = function
 
     @property
     def name(self) -> str:
@@ -38,12 +37,11 @@ class ExportedCall:
         rest = {name: value for name, value in kwargs.items() if name not in own}
         missing = [name for name in named["dict"] if name not in own]
         values = self._in_order(names, args, rest, missing, keywords=list(named["dict"]))
-        leaves = tree.leaves_as_json(self.function.input_tree, (tuple(values), own))
+        leaves = written_trees.leaves_as_json(self.function.input_tree, (tuple(values), own))
         if leaves is None:
-            actual = tree.to_json(tree.structure((tuple(values), own)))
             raise self.error(
-                f"takes arguments {tree.describe_json_arguments(self.function.input_tree)}, "
-                f"got {tree.describe_json_arguments(actual)}"
+                f"takes arguments {written_trees.describe_json_arguments(self.function.input_tree)}, "
+                f"got {written_trees.describe_value_arguments(tuple(values), own)}"
             )
         return leaves
 
@@ -51,14 +49,12 @@ class ExportedCall:
         """The tree of the results with these leaves."""
         if self.function.output_tree is None and leaves:
             return tuple(leaves)  # no tree was written down
-        return tree.from_json(self.function.output_tree, leaves)
+        return written_trees.from_json(self.function.output_tree, leaves)
 
     def names(self, count: int) -> list[str | None]:
         """The names of the positional arguments, where the program tells them."""
-        names = self._argument_names
-        if not isinstance(names, list) or len(names) != count:
-            return [None] * count
-        return [name if isinstance(name, str) else None for name in names]
+        names = self.function.arguments
+        return list(names) if len(names) == count else [None] * count
 
     def _in_order(
         self,

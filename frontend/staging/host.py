@@ -9,8 +9,8 @@ import numpy as np
 from ...dialects.types import plain_array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
-from ..tracing.interpreter import scalar_value, wide_of
 from ..tracing.locations import located, user_location_text
+from ..tracing.scalars import scalar_in_dtype, wide_array
 
 if TYPE_CHECKING:
     from ...runtime.execute.array import DeviceArray
@@ -23,7 +23,7 @@ def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
     if type(leaf) is np.ndarray:
         return leaf
     if isinstance(leaf, Array):
-        leaf = wide_of(leaf)
+        leaf = wide_array(leaf)
         return leaf.buffer if leaf.buffer is not None else leaf.numpy()
     if isinstance(leaf, np.generic):
         return np.asarray(leaf)
@@ -77,7 +77,7 @@ def _python_scalar(leaf: bool | int | float | complex, dtype: np.dtype) -> np.nd
     """A Python number in the dtype of its parameter, when that holds it."""
     kind = type(leaf) if type(leaf) in _KINDS else next(k for k in _KINDS if isinstance(leaf, k))
     if dtype.kind in _KINDS[kind]:
-        return scalar_value(leaf, dtype).numpy()
+        return scalar_in_dtype(leaf, dtype).numpy()
     raise ArgumentTypeError(
         f"an argument of dtype {dtype.name} was given the Python {kind.__name__} {leaf!r}",
         where=user_location_text(),

@@ -22,6 +22,7 @@ from ...passes.analysis.evaluate import is_watching
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import Frame, current_frame, recording
+from ..tracing.function_scope import dimension_names, with_all_names
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.locations import located, user_location_text
 from ..tracing.sizes import Dim
@@ -51,6 +52,7 @@ class _Nested:
     symbol: str
     result_tree: tree.Structure
     result_types: tuple[TensorType, ...]
+    result_names: tuple[tuple[str | None, ...], ...]
     weak_results: tuple[bool, ...]
 
 
@@ -261,6 +263,7 @@ class Jitted:
             if not captured and not asked:
                 memo[key] = nested
         results = ops.call(*values, *captured, callee=nested.symbol, results=nested.result_types)
+        with_all_names(results, nested.result_names, [*values, *captured])
         placed = zip(results, nested.weak_results, strict=True)
         return tree.unflatten(nested.result_tree, [as_weak(r) if is_weak else r for r, is_weak in placed])
 
@@ -293,7 +296,8 @@ class Jitted:
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         captured = [v for v, _ in frame.captured.values()]
-        return _Nested(frame.symbol, result_tree, types, weak_results), captured, frame.asked
+        named = tuple(map(dimension_names, results))
+        return _Nested(frame.symbol, result_tree, types, named, weak_results), captured, frame.asked
 
     # -- explaining ----------------------------------------------------------------------------
 
@@ -373,13 +377,13 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
     return traced
 
 
-def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The results of `function` as a tree of `ShapeDtype`, found by tracing: nothing is computed.
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The results of `fun` as a tree of `ShapeDtype`, found by tracing: nothing is computed.
 
     Arguments are arrays or specs. A dynamic dimension of a result has a name where an argument gave it one,
     and is None otherwise.
     """
-    program = trace(function, *args, **kwargs).program
+    program = trace(fun, *args, **kwargs).program
     kinds = zip(program.result_shapes, program.result_types, strict=True)
     leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
     return tree.unflatten(program.result_tree, leaves)

@@ -10,7 +10,7 @@ of a size operand, and a result gets the sizes back that its names stand for.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...dialects import mlir
@@ -18,16 +18,16 @@ from ...dialects.errors import VerificationError
 from ...passes.analysis.verify import verify
 from ...passes.ir.functions import functions
 from ...runtime.artifact.artifact import Contents
-from ...runtime.artifact.signature import ArraySpec
+from ...runtime.artifact.signature import ArraySpec, Bounds
 from ...runtime.errors import ArtifactError
-from .. import tree
+from .. import written_trees
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import Frame, Program, current_frame
 from ..tracing.function_scope import FunctionScope
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
-from ..tracing.specs import ShapeDtype
+from ..tracing.specs import BoundedName, ShapeDtype
 from .exported_calls import ExportedCall
 from .host import runtime_argument
 
@@ -35,8 +35,10 @@ from .host import runtime_argument
 class KeptFunction:
     """A function from kept adze IR: call it with arrays of the dtypes and shapes that it was traced for."""
 
-    def __init__(self, contents: Contents) -> None:
-        self._call = ExportedCall(contents.manifest)
+    def __init__(self, contents: Contents, name: str | None = None) -> None:
+        """The function called `name`, by default the first of the program."""
+        manifest = contents.manifest
+        self._call = ExportedCall(manifest.functions[0] if name is None else manifest.function(name))
         self.__name__ = self._call.name
         self.__doc__ = f"`{self._call.function.signature}`, from the adze IR that an artifact keeps."
         self.__signature__ = self._python_signature()
@@ -45,10 +47,14 @@ class KeptFunction:
     @property
     def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Positional and keyword arguments as trees of `ShapeDtype`."""
-        leaves = [ShapeDtype(spec.shape, spec.dtype) for spec in self._call.function.signature.inputs]
+        bounds = self._call.function.signature.bounds
+        leaves = [
+            ShapeDtype([_bounded(n, bounds) for n in spec.shape], spec.dtype)
+            for spec in self._call.function.signature.inputs
+        ]
         if self._call.function.input_tree is None:
             return tuple(leaves), {}
-        args, kwargs = tree.from_json(self._call.function.input_tree, leaves)
+        args, kwargs = written_trees.from_json(self._call.function.input_tree, leaves)
         return tuple(args), dict(kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -113,6 +119,10 @@ class KeptFunction:
 
     def __repr__(self) -> str:
         return f"<{self._call.function.signature}, from kept IR>"
+
+
+def _bounded(n: int | str | None, bounds: Mapping[str, Bounds]) -> int | str | None:
+    return BoundedName(n, bounds[n]) if isinstance(n, str) and n in bounds else n
 
 
 def _program_of(contents: Contents, name: str) -> Program:

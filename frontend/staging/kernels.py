@@ -27,7 +27,7 @@ def tuning_of(target: Target, hints: ModuleHints) -> TuneKernels | None:
 
 def tune_kernels(program: bytes) -> bytes | None:
     """A program of the phase `flow` behind adze's passes for kernels; None where they change nothing."""
-    with mlir.new_context(foreign_ops=False) as context, mlir.ir.Location.unknown():
+    with mlir.new_context(foreign_ops=False, is_light=True) as context, mlir.ir.Location.unknown():
         module = mlir.ir.Module.parse(program, context)
         changes = [step.run(module) for step in AFTER_FLOW]
         if not any(changes):
@@ -44,6 +44,6 @@ def kernels_text(
     program = divided_into_kernels(module, target, options)
     tune = tuning_of(target, hints)
     program = (tune(program) if tune else None) or program
-    with mlir.new_context(foreign_ops=False) as context:
+    with mlir.new_context(foreign_ops=False, is_light=True) as context:
         parsed = mlir.ir.Module.parse(program, context)
         return str(parsed.operation.get_asm(enable_debug_info=locations))

@@ -1,11 +1,11 @@
-"""Where arrays live: which devices there are, and putting arrays on one of them."""
+"""Where arrays live: putting arrays on a device, and the device that a program runs on."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...runtime.execute.array import from_host
-from ...runtime.execute.devices import DeviceInfo, list_devices
+from ...runtime.execute.devices import DeviceInfo
 from ...runtime.settings import read_settings
 from ...runtime.targets import Target
 from .. import tree
@@ -14,11 +14,6 @@ from ..tracing.array import Array
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value
 from ..tracing.locations import located, user_location_text
-
-
-def devices() -> list[DeviceInfo]:
-    """The devices of this machine, CPU first; the `name` of each is what `device=` takes."""
-    return list_devices()
 
 
 def device_put(x: Any, device: str | DeviceInfo | None = None) -> Any:

@@ -13,8 +13,9 @@ from .. import tree
 from ..errors import ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer, leaked
-from ..tracing.interpreter import is_python_scalar, scalar_value
+from ..tracing.interpreter import scalar_value
 from ..tracing.locations import user_location_text
+from ..tracing.scalars import is_python_scalar
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import parameter_of
 

@@ -28,8 +28,7 @@ from ...passes.lower.plan import hints_of
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
 from ...runtime.artifact import artifact
-from ...runtime.artifact.manifest import ExportedFunction, Manifest, make_manifest, reflection_text
-from ...runtime.artifact.signature import ArraySpec, FunctionSignature
+from ...runtime.artifact.manifest import Manifest, make_manifest, reflection_text
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
 from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
@@ -42,8 +41,8 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
-from ..tracing.specs import ShapeDtype
 from ..tracing.trace import Parameter, TracedProgram
+from .exports import exported_functions, kept_arrays, signature_text
 from .host import runtime_argument
 from .kernels import KERNELS, kernels_text, tuning_of
 from .modules import StageDumps, bytecode, clone_module, kept_ir, module_text
@@ -165,7 +164,7 @@ class Traced:
         return self.mlir()
 
     def __repr__(self) -> str:
-        return f"Traced({_signature_text(self.program)})"
+        return f"Traced({signature_text(self.program)})"
 
 
 class Lowered:
@@ -180,26 +179,13 @@ class Lowered:
         self.manifest = self._manifest(ir_sha256)
 
     def _manifest(self, ir_sha256: str) -> Manifest:
-        program = self.program
-        inputs = tuple(ArraySpec(p.name, p.type.dtype, _named_shape(p)) for p in program.parameters)
-        outputs = tuple(
-            ArraySpec(name, t.dtype, shape)
-            for name, t, shape in zip(
-                program.result_names, program.result_types, program.result_shapes, strict=True
-            )
-        )
-        function = ExportedFunction(
-            FunctionSignature(program.symbol, inputs, outputs),
-            tree.to_json(program.argument_tree),
-            tree.to_json(program.result_tree),
-        )
         return make_manifest(
-            (function,),
+            exported_functions(self.program),
             self.target,
             flags=(*self.target.flags, *self.options().flags()),
             ir_sha256=ir_sha256,
             work=float(self.hints.largest_work) if self.hints.is_static else None,
-            extra={"arguments": list(program.argument_names)},
+            parameters=kept_arrays(self.program),
         )
 
     def cost(self) -> Cost:
@@ -227,6 +213,12 @@ class Lowered:
         flags = VECTORIZE_LOOPS if has_loop_kernels(self.module) else ()
         return CompileOptions(data_tiling=self.hints.data_tiling, extra_flags=flags)
 
+    def cache_key(self, options: CompileOptions | None = None) -> CacheKey:
+        """What decides the bytes that a compile gives: equal keys, equal programs."""
+        options = options or self.options()
+        self._attach_manifest(self.module, options)
+        return cache_key(self.canonical(), self.target, options)
+
     def compile(
         self, *, device: str | None = None, options: CompileOptions | None = None, cache: bool = True
     ) -> Compiled:
@@ -235,14 +227,18 @@ class Lowered:
         settings = read_settings()
         if settings.verify:
             options = replace(options, verifies_passes=True)
-        self._attach_manifest(self.module, options)
+        key = self.cache_key(options)
         text = self.canonical()
-        key = cache_key(text, self.target, options)
         store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
         entry, record = store.get_or_compile(key, lambda: self._build(text, options, settings.dump_dir))
         manifest = replace(self.manifest, flags=tuple(entry.metadata["flags"]))
         return Compiled(
-            self.program, manifest, entry.payload, self.target, CompileReport(key, record), device
+            self.program,
+            manifest,
+            entry.payload,
+            self.target,
+            CompileReport(key, record, entry.metadata.get("seconds")),
+            device,
         )
 
     def _attach_manifest(self, module: Any, options: CompileOptions) -> Any:
@@ -267,6 +263,7 @@ class Lowered:
             "variant": built.variant,
             "rejected": [name for name, _ in built.rejected],
             "flags": [*self.target.flags, *built.options.flags()],
+            "seconds": round(built.seconds, 3),
         }
 
     def _with_host_loops(self) -> Lowered:
@@ -291,15 +288,19 @@ class Lowered:
         return self.mlir()
 
     def __repr__(self) -> str:
-        return f"Lowered({_signature_text(self.program)}, target={self.target})"
+        return f"Lowered({signature_text(self.program)}, target={self.target})"
 
 
 @dataclass(frozen=True)
 class CompileReport:
-    """How a compiled program came about: its cache key, and whether the cache had it and why not."""
+    """How a compiled program came about: its cache key, and whether the cache had it and why not.
+
+    `compile_seconds` are those of the compile, also where that was long ago; None: an older adze noted none.
+    """
 
     key: CacheKey
     record: CacheRecord
+    compile_seconds: float | None = None
 
     def __str__(self) -> str:
         outcome = "cache hit" if self.record.hit else "cache miss"
@@ -378,23 +379,9 @@ class Compiled:
         return artifact.save(path, artifact.Contents(self.vmfb, self.manifest, ir))
 
     def __repr__(self) -> str:
-        return f"Compiled({_signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"
+        return f"Compiled({signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"
 
 
 def arguments_for(parameters: Sequence[Parameter], leaves: Sequence[Any]) -> list[Any]:
     """Argument leaves as the runtime takes them: device arrays, NumPy arrays of the parameter's dtype."""
     return [runtime_argument(leaf, p.type.dtype) for leaf, p in zip(leaves, parameters, strict=True)]
-
-
-def _named_shape(parameter: Parameter) -> tuple[int | str | None, ...]:
-    names = parameter.dimensions or (None,) * parameter.type.rank
-    return tuple(
-        n if n is not None else name for n, name in zip(parameter.type.static_shape, names, strict=True)
-    )
-
-
-def _signature_text(program: TracedProgram) -> str:
-    arguments = ", ".join(f"{p.name}: {p}" for p in program.parameters)
-    kinds = zip(program.result_shapes, program.result_types, strict=True)
-    results = ", ".join(str(ShapeDtype(shape, t.dtype)) for shape, t in kinds)
-    return f"{program.symbol}({arguments}) -> ({results})"

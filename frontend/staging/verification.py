@@ -51,7 +51,9 @@ def drawn(
     names = dict.fromkeys(n for spec in signature.inputs for n in spec.shape if isinstance(n, str))
     for position in range(samples):
         most = 1 if position == 0 else LARGEST_SIZE
-        chosen = {name: sizes.get(name, int(generator.integers(1, most + 1))) for name in names}
+        chosen = {name: int(generator.integers(1, most + 1)) for name in names}
+        chosen |= {name: bounds.near(chosen[name]) for name, bounds in signature.bounds.items()}
+        chosen |= sizes
         yield [_array(generator, spec, chosen) for spec in signature.inputs]
 
 

@@ -44,6 +44,8 @@ class PrivateFunction:
     captured: tuple[Any, ...]
     asked: bool = False
     """Whether it was traced for the values of one call alone."""
+    result_names: tuple[tuple[str | None, ...], ...] = ()
+    """For each result the names of its dynamic dimensions, where they have one."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,35 @@ def with_all_bits(value: Any) -> tuple[Any, Argument]:
     """A value as an operand that keeps the 64 bits of a weak number, and the argument that it is."""
     operand = wide_of(value)
     return operand, replace(argument_of(operand), weak_type=value.weak_type)
+
+
+def dimension_names(value: Any) -> tuple[str | None, ...]:
+    """The names of the dynamic dimensions of a result, None for a size that is known or has no name."""
+    shape = value._shape if isinstance(value, Tracer) and value._shape is not None else ()
+    return tuple(n.text if isinstance(n, Dim) and not n.text.startswith("?") else None for n in shape)
+
+
+def named_sizes(values: Sequence[Any]) -> dict[str, Dim]:
+    """The dimensions of arguments by name: a function that is called with them knows them by these names."""
+    sizes = (n for v in values for n in (v.shape if isinstance(v, Tracer) else (v,)))
+    return {n.text: n for n in sizes if isinstance(n, Dim) and not n.text.startswith("?")}
+
+
+def with_all_names(
+    results: Sequence[Any], names: Sequence[Sequence[str | None]], arguments: Sequence[Any]
+) -> None:
+    """Let the results of a call have the dimensions of its arguments that their names stand for."""
+    sizes = named_sizes(arguments)
+    for result, of_result in zip(results, names, strict=True):
+        with_names(result, of_result, sizes)
+
+
+def with_names(value: Any, names: Sequence[str | None], sizes: Mapping[str, Dim], skipped: int = 0) -> None:
+    """Let a result have the dimensions of the arguments that its names stand for, `skipped` axes left out."""
+    if isinstance(value, Tracer) and not value.type.is_static and any(name in sizes for name in names):
+        own = value.shape[skipped:]
+        named = [sizes.get(name or "", n) for name, n in zip(names, own, strict=True)]
+        keep_dimensions(value, (*value.shape[:skipped], *named))
 
 
 def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
@@ -120,7 +151,8 @@ class FunctionScope:
         types = tuple(ops.tensor_type(r) for r in results)
         known = {capture_key(outer) for outer in bound.values()}
         captured = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
-        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked)
+        names = tuple(map(dimension_names, results))
+        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked, names)
 
     def reserve(self, name: str) -> str:
         """A symbol for a function that is traced later."""

@@ -7,9 +7,6 @@ frame on top and returns a `Tracer`; outside it evaluates with NumPy and returns
 
 from __future__ import annotations
 
-import cmath
-import math
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -21,12 +18,7 @@ from ...dialects.generated.builder import Builder
 from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.ops.elementwise.family import Elementwise
 from ...dialects.types import (
-    BFLOAT16,
     BOOL,
-    COMPLEX64,
-    COMPLEX128,
-    FLOAT32,
-    FLOAT64,
     SIZE,
     TensorType,
     ValueType,
@@ -35,12 +27,13 @@ from ...dialects.types import (
     require_possible,
 )
 from ...passes.analysis.evaluate import WATCH
-from ..errors import ArgumentTypeError, DtypeError, OutOfRangeError
+from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
 from .frames import Frame, Tracer, current_frame, leaked
 from .locations import located, user_location_text
 from .operators import library_function
 from .result_shapes import result_shapes
+from .scalars import WIDE, is_python_scalar, scalar_in_dtype, wide_array
 from .sizes import Dim
 
 stack = library_function("stack")
@@ -210,11 +203,6 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     return _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)
 
 
-def is_python_scalar(x: Any) -> bool:
-    """Whether `x` is a number of Python itself: np.float64 derives from float, and is none."""
-    return isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)
-
-
 def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Array:
     """A Python scalar as a 0-d array; weakly typed unless `dtype` is given.
 
@@ -222,7 +210,7 @@ def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Arr
     float that would become infinite.
     """
     if dtype is not None:
-        return _in_dtype(x, dtype)
+        return scalar_in_dtype(x, dtype)
     if isinstance(x, bool):
         return Array(np.asarray(x))
     if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
@@ -234,52 +222,7 @@ def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Arr
     return as_weak(Array(np.asarray(x)))
 
 
-def _in_dtype(x: bool | int | float | complex, dtype: np.dtype) -> Array:
-    """A Python scalar in a dtype that holds it: the one place that says which does."""
-    shown = f"Python {'integer' if isinstance(x, int) else type(x).__name__} {x}"
-    if isinstance(x, complex) and dtype.kind not in "cb":
-        raise DtypeError(
-            f"{shown} cannot become {dtype.name}", where=user_location_text(), hint="take its .real"
-        )
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        low, high = int(limits.min), int(limits.max)
-        if not (_is_finite(x) and low <= int(x) <= high):  # type: ignore[arg-type]
-            raise OutOfRangeError(
-                f"{shown} is out of range for {dtype.name} ({low} to {high})",
-                where=user_location_text(),
-                hint="convert the array with .astype to a wider dtype first",
-            )
-        return Array(np.asarray(int(x), dtype))  # type: ignore[arg-type]
-    with np.errstate(all="ignore"):
-        value = np.asarray(math.inf if _is_giant(x) else x).astype(dtype)
-    if dtype.kind != "b" and _is_finite(x) and not np.isfinite(value):
-        raise OutOfRangeError(
-            f"{shown} is out of range for {dtype.name} (at most {largest(dtype):.6g} in magnitude)",
-            where=user_location_text(),
-            hint="write adze.numpy.inf where infinity is meant, or convert the array with .astype first",
-        )
-    return Array(value)
-
-
-def _is_giant(x: Any) -> bool:
-    """Whether `x` is an integer that not even a float64 holds."""
-    return isinstance(x, int) and abs(x) > sys.float_info.max
-
-
-def _is_finite(x: Any) -> bool:
-    return isinstance(x, int) or cmath.isfinite(x)
-
-
-def largest(dtype: np.dtype) -> float:
-    """The largest finite number of an inexact dtype, as Python has it."""
-    if dtype == BFLOAT16:
-        return float.fromhex("0x1.fep127")
-    return float(np.finfo(dtype).max)
-
-
-_FACES: Final = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
-_WIDE: Final = {narrow: wide for wide, narrow in _FACES.items()}
+_FACES: Final = {wide: narrow for narrow, wide in WIDE.items()}
 
 
 def as_weak(value: Any) -> Any:
@@ -306,13 +249,11 @@ def as_weak(value: Any) -> Any:
 def wide_of(value: Any) -> Any:
     """A weakly typed float or complex with all of its bits: in float64 or complex128, strongly typed.
     Any other value as it is."""
-    if not value.weak_type or value.dtype not in _WIDE:
-        return value
-    if value.wide is not None:
-        return value.wide
     if isinstance(value, Array):
-        return Array(value.numpy().astype(_WIDE[value.dtype]))
-    return ops.convert(value, dtype=_WIDE[value.dtype])
+        return wide_array(value)
+    if not value.weak_type or value.dtype not in WIDE:
+        return value
+    return ops.convert(value, dtype=WIDE[value.dtype]) if value.wide is None else value.wide
 
 
 def _check_plain(items: Any) -> None:

@@ -34,6 +34,11 @@ def _is_user_code(code: CodeType) -> bool:
     return known
 
 
+def is_own_file(file: str) -> bool:
+    """Whether a file is one of adze's own."""
+    return any(file.startswith(folder) for folder in _OWN)
+
+
 def user_location() -> tuple[str, int]:
     """File and line of the innermost user frame; `("<unknown>", 0)` when there is none."""
     frame = sys._getframe(1)

@@ -10,6 +10,7 @@ else.
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import numpy as np
 
 from ...dialects import types
 from ...dialects.errors import AdzeError
+from ...runtime.artifact.signature import Bounds
 
 SpecDimension = int | str | None
 SpecTree: TypeAlias = "ShapeDtype | dict[str, SpecTree] | list[SpecTree] | tuple[SpecTree, ...] | None"
@@ -45,12 +47,48 @@ class SpecError(AdzeError, ValueError):
     """The text of a spec, or a spec itself, is not well formed."""
 
 
+class BoundedName(str):
+    """The name of a dimension whose sizes are restricted; it is equal to the name alone."""
+
+    bounds: Bounds
+
+    def __new__(cls, name: str, bounds: Bounds) -> BoundedName:
+        made = super().__new__(cls, name)
+        made.bounds = bounds
+        return made
+
+
+_BOUNDED: Final = re.compile(
+    r"\s*(?P<name>[^\s:]+)\s*:\s*(?:(?P<least>\d{1,19})\s*\.\.\s*(?P<most>\d{0,19})\s*(?:,|$)\s*)?(?:%\s*(?P<multiple>\d{1,19}))?\s*"
+)
+
+
+def bounded_name(text: str) -> BoundedName:
+    """The dimension that `batch: 1..1024, %8` describes: its name, the sizes it may have, and a divisor.
+
+    Either of the two may be left out, and so may the largest size: `n: 1..`. Raises `SpecError`.
+    """
+    match = _BOUNDED.fullmatch(text)
+    if match is None or not match["name"].isidentifier() or not (match["least"] or match["multiple"]):
+        raise SpecError(
+            f"cannot read the dimension {_cut(text)!r}: expected a name and its sizes",
+            hint="write 'batch: 1..1024', 'batch: 1..1024, %8', 'batch: 1..' or 'batch: %8'",
+        )
+    bounds = Bounds(
+        int(match["least"] or 0), int(match["most"]) if match["most"] else None, int(match["multiple"] or 1)
+    )
+    is_large = max(bounds.least, bounds.most or 0, bounds.multiple_of) >= 2**63
+    if bounds.multiple_of < 1 or is_large or bounds.near(bounds.least) not in bounds:
+        raise SpecError(f"the dimension {_cut(text)!r} has no size: {bounds}")
+    return BoundedName(match["name"], bounds)
+
+
 @dataclass(frozen=True)
 class ShapeDtype:
     """An array known by shape and dtype only: `ShapeDtype((8, 784), "float32")`.
 
     A dimension is an int, None where it is known only when the program runs, or a name: dimensions of
-    the same name have the same size.
+    the same name have the same size. A name may say which sizes there are: `"batch: 1..1024, %8"`.
     """
 
     shape: tuple[SpecDimension, ...]
@@ -72,14 +110,26 @@ class ShapeDtype:
         sizes = tuple(size if isinstance(size, int) else None for size in self.shape)
         return types.TensorType(sizes, self.dtype)
 
+    @property
+    def size(self) -> int | None:
+        """How many elements there are, None where a dimension is dynamic."""
+        sizes = [size for size in self.shape if isinstance(size, int)]
+        return math.prod(sizes) if len(sizes) == len(self.shape) else None
+
     def __str__(self) -> str:
         name = next(name for name, dtype in DTYPE_NAMES.items() if dtype == self.dtype)
         return f"{name}[{','.join('?' if size is None else str(size) for size in self.shape)}]"
 
 
+ShapeDtypeStruct = ShapeDtype
+"""JAX's name."""
+
+
 def _dimension(size: SpecDimension) -> SpecDimension:
     if size is None or (isinstance(size, str) and size.isidentifier()):
         return size
+    if isinstance(size, str) and ":" in size:
+        return bounded_name(size)
     if isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 0:
         return int(size)
     raise SpecError(

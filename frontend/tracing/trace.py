@@ -19,14 +19,16 @@ from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType, known
 from ...passes.ir.functions import drop_unfinished
+from ...runtime.artifact.signature import Bounds
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
+from . import sizes
 from .array import Array
 from .frames import Frame, Program, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
 from .locations import user_location_text
 from .sizes import Dim
-from .specs import ShapeDtype
+from .specs import BoundedName, ShapeDtype, SpecError
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,16 @@ class Parameter:
         return self.dimensions or (None,) * self.type.rank
 
 
+@dataclass(frozen=True)
+class HeldArray:
+    """An array that a program keeps: its name, type, whether a call changes it, and whether it is outside."""
+
+    name: str
+    type: TensorType
+    is_mutable: bool
+    is_parameter: bool
+
+
 @dataclass
 class TracedProgram:
     """A traced function: its module and how to call it."""
@@ -61,6 +73,19 @@ class TracedProgram:
     defined_at: str | None = None
     argument_names: Sequence[str | None] = ()
     """The names of the positional arguments; None for those that cannot be given by name."""
+    others: Sequence[TracedProgram] = ()
+    """Further functions of the module that are called from outside."""
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    """What sizes named dimensions may have."""
+    specializes: tuple[str, Mapping[str, int]] | None = None
+    """Another entry that computes the same, and the sizes of named dimensions for which this one does."""
+    held: Sequence[HeldArray] = ()
+    """What the module keeps between calls; its functions take it before and return it before the rest."""
+
+    @property
+    def entries(self) -> tuple[TracedProgram, ...]:
+        """This function and the others of the module that are called from outside."""
+        return (self, *self.others)
 
     @property
     def module(self) -> Any:
@@ -140,20 +165,25 @@ def trace_program(
     *,
     static: Callable[[Sequence[Any], Mapping[str, Any]], Any] | None = None,
     names: Sequence[str] | None = None,
+    program: Program | None = None,
+    symbol: str | None = None,
 ) -> TracedProgram:
     """Trace `function` at the shapes and dtypes of `args` and `kwargs` (pytrees of arrays or specs).
 
-    `static` puts static arguments back before the call. Raises `ArgumentError` for an argument that is
+    `static` puts static arguments back before the call. With a `program` the function becomes one more of its
+    module, called `symbol`. Raises `ArgumentError` for an argument that is
     no array, `TraceError` when the function returns something that is none.
     """
     leaves, structure = tree.flatten((tuple(args), dict(kwargs)))
     names = list(names) if names is not None else argument_names(function, args, kwargs)
     parameters = [parameter_of(leaf, name) for leaf, name in zip(leaves, names, strict=True)]
-    program = Program(function_name(function))
-    frame = Frame(program, function_name(function), None, private=False, where=definition(function))
+    program = program or Program(function_name(function))
+    where = definition(function)
+    frame = Frame(program, function_name(function), None, private=False, symbol=symbol, where=where)
     with recording(frame):
         tracers = [argument_tracer(frame, p.type, p.dimensions, p.weak_type) for p in parameters]
         _check_shared_dimensions(frame, parameters, tracers)
+        bounds = _check_bounds(frame, parameters, tracers)
         call_args, call_kwargs = tree.unflatten(structure, tracers)
         call = static or (lambda args, kwargs: function(*args, **kwargs))
         result = call(call_args, call_kwargs)
@@ -173,6 +203,7 @@ def trace_program(
         result_names,
         shapes,
         _definition_text(function),
+        bounds=bounds,
     )
 
 
@@ -214,6 +245,35 @@ def _check_shared_dimensions(
             frame.emit(BY_NAME["size_check"], (m.value, n.value), {"message": message})
 
 
+def _check_bounds(
+    frame: Frame, parameters: Sequence[Parameter], tracers: Sequence[Tracer]
+) -> dict[str, Bounds]:
+    """Sizes outside the bounds of their dimension are an error when the program is called; the bounds."""
+    found: dict[str, Bounds] = {}
+    for parameter, tracer in zip(parameters, tracers, strict=True):
+        for axis, (name, n) in enumerate(zip(parameter.dimensions, tracer.shape, strict=False)):
+            if not isinstance(name, BoundedName) or not isinstance(n, Dim):
+                continue
+            if str(name) in found:
+                if found[str(name)] != name.bounds:
+                    raise SpecError(
+                        f"dimension '{name}' has two bounds: {found[str(name)]} and {name.bounds}",
+                        where=user_location_text(),
+                    )
+                continue
+            found[str(name)] = name.bounds
+            place = f"dimension '{name}' (axis {axis} of '{parameter.name}') must be {name.bounds}"
+            legal = sizes.maximum(n, name.bounds.least)
+            if name.bounds.most is not None:
+                legal = sizes.minimum(legal, name.bounds.most)
+            if name.bounds.multiple_of > 1:
+                legal = legal // name.bounds.multiple_of * name.bounds.multiple_of
+            frame.emit(
+                BY_NAME["size_check"], (n.value, frame.size_value(legal)), {"message": f"adze: {place}"}
+            )
+    return found
+
+
 def result_values(
     function: Callable[..., Any], result: Any, name: str | None = None
 ) -> tuple[list[Tracer | Array], tree.Structure, list[str]]:
@@ -230,7 +290,7 @@ def result_values(
                 f"{name or function_name(function)} returns {type(leaf).__name__} ({str(leaf)[:40]!r}) "
                 f"at result{path}, expected an array",
                 where=user_location_text() if name else _definition_text(function),
-                hint="return arrays, numbers, or dicts, lists, tuples and dataclasses of them",
+                hint="return arrays, numbers, or dicts, lists, tuples and registered classes of them",
             )
         values.append(as_value(leaf))
     return values, structure, [f"result{path}" for path in names]

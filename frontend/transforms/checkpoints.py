@@ -33,20 +33,18 @@ class checkpoint_policies:  # a namespace, named as JAX has it
         return ("named", ",".join(names))
 
 
-def checkpoint(
-    function: Callable[..., Any] | None = None, *, policy: tuple[str, str] = ("nothing", "")
-) -> Any:
-    """A function like `function` whose intermediate values are computed again in the backward pass.
+def checkpoint(fun: Callable[..., Any] | None = None, *, policy: tuple[str, str] = ("nothing", "")) -> Any:
+    """A function like `fun` whose intermediate values are computed again in the backward pass.
 
     `policy` says what may be kept all the same: one of `checkpoint_policies`.
     """
-    if function is None:
+    if fun is None:
         return functools.partial(checkpoint, policy=policy)
     if not isinstance(policy, tuple) or len(policy) != 2:
         raise ArgumentError(
             f"checkpoint policy {policy!r} is not one of adze.checkpoint_policies", where=user_location_text()
         )
-    original = function
+    original = fun
 
     @functools.wraps(original)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:

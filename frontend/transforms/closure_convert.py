@@ -21,7 +21,7 @@ from ..tracing.trace import function_name
 from .custom_derivatives import custom_vjp
 
 
-def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose derivative stands beside its result: it returns `(result, pullback)`.
 
     `pullback(cotangent)` returns a tuple with one cotangent for each argument, or the only one. The backward
@@ -29,16 +29,16 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def both(args: tuple[Any, ...]) -> tuple[Any, Callable[[Any], Any]]:
-        pair = function(*args)
+        pair = fun(*args)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2 or not callable(pair[1]):
             raise TraceError(
-                f"custom_gradient: {function_name(function)} must return (result, pullback), it returns "
+                f"custom_gradient: {function_name(fun)} must return (result, pullback), it returns "
                 f"{type(pair).__name__}",
                 where=user_location_text(),
             )
         return pair[0], pair[1]
 
-    @functools.wraps(function)
+    @functools.wraps(fun)
     def result(*args: Any) -> Any:
         return both(args)[0]
 
@@ -51,20 +51,20 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     return derived
 
 
-def closure_convert(function: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list[Any]]:
-    """`function` with the floats it uses from outside as further arguments, and these values.
+def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list[Any]]:
+    """`fun` with the floats it uses from outside as further arguments, and these values.
 
-    Returns `(converted, values)`, so that `converted(*example_args, *values)` is `function(*example_args)`
+    Returns `(converted, values)`, so that `converted(*example_args, *values)` is `fun(*example_args)`
     and a custom rule can have derivatives with respect to the values. Outside a trace there are none: what
     a function uses then are constants.
     """
     leaves, structure = tree.flatten(example_args)
     if current_frame() is None:
-        return _checked(lambda args, _: function(*args), structure, len(example_args), 0), []
+        return _checked(lambda args, _: fun(*args), structure, len(example_args), 0), []
     scope = FunctionScope()
     nested = scope.trace(
-        function_name(function),
-        lambda inner: function(*tree.unflatten(structure, inner)),
+        function_name(fun),
+        lambda inner: fun(*tree.unflatten(structure, inner)),
         [argument_of(as_value(leaf)) for leaf in leaves],
     )
     moved = [v for v in nested.captured if not isinstance(v, Dim) and v.dtype in INEXACT]

@@ -68,19 +68,19 @@ class custom_vmap:  # a decorator, named as JAX has it
         return _Call(self._function, self._rule, args).record()
 
 
-def sequential_vmap(function: Callable[..., Any]) -> Callable[..., Any]:
+def sequential_vmap(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function that `vmap` applies to one element after the other, in a loop.
 
     For a body that takes much memory, whose effects must keep their order, or whose branches should stay
     branches. Its derivatives run one after the other as well. It may use outer values, mapped or not.
     """
 
-    @functools.wraps(function)
+    @functools.wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        arguments = positional(function, args, kwargs)
+        arguments = positional(f, args, kwargs)
         if current_frame() is None:
-            return function(*arguments)
-        return _Call(function, None, arguments).record()
+            return f(*arguments)
+        return _Call(f, None, arguments).record()
 
     return wrapped
 

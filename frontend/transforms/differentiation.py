@@ -27,7 +27,7 @@ from .linearized_call import LinearizedCall, Pullback, Pushforward, TangentType
 
 
 def jvp(
-    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
 ) -> Any:
     """`(f(primals), derivative of f at primals along tangents)`.
 
@@ -41,7 +41,7 @@ def jvp(
             where=user_location_text(),
             hint="for a function of one argument: jvp(f, (x,), (dx,))",
         )
-    call = FlatCall(function, primals, has_aux=has_aux)
+    call = FlatCall(fun, primals, has_aux=has_aux)
     tangent_leaves, structure = tree.flatten((tuple(tangents), {}))
     if structure != call.structure:
         raise ArgumentTypeError(
@@ -74,34 +74,34 @@ def jvp(
     return value, tangent[0], aux
 
 
-def vjp(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(f(*primals), pullback)`: the pullback maps a cotangent of the result to a tuple of cotangents.
 
     With `has_aux`, f returns (result, aux) and the return value is (result, pullback, aux).
     """
-    call = FlatCall(function, primals, has_aux=has_aux)
+    call = FlatCall(fun, primals, has_aux=has_aux)
     linearized = LinearizedCall(call, [True] * len(call.values))
     pullback = Pullback(linearized)
     return (linearized.value, pullback, linearized.aux) if has_aux else (linearized.value, pullback)
 
 
-def linearize(function: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(f(*primals), f_jvp)`: `f_jvp(*tangents)` is the derivative at `primals`, computed from residuals.
 
     With `has_aux`, f returns (result, aux) and the return value is (result, f_jvp, aux).
     """
-    call = FlatCall(function, primals, has_aux=has_aux)
+    call = FlatCall(fun, primals, has_aux=has_aux)
     linearized = LinearizedCall(call, [True] * len(call.values))
     push = Pushforward(linearized)
     return (linearized.value, push, linearized.aux) if has_aux else (linearized.value, push)
 
 
-def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: maps a cotangent of its result to a tuple of cotangents.
 
     Raises `MissingRuleError` when the function is not linear in its arguments.
     """
-    call = FlatCall(function, primals)
+    call = FlatCall(fun, primals)
     scope = FunctionScope()
     nested = call.traced(scope)
     linear = tuple(v.dtype in INEXACT for v in call.values) + (False,) * len(nested.captured)
@@ -136,7 +136,7 @@ def linear_transpose(function: Callable[..., Any], *primals: Any) -> Callable[[A
 
 
 def value_and_grad(
-    function: Callable[..., Any],
+    fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     *,
     argnames: str | Sequence[str] = (),
@@ -158,15 +158,15 @@ def value_and_grad(
     order: JAX's convention, the conjugate of the direction of steepest ascent. `holomorphic` promises a
     holomorphic f of complex values and returns its complex derivative.
     """
-    chosen = Argnums(function, argnums, argnames)
+    chosen = Argnums(fun, argnums, argnames)
 
-    @functools.wraps(function)
+    @functools.wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         positions, names = chosen.of_call(args, kwargs)
-        call = FlatCall(function, args, kwargs, positions=positions, names=names, has_aux=has_aux)
+        call = FlatCall(fun, args, kwargs, positions=positions, names=names, has_aux=has_aux)
         _check_differentiable(call, holomorphic, allow_int)
         linearized = LinearizedCall(call, [True] * len(call.values))
-        result = _scalar(function, linearized.value, holomorphic, has_aux)
+        result = _scalar(fun, linearized.value, holomorphic, has_aux)
         one = as_value(1, result.dtype)
         leaves = linearized.linear.pull(linearized.residuals, [one, *(None for _ in linearized.results[1:])])
         gradients, by_name = tree.unflatten(call.structure, leaves)
@@ -177,7 +177,7 @@ def value_and_grad(
 
 
 def grad(
-    function: Callable[..., Any],
+    fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     *,
     argnames: str | Sequence[str] = (),
@@ -187,10 +187,10 @@ def grad(
 ) -> Callable[..., Any]:
     """A function that returns the gradient of f; see `value_and_grad`. With `has_aux`: (gradient, aux)."""
     both = value_and_grad(
-        function, argnums, argnames=argnames, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
+        fun, argnums, argnames=argnames, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
     )
 
-    @functools.wraps(function)
+    @functools.wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         value, gradients = both(*args, **kwargs)
         return (gradients, value[1]) if has_aux else gradients

@@ -15,8 +15,9 @@ from ..tracing.array import Array
 from ..tracing.concrete_values import KnownArgument
 from ..tracing.frames import Tracer, current_frame
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
-from ..tracing.interpreter import as_value, is_python_scalar, ops, scalar_value, wide_of
+from ..tracing.interpreter import as_value, ops, scalar_value, wide_of
 from ..tracing.locations import user_location_text
+from ..tracing.scalars import is_python_scalar
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 

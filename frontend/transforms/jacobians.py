@@ -24,25 +24,25 @@ from .vmap import vmap
 
 
 def jacfwd(
-    function: Callable[..., Any],
+    fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """The Jacobian of `function` by forward mode, one column a pass: good for few inputs.
+    """The Jacobian of `fun` by forward mode, one column a pass: good for few inputs.
 
     For an argument of shape `s` and a result of shape `r` it has shape `r + s`; the tree of the result
     holds in each leaf the tree of the argument. With `has_aux`: (Jacobian, aux). `holomorphic` promises a
     holomorphic function of complex values.
     """
 
-    @functools.wraps(function)
+    @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        partial, chosen = _partial(function, argnums, args, kwargs)
+        partial, chosen = _partial(fun, argnums, args, kwargs)
         leaves, structure = tree.flatten(chosen)
-        values = [_differentiable(function, leaf, holomorphic) for leaf in leaves]
-        _require_real("jacfwd", function, "arguments", values, holomorphic)
+        values = [_differentiable(fun, leaf, holomorphic) for leaf in leaves]
+        _require_real("jacfwd", fun, "arguments", values, holomorphic)
 
         def main(*flat: Any) -> Any:
             return partial(tree.unflatten(structure, flat))
@@ -52,7 +52,7 @@ def jacfwd(
         columns = [vmap(push, in_axes=0, out_axes=-1)(*_basis(values, i)) for i in range(len(values))]
         per_result: list[Any] = []
         for position, result in enumerate(results):
-            _differentiable(function, result, holomorphic)
+            _differentiable(fun, result, holomorphic)
             parts = [
                 ops.reshape(as_value(tree.leaves(column)[position]), shape=(*result.shape, *value_.shape))
                 for column, value_ in zip(columns, values, strict=True)
@@ -65,32 +65,32 @@ def jacfwd(
 
 
 def jacrev(
-    function: Callable[..., Any],
+    fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
-    """The Jacobian of `function` by reverse mode, one row a pass: good for few outputs.
+    """The Jacobian of `fun` by reverse mode, one row a pass: good for few outputs.
 
     Shapes and trees as in `jacfwd`.
     """
 
-    @functools.wraps(function)
+    @functools.wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
-        partial, chosen = _partial(function, argnums, args, kwargs)
+        partial, chosen = _partial(fun, argnums, args, kwargs)
         leaves, structure = tree.flatten(chosen)
-        values = [_differentiable(function, leaf, holomorphic) for leaf in leaves]
+        values = [_differentiable(fun, leaf, holomorphic) for leaf in leaves]
 
         def main(*flat: Any) -> Any:
             return partial(tree.unflatten(structure, flat))
 
         value, pullback, *aux = vjp(main, *values, has_aux=has_aux)
         results, result_tree = tree.flatten(value)
-        _require_real("jacrev", function, "results", results, holomorphic)
+        _require_real("jacrev", fun, "results", results, holomorphic)
         per_result: list[Any] = []
         for position, result in enumerate(results):
-            _differentiable(function, result, holomorphic)
+            _differentiable(fun, result, holomorphic)
             rows = vmap(lambda *cotangents: pullback(tree.unflatten(result_tree, cotangents)), in_axes=0)(
                 *_basis(results, position)
             )
@@ -109,14 +109,14 @@ jacobian = jacrev
 
 
 def hessian(
-    function: Callable[..., Any],
+    fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
     *,
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """The matrix of second derivatives of a scalar function: forward mode over reverse mode."""
-    inner = jacrev(function, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    inner = jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic)
     return jacfwd(inner, argnums, has_aux=has_aux, holomorphic=holomorphic)
 
 

@@ -22,7 +22,7 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.concrete_values import MappedArgument
 from ..tracing.frames import Tracer
-from ..tracing.function_scope import Argument, FunctionScope, keep_dimensions
+from ..tracing.function_scope import Argument, FunctionScope, keep_dimensions, named_sizes, with_names
 from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -32,14 +32,14 @@ from .vmap_axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, r
 
 
 def vmap(
-    function: Callable[..., Any] | None = None,
+    fun: Callable[..., Any] | None = None,
     in_axes: Axes = 0,
     out_axes: Axes = 0,
     *,
     axis_size: int | None = None,
     axis_name: str | None = None,
 ) -> Any:
-    """A function that maps `function` over the axes `in_axes` of its arguments.
+    """A function that maps `fun` over the axes `in_axes` of its arguments.
 
     `in_axes` is an int, None (not mapped: every call sees the whole argument), or a tuple with one entry
     an argument, each an int, None or a tree prefix of the argument. Keyword arguments are mapped along axis
@@ -49,13 +49,13 @@ def vmap(
     Raises `ArgumentError` when an axis does not exist, `ShapeError` when the mapped axes differ in size (a
     program with dynamic sizes checks them when it runs).
     """
-    if function is None:
+    if fun is None:
         return functools.partial(
             vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size, axis_name=axis_name
         )
-    if not callable(function):
+    if not callable(fun):
         raise ArgumentTypeError(
-            f"vmap expects a function, got {type(function).__name__}: {function!r}",
+            f"vmap expects a function, got {type(fun).__name__}: {fun!r}",
             where=user_location_text(),
         )
     if axis_name is not None and not isinstance(axis_name, str):
@@ -64,7 +64,7 @@ def vmap(
             where=user_location_text(),
             hint="nest one vmap for each name",
         )
-    mapped = function
+    mapped = fun
 
     @functools.wraps(mapped)
     def batched(*args: Any, **kwargs: Any) -> Any:
@@ -127,6 +127,9 @@ class _Mapping:
         leading = [] if static is not None else [self.size]
         results = scope.call(mapped.symbol, [*leading, *operands, *nested.captured])
         axes = result_axes(self.function, self.out_axes, nested.result_tree)
+        sizes = named_sizes([*self.values, *nested.captured])
+        for r, has_axis, names in zip(results, mapped.batched_results, nested.result_names, strict=True):
+            with_names(r, names, sizes, skipped=int(has_axis))
         placed = [
             self._placed(r, has_axis, axis)
             for r, has_axis, axis in zip(results, mapped.batched_results, axes, strict=True)

@@ -42,11 +42,33 @@ class Cost:
         return text if self.is_static else f"{text} (dynamic sizes counted as 1)"
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One op of a function: what it costs, and the bytes alive while it runs."""
+
+    operation: Operation
+    flops: int
+    bytes_moved: int
+    alive_bytes: int
+    is_static: bool
+
+
 def cost(module: mlir.ir.Module) -> Cost:
     """The cost of the module's public function."""
+    counter, main = _counter_of(module)
+    return counter.function(main)
+
+
+def steps(module: mlir.ir.Module) -> list[Step]:
+    """The ops of the module's public function in order, each with its cost."""
+    counter, main = _counter_of(module)
+    return counter.steps(counter.functions[main])
+
+
+def _counter_of(module: mlir.ir.Module) -> tuple[_Counter, str]:
     by_symbol = functions(module)
     main = next(symbol for symbol, operation in by_symbol.items() if not is_private(operation))
-    return _Counter(module, by_symbol).function(main)
+    return _Counter(module, by_symbol), main
 
 
 class _Counter:
@@ -64,31 +86,36 @@ class _Counter:
         return self.counted[symbol]
 
     def _count(self, operation: Operation) -> Cost:
+        arguments = body(operation).arguments
+        counted = self.steps(operation)
+        peak = max([sum(map(self._bytes, arguments)), *(step.alive_bytes for step in counted)])
+        is_static = all(map(self._is_static, arguments)) and all(step.is_static for step in counted)
+        flops, moved = sum(step.flops for step in counted), sum(step.bytes_moved for step in counted)
+        return Cost(flops, moved, peak, is_static)
+
+    def steps(self, operation: Operation) -> list[Step]:
+        """The cost of each op of a function, those of the ops' bodies included."""
         operations, terminator = split_body(operation)
         last_use = {v: i for i, o in enumerate([*operations, terminator]) for v in o.operands}
         alive = sum(self._bytes(a) for a in body(operation).arguments)
-        is_static = all(self._is_static(a) for a in body(operation).arguments)
-        flops = moved = 0
-        peak = alive
+        result = []
         for position, each in enumerate(operations):
             application = self.reader.read(each)
             if application is None:
                 continue
             inner = self._called(application)
-            is_static &= all(map(self._is_static, each.results)) and all(c.is_static for c in inner)
+            is_static = all(map(self._is_static, each.results)) and all(c.is_static for c in inner)
             read, written = sum(map(self._bytes, each.operands)), sum(map(self._bytes, each.results))
             if inner:
-                flops += sum(c.flops for c in inner)
-                moved += sum(c.bytes_moved for c in inner)
+                flops, moved = sum(c.flops for c in inner), sum(c.bytes_moved for c in inner)
             else:
-                flops += self._flops(application, each)
-                moved += read + written
+                flops, moved = self._flops(application, each), read + written
             inside = max((c.peak_bytes for c in inner), default=0)
-            peak = max(peak, alive + max(written, inside - read))
+            result.append(Step(each, flops, moved, alive + max(written, inside - read), is_static))
             touched = {*each.operands, *each.results}
             dead = (v for v in touched if last_use.get(v, -1) <= position)
             alive += written - sum(map(self._bytes, dead))
-        return Cost(flops, moved, peak, is_static)
+        return result
 
     def _called(self, application: Application) -> list[Cost]:
         """What an op with bodies runs: its function or functions; of branches, the one that costs most."""

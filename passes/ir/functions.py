@@ -14,12 +14,15 @@ from .aliases import Operation
 EXECUTABLE: Final = "stream.executable"
 """A kernel of our own, which the lowering put beside the functions: no pass looks into it."""
 
+_BESIDE: Final = (EXECUTABLE, "util.global")
+"""Kernels of our own, and the arrays that a program keeps."""
+
 
 def functions(module: mlir.ir.Module) -> dict[str, Operation]:
     """The functions of `module` by symbol, in order; `VerificationError` if it holds others than kernels."""
     by_symbol: dict[str, Operation] = {}
     for operation in module.body.operations:
-        if operation.operation.name == EXECUTABLE:
+        if operation.operation.name in _BESIDE:
             continue
         if operation.operation.name != "func.func":
             raise VerificationError(

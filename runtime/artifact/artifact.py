@@ -1,53 +1,70 @@
 """Programs as files.
 
 Input: a compiled program with its manifest. Output: one `.vmfb`, a plain IREE module, which any IREE host
-runs; behind it stand the adze IR that it was compiled from (where that is kept), the manifest, and a trailer
-of lengths and checksum. Nothing of the file is given to IREE before the checksum and the manifest say that it
-is whole and can run here: a damaged module crashes IREE's loader or computes wrong numbers. The checksum
-guards against damage, not against malice.
+runs; behind it stand the adze IR that it was compiled from (where that is kept), the manifest, the modules
+for other targets, a signature (where somebody signed it), and a trailer of lengths and checksum, see
+`trailer.py`. Nothing of the file is given to IREE before the checksum and the manifest say that it is whole
+and can run here: a damaged module crashes IREE's loader or computes wrong numbers. The checksum guards
+against damage; against malice, the signature does, for those who load with a key.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
 import stat
-import struct
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..cpu import host_cpu
 from ..errors import ArtifactError, MissingArtifactError, UnreadableArtifactError
 from ..execute.devices import Device, DeviceKind, get_device, vulkan_architecture_of
+from ..execute.native import runtime_version
 from ..execute.program import Executable
+from . import signing
 from .files import write_atomically
-from .manifest import Manifest, manifest_from_json, versions
+from .manifest import Manifest, Variant, manifest_from_json
+from .signing import PrivateKey, PublicKey, Signature
+from .trailer import joined, message_of, taken_apart
+from .variants import choose, open_device, part_of
+from .weights import source_of
 
-# Behind module, IR and manifest: magic, trailer version, the lengths of the three, SHA-256 of everything
-# before the checksum. Fixed size, at the very end.
-_MAGIC: Final = b"ADZEVMFB"
-_TRAILER_VERSION: Final = 2
-_HEAD: Final = struct.Struct("<8sIQQQ")
-_TRAILER_BYTES: Final = _HEAD.size + 32
-_ZIP_MAGIC: Final = b"PK\x03\x04"
+_OWN_PARTS: Final = ("module", "ir", "manifest")
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The parts of a file: an IREE module, what it says of itself, and its adze IR (empty: not kept)."""
+    """The parts of a file: an IREE module, what it says of itself, and its adze IR (empty: not kept).
+
+    `parts` are further ones by name, such as the modules of the manifest's further variants. A `signature` is
+    of the parts that the file had when it was signed.
+    """
 
     module: bytes
     manifest: Manifest
     ir: bytes = b""
+    parts: Mapping[str, bytes] = field(default_factory=dict)
+    signature: Signature | None = None
 
     def to_bytes(self) -> bytes:
         """The file with these contents."""
-        text = self.manifest.to_json().encode()
-        head = _HEAD.pack(_MAGIC, _TRAILER_VERSION, len(self.module), len(self.ir), len(text))
-        content = self.module + self.ir + text + head
-        return content + hashlib.sha256(content).digest()
+        return joined(self._all(), b"" if self.signature is None else self.signature.to_bytes())
+
+    def module_of(self, variant: Variant) -> bytes:
+        """The module of one of the manifest's variants."""
+        is_first = variant is self.manifest.variants[0]
+        return self.module if is_first else self.parts.get(part_of(variant), b"")
+
+    def signed(self, key: PrivateKey) -> Contents:
+        """These contents with the signature of `key`, in place of any other."""
+        return replace(self, signature=signing.sign(message_of(self._all()), key))
+
+    def _all(self) -> dict[str, bytes]:
+        """Every part in the order of the file; the module comes first, for other IREE hosts."""
+        own = {"module": self.module, "ir": self.ir, "manifest": self.manifest.to_json().encode()}
+        return {**own, **self.parts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +77,19 @@ class Inspection:
     ir_bytes: int
     sha256: str
     manifest: Manifest
+    signature: Signature | None = None
+    parts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedProgram:
-    """A program from a file, on a device."""
+    """A program from a file, on a device; `reason` says why this variant, where the file has several."""
 
     executable: Executable
     manifest: Manifest
     device: Device
     ir: bytes = b""
+    reason: str = ""
 
 
 def save(path: str | os.PathLike[str], contents: Contents) -> Path:
@@ -86,36 +106,66 @@ def save(path: str | os.PathLike[str], contents: Contents) -> Path:
     return target
 
 
-def load(path: str | os.PathLike[str], device: str | Device | None = None) -> LoadedProgram:
-    """The program in the file, ready to run on `device` (by default the cheapest one of its target)."""
-    location, contents, _ = _read(path)
-    manifest = contents.manifest
+def load(
+    path: str | os.PathLike[str],
+    device: str | Device | None = None,
+    key: PublicKey | None = None,
+    target: str | None = None,
+    parameters: str | Path | Mapping[str, Any] | None = None,
+) -> LoadedProgram:
+    """The program in the file, ready to run on `device` (by default the cheapest one of its target).
+
+    With a `key` only a file that is signed by it is loaded: no other is parsed, and no native code sees it.
+    Of a file with several variants the best one is loaded that this machine can run, or that for `target`.
+    `parameters` replace the arrays that the program has outside: a file, or arrays by name.
+    """
+    location, contents, _ = _read(path, key)
     try:
+        manifest, module, chosen, reason = _chosen(contents, device, target)
         check_runnable(manifest)
-        chosen = get_device(device or _default_device(manifest), work=manifest.work)
         _check_device(manifest, chosen)
-        executable = Executable(contents.module, chosen, manifest.signatures)
+        source = source_of(manifest.parameters, parameters, location.parent)
+        imported = [] if source is None else [source.module]
+        executable = Executable(module, chosen, manifest.loaded_signatures, imported)
     except ArtifactError as error:
         raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from error
-    return LoadedProgram(executable, manifest, chosen, contents.ir)
+    return LoadedProgram(executable, manifest, chosen, contents.ir, reason)
 
 
-def read(path: str | os.PathLike[str]) -> Contents:
+def _chosen(
+    contents: Contents, device: str | Device | None, target: str | None
+) -> tuple[Manifest, bytes, Device, str]:
+    """The variant to run, as manifest and module, its device, and why."""
+    manifest = contents.manifest
+    if not manifest.variants:
+        if target is not None and target != manifest.target:
+            raise ArtifactError(f"the file has no variant for {target}: it has {manifest.target}")
+        check_runnable(manifest)
+        chosen = get_device(device or _default_device(manifest), work=manifest.work)
+        return manifest, contents.module, chosen, ""
+    verdict = choose(manifest, device, target, check_runnable)
+    module = contents.module_of(verdict.variant)
+    return manifest.of(verdict.variant), module, open_device(verdict, device), verdict.reason
+
+
+def read(path: str | os.PathLike[str], key: PublicKey | None = None) -> Contents:
     """The parts of the file, which need not be a program for this machine; nothing of it is loaded."""
-    return _read(path)[1]
+    return _read(path, key)[1]
 
 
-def inspect(path: str | os.PathLike[str]) -> Inspection:
+def inspect(path: str | os.PathLike[str], key: PublicKey | None = None) -> Inspection:
     """What the file says of itself, after its checksum was found right; no native code is touched."""
-    location, contents, whole = _read(path)
+    location, contents, whole = _read(path, key)
     sizes = len(whole), len(contents.module), len(contents.ir)
-    return Inspection(location, *sizes, hashlib.sha256(whole).hexdigest(), contents.manifest)
+    digest = hashlib.sha256(whole).hexdigest()
+    parts = {name: len(part) for name, part in contents.parts.items()}
+    return Inspection(location, *sizes, digest, contents.manifest, contents.signature, parts)
 
 
 def check_runnable(manifest: Manifest) -> None:
     """Raise the ArtifactError for a program that this machine or this runtime cannot run."""
     built = manifest.versions.get("iree_compiler", "")
-    runtime = versions().get("iree_runtime", "")
+    runtime = runtime_version()
     if _minor(built) != _minor(runtime):
         raise ArtifactError(
             f"built with IREE {built or 'of unknown version'}, and the runtime here is {runtime}: "
@@ -140,7 +190,7 @@ def check_runnable(manifest: Manifest) -> None:
         )
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[Path, Contents, bytes]:
+def _read(path: str | os.PathLike[str], key: PublicKey | None) -> tuple[Path, Contents, bytes]:
     location = Path(path)
     try:
         if location.is_dir():
@@ -159,48 +209,34 @@ def _read(path: str | os.PathLike[str]) -> tuple[Path, Contents, bytes]:
     except MemoryError:
         raise ArtifactError(f"{location}: too large for the memory of this machine") from None
     try:
-        return location, from_bytes(content), content
+        return location, from_bytes(content, key), content
     except ArtifactError as error:
-        raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from None
+        raise type(error)(f"{location}: {error.message}", hint=error.hint) from None
 
 
-def from_bytes(content: bytes) -> Contents:
-    """The parts of a file, checked; an ArtifactError says what it is instead."""
-    if not content:
-        raise ArtifactError("the file is empty")
-    trailer = content[-_TRAILER_BYTES:]
-    if len(content) < _TRAILER_BYTES or not trailer.startswith(_MAGIC):
-        raise ArtifactError(*_what_else(content))
-    _, version, *lengths = _HEAD.unpack(trailer[: _HEAD.size])
-    if version != _TRAILER_VERSION:
-        raise ArtifactError(
-            f"the file has format version {version}, and this adze reads {_TRAILER_VERSION}",
-            hint="build the program again with this version of adze",
-        )
-    if hashlib.sha256(content[:-32]).digest() != content[-32:]:
-        raise ArtifactError(
-            "the file is damaged: its contents do not match its checksum",
-            hint="copy or build it again",
-        )
-    if sum(lengths) + _TRAILER_BYTES != len(content):
-        raise ArtifactError("the file is damaged: its parts do not add up to its length")
-    first, second, third = itertools.accumulate(lengths)
+def from_bytes(content: bytes, key: PublicKey | None = None) -> Contents:
+    """The parts of a file, checked; an ArtifactError says what it is instead.
+
+    With a `key` its signature is verified before anything but the trailer is parsed.
+    """
+    found = taken_apart(content)
+    signature = signing.signature_from_bytes(found.signature) if found.signature else None
+    if key is not None:
+        signing.verify(found.message, signature, key)
+    for name in _OWN_PARTS:
+        if name not in found.parts:
+            raise ArtifactError(f"the file is damaged: it has no part {name!r}")
     try:
-        text = content[second:third].decode()
+        text = found.parts["manifest"].decode()
     except UnicodeDecodeError:
         raise ArtifactError("its manifest cannot be read: it is not a text in UTF-8") from None
-    return Contents(content[:first], manifest_from_json(text), content[first:second])
-
-
-def _what_else(content: bytes) -> tuple[str]:
-    if content.startswith(_ZIP_MAGIC) and b"module.fb" in content[:200]:
-        if _MAGIC in content:
-            return ("the file is damaged: its trailer is incomplete",)
-        return (
-            "an IREE module without adze's trailer: either cut short or not built by adze, and so there is "
-            "no telling whether it is whole",
-        )
-    return ("not a program built by adze",)
+    others = {name: part for name, part in found.parts.items() if name not in _OWN_PARTS}
+    manifest = manifest_from_json(text)
+    contents = Contents(found.parts["module"], manifest, found.parts["ir"], others, signature)
+    for variant in manifest.variants:
+        if len(contents.module_of(variant)) != variant.bytes:
+            raise ArtifactError(f"the file is damaged: its module for {variant.target} has another length")
+    return contents
 
 
 def _default_device(manifest: Manifest) -> str:

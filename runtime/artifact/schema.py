@@ -20,12 +20,46 @@ Json = Any
 Check = Callable[[Json, str], None]
 
 
-def check_manifest(data: Json) -> None:
-    """Raise the ArtifactError for what is no manifest of the format that this adze reads."""
+def check_manifest(data: Json) -> Json:
+    """The manifest in the newest format; raise the ArtifactError for what is none that this adze reads."""
+    if data["format_version"] == 1:
+        data = _upgraded(data)
     _MANIFEST(data, "")
     names = [function["name"] for function in data["functions"]]
     _require(bool(names), "functions", data["functions"], "at least one function")
     _require(len(set(names)) == len(names), "functions", names, "functions of different names")
+    for index, function in enumerate(data["functions"]):
+        for number, each in enumerate(function["specializations"]):
+            where = f"functions[{index}].specializations[{number}].function"
+            _require(each["function"] in names, where, each["function"], "the name of a function")
+    variants = data["variants"]
+    if variants:
+        first = {name: variants[0][name] for name in _OF_A_VARIANT}
+        stated = {name: data[name] for name in _OF_A_VARIANT}
+        _require(first == stated, "variants[0]", first, "what the manifest states of the first module")
+    return data
+
+
+_OF_A_VARIANT: Final = ("target", "architecture", "required_features", "flags", "work")
+
+
+def _upgraded(data: Json) -> Json:
+    """A manifest of format 1 in format 2: where a field is wrong, the checks of format 2 say so."""
+    extra = data.get("extra")
+    names = extra.get("arguments") if isinstance(extra, dict) else None
+    functions = data.get("functions")
+    new: Json = {"dims": {}, "donated": [], "specializations": []}
+    if isinstance(functions, list):
+        functions = [
+            {**function, "arguments": names if isinstance(names, list) else [], **new}
+            if isinstance(function, dict)
+            else function
+            for function in functions
+        ]
+    if isinstance(extra, dict):
+        extra = {name: value for name, value in extra.items() if name != "arguments"}
+    added: Json = {"parameters": None, "variants": []}
+    return {**data, "functions": functions, "extra": extra, **added}
 
 
 def _problem(where: str, value: Json, expected: str) -> ArtifactError:
@@ -122,11 +156,100 @@ _SPEC_FIELDS: Final = _object_of({"name": _name, "dtype": _dtype, "shape": _list
 
 def _spec(value: Json, where: str) -> None:
     _SPEC_FIELDS(value, where)
+    _check_possible(value, where)
+
+
+def _check_possible(value: Json, where: str) -> None:
     sizes = tuple(n if isinstance(n, int) else None for n in value["shape"])
     try:
         require_possible(where, [TensorType(sizes, dtype_from_name(value["dtype"]))])
     except AdzeError as error:
         raise ArtifactError(f"its manifest is damaged: {error.message}") from None
+
+
+def _count(value: Json, where: str) -> None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    _require(is_count, where, value, "a number of at least 0")
+
+
+def _bool(value: Json, where: str) -> None:
+    _require(isinstance(value, bool), where, value, "true or false")
+
+
+def _name_or_null(value: Json, where: str) -> None:
+    _require(value is None or (isinstance(value, str) and bool(value)), where, value, "a name, or null")
+
+
+def _file_name(value: Json, where: str) -> None:
+    """Null, or the name of a file beside the program: never a way out of its folder."""
+    is_name = isinstance(value, str) and bool(value) and not set(value) & set("/\\\0")
+    _require(
+        value is None or (is_name and value not in (".", "..")), where, value, "a name of a file, or null"
+    )
+
+
+_BOUNDS_FIELDS: Final = _object_of(
+    {
+        "min": _count,
+        "max": lambda value, where: None if value is None else _count(value, where),
+        "multiple_of": _count,
+    }
+)
+
+
+def _dims(value: Json, where: str) -> None:
+    _mapping(value, where)
+    for name, bounds in value.items():
+        _BOUNDS_FIELDS(bounds, _below(where, name))
+        _require(bounds["multiple_of"] > 0, f"{_below(where, name)}.multiple_of", 0, "a number of at least 1")
+        is_empty = bounds["max"] is not None and bounds["max"] < bounds["min"]
+        _require(not is_empty, _below(where, name), bounds, "a least size up to the largest")
+
+
+def _sizes(value: Json, where: str) -> None:
+    _mapping(value, where)
+    for name, size in value.items():
+        _count(size, _below(where, name))
+
+
+_VARIANT: Final = _object_of(
+    {
+        "target": _target,
+        "architecture": _text,
+        "required_features": _list_of(_text),
+        "flags": _list_of(_text),
+        "work": _work,
+        "bytes": _count,
+        "kernels": _count,
+    }
+)
+_PARAMETERS_FIELDS: Final = _object_of(
+    {
+        "scope": _name,
+        "file": _file_name,
+        "held": _list_of(
+            _object_of(
+                {
+                    "name": _name,
+                    "dtype": _dtype,
+                    "shape": _list_of(_count),
+                    "mutable": _bool,
+                    "parameter": _bool,
+                }
+            )
+        ),
+    }
+)
+
+
+def _parameters(value: Json, where: str) -> None:
+    if value is None:
+        return
+    _PARAMETERS_FIELDS(value, where)
+    names = [each["name"] for each in value["held"]]
+    _require(len(set(names)) == len(names), f"{where}.held", names, "different names")
+    for index, each in enumerate(value["held"]):
+        _check_possible(each, f"{where}.held[{index}]")
 
 
 _FUNCTION_FIELDS: Final = _object_of(
@@ -136,6 +259,10 @@ _FUNCTION_FIELDS: Final = _object_of(
         "outputs": _list_of(_spec),
         "input_tree": lambda value, where: None,
         "output_tree": lambda value, where: None,
+        "arguments": _list_of(_name_or_null),
+        "dims": _dims,
+        "donated": _list_of(_count),
+        "specializations": _list_of(_object_of({"sizes": _sizes, "function": _name})),
     }
 )
 
@@ -146,6 +273,10 @@ def _function(value: Json, where: str) -> None:
     for specs in ("inputs", "outputs"):
         names = [spec["name"] for spec in value[specs]]
         _require(len(set(names)) == len(names), f"{where}.{specs}", names, "different names")
+    dims = {name for spec in value["inputs"] for name in spec["shape"] if isinstance(name, str)}
+    _require(value["dims"].keys() <= dims, f"{where}.dims", list(value["dims"]), "names of dims of inputs")
+    for number in value["donated"]:
+        _require(number < len(value["inputs"]), f"{where}.donated", number, "the position of an input")
     for tree, specs in (("input_tree", "inputs"), ("output_tree", "outputs")):
         if value[tree] is None:
             continue
@@ -211,6 +342,8 @@ _MANIFEST: Final = _object_of(
         "versions": _texts_by_name,
         "flags": _list_of(_text),
         "ir_sha256": _hash,
+        "parameters": _parameters,
+        "variants": _list_of(_VARIANT),
         "work": _work,
         "extra": _mapping,
     }

@@ -8,8 +8,8 @@ the call. Signatures come from a manifest or, for foreign modules, from IREE's o
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -45,12 +45,42 @@ class ArraySpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """What sizes a named dim may have: `least` to `most` (None: any), and multiples of a number.
+
+    `str()` of it is `1..1024, %8`.
+    """
+
+    least: int = 0
+    most: int | None = None
+    multiple_of: int = 1
+
+    def __contains__(self, size: int) -> bool:
+        return (
+            size >= self.least and (self.most is None or size <= self.most) and size % self.multiple_of == 0
+        )
+
+    def near(self, size: int) -> int:
+        """The least legal size from `size` on, or the largest one where there is none."""
+        legal = -(-max(size, self.least) // self.multiple_of) * self.multiple_of
+        return legal if self.most is None else min(legal, self.most // self.multiple_of * self.multiple_of)
+
+    def __str__(self) -> str:
+        interval = f"{self.least}..{'' if self.most is None else self.most}"
+        return interval if self.multiple_of == 1 else f"{interval}, %{self.multiple_of}"
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionSignature:
-    """An exported function. `str()` of it is `predict(x: f32[n,784]) -> (out: f32[n,10])`."""
+    """An exported function. `str()` of it is `predict(x: f32[n,784]) -> (out: f32[n,10])`.
+
+    `bounds` has an entry for each named dim whose sizes are restricted.
+    """
 
     name: str
     inputs: tuple[ArraySpec, ...]
     outputs: tuple[ArraySpec, ...]
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.inputs))}) -> ({', '.join(map(str, self.outputs))})"
@@ -80,7 +110,7 @@ def check_arguments(
                 f"expected {len(spec.shape)}, {spec.type_text}"
             )
         for axis, (have, want) in enumerate(zip(shape, spec.shape, strict=True)):
-            _check_dim(signature.name, spec, axis, have, want, known)
+            _check_dim(signature, spec, axis, have, want, known)
 
 
 def signature_from_declaration(name: str, declaration: str) -> FunctionSignature:
@@ -146,8 +176,14 @@ def _specs_from_declaration(function: str, text: str) -> tuple[ArraySpec, ...]:
 
 
 def _check_dim(
-    function: str, spec: ArraySpec, axis: int, have: int, want: Dim, known: dict[str, tuple[int, str]]
+    signature: FunctionSignature,
+    spec: ArraySpec,
+    axis: int,
+    have: int,
+    want: Dim,
+    known: dict[str, tuple[int, str]],
 ) -> None:
+    function = signature.name
     if want is None:
         return
     if isinstance(want, int):
@@ -162,6 +198,11 @@ def _check_dim(
         raise CallError(
             f"{function}(): argument {spec.name!r} has size {have} along axis {axis}, which is dim {want!r}: "
             f"expected {size}, the size of {origin}"
+        )
+    if want in signature.bounds and have not in signature.bounds[want]:
+        raise CallError(
+            f"{function}(): argument {spec.name!r} has size {have} along axis {axis}, which is dim {want!r}: "
+            f"expected {signature.bounds[want]}"
         )
 
 

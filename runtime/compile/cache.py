@@ -9,8 +9,10 @@ absent. Trouble with the disk is a warning in the record and never the end of a 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
+import math
 import os
 import struct
 import time
@@ -27,13 +29,14 @@ from .compiler import CompileOptions
 
 # An entry: magic, length of the header, the header (JSON: the key and what the caller wants back), the
 # payload, and the SHA-256 of all that.
-PROCEDURE: Final = "5"  # part of the key: raised when the same module is to be compiled another way
+PROCEDURE: Final = "6"  # part of the key: raised when the same module is to be compiled another way
 _MAGIC: Final = b"ADZECCH1"
 _HEAD: Final = struct.Struct("<8sI")
 _SUFFIX: Final = ".entry"
 _LOCK_NAME: Final = ".evict.lock"
 # After an eviction this much of the bound is in use, so that not every new entry pays for the next one.
 _KEEP_FRACTION: Final = 0.9
+_LARGE: Final = 256  # a new entry of more than this part of the bound is large
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,21 @@ class CacheKey:
 
 @dataclass(frozen=True, slots=True)
 class CacheRecord:
-    """What the cache did for one compile: `explanation` says why it was a hit or a miss."""
+    """What the cache did for one compile: `explain` says why it was a hit or a miss.
+
+    It compares with other entries when it is asked: to read them all takes a while.
+    """
 
     hit: bool
-    explanation: str
+    explain: Callable[[], str]
     digest: str
     seconds: float
     warnings: tuple[str, ...] = ()
+
+    @property
+    def explanation(self) -> str:
+        """Why it was a hit or a miss, in words."""
+        return self.explain()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +127,19 @@ class CompileCache:
         if not self.enabled:
             payload, metadata = compile_it()
             seconds = time.perf_counter() - started
-            return CacheEntry(payload, metadata), CacheRecord(False, "the cache is off", key.digest, seconds)
+            return CacheEntry(payload, metadata), CacheRecord(
+                False, _said("the cache is off"), key.digest, seconds
+            )
         entry, reason = self._lookup(key)
         if entry is not None:
             seconds = time.perf_counter() - started
-            return entry, CacheRecord(True, "found", key.digest, seconds)
-        explanation = reason or self.explain_miss(key)
+            return entry, CacheRecord(True, _said("found"), key.digest, seconds)
+        explain = _said(reason) if reason else functools.partial(self.explain_miss, key, time.time())
         payload, metadata = compile_it()
         warning = self.put(key, payload, metadata)
         seconds = time.perf_counter() - started
         entry = CacheEntry(payload, metadata)
-        return entry, CacheRecord(False, explanation, key.digest, seconds, (warning,) if warning else ())
+        return entry, CacheRecord(False, explain, key.digest, seconds, (warning,) if warning else ())
 
     def get(self, key: CacheKey) -> CacheEntry | None:
         """The entry for `key`, if there is a sound one."""
@@ -139,19 +152,30 @@ class CompileCache:
         path = self._path(key.digest)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._remove_temporaries()
             write_atomically(path, content + hashlib.sha256(content).digest())
-            self._evict(keep=path)
+            if self._looks_after(key.digest, len(content)):
+                self._remove_temporaries()
+                self._evict(keep=path)
         except OSError as error:
             return f"the compiled program was not cached in {self.folder}: {error.strerror or error}"
         return None
 
-    def explain_miss(self, key: CacheKey) -> str:
-        """Which parts of `key` differ from those of the entry that is nearest to it."""
+    def _looks_after(self, digest: str, size: int) -> bool:
+        """Whether this new entry is one that pays for a look at all others: one of 16, and each large one.
+
+        So the entries may exceed the bound by a 16th of it, about, until the next look.
+        """
+        return digest.startswith("0") or size * _LARGE > self.max_bytes
+
+    def explain_miss(self, key: CacheKey, missed_at: float = math.inf) -> str:
+        """Which parts of `key` differ from those of the entry that is nearest to it.
+
+        Entries that were written or used since `missed_at`, a time, do not count.
+        """
         wanted = json.loads(key.to_json())
         nearest: tuple[int, list[str]] | None = None
-        for path in self._entries():
-            header = _read_header(path)
+        for used_at, _, path in self._sized_entries():
+            header = _read_header(path) if used_at <= missed_at else None
             if header is None:
                 continue
             differing = [name for name in _KEY_FIELDS if header["key"].get(name) != wanted[name]]
@@ -278,6 +302,10 @@ def _parse_header(text: bytes) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return header if sound else None
+
+
+def _said(text: str) -> Callable[[], str]:
+    return lambda: text
 
 
 def _describe(name: str, have: Any, want: Any) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import enum
 import re
 import shlex
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -21,14 +20,23 @@ from typing import Final, TypeAlias
 
 from ..errors import CompileError
 from ..targets import Target
-from .diagnostics import SOURCE_NAME, Diagnostic, parse_diagnostics
+from .diagnostics import Diagnostic
 from .faults.repeated_references import deduplicated, may_branch
 from .invocation import FLAGS_REFUSED, Invocation, is_parsed
 from .kernels import fault_of_kernels
+from .libraries import (
+    KERNELS_ARE_COMPILED,
+    KERNELS_ARE_LLVM,
+    calls_a_library,
+    with_libraries,
+    without_libraries,
+)
 
 # No type is ever changed behind the program's back, and neither paths nor debug text enter the bytes: the
 # same input gives the same file wherever it is built.
+# And input of another framework is never looked for: the dialects of all that IREE knows would be loaded.
 _ALWAYS: Final = (
+    "--iree-input-type=none",
     "--iree-input-demote-f64-to-f32=false",
     "--iree-input-demote-i64-to-i32=false",
     "--iree-input-demote-f32-to-f16=false",
@@ -50,7 +58,8 @@ those that say `reassoc`, so other kernels of the program compute what they comp
 
 _KERNEL_PHASE: Final = "flow"
 WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
-_MACHINE_PHASE: Final = "vm"
+MACHINE_PHASE: Final = "vm"
+"""The phase in which a program is code for IREE's virtual machine."""
 
 
 TuneKernels: TypeAlias = Callable[[bytes], "bytes | None"]
@@ -148,43 +157,12 @@ def compile_bytecode(
     started = time.perf_counter()
     diagnostics: list[Diagnostic] = []
     flags = (*target.flags, *options.flags())
-    with Invocation(flags, diagnostics, verifies_passes=options.verifies_passes) as invocation:
-        vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune)
+    chosen = without_libraries(flags) or flags
+    with Invocation(chosen, diagnostics, verifies_passes=options.verifies_passes) as invocation:
+        finish = _finished if chosen is flags else _finished_without_libraries
+        vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish)
     if vmfb is None:
-        raise _compile_error(module, target, options, diagnostics, reproducer_dir)
-    return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
-
-
-def compile_in_subprocess(
-    module: bytes,
-    target: Target,
-    options: CompileOptions | None = None,
-    *,
-    reproducer_dir: Path | None = None,
-    timeout: float | None = None,
-) -> CompiledModule:
-    """As `compile_bytecode`, in a process of its own: an abort of the compiler is an error like any other."""
-    options = options or CompileOptions()
-    started = time.perf_counter()
-    flags = (*target.flags, *options.flags())
-    diagnostics: list[Diagnostic] = []
-    with tempfile.TemporaryDirectory(prefix="adze-compile-") as folder:
-
-        def run(source: bytes, *phase: str) -> bytes:
-            left = None if timeout is None else timeout - (time.perf_counter() - started)
-            try:
-                produced = _run_compiler(source, Path(folder), (*phase, *flags), diagnostics, left)
-            except subprocess.TimeoutExpired:
-                raise CompileError(f"compiling for {target} took longer than {timeout} seconds") from None
-            if produced is None:
-                raise _compile_error(module, target, options, diagnostics, reproducer_dir)
-            return produced
-
-        if may_branch(module):
-            program = run(module, f"--compile-to={_MACHINE_PHASE}", "--emit-mlir-bytecode")
-            vmfb = run(deduplicated(program), f"--compile-from={_MACHINE_PHASE}")
-        else:
-            vmfb = run(module)
+        raise compile_error(module, target, options, diagnostics, reproducer_dir)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
 
 
@@ -223,38 +201,6 @@ def compile_with_fallback(
     raise ValueError("compile_with_fallback needs at least one variant")
 
 
-def compiler_executable() -> Path:
-    """The `iree-compile` of the installed compiler package."""
-    import iree.compiler
-
-    return Path(iree.compiler.__path__[0]) / "_mlir_libs" / "iree-compile"
-
-
-def _run_compiler(
-    source: bytes,
-    folder: Path,
-    flags: Sequence[str],
-    diagnostics: list[Diagnostic],
-    timeout: float | None,
-) -> bytes | None:
-    """What `iree-compile` makes of `source`, None where it fails; `diagnostics` gets what it said."""
-    read, written = folder / SOURCE_NAME, folder / "output"
-    written.unlink(missing_ok=True)
-    read.write_bytes(source)
-    command = [str(compiler_executable()), str(read), "-o", str(written), *flags]
-    done = subprocess.run(command, capture_output=True, timeout=timeout, check=False)
-    text = done.stderr.decode(errors="replace")
-    diagnostics += parse_diagnostics(text)
-    if done.returncode == 0 and written.exists():
-        return written.read_bytes()
-    if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
-        last = text.strip().splitlines()[-1] if text.strip() else "it said nothing"
-        diagnostics.append(
-            Diagnostic("error", f"the compiler ended with code {done.returncode}: {last}", None)
-        )
-    return None
-
-
 # --- in process --------------------------------------------------------------------------------------------
 
 
@@ -264,12 +210,13 @@ def _compile_in_process(
     diagnostics: list[Diagnostic],
     is_checked: bool,
     tune: TuneKernels | None,
+    finish: Callable[[Invocation, list[Diagnostic], bool], bytes | None],
 ) -> bytes | None:
     if not is_parsed(module, diagnostics) or not invocation.parse(module):
         return None
     branches = may_branch(module)
     if not is_checked and tune is None:
-        return _finished(invocation, branches)
+        return finish(invocation, diagnostics, branches)
     if not invocation.advance(_KERNEL_PHASE):
         return None
     kernels = invocation.bytecode()
@@ -277,7 +224,7 @@ def _compile_in_process(
     if tuned is not None:
         said = len(diagnostics)
         if not (is_checked and fault_of_kernels(tuned)) and invocation.replace(tuned):
-            program = _finished(invocation, branches)
+            program = finish(invocation, diagnostics, branches)
             if program is not None:
                 return program
         refused = [each.message for each in diagnostics[said:] if each.severity == "error"]
@@ -289,13 +236,28 @@ def _compile_in_process(
         return None
     if tuned is not None and not invocation.replace(kernels, _KERNEL_PHASE):
         return None
-    return _finished(invocation, branches)
+    return finish(invocation, diagnostics, branches)
 
 
-def _finished(invocation: Invocation, branches: bool) -> bytes | None:
+def _finished_without_libraries(
+    invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+) -> bytes | None:
+    """The program, without libraries unless its kernels call one (`libraries.py`)."""
+    if not invocation.advance(KERNELS_ARE_LLVM):
+        return None
+    program = invocation.bytecode()
+    said = len(diagnostics)
+    if calls_a_library(program) or not invocation.advance(KERNELS_ARE_COMPILED):
+        del diagnostics[said:]
+        if not invocation.replace(with_libraries(program), KERNELS_ARE_LLVM):
+            return None
+    return _finished(invocation, diagnostics, branches)
+
+
+def _finished(invocation: Invocation, diagnostics: list[Diagnostic], branches: bool) -> bytes | None:
     """The program, compiled from the present phase on."""
     if branches and not (
-        invocation.advance(_MACHINE_PHASE) and invocation.replace(deduplicated(invocation.bytecode()))
+        invocation.advance(MACHINE_PHASE) and invocation.replace(deduplicated(invocation.bytecode()))
     ):
         return None
     return invocation.program() if invocation.advance() else None
@@ -307,7 +269,7 @@ def divided_into_kernels(module: bytes, target: Target, options: CompileOptions)
     with Invocation((*target.flags, *options.flags()), diagnostics) as invocation:
         if is_parsed(module, diagnostics) and invocation.parse(module) and invocation.advance(_KERNEL_PHASE):
             return invocation.bytecode()
-    raise _compile_error(module, target, options, diagnostics, None)
+    raise compile_error(module, target, options, diagnostics, None)
 
 
 # --- errors ------------------------------------------------------------------------------------------------
@@ -317,13 +279,14 @@ _NOT_YOURS: Final = "what adze makes should compile: this is a fault of adze or 
 _HOW_TO_REPORT: Final = "with ADZE_DUMP_DIR=folder it leaves what a report of it needs there"
 
 
-def _compile_error(
+def compile_error(
     module: bytes,
     target: Target,
     options: CompileOptions,
     diagnostics: Sequence[Diagnostic],
     reproducer_dir: Path | None,
 ) -> CompileError:
+    """The error of a failed compile, which leaves a reproducer in `reproducer_dir`."""
     errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
     first = errors[0] if errors else Diagnostic("error", "it gave no reason", None)
     message = first.message.split("\n", 1)[0]

@@ -108,6 +108,10 @@ class Invocation:
         """The module at the present phase, as MLIR bytecode."""
         return self._written(self._invocation.output_ir_bytecode)
 
+    def text(self) -> str:
+        """The module at the present phase, as MLIR text."""
+        return self._written(self._invocation.output_ir).decode()
+
     def program(self) -> bytes | None:
         """The finished program, a `.vmfb`."""
         try:

@@ -17,7 +17,7 @@ def fault_of_kernels(program: bytes) -> str | None:
     """What IREE would compute wrongly in `program`, bytecode of the phase `flow`."""
     from ...dialects.mlir import ir, new_context
 
-    with new_context(foreign_ops=False) as context, ir.Location.unknown():
+    with new_context(foreign_ops=False, is_light=True) as context, ir.Location.unknown():
         module = ir.Module.parse(program, context)
         for function in _kernels(module):
             name = ir.StringAttr(function.attributes["sym_name"]).value

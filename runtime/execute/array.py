@@ -15,6 +15,7 @@ import numpy as np
 from ...dialects.types import as_dtype, plain_array
 from ..errors import DeviceError, ExportError
 from .devices import Device, get_device
+from .native import native
 
 # Code built for AVX-512 reads with aligned instructions: memory of another alignment is a segmentation fault.
 BUFFER_ALIGNMENT: Final = 64
@@ -140,12 +141,10 @@ class DeviceArray:
         if not self.device.is_cpu and copy is False:
             raise ExportError(f"the array is on {self.device.name}: exporting it to the host needs a copy")
         source = self if self.device.is_cpu and not copy else from_host(self.numpy(), "cpu")
-        from iree import runtime as iree_runtime
-
         # IREE's own capsule and not NumPy's: it is of the older protocol, which every importer takes, and
         # releases the buffer without Python, also when the importer lets go of it while Python shuts down.
         signed = _ELEMENT_TYPES[self.dtype] | _SIGNS.get(self.dtype.kind, 0)
-        view = iree_runtime.HalBufferView(source.view.get_buffer(), list(self.shape), signed)
+        view = native().HalBufferView(source.view.get_buffer(), list(self.shape), signed)
         return source.device.hal.create_dlpack_capsule(view, *host_device)
 
     def __repr__(self) -> str:
@@ -220,13 +219,11 @@ def _shared_view(host: np.ndarray, device: Device) -> Any:
     It goes through DLPack, whose deleter belongs to the buffer: `import_host_allocation` ties the memory
     to a Python object instead, and a result that is its argument would outlive it.
     """
-    from iree import runtime as iree_runtime
-
     # Bytes, since NumPy exports not every dtype; writeable, since it exports nothing else. No program writes
     # to its arguments.
     raw = (host if host.flags.writeable else _writeable_view(host)).reshape(-1).view(np.uint8)
     imported = device.hal.from_dlpack_capsule(raw.__dlpack__())
-    return iree_runtime.HalBufferView(imported.get_buffer(), list(host.shape), _ELEMENT_TYPES[host.dtype])
+    return native().HalBufferView(imported.get_buffer(), list(host.shape), _ELEMENT_TYPES[host.dtype])
 
 
 def _mapped(array: DeviceArray) -> np.ndarray:
@@ -245,17 +242,15 @@ def _owned(mapping: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def _fetched(array: DeviceArray) -> np.ndarray:
-    from iree import runtime as iree_runtime
-
     device = array.device
     # DeviceArray.to_host() of IREE imports host memory, which Vulkan refuses unless aligned to pages.
     staging = device.allocator.allocate_buffer(
-        iree_runtime.MemoryType.HOST_LOCAL | iree_runtime.MemoryType.DEVICE_VISIBLE,
-        iree_runtime.BufferUsage.TRANSFER_TARGET | iree_runtime.BufferUsage.MAPPING_SCOPED,
+        native().MemoryType.HOST_LOCAL | native().MemoryType.DEVICE_VISIBLE,
+        native().BufferUsage.TRANSFER_TARGET | native().BufferUsage.MAPPING_SCOPED,
         array.view.byte_length,
     )
     semaphore = device.hal.create_semaphore(0)
-    at = iree_runtime.HalFence.create_at
+    at = native().HalFence.create_at
     device.hal.queue_copy(array.view.get_buffer(), staging, at(semaphore, 0), at(semaphore, 1))
     semaphore.wait(1)  # 35 us where waiting on the fence takes 8 ms (seen on Vulkan)
     # Copied, since no one but this call should hold host memory that a GPU can write.

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DeviceError
-from ..settings import read_settings
+from ..settings import read_setting
+from .native import native
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,10 +72,8 @@ class Device:
         # Programs of devices with one memory take each other's buffers; both CPU drivers have the process's.
         self.memory = "host" if self.is_cpu else name
         self._process = os.getpid()
-        from iree import runtime as iree_runtime
-
-        self._local = int(iree_runtime.MemoryType.DEVICE_LOCAL)
-        self._default_usage = int(iree_runtime.BufferUsage.DEFAULT)
+        self._local = int(native().MemoryType.DEVICE_LOCAL)
+        self._default_usage = int(native().BufferUsage.DEFAULT)
 
     def copy_in(self, host: np.ndarray, element_type: int) -> Any:
         """A view of a new buffer with the values of `host`, contiguous and of a dtype that Python knows."""
@@ -131,6 +130,24 @@ def get_device(name: str | Device | None = None, *, work: float | None = None) -
         return device
 
 
+def new_device(name: str) -> Device:
+    """Another handle to the device `name`, whose allocator counts nothing but what is made on it.
+
+    It has a driver of its own: devices of one driver count together.
+    """
+    canonical = _canonical_name(name, None)
+    driver = canonical.partition(":")[0]
+    with _lock:
+        usual = _DRIVER_OBJECTS.pop(driver, None)
+        try:
+            device = _create_device(canonical)
+        finally:
+            if usual is not None:
+                _DRIVER_OBJECTS[driver] = usual
+    _keep_until_the_end(device)
+    return device
+
+
 def cpu_driver_for(work: float | None) -> str:
     """The CPU driver that is cheaper for `work`; without a hint, programs are taken to be small."""
     if work is None or work < PARALLEL_WORK or min(thread_count(), usable_cpus()) == 1:
@@ -147,7 +164,8 @@ def usable_cpus() -> int:
 
 def thread_count() -> int:
     """How many threads the pool of `local-task` has: what ADZE_THREADS says, else one a usable CPU."""
-    return read_settings().threads or usable_cpus()
+    threads: int | None = read_setting("threads")
+    return threads or usable_cpus()
 
 
 def vulkan_architecture(position: int = 0) -> str | None:
@@ -266,7 +284,7 @@ def _driver_devices(driver: str) -> list[dict[str, Any]]:
 
 def load_runtime() -> None:
     """Import IREE's runtime, as the first program that is loaded does."""
-    from iree.runtime import _binding  # noqa: F401
+    native()
 
 
 def _driver(name: str) -> Any:
@@ -275,13 +293,11 @@ def _driver(name: str) -> Any:
     Not the one that IREE keeps for the process: a driver owns worker threads, and a child that is forked
     later would wait for them when IREE frees it.
     """
-    from iree.runtime import _binding
-
     if name not in _DRIVER_OBJECTS:
         if name == "local-task" and thread_count() < usable_cpus():
             # Otherwise IREE makes a worker for each CPU of the affinity mask.
-            _binding.parse_flags(f"--task_topology_max_group_count={thread_count()}")
-        _DRIVER_OBJECTS[name] = _binding.create_hal_driver(name)
+            native().parse_flags(f"--task_topology_max_group_count={thread_count()}")
+        _DRIVER_OBJECTS[name] = native().create_hal_driver(name)
     return _DRIVER_OBJECTS[name]
 
 

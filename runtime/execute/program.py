@@ -11,7 +11,7 @@ import functools
 import math
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -26,6 +26,7 @@ from ..artifact.signature import (
 from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
+from .native import native
 
 if TYPE_CHECKING:
     from iree import runtime as iree_runtime
@@ -42,14 +43,17 @@ class Executable:
         vmfb: bytes,
         device: str | Device | None = None,
         signatures: Iterable[FunctionSignature] = (),
+        modules: Sequence[Callable[[iree_runtime.VmInstance], iree_runtime.VmModule]] = (),
     ) -> None:
-        """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs."""
-        from iree import runtime as iree_runtime
+        """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs.
 
+        `modules` make the modules of IREE that the program imports, such as that of its parameters.
+        """
         self.device = get_device(device)
         try:
-            self._module = iree_runtime.VmModule.copy_buffer(_vm_instance(), vmfb)
-            self._context = _new_context(self._module, self.device)
+            self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
+            imported = [make(_vm_instance()) for make in modules]
+            self._context = _new_context([*imported, self._module], self.device)
         except Exception as error:
             raise ArtifactError(_explain_load(error, self.device)) from error
         self._signatures = {signature.name: signature for signature in signatures}
@@ -105,16 +109,14 @@ class Function:
         signature: FunctionSignature,
         device: Device,
     ) -> None:
-        from iree import runtime as iree_runtime
-
         self.signature = signature
         self.device = device
         self._context = context
         self._module = module
         self._vm_function = vm_function
         self._invoke = context.invoke
-        self._new_list: Any = iree_runtime.VmVariantList  # its stub wants references where views will do
-        self._view_class = iree_runtime.HalBufferView
+        self._new_list = native().VmVariantList
+        self._view_class = native().HalBufferView
         self._arity = len(signature.inputs)
         # The shape of a static argument is compared as a whole; None sends a call through the full check.
         self._inputs = tuple(
@@ -270,20 +272,16 @@ def _is_copied(shape: tuple[int, ...], dtype: np.dtype) -> bool:
     return math.prod(shape) * dtype.itemsize < _SHARE_FROM_BYTES
 
 
-def _new_context(module: iree_runtime.VmModule, device: Device) -> iree_runtime.VmContext:
-    from iree import runtime as iree_runtime
-
+def _new_context(modules: Sequence[iree_runtime.VmModule], device: Device) -> iree_runtime.VmContext:
     instance = _vm_instance()
-    hal = iree_runtime.create_hal_module(instance, device.hal)
-    return iree_runtime.VmContext(instance, modules=[hal, module])
+    hal = native().create_hal_module(instance, device.hal)
+    return native().VmContext(instance, modules=[hal, *modules])
 
 
 @functools.cache
 def _vm_instance() -> iree_runtime.VmInstance:
-    from iree import runtime as iree_runtime
-
     with _INSTANCE_LOCK:
-        return iree_runtime.VmInstance()
+        return native().VmInstance()
 
 
 _INSTANCE_LOCK: Final = threading.Lock()

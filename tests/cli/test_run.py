@@ -45,6 +45,7 @@ def test_inputs_may_be_named_and_written_as_numbers(adze: Adze, program: Path, x
     assert json.loads(result.stdout) == {
         "function": "add_row",
         "device": "local-sync",
+        "target": "cpu",
         "outputs": [
             {"name": "sum", "type": "f32[2,3]", "dtype": "float32", "shape": [2, 3], "values": SUM.tolist()},
             {
@@ -103,7 +104,7 @@ def test_missing_input_file_says_what_is_legal(adze: Adze, program: Path, b_file
     assert result.exit_code == 2
     assert result.stderr == (
         "error: --in: 'no_such.npy' for x: f32[n,3] is neither a file nor numbers\n"
-        "  hint: name a .npy file, or write numbers such as 3.5 or [[1, 2], [3, 4]]\n"
+        "  hint: name a file, such as x.npy, or write numbers such as 3.5 or [[1, 2], [3, 4]]\n"
     )
 
 
@@ -117,13 +118,23 @@ def test_input_file_of_another_format_is_refused(
     assert result.stderr.startswith(f"error: --in: {text} is not a .npy file: ")
 
 
-def test_archive_of_arrays_is_refused(adze: Adze, program: Path, b_file: Path, tmp_path: Path) -> None:
+def test_archives_have_inputs_by_name_or_are_one_array(
+    adze: Adze, program: Path, x_file: Path, b_file: Path, tmp_path: Path
+) -> None:
     np.savez(tmp_path / "x.npz", X)
-    result = adze("run", program, "--in", tmp_path / "x.npz", "--in", b_file)
-    assert result.exit_code == 2
-    assert result.stderr == (
-        f"error: --in: {tmp_path / 'x.npz'} holds several arrays: expected one .npy file an input\n"
+    expected = adze("run", program, "--in", x_file, "--in", b_file).stdout
+    assert adze("run", program, "--in", tmp_path / "x.npz", "--in", b_file).stdout == expected
+    np.savez(tmp_path / "both.npz", b=np.load(b_file), x=X)
+    assert adze("run", program, "--in", tmp_path / "both.npz").stdout == expected
+    np.savez(tmp_path / "other.npz", b=np.load(b_file), z=X)
+    refused = adze("run", program, "--in", tmp_path / "other.npz")
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        f"error: --in: {tmp_path / 'other.npz'} holds an array 'z', and there is no such input\n"
+        f"  hint: the inputs are x, b; one array: {tmp_path / 'other.npz'}:z\n"
     )
+    one = adze("run", program, "--in", f"{tmp_path / 'other.npz'}:z", "--in", f"b={tmp_path / 'both.npz'}:b")
+    assert one.stdout == expected
 
 
 def test_wrong_dtype_is_named_with_the_way_out(

@@ -203,7 +203,7 @@ def test_a_trace_that_failed_leaves_no_trace_open() -> None:
 def test_a_function_must_give_arrays(function: Callable[..., Any], message: str) -> None:
     assert text_of(lambda: adze.jit(function)(X)) == (
         f"{message}, expected an array\n  at {line_of(function)}\n"
-        "  hint: return arrays, numbers, or dicts, lists, tuples and dataclasses of them"
+        "  hint: return arrays, numbers, or dicts, lists, tuples and registered classes of them"
     )
 
 

@@ -181,7 +181,17 @@ def test_engines_compare_no_name_of_an_op(checkout: Path) -> None:
 
 
 # The folders and files of frontend/, each importing only from those before it.
-FRONTEND = ("errors", "tree", "tracing", "transforms", "control", "library", "staging")
+FRONTEND = (
+    "errors",
+    "tree",
+    "written_trees",
+    "tracing",
+    "transforms",
+    "control",
+    "library",
+    "staging",
+    "report",
+)
 
 
 def test_folders_of_the_frontend_import_one_way(checkout: Path) -> None:

@@ -266,14 +266,14 @@ def _count(function: str, n: Any) -> int:
     return count
 
 
-def fftshift(x: Any, /, axes: Any = None) -> Any:
+def fftshift(x: Any, axes: Any = None) -> Any:
     """The zero frequency moved to the middle of `axes`, all by default."""
     value = xp.asarray(x)
     chosen = normalize_axes("fftshift", axes, value.ndim)
     return xp.roll(value, tuple(value.shape[a] // 2 for a in chosen), chosen)
 
 
-def ifftshift(x: Any, /, axes: Any = None) -> Any:
+def ifftshift(x: Any, axes: Any = None) -> Any:
     """The inverse of `fftshift`."""
     value = xp.asarray(x)
     chosen = normalize_axes("ifftshift", axes, value.ndim)

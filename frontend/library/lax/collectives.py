@@ -13,8 +13,9 @@ import numpy as np
 
 from ... import tree
 from ...errors import ArgumentError
-from ...tracing.interpreter import as_value, is_python_scalar, ops
+from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
+from ...tracing.scalars import is_python_scalar
 from ...tracing.sizes import Dim, product
 from ...transforms.named_axes import BoundAxis, axes_of, axis_of
 from .. import numpy as xp

@@ -347,9 +347,9 @@ def shift_right_arithmetic(x: Any, y: Any) -> Any:
 
 
 @stays_weak
-def nextafter(x: Any, y: Any) -> Any:
+def nextafter(x1: Any, x2: Any) -> Any:
     """The primitive `nextafter`, elementwise."""
-    return ops.nextafter(*repeated(x, y))
+    return ops.nextafter(*repeated(x1, x2))
 
 
 @stays_weak

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import ArgumentError, ShapeError
-from ...tracing.interpreter import as_value, is_python_scalar, ops
+from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
+from ...tracing.scalars import is_python_scalar
 from ..numpy.promotion import is_one, same_shape, same_size
 
 

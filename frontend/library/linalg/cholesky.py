@@ -33,7 +33,7 @@ from .routines import routine
 from .triangular import halved, solve_lower, solve_upper
 
 
-def cholesky(a: Any, /, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
+def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Any:
     """The lower triangular `l` with ``a = l @ l^H`` (with `upper` its adjoint), diagonal positive.
 
     `a` counts as ``(a + a^H) / 2``; without `symmetrize_input` only its lower triangle is read, which is what

@@ -43,7 +43,7 @@ class EighResult(NamedTuple):
     eigenvectors: Any
 
 
-def eigh(a: Any, /, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
+def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues in ascending order and orthonormal eigenvectors: ``a @ v = v * w``.
 
     `a` counts as ``(a + a^H) / 2``; with `UPLO` only its lower ('L') or upper ('U') triangle is read, as in
@@ -54,7 +54,7 @@ def eigh(a: Any, /, UPLO: str | None = None, symmetrize_input: bool = True) -> E
     return EighResult(*_eigh(value))
 
 
-def eigvalsh(a: Any, /, UPLO: str | None = None, *, symmetrize_input: bool = True) -> Any:
+def eigvalsh(a: Any, UPLO: str | None = None, *, symmetrize_input: bool = True) -> Any:
     """The eigenvalues that `eigh` returns, without the vectors.
 
     Second derivatives are NaN where two are equal: how these part depends on the direction.

@@ -97,9 +97,9 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, An
     return x, residuals, xp.astype(rank, np.int64), s
 
 
-def matrix_rank(a: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(M: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
     """How many singular values exceed `tol`, or `rtol` of the largest (by default ``max(m, n) * eps``)."""
-    value = inexact("matrix_rank", a)
+    value = inexact("matrix_rank", M)
     if value.ndim < 2:
         return xp.astype(xp.logical_not(xp.all(value == 0)), np.int64)
     if tol is not None and rtol is not None:

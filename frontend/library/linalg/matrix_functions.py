@@ -39,7 +39,7 @@ _LARGEST_13 = 5.371920351148152
 _LARGEST_7_SINGLE = 3.925724783138660
 
 
-def expm(a: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
+def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Any:
     """The matrix exponential, by scaling and squaring of a Pade approximant.
 
     Of degree 13 in float64 and 7 in float32. The derivative is that of these operations. A matrix whose norm
@@ -47,7 +47,7 @@ def expm(a: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
     method is used.
     """
     del upper_triangular
-    value = square("expm", a)
+    value = square("expm", A)
     if value.shape[-1] == 0:
         return value
     is_single = epsilon(value.dtype) > 1e-10
@@ -92,7 +92,7 @@ def _pade(a: Any, coefficients: tuple[float, ...]) -> tuple[Any, Any]:
     return even, xp.matmul(a, odd)
 
 
-def matrix_power(a: Any, n: int, /) -> Any:
+def matrix_power(a: Any, n: int) -> Any:
     """The product of `n` copies of square matrices, of the inverses for a negative `n`."""
     power = integer("matrix_power", n, "the power")
     value = xp.asarray(a)

@@ -44,7 +44,7 @@ class SVDResult(NamedTuple):
 
 
 def svd(
-    a: Any, /, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> SVDResult | Any:
     """``a = (u * s) @ vh`` with orthonormal `u` and `vh`; `s` alone without `compute_uv`.
 

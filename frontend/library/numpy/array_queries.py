@@ -27,9 +27,9 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
     return all_of(isclose(a, b, rtol, atol, equal_nan))
 
 
-def array_equal(a: Any, b: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether shapes and all elements are equal; a 0-d boolean array."""
-    x, y = asarray_of(a), asarray_of(b)
+    x, y = asarray_of(a1), asarray_of(a2)
     dynamic = any(isinstance(n, Dim) for n in (*x.shape, *y.shape))
     if x.ndim != y.ndim or not (dynamic or same_shape(x.shape, y.shape)):
         return scalar(False, BOOL)
@@ -37,9 +37,9 @@ def array_equal(a: Any, b: Any, equal_nan: bool = False) -> Any:
     return all_of(logical_or(same, logical_and(isnan(x), isnan(y))) if equal_nan else same)
 
 
-def array_equiv(a: Any, b: Any) -> Any:
+def array_equiv(a1: Any, a2: Any) -> Any:
     """Whether all elements are equal after broadcasting; a 0-d boolean array."""
-    return all_of(equal(a, b))
+    return all_of(equal(a1, a2))
 
 
 def apply_along_axis(function: Callable[..., Any], axis: int, x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -58,14 +58,14 @@ def apply_along_axis(function: Callable[..., Any], axis: int, x: Any, *args: Any
     return result
 
 
-def iterable(x: Any) -> bool:
-    """Whether `x` can be iterated over."""
-    return np.iterable(x)
+def iterable(y: Any) -> bool:
+    """Whether `y` can be iterated over."""
+    return np.iterable(y)
 
 
-def isscalar(x: Any) -> bool:
-    """Whether `x` is a scalar of Python or NumPy; a 0-d array is not."""
-    return np.isscalar(x)
+def isscalar(element: Any) -> bool:
+    """Whether `element` is a scalar of Python or NumPy; a 0-d array is not."""
+    return np.isscalar(element)
 
 
 def to_device(x: Any, device: Any, /) -> Any:

@@ -60,22 +60,22 @@ _DEFAULTS = {bool: BOOL, int: INT64, float: FLOAT32, complex: np.dtype(np.comple
 
 
 def asarray(
-    obj: Any, /, dtype: Any = None, *, copy: bool | None = None, device: Any = None, order: Any = None
+    a: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None, order: Any = None
 ) -> Any:
-    """`obj` (array, scalar, nested list, traced values among them) as an array.
+    """`a` (array, scalar, nested list, traced values among them) as an array.
 
     Lists of Python floats become float32, as new arrays do; NumPy arrays keep their dtype. A NumPy array that
     can be written to is copied, as an array of adze never changes; with `copy=False` its memory is shared,
     and the caller sees to it that nobody writes to it. Raises `ArgumentError` where that is not possible.
     """
     wanted = None if dtype is None else dtype_of("asarray", dtype)
-    if type(obj) in PYTHON_SCALARS:
-        return convert(obj, wanted or _DEFAULTS[type(obj)])
-    if isinstance(obj, (list, tuple)):
-        return _from_sequence(obj, wanted)
-    if copy is False and isinstance(obj, np.ndarray):
-        return _shared(obj, wanted)
-    value = asarray_of(obj)
+    if type(a) in PYTHON_SCALARS:
+        return convert(a, wanted or _DEFAULTS[type(a)])
+    if isinstance(a, (list, tuple)):
+        return _from_sequence(a, wanted)
+    if copy is False and isinstance(a, np.ndarray):
+        return _shared(a, wanted)
+    value = asarray_of(a)
     return value if wanted is None else convert(value, wanted)
 
 
@@ -90,9 +90,11 @@ def _shared(obj: np.ndarray, wanted: np.dtype | None) -> Array:
     )
 
 
-def array(obj: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, order: Any = None) -> Any:
+def array(
+    object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, order: Any = None
+) -> Any:
     """`asarray` under NumPy's name; `ndmin` puts axes of size 1 in front."""
-    value = asarray(obj, dtype)
+    value = asarray(object, dtype)
     missing = ndmin - value.ndim
     return ops.reshape(value, shape=(1,) * missing + tuple(value.shape)) if missing > 0 else value
 
@@ -134,9 +136,9 @@ def _stacked(items: Any, dtype: np.dtype | None) -> Any:
     return ops.concatenate(*rows, axis=0)
 
 
-def copy(x: Any, order: Any = None) -> Any:
+def copy(a: Any, order: Any = None) -> Any:
     """The array itself: arrays are immutable."""
-    return asarray(x)
+    return asarray(a)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
@@ -168,29 +170,29 @@ def empty(shape: Any, dtype: Any = FLOAT32, *, device: Any = None, order: Any = 
 
 
 def full_like(
-    x: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any
+    a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any
 ) -> Any:
-    """`fill_value` in the shape and dtype of `x`."""
-    like = asarray_of(x)
+    """`fill_value` in the shape and dtype of `a`."""
+    like = asarray_of(a)
     wanted = like.dtype if dtype is None else dtype_of("full_like", dtype)
     return broadcast(
         convert(coerce(fill_value), wanted), like.shape if shape is None else shape_of("full_like", shape)
     )
 
 
-def zeros_like(x: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
-    """Zeros in the shape and dtype of `x`."""
-    return full_like(x, 0, dtype, shape=shape)
+def zeros_like(a: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
+    """Zeros in the shape and dtype of `a`."""
+    return full_like(a, 0, dtype, shape=shape)
 
 
-def ones_like(x: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
-    """Ones in the shape and dtype of `x`."""
-    return full_like(x, 1, dtype, shape=shape)
+def ones_like(a: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
+    """Ones in the shape and dtype of `a`."""
+    return full_like(a, 1, dtype, shape=shape)
 
 
-def empty_like(x: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
-    """Zeros in the shape and dtype of `x`."""
-    return full_like(x, 0, dtype, shape=shape)
+def empty_like(prototype: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
+    """Zeros in the shape and dtype of `prototype`."""
+    return full_like(prototype, 0, dtype, shape=shape)
 
 
 # -- counting and spacing ----------------------------------------------------------------------

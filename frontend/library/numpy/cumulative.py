@@ -35,18 +35,18 @@ def _flat_or_axis(function: str, x: Any, axis: Any) -> tuple[Any, int]:
     return value, normalize_axis(function, axis, value.ndim)
 
 
-def cumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running sums along `axis`, of the flat array when None."""
     refuse_out("cumsum", out)
-    value, place = _flat_or_axis("cumsum", x, axis)
+    value, place = _flat_or_axis("cumsum", a, axis)
     wanted = accumulated_dtype(value.dtype) if dtype is None else dtype_of("cumsum", dtype)
     return ops.cumsum(convert(value, wanted), axis=place, reverse=False)
 
 
-def cumprod(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running products along `axis`, of the flat array when None."""
     refuse_out("cumprod", out)
-    value, place = _flat_or_axis("cumprod", x, axis)
+    value, place = _flat_or_axis("cumprod", a, axis)
     wanted = accumulated_dtype(value.dtype) if dtype is None else dtype_of("cumprod", dtype)
     return ops.cumprod(convert(value, wanted), axis=place, reverse=False)
 
@@ -98,11 +98,11 @@ def part(x: Any, axis: int, start: Any, stop: Any) -> Any:
     return ops.slice(x, start=low, limit=high, strides=(1,) * x.ndim)
 
 
-def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along `axis`, taken `n` times; of booleans whether they differ."""
     if n < 0:
         raise argument_error(f"diff: n must not be negative, got {n}")
-    value = asarray_of(x)
+    value = asarray_of(a)
     require_rank("diff", value, 1)
     place = normalize_axis("diff", axis, value.ndim)
     value = _with_ends(value, place, prepend, append)
@@ -123,9 +123,9 @@ def _with_ends(value: Any, axis: int, prepend: Any, append: Any) -> Any:
     return ops.concatenate(*promote(*parts), axis=axis) if len(parts) > 1 else value
 
 
-def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     """Differences of neighbours of the flat array, with values put at either end."""
-    value, _ = _flat_or_axis("ediff1d", x, None)
+    value, _ = _flat_or_axis("ediff1d", ary, None)
     result = diff(value)
     ends = [to_begin, result, to_end]
     parts = [

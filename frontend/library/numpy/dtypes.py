@@ -133,12 +133,12 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     return wanted == dtype_of("isdtype", kind)
 
 
-def issubdtype(dtype: Any, kind: Any) -> Any:
+def issubdtype(arg1: Any, arg2: Any) -> Any:
     """Whether a dtype is of one of NumPy's kinds (`floating`, `integer`, ...) or is a dtype."""
-    if isinstance(kind, type) and issubclass(kind, np.generic) and kind in _ABSTRACT:
-        standard = np.dtype(np.float16) if dtype_of("issubdtype", dtype) == BFLOAT16 else dtype
-        return np.issubdtype(standard, kind)
-    return dtype_of("issubdtype", dtype) == dtype_of("issubdtype", kind)
+    if isinstance(arg2, type) and issubclass(arg2, np.generic) and arg2 in _ABSTRACT:
+        standard = np.dtype(np.float16) if dtype_of("issubdtype", arg1) == BFLOAT16 else arg1
+        return np.issubdtype(standard, arg2)
+    return dtype_of("issubdtype", arg1) == dtype_of("issubdtype", arg2)
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> Any:

@@ -72,7 +72,7 @@ def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: An
     return concat(arrays, axis=axis, dtype=dtype)
 
 
-def stack(arrays: Any, /, axis: int = 0, *, dtype: Any = None) -> Any:
+def stack(arrays: Any, axis: int = 0, *, dtype: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
     values = _sequence("stack", arrays)
     first = values[0]
@@ -96,27 +96,27 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(ops.reshape(part(value, place, i, i + 1), shape=rest) for i in range(count))
 
 
-def hstack(arrays: Any, *, dtype: Any = None) -> Any:
+def hstack(tup: Any, *, dtype: Any = None) -> Any:
     """Arrays side by side: along the second axis, vectors along their only one."""
-    values = [atleast_1d(v) for v in _sequence("hstack", arrays)]
+    values = [atleast_1d(v) for v in _sequence("hstack", tup)]
     return concat(values, axis=0 if values[0].ndim == 1 else 1, dtype=dtype)
 
 
-def vstack(arrays: Any, *, dtype: Any = None) -> Any:
+def vstack(tup: Any, *, dtype: Any = None) -> Any:
     """Arrays on top of each other: along the first axis, vectors as rows."""
-    return concat([atleast_2d(v) for v in _sequence("vstack", arrays)], axis=0, dtype=dtype)
+    return concat([atleast_2d(v) for v in _sequence("vstack", tup)], axis=0, dtype=dtype)
 
 
-def dstack(arrays: Any) -> Any:
+def dstack(tup: Any) -> Any:
     """Arrays behind each other, along the third axis."""
-    return concat([atleast_3d(v) for v in _sequence("dstack", arrays)], axis=2)
+    return concat([atleast_3d(v) for v in _sequence("dstack", tup)], axis=2)
 
 
-def column_stack(arrays: Any) -> Any:
+def column_stack(tup: Any) -> Any:
     """Vectors as columns, matrices side by side."""
     columns = [
         insert_unit_axes(v, (1,)) if v.ndim == 1 else v
-        for v in map(atleast_1d, _sequence("column_stack", arrays))
+        for v in map(atleast_1d, _sequence("column_stack", tup))
     ]
     return concat(columns, axis=1)
 
@@ -142,17 +142,17 @@ def block(arrays: Any) -> Any:
     return join(arrays, 0)
 
 
-def append(x: Any, values: Any, axis: int | None = None) -> Any:
-    """`x` with `values` after it along `axis` (both flattened when None)."""
-    return concat((x, values), axis=axis)
+def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+    """`arr` with `values` after it along `axis` (both flattened when None)."""
+    return concat((arr, values), axis=axis)
 
 
 # -- apart -------------------------------------------------------------------------------------
 
 
-def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """`x` in several parts along `axis`: at given positions, or in nearly equal sections."""
-    value = asarray_of(x)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """`ary` in several parts along `axis`: at given positions, or in nearly equal sections."""
+    value = asarray_of(ary)
     place = normalize_axis("array_split", axis, value.ndim)
     size = static_size("array_split", value.shape[place], f"axis {place}")
     if np.ndim(indices_or_sections) == 0:
@@ -168,9 +168,9 @@ def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return [part(value, place, low, max(low, high)) for low, high in pairwise(bounds)]
 
 
-def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """`x` in equal sections along `axis`, or at given positions."""
-    value = asarray_of(x)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """`ary` in equal sections along `axis`, or at given positions."""
+    value = asarray_of(ary)
     place = normalize_axis("split", axis, value.ndim)
     if np.ndim(indices_or_sections) == 0 and isinstance(value.shape[place], int):
         sections = integer("split", indices_or_sections, "the number of sections")
@@ -182,31 +182,31 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     return array_split(value, indices_or_sections, place)
 
 
-def vsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """`split` along the first axis."""
-    return split(x, indices_or_sections, 0)
+    return split(ary, indices_or_sections, 0)
 
 
-def hsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """`split` along the second axis, of vectors along their only one."""
-    return split(x, indices_or_sections, 0 if asarray_of(x).ndim == 1 else 1)
+    return split(ary, indices_or_sections, 0 if asarray_of(ary).ndim == 1 else 1)
 
 
-def dsplit(x: Any, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """`split` along the third axis."""
-    return split(x, indices_or_sections, 2)
+    return split(ary, indices_or_sections, 2)
 
 
-def delete(x: Any, obj: Any, axis: int | None = None) -> Any:
-    """`x` without the elements at `obj` (integers, slice or mask, known while tracing) along `axis`."""
-    value, place, size = _positions("delete", x, axis)
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    """`arr` without the elements at `obj` (integers, slice or mask, known while tracing) along `axis`."""
+    value, place, size = _positions("delete", arr, axis)
     kept = np.delete(np.arange(size), _index("delete", obj, size))
     return take(value, kept, axis=place)
 
 
-def insert(x: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """`x` with `values` put in before the positions `obj` (known while tracing) along `axis`."""
-    value, place, size = _positions("insert", x, axis)
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """`arr` with `values` put in before the positions `obj` (known while tracing) along `axis`."""
+    value, place, size = _positions("insert", arr, axis)
     index = _index("insert", obj, size + 1)
     if isinstance(index, slice):
         index = np.arange(size)[index]

@@ -64,14 +64,14 @@ def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = FLOAT32) -> Any:
     return convert(_beside(rows, rows if M is None else size("tri", M), k, "LE"), dtype_of("tri", dtype))
 
 
-def tril(x: Any, /, k: int = 0) -> Any:
+def tril(m: Any, k: int = 0) -> Any:
     """The lower triangle of the last two axes, zeros above the diagonal `k`."""
-    return _triangle("tril", x, k, "LE")
+    return _triangle("tril", m, k, "LE")
 
 
-def triu(x: Any, /, k: int = 0) -> Any:
+def triu(m: Any, k: int = 0) -> Any:
     """The upper triangle of the last two axes, zeros below the diagonal `k`."""
-    return _triangle("triu", x, k, "GE")
+    return _triangle("triu", m, k, "GE")
 
 
 def _triangle(function: str, x: Any, k: int, direction: str) -> Any:
@@ -104,24 +104,24 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     return _triangle_indices((n, n if m is None else m), k, np.triu)
 
 
-def tril_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
+def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     """Rows and columns of the lower triangle of a matrix of static shape."""
-    rows, columns = asarray_of(x).shape
+    rows, columns = asarray_of(arr).shape
     return tril_indices(rows, k, columns)
 
 
-def triu_indices_from(x: Any, k: int = 0) -> tuple[Any, Any]:
+def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     """Rows and columns of the upper triangle of a matrix of static shape."""
-    rows, columns = asarray_of(x).shape
+    rows, columns = asarray_of(arr).shape
     return triu_indices(rows, k, columns)
 
 
-def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonal of two axes, as a new last axis."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     require_rank("diagonal", value, 2)
     first, second = normalize_axes("diagonal", (axis1, axis2), value.ndim)
-    rest = tuple(a for a in range(value.ndim) if a not in (first, second))
+    rest = tuple(number for number in range(value.ndim) if number not in (first, second))
     moved = ops.transpose(value, permutation=(*rest, first, second))
     rows, columns = moved.shape[-2:]
     length = min(rows + min(offset, 0), columns - max(offset, 0)) if _static(rows, columns) else None
@@ -213,12 +213,10 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = False
     return reshape(reshape(value, -1).at[places].set(chosen.astype(value.dtype)), shape)
 
 
-def trace(
-    x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
-) -> Any:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None) -> Any:
     """The sum along a diagonal of two axes."""
     refuse_out("trace", out)
-    return sum_of(diagonal(x, offset, axis1, axis2), axis=-1, dtype=dtype)
+    return sum_of(diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:

@@ -26,43 +26,43 @@ def _numbers(x: Any) -> Any:
 
 
 def nansum(
-    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
 ) -> Any:
     """The sum with NaN counted as 0."""
     refuse_out("nansum", out)
-    return sum(_filled(x, 0), axis, dtype, keepdims=keepdims, **kwargs)
+    return sum(_filled(a, 0), axis, dtype, keepdims=keepdims, **kwargs)
 
 
 def nanprod(
-    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
 ) -> Any:
     """The product with NaN counted as 1."""
     refuse_out("nanprod", out)
-    return prod(_filled(x, 1), axis, dtype, keepdims=keepdims, **kwargs)
+    return prod(_filled(a, 1), axis, dtype, keepdims=keepdims, **kwargs)
 
 
-def nancumsum(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running sums with NaN counted as 0."""
     refuse_out("nancumsum", out)
-    return cumsum(_filled(x, 0), axis, dtype)
+    return cumsum(_filled(a, 0), axis, dtype)
 
 
-def nancumprod(x: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running products with NaN counted as 1."""
     refuse_out("nancumprod", out)
-    return cumprod(_filled(x, 1), axis, dtype)
+    return cumprod(_filled(a, 1), axis, dtype)
 
 
-def nanmax(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The greatest number."""
     refuse_out("nanmax", out)
-    return _nan_if_none(x, max_of(_filled(x, -float("inf")), axis, keepdims=keepdims), axis, keepdims)
+    return _nan_if_none(a, max_of(_filled(a, -float("inf")), axis, keepdims=keepdims), axis, keepdims)
 
 
-def nanmin(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The least number."""
     refuse_out("nanmin", out)
-    return _nan_if_none(x, min(_filled(x, float("inf")), axis, keepdims=keepdims), axis, keepdims)
+    return _nan_if_none(a, min(_filled(a, float("inf")), axis, keepdims=keepdims), axis, keepdims)
 
 
 def _nan_if_none(x: Any, result: Any, axis: Any, keepdims: bool) -> Any:
@@ -71,26 +71,26 @@ def _nan_if_none(x: Any, result: Any, axis: Any, keepdims: bool) -> Any:
     return where(all_of(isnan(x), axis, keepdims=keepdims), full_like(result, float("nan")), result)
 
 
-def nanargmax(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The position of the greatest number; 0 where there is none."""
     refuse_out("nanargmax", out)
-    return argmax(_filled(x, -float("inf")), axis, keepdims=keepdims)
+    return argmax(_filled(a, -float("inf")), axis, keepdims=keepdims)
 
 
-def nanargmin(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The position of the least number; 0 where there is none."""
     refuse_out("nanargmin", out)
-    return argmin(_filled(x, float("inf")), axis, keepdims=keepdims)
+    return argmin(_filled(a, float("inf")), axis, keepdims=keepdims)
 
 
-def nanmean(x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The mean of the numbers."""
     refuse_out("nanmean", out)
-    return mean(x, axis, dtype, keepdims=keepdims, where=_numbers(x))
+    return mean(a, axis, dtype, keepdims=keepdims, where=_numbers(a))
 
 
 def nanvar(
-    x: Any,
+    a: Any,
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
@@ -101,11 +101,11 @@ def nanvar(
 ) -> Any:
     """The variance of the numbers; NaN where there are not more of them than `correction`."""
     refuse_out("nanvar", out)
-    return var(x, axis, dtype, None, ddof, keepdims, where=_numbers(x), correction=correction)
+    return var(a, axis, dtype, None, ddof, keepdims, where=_numbers(a), correction=correction)
 
 
 def nanstd(
-    x: Any,
+    a: Any,
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
@@ -116,4 +116,4 @@ def nanstd(
 ) -> Any:
     """The standard deviation of the numbers."""
     refuse_out("nanstd", out)
-    return root_of_squares(nanvar(x, axis, dtype, None, ddof, keepdims, correction=correction))
+    return root_of_squares(nanvar(a, axis, dtype, None, ddof, keepdims, correction=correction))

@@ -26,13 +26,13 @@ MODES = (
 )
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
-    """`x` with `pad_width` elements around it: one number, one pair, or a pair for each axis.
+def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+    """`array` with `pad_width` elements around it: one number, one pair, or a pair for each axis.
 
     Modes: constant (`constant_values`), edge, reflect, symmetric, wrap, empty (zeros). Reflection
     takes `reflect_type="even"` only.
     """
-    value = asarray_of(x)
+    value = asarray_of(array)
     widths = _pairs("pad_width", pad_width, value.ndim)
     if widths.size and widths.min() < 0:
         raise argument_error(f"pad: pad_width must not be negative, got {pad_width!r}")

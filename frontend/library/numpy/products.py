@@ -43,9 +43,9 @@ def _require_equal(function: str, x: Any, y: Any, left: int, right: int) -> None
         )
 
 
-def matmul(x1: Any, x2: Any, /) -> Any:
+def matmul(a: Any, b: Any) -> Any:
     """The matrix product over the last two axes; leading axes broadcast, vectors count as a row or column."""
-    x, y = promote(x1, x2)
+    x, y = promote(a, b)
     if x.ndim == 0 or y.ndim == 0:
         raise shape_error(
             f"matmul: 0-d operands are not matrices: {type_text(x)} and {type_text(y)}", "use multiply"
@@ -131,9 +131,9 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return contract(x, y, ((x.ndim - 1,), (y.ndim - 1,)), (axes, axes))
 
 
-def tensordot(x1: Any, x2: Any, /, axes: Any = 2) -> Any:
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """The sum over pairs of axes: the last n of one and the first n of the other, or two lists of axes."""
-    x, y = promote(x1, x2)
+    x, y = promote(a, b)
     if isinstance(axes, (tuple, list)):
         left = normalize_axes("tensordot", axes[0], x.ndim)
         right = normalize_axes("tensordot", axes[1], y.ndim)

@@ -229,9 +229,9 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
     return promote_keys(tuple(keys))[0]
 
 
-def promoted_dtypes(left: Any, right: Any) -> np.dtype:
+def promoted_dtypes(a: Any, b: Any) -> np.dtype:
     """The dtype that two dtypes meet in: `adze.numpy.promote_types`."""
-    return promote_types(as_dtype(left), as_dtype(right))
+    return promote_types(as_dtype(a), as_dtype(b))
 
 
 def _key_of_anything(x: Any) -> Any:

@@ -34,7 +34,7 @@ METHODS: Final = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def quantile(
-    x: Any,
+    a: Any,
     q: Any,
     axis: Any = None,
     out: Any = None,
@@ -44,25 +44,25 @@ def quantile(
 ) -> Any:
     """The `q`-quantiles (0 to 1) over `axis`; several `q` make a new leading axis. NaN if an element is."""
     refuse_out("quantile", out)
-    return _quantile("quantile", x, q, axis, method, keepdims, skip_nan=False)
+    return _quantile("quantile", a, q, axis, method, keepdims, skip_nan=False)
 
 
 def percentile(
-    x: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear", keepdims: bool = False
+    a: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear", keepdims: bool = False
 ) -> Any:
     """The `q`-percentiles (0 to 100) over `axis`."""
     refuse_out("percentile", out)
-    return quantile(x, _hundredth(q), axis, method=method, keepdims=keepdims)
+    return quantile(a, _hundredth(q), axis, method=method, keepdims=keepdims)
 
 
-def nanquantile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
     """Quantiles of the numbers; NaN where there are none."""
-    return _quantile("nanquantile", x, q, axis, method, keepdims, skip_nan=True)
+    return _quantile("nanquantile", a, q, axis, method, keepdims, skip_nan=True)
 
 
-def nanpercentile(x: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
     """Percentiles of the numbers; NaN where there are none."""
-    return nanquantile(x, _hundredth(q), axis, method=method, keepdims=keepdims)
+    return nanquantile(a, _hundredth(q), axis, method=method, keepdims=keepdims)
 
 
 def _hundredth(q: Any) -> Any:
@@ -71,14 +71,14 @@ def _hundredth(q: Any) -> Any:
     )
 
 
-def median(x: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
     """The middle of the sorted elements over `axis`, the mean of two where there is no one middle."""
     refuse_out("median", out)
-    flat, axes, shape = _last_axis("median", x, axis)
+    flat, axes, shape = _last_axis("median", a, axis)
     ordered = sort(flat)
     count = ordered.shape[-1]
     if not isinstance(count, int):
-        return quantile(x, 0.5, axis, keepdims=keepdims)
+        return quantile(a, 0.5, axis, keepdims=keepdims)
     low, high = (count - 1) // 2, count // 2
     result = mean(part(ordered, ordered.ndim - 1, low, high + 1) if count else ordered, axis=-1)
     if count:
@@ -86,9 +86,9 @@ def median(x: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     return ops.reshape(result, shape=_kept(shape, axes)) if keepdims else result
 
 
-def nanmedian(x: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The median of the numbers; NaN where there are none."""
-    return nanquantile(x, 0.5, axis, keepdims=keepdims)
+    return nanquantile(a, 0.5, axis, keepdims=keepdims)
 
 
 def _kept(shape: Any, axes: tuple[int, ...]) -> tuple[Any, ...]:

@@ -69,7 +69,7 @@ def _where(value: Any, where: Any, identity: Any) -> Any:
 
 @stays_weak
 def sum(
-    x: Any,
+    a: Any,
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
@@ -79,7 +79,7 @@ def sum(
 ) -> Any:
     """The sum over `axis` (all axes when None)."""
     refuse_out("sum", out)
-    value, axes = _prepared("sum", x, axis, dtype)
+    value, axes = _prepared("sum", a, axis, dtype)
     result = ops.reduce_sum(_where(value, where, 0), axes=axes)
     result = keep_axes(result, value.shape, axes) if keepdims else result
     return result if initial is None else add(result, initial)
@@ -87,7 +87,7 @@ def sum(
 
 @stays_weak
 def prod(
-    x: Any,
+    a: Any,
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
@@ -97,25 +97,25 @@ def prod(
 ) -> Any:
     """The product over `axis` (all axes when None)."""
     refuse_out("prod", out)
-    value, axes = _prepared("prod", x, axis, dtype)
+    value, axes = _prepared("prod", a, axis, dtype)
     result = ops.reduce_prod(_where(value, where, 1), axes=axes)
     result = keep_axes(result, value.shape, axes) if keepdims else result
     return result if initial is None else multiply(result, initial)
 
 
-def all(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+def all(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
     """Whether all elements over `axis` are nonzero."""
     refuse_out("all", out)
-    value = _where(truth(x), where, True)
+    value = _where(truth(a), where, True)
     axes = normalize_axes("all", axis, value.ndim)
     result = ops.reduce_and(value, axes=axes)
     return keep_axes(result, value.shape, axes) if keepdims else result
 
 
-def any(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
+def any(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where: Any = None) -> Any:
     """Whether one of the elements over `axis` is nonzero."""
     refuse_out("any", out)
-    value = _where(truth(x), where, False)
+    value = _where(truth(a), where, False)
     axes = normalize_axes("any", axis, value.ndim)
     result = ops.reduce_or(value, axes=axes)
     return keep_axes(result, value.shape, axes) if keepdims else result
@@ -126,20 +126,20 @@ def any(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, where
 
 @stays_weak
 def max(
-    x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Any:
     """The greatest element over `axis`; NaN if one is. An empty axis is an error without `initial`."""
     refuse_out("max", out)
-    return _extremum("max", x, axis, keepdims, initial, where)
+    return _extremum("max", a, axis, keepdims, initial, where)
 
 
 @stays_weak
 def min(
-    x: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
 ) -> Any:
     """The least element over `axis`; NaN if one is. An empty axis is an error without `initial`."""
     refuse_out("min", out)
-    return _extremum("min", x, axis, keepdims, initial, where)
+    return _extremum("min", a, axis, keepdims, initial, where)
 
 
 amax, amin = max, min
@@ -175,22 +175,22 @@ def _extremum(function: str, x: Any, axis: Any, keepdims: bool, initial: Any, wh
 
 
 @stays_weak
-def ptp(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The greatest minus the least element over `axis`."""
     refuse_out("ptp", out)
-    return subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims))
+    return subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
-def argmax(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def argmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The position (int64) of the first greatest element along `axis`, in the flat array when None."""
     refuse_out("argmax", out)
-    return _position("argmax", x, axis, keepdims)
+    return _position("argmax", a, axis, keepdims)
 
 
-def argmin(x: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
+def argmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
     """The position (int64) of the first least element along `axis`, in the flat array when None."""
     refuse_out("argmin", out)
-    return _position("argmin", x, axis, keepdims)
+    return _position("argmin", a, axis, keepdims)
 
 
 def _position(function: str, x: Any, axis: Any, keepdims: bool) -> Any:
@@ -233,11 +233,11 @@ def _count(value: Any, axes: Sequence[int], where: Any, dtype: np.dtype) -> Any:
 
 @stays_weak
 def mean(
-    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = None
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = None
 ) -> Any:
     """The arithmetic mean over `axis`; NaN of nothing."""
     refuse_out("mean", out)
-    value = asarray_of(x)
+    value = asarray_of(a)
     axes = normalize_axes("mean", axis, value.ndim)
     carried, final = _moment_dtypes(value.dtype, dtype)
     result = _mean(convert(value, carried), axes, where)
@@ -253,7 +253,7 @@ def _mean(value: Any, axes: tuple[int, ...], where: Any) -> Any:
 
 @stays_weak
 def var(
-    x: Any,
+    a: Any,
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
@@ -265,12 +265,12 @@ def var(
 ) -> Any:
     """The variance over `axis`: the mean squared distance to the mean, divided by `count - correction`."""
     refuse_out("var", out)
-    return _spread("var", x, axis, dtype, ddof or correction, keepdims, where)
+    return _spread("var", a, axis, dtype, ddof or correction, keepdims, where)
 
 
 @stays_weak
 def std(
-    x: Any,
+    a: Any,
     axis: Any = None,
     dtype: Any = None,
     out: Any = None,
@@ -282,7 +282,7 @@ def std(
 ) -> Any:
     """The standard deviation over `axis`: the root of the variance."""
     refuse_out("std", out)
-    return _spread("std", x, axis, dtype, ddof or correction, keepdims, where)
+    return _spread("std", a, axis, dtype, ddof or correction, keepdims, where)
 
 
 def _spread(
@@ -313,10 +313,10 @@ def _spread(
 
 
 def average(
-    x: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
-    """The mean weighted by `weights`, which have the shape of `x` or the length of `axis`."""
-    value = asarray_of(x)
+    """The mean weighted by `weights`, which have the shape of `a` or the length of `axis`."""
+    value = asarray_of(a)
     if weights is None:
         result = mean(value, axis, keepdims=keepdims)
         axes = normalize_axes("average", axis, value.ndim)
@@ -341,6 +341,6 @@ def average(
     return (result, broadcast(total, result.shape)) if returned else result
 
 
-def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """How many elements over `axis` are nonzero, as int64."""
-    return sum(truth(x), axis, keepdims=keepdims)
+    return sum(truth(a), axis, keepdims=keepdims)

@@ -40,10 +40,10 @@ from .take import take
 
 
 def reshape(
-    x: Any, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: bool | None = None
+    a: Any, shape: Any = None, order: str = "C", *, newshape: Any = None, copy: bool | None = None
 ) -> Any:
     """The elements in row-major order (`order="F"`: column-major) under another shape; one size may be -1."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     wanted = _given_sizes("reshape", value, newshape if shape is None else shape)
     if order == "F":
         flipped = ops.transpose(value, permutation=tuple(range(value.ndim))[::-1])
@@ -94,34 +94,34 @@ def _left_over(function: str, value: Any, sizes: tuple[Any, ...], rest: Any) -> 
     return total // rest
 
 
-def ravel(x: Any, order: str = "C") -> Any:
+def ravel(a: Any, order: str = "C") -> Any:
     """The elements as a vector, in row-major order."""
-    return reshape(x, (-1,), order) if order == "F" else _flattened(asarray_of(x))
+    return reshape(a, (-1,), order) if order == "F" else _flattened(asarray_of(a))
 
 
 def _flattened(value: Any) -> Any:
     return value if value.ndim == 1 else ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),))
 
 
-def shape(x: Any) -> tuple[Any, ...]:
+def shape(a: Any) -> tuple[Any, ...]:
     """The shape of an array."""
-    return tuple(asarray_of(x).shape)
+    return tuple(asarray_of(a).shape)
 
 
-def ndim(x: Any) -> int:
+def ndim(a: Any) -> int:
     """The number of axes of an array."""
-    return int(asarray_of(x).ndim)
+    return int(asarray_of(a).ndim)
 
 
-def size(x: Any, axis: Any = None) -> Any:
+def size(a: Any, axis: Any = None) -> Any:
     """The number of elements, in all or along `axis`."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     return count_of(value.shape, normalize_axes("size", axis, value.ndim))
 
 
-def transpose(x: Any, axes: Any = None) -> Any:
+def transpose(a: Any, axes: Any = None) -> Any:
     """The axes in another order, reversed when `axes` is None."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     if axes is None:
         axes = tuple(range(value.ndim))[::-1]
     order = normalize_axes("transpose", tuple(axes), value.ndim)
@@ -143,49 +143,49 @@ def matrix_transpose(x: Any, /) -> Any:
     return swapaxes(value, -1, -2)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Two axes exchanged."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     order = list(range(value.ndim))
-    first, second = (normalize_axis("swapaxes", a, value.ndim) for a in (axis1, axis2))
+    first, second = (normalize_axis("swapaxes", number, value.ndim) for number in (axis1, axis2))
     order[first], order[second] = second, first
     return transpose(value, order)
 
 
-def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """Axes moved to new positions, the others keeping their order."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     start = normalize_axes("moveaxis", source, value.ndim)
     end = normalize_axes("moveaxis", destination, value.ndim)
     if len(start) != len(end):
         raise shape_error(f"moveaxis: source {source} and destination {destination} must have equal lengths")
-    order = [a for a in range(value.ndim) if a not in start]
+    order = [number for number in range(value.ndim) if number not in start]
     for position, axis in sorted(zip(end, start, strict=True)):
         order.insert(position, axis)
     return transpose(value, order)
 
 
-def rollaxis(x: Any, axis: int, start: int = 0) -> Any:
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
     """`axis` rolled back until it lies before `start`."""
-    rank = asarray_of(x).ndim
+    rank = asarray_of(a).ndim
     source = normalize_axis("rollaxis", axis, rank)
     target = start + rank if start < 0 else start
-    return moveaxis(x, source, target - 1 if source < target else target)
+    return moveaxis(a, source, target - 1 if source < target else target)
 
 
-def expand_dims(x: Any, /, axis: Any = 0) -> Any:
+def expand_dims(a: Any, axis: Any = 0) -> Any:
     """Axes of size 1 put in at the positions `axis`."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     result = insert_unit_axes(wide_of(value), normalize_axes("expand_dims", axis, value.ndim + count))
     return as_weak(result) if value.weak_type else result
 
 
-def squeeze(x: Any, /, axis: Any = None) -> Any:
+def squeeze(a: Any, axis: Any = None) -> Any:
     """Axes of size 1 taken out: those named, or all that have static size 1."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     if axis is None:
-        axes = tuple(a for a, n in enumerate(value.shape) if is_one(n))
+        axes = tuple(number for number, n in enumerate(value.shape) if is_one(n))
     else:
         axes = normalize_axes("squeeze", axis, value.ndim)
     return drop_unit_axes("squeeze", value, axes)
@@ -213,9 +213,9 @@ def atleast_3d(*arrays: Any) -> Any:
 # -- broadcasting ------------------------------------------------------------------------------
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """`x` repeated along new and unit axes to `shape`."""
-    return broadcast(asarray_of(x), shape_of("broadcast_to", shape))
+def broadcast_to(array: Any, shape: Any) -> Any:
+    """`array` repeated along new and unit axes to `shape`."""
+    return broadcast(asarray_of(array), shape_of("broadcast_to", shape))
 
 
 def broadcast_arrays(*arrays: Any) -> list[Any]:
@@ -234,25 +234,25 @@ def broadcast_shapes(*shapes: Any) -> tuple[Any, ...]:
 # -- order -------------------------------------------------------------------------------------
 
 
-def flip(x: Any, /, axis: Any = None) -> Any:
+def flip(m: Any, axis: Any = None) -> Any:
     """The order along `axis` (along all axes when None) turned around."""
-    value = asarray_of(x)
+    value = asarray_of(m)
     return ops.reverse(value, axes=normalize_axes("flip", axis, value.ndim))
 
 
-def fliplr(x: Any) -> Any:
+def fliplr(m: Any) -> Any:
     """The second axis turned around."""
-    return flip(x, 1)
+    return flip(m, 1)
 
 
-def flipud(x: Any) -> Any:
+def flipud(m: Any) -> Any:
     """The first axis turned around."""
-    return flip(x, 0)
+    return flip(m, 0)
 
 
-def rot90(x: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    """`x` turned by 90 degrees `k` times in the plane of two axes, from the first toward the second."""
-    value = asarray_of(x)
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
+    """`m` turned by 90 degrees `k` times in the plane of two axes, from the first toward the second."""
+    value = asarray_of(m)
     first, second = normalize_axes("rot90", tuple(axes), value.ndim)
     turns = k % 4
     if turns == 0:
@@ -264,16 +264,17 @@ def rot90(x: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     return flip(swapaxes(value, first, second), second)
 
 
-def roll(x: Any, /, shift: Any, axis: Any = None) -> Any:
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """Elements moved along `axis` by `shift`, those that leave coming back at the other end.
 
     `axis` and `shift` may be several, or one for all of the other; shifts may be traced integers.
     """
-    value = asarray_of(x)
+    value = asarray_of(a)
     if axis is None:
         return reshape(roll(_flattened(value), shift, 0), value.shape)
     axes = [
-        normalize_axis("roll", a, value.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))
+        normalize_axis("roll", number, value.ndim)
+        for number in (axis if isinstance(axis, (tuple, list)) else (axis,))
     ]
     shifts = _shifts(shift)
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
@@ -322,9 +323,9 @@ def _rolled(value: Any, shift: Any, axis: int) -> Any:
 # -- repetition --------------------------------------------------------------------------------
 
 
-def repeat(x: Any, repeats: Any, axis: Any = None, *, total_repeat_length: int | None = None) -> Any:
+def repeat(a: Any, repeats: Any, axis: Any = None, *, total_repeat_length: int | None = None) -> Any:
     """Each element along `axis` (of the flat array when None) repeated; counts must be concrete."""
-    value = asarray_of(x)
+    value = asarray_of(a)
     if axis is None:
         value, axis = _flattened(value), 0
     place = normalize_axis("repeat", axis, value.ndim)
@@ -349,9 +350,9 @@ def _repeated_evenly(value: Any, count: int, axis: int) -> Any:
     return ops.reshape(result, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
 
 
-def tile(x: Any, reps: Any) -> Any:
+def tile(A: Any, reps: Any) -> Any:
     """The whole array repeated along each axis."""
-    value = asarray_of(x)
+    value = asarray_of(A)
     counts = [integer("tile", n, "a count") for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
     rank = max(value.ndim, len(counts))
     counts = [1] * (rank - len(counts)) + counts
@@ -362,9 +363,9 @@ def tile(x: Any, reps: Any) -> Any:
     return ops.reshape(result, shape=tuple(n * c for n, c in zip(shape, counts, strict=True)))
 
 
-def resize(x: Any, new_shape: Any) -> Any:
+def resize(a: Any, new_shape: Any) -> Any:
     """The flat elements, repeated as often as needed, under another shape."""
-    value, wanted = _flattened(asarray_of(x)), shape_of("resize", new_shape)
+    value, wanted = _flattened(asarray_of(a)), shape_of("resize", new_shape)
     total = static_size("resize", product(wanted), "the new size")
     have = static_size("resize", value.shape[0], "the old size")
     if have == 0 or total == 0:

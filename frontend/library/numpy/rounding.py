@@ -62,10 +62,10 @@ def fix(x: Any) -> Any:
 
 
 @stays_weak
-def round(x: Any, decimals: int = 0, out: Any = None) -> Any:
-    """`x` rounded to `decimals` digits after the point, halves to even; integers stay as they are."""
+def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """`a` rounded to `decimals` digits after the point, halves to even; integers stay as they are."""
     refuse_out("round", out)
-    value = asarray_of(x)
+    value = asarray_of(a)
     if value.dtype == BOOL:
         value = ops.convert(value, dtype=FLOAT16)
     if value.dtype not in INEXACT:

@@ -84,13 +84,13 @@ def piecewise(x: Any, condlist: Sequence[Any], funclist: Sequence[Any], *args: A
     return result
 
 
-def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
+def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple[Any, ...]:
     """The positions of nonzero elements, one int64 array for each axis.
 
     Of a traced array their number is not known: `size` states it; positions beyond the last are
     `fill_value` (0 by default), and more than `size` of them are cut off.
     """
-    value = asarray_of(x)
+    value = asarray_of(a)
     if value.ndim == 0:
         raise shape_error("nonzero: a 0-d array has no axes to name positions on", "use atleast_1d")
     if size is None:
@@ -120,27 +120,27 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> tu
     )
 
 
-def flatnonzero(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The positions of nonzero elements in the flat array."""
-    return nonzero(ravel(x), size=size, fill_value=fill_value)[0]
+    return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
-def argwhere(x: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """The positions of nonzero elements as rows of a matrix."""
-    columns = nonzero(atleast_1d(x), size=size, fill_value=fill_value)
+    columns = nonzero(atleast_1d(a), size=size, fill_value=fill_value)
     return ops.concatenate(*(ops.reshape(c, shape=(*c.shape, 1)) for c in columns), axis=1)
 
 
-def extract(condition: Any, x: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
-    """The elements of `x` where `condition` holds; traced arrays need `size`."""
-    return compress(ravel(truth(condition)), ravel(x), size=size, fill_value=fill_value)
+def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
+    """The elements of `arr` where `condition` holds; traced arrays need `size`."""
+    return compress(ravel(truth(condition)), ravel(arr), size=size, fill_value=fill_value)
 
 
 def compress(
-    condition: Any, x: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0
+    condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0
 ) -> Any:
-    """The slices of `x` along `axis` where a vector of conditions holds; traced ones need `size`."""
-    value = asarray_of(x)
+    """The slices of `a` along `axis` where a vector of conditions holds; traced ones need `size`."""
+    value = asarray_of(a)
     if axis is None:
         value, axis = ravel(value), 0
     place = normalize_axis("compress", axis, value.ndim)
@@ -150,15 +150,15 @@ def compress(
     return take(value, positions, axis=place, mode="fill" if size else None, fill_value=fill_value)
 
 
-def searchsorted(x1: Any, x2: Any, /, *args: Any, side: str = "left", sorter: Any = None) -> Any:
-    """Where each of `x2` belongs in the ascending vector `x1`, as int64: before equal elements or after.
+def searchsorted(a: Any, v: Any, *args: Any, side: str = "left", sorter: Any = None) -> Any:
+    """Where each of `v` belongs in the ascending vector `a`, as int64: before equal elements or after.
 
     A binary search of `ceil(log2(n + 1))` unrolled steps. NaNs belong at the end.
     """
     side = args[0] if args else side
     if side not in ("left", "right"):
         raise argument_error(f"searchsorted: side is {side!r}, expected 'left' or 'right'")
-    table, wanted = promote(x1, x2)
+    table, wanted = promote(a, v)
     if table.ndim != 1:
         raise shape_error(f"searchsorted: expected an ascending vector, got {type_text(table)}")
     if sorter is not None:

@@ -127,7 +127,7 @@ def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 
 def unique(
-    x: Any,
+    ar: Any,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -136,7 +136,7 @@ def unique(
     fill_value: Any = None,
 ) -> Any:
     """Distinct values, and on request first positions, inverse and counts; traced arrays need `size`."""
-    result = _unique("unique", x, size, fill_value)
+    result = _unique("unique", ar, size, fill_value)
     wanted = (True, return_index, return_inverse, return_counts)
     parts = tuple(p for p, w in zip(result, wanted, strict=True) if w)
     return parts[0] if len(parts) == 1 else parts
@@ -154,27 +154,27 @@ def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, inver
     return logical_not(is_member) if invert else is_member
 
 
-def intersect1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def intersect1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Sorted distinct values that occur in both; traced arrays need `size`."""
-    value, other = promote(x, y)
+    value, other = promote(ar1, ar2)
     return _selected("intersect1d", ravel(value), isin(ravel(value), other), size, fill_value)
 
 
-def setdiff1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """Sorted distinct values of `x` that do not occur in `y`; traced arrays need `size`."""
-    value = ravel(asarray_of(x))
-    return _selected("setdiff1d", value, isin(value, y, invert=True), size, fill_value)
+def setdiff1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+    """Sorted distinct values of `ar1` that do not occur in `ar2`; traced arrays need `size`."""
+    value = ravel(asarray_of(ar1))
+    return _selected("setdiff1d", value, isin(value, ar2, invert=True), size, fill_value)
 
 
-def union1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Sorted distinct values of both; traced arrays need `size`."""
-    joined = concat([ravel(v) for v in promote(x, y)])
+    joined = concat([ravel(v) for v in promote(ar1, ar2)])
     return _unique("union1d", joined, size, fill_value).values
 
 
-def setxor1d(x: Any, y: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
+def setxor1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Sorted distinct values that occur in one of the two only; traced arrays need `size`."""
-    value, other = (ravel(v) for v in promote(x, y))
+    value, other = (ravel(v) for v in promote(ar1, ar2))
     joined = concat([value, other])
     both = concat([isin(value, other), isin(other, value)])
     return _selected("setxor1d", joined, logical_not(both), size, fill_value)

@@ -19,8 +19,7 @@ def _prepared(function: str, x: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def sort(
-    x: Any,
-    /,
+    a: Any,
     axis: int | None = -1,
     *,
     descending: bool = False,
@@ -29,14 +28,13 @@ def sort(
     order: Any = None,
 ) -> Any:
     """The elements in ascending order along `axis`, NaNs last; `descending` turns the order around."""
-    value, place = _prepared("sort", x, axis)
+    value, place = _prepared("sort", a, axis)
     (result,) = ops.sort(value, axis=place, num_keys=1, is_stable=False)
     return ops.reverse(result, axes=(place,)) if descending else result
 
 
 def argsort(
-    x: Any,
-    /,
+    a: Any,
     axis: int | None = -1,
     *,
     descending: bool = False,
@@ -44,8 +42,8 @@ def argsort(
     kind: Any = None,
     order: Any = None,
 ) -> Any:
-    """The positions (int64) that sort `x` along `axis`; equal elements keep their order."""
-    value, place = _prepared("argsort", x, axis)
+    """The positions (int64) that sort `a` along `axis`; equal elements keep their order."""
+    value, place = _prepared("argsort", a, axis)
     # Turned around before and after, so that equal elements keep their order also when descending.
     key = ops.reverse(value, axes=(place,)) if descending else value
     counted = ops.iota(shape=value.shape, axis=place, dtype=INT64)
@@ -66,14 +64,14 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return ops.sort(*reversed(values), counted, axis=place, num_keys=len(values), is_stable=True)[-1]
 
 
-def partition(x: Any, kth: Any, axis: int | None = -1) -> Any:
+def partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
     """The elements with the `kth` at their sorted place; the others are sorted too."""
-    return sort(x, axis)
+    return sort(a, axis)
 
 
-def argpartition(x: Any, kth: Any, axis: int | None = -1) -> Any:
-    """The positions that partition `x`; they sort it."""
-    return argsort(x, axis)
+def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Any:
+    """The positions that partition `a`; they sort it."""
+    return argsort(a, axis)
 
 
 def top_k(x: Any, k: int, /) -> tuple[Any, Any]:

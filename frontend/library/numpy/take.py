@@ -116,10 +116,10 @@ def _bounds_error(message: str) -> IndexBoundsError:
 
 
 def take(
-    x: Any, indices: Any, axis: int | None = None, *, mode: str | None = None, fill_value: Any = None
+    a: Any, indices: Any, axis: int | None = None, *, mode: str | None = None, fill_value: Any = None
 ) -> Any:
-    """Elements of `x` at `indices` along `axis` (of the flat array when None)."""
-    value, positions = asarray_of(x), _require_integers("take", indices)
+    """Elements of `a` at `indices` along `axis` (of the flat array when None)."""
+    value, positions = asarray_of(a), _require_integers("take", indices)
     if axis is None:
         value, axis = ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0
     place = normalize_axis("take", axis, value.ndim)
@@ -135,7 +135,7 @@ def take(
         result = gather_at(
             value, (place,), [_vector(normalized(positions, size, mode))], place, mode, fill_value
         )
-        return ops.reshape(result, shape=tuple(n for a, n in enumerate(value.shape) if a != place))
+        return ops.reshape(result, shape=tuple(n for number, n in enumerate(value.shape) if number != place))
     return gather_at(value, (place,), [normalized(positions, size, mode)], place, mode, fill_value)
 
 
@@ -144,10 +144,10 @@ def _vector(scalar: Any) -> Any:
 
 
 def take_along_axis(
-    x: Any, indices: Any, axis: int | None = -1, *, mode: str | None = None, fill_value: Any = None
+    arr: Any, indices: Any, axis: int | None = -1, *, mode: str | None = None, fill_value: Any = None
 ) -> Any:
-    """Elements of `x` at the positions that `indices`, of the same rank, names along `axis`."""
-    value, positions = asarray_of(x), _require_integers("take_along_axis", indices)
+    """Elements of `arr` at the positions that `indices`, of the same rank, names along `axis`."""
+    value, positions = asarray_of(arr), _require_integers("take_along_axis", indices)
     if axis is None:
         value, axis = ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0
     value, positions, place = _aligned("take_along_axis", value, positions, axis)
@@ -186,9 +186,9 @@ def _aligned(function: str, value: Any, positions: Any, axis: int) -> tuple[Any,
     return broadcast(value, wanted[0]), broadcast(positions, wanted[1]), place
 
 
-def put_along_axis(x: Any, indices: Any, values: Any, axis: int, mode: str | None = None) -> Any:
-    """`x` with `values` at the positions that `indices` names along `axis`: a new array."""
-    value, positions = asarray_of(x), _require_integers("put_along_axis", indices)
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int, mode: str | None = None) -> Any:
+    """`arr` with `values` at the positions that `indices` names along `axis`: a new array."""
+    value, positions = asarray_of(arr), _require_integers("put_along_axis", indices)
     value, positions, place = _aligned("put_along_axis", value, positions, axis)
     chosen = wrapped(positions, value.shape[place])
     updates = broadcast(convert(asarray_of(values), value.dtype), chosen.shape)

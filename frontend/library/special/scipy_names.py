@@ -14,7 +14,7 @@ from ..nn import log_softmax as _log_softmax
 from ..nn import logsumexp as _logsumexp
 from ..nn import softmax as _softmax
 from ..numpy.elementwise_decorator import in_float32
-from ..numpy.promotion import stays_weak
+from ..numpy.promotion import convert, operands, stays_weak
 
 _SQRT_HALF: Final = math.sqrt(0.5)
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
@@ -22,11 +22,11 @@ _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
 
 def floats(*xs: Any) -> list[Any]:
     """The arguments as arrays of one float dtype and one shape; integers become float64 as in SciPy."""
-    values = xp.broadcast_arrays(*(xp.asarray(x) for x in xs))
-    dtype = xp.result_type(*values)
-    if dtype.kind not in "fcV":
-        dtype = np.dtype(np.float32 if all(v.weak_type for v in values) else np.float64)
-    return [v.astype(dtype) for v in values]
+    values = operands(*xs)
+    if values[0].dtype.kind in "fcV":
+        return [*values]
+    dtype = np.dtype(np.float32 if values[0].weak_type else np.float64)
+    return [convert(v, dtype) for v in values]
 
 
 @stays_weak
@@ -144,9 +144,9 @@ def entr(x: Any) -> Any:
 
 
 @stays_weak
-def rel_entr(x: Any, y: Any) -> Any:
-    """`x * log(x / y)` for positive arguments, 0 where `x` is 0 and `y >= 0`, else infinite."""
-    left, right = floats(x, y)
+def rel_entr(p: Any, q: Any) -> Any:
+    """`p * log(p / q)` for positive arguments, 0 where `p` is 0 and `q >= 0`, else infinite."""
+    left, right = floats(p, q)
     both = (left > 0) & (right > 0)
     is_edge = (left == 0) & (right >= 0)
     ratio = xp.where(both, left, 1.0) / xp.where(both, right, 1.0)
@@ -271,9 +271,9 @@ def _bessel(x: Any, order: int, *, is_scaled: bool) -> Any:
 
 
 @stays_weak
-def kl_div(x: Any, y: Any) -> Any:
-    """`x * log(x / y) - x + y` for positive arguments, `y` where `x` is 0 and `y >= 0`, else infinite."""
-    left, right = floats(x, y)
+def kl_div(p: Any, q: Any) -> Any:
+    """`p * log(p / q) - p + q` for positive arguments, `q` where `p` is 0 and `q >= 0`, else infinite."""
+    left, right = floats(p, q)
     return rel_entr(left, right) - left + right
 
 

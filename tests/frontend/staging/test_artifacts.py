@@ -17,6 +17,7 @@ from adze import ShapeDtype
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
+@adze.tree_util.register_dataclass
 @dataclasses.dataclass
 class State:
     weight: Any

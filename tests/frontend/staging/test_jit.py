@@ -110,6 +110,7 @@ def test_the_gradient_of_a_python_float_is_of_the_default_dtype() -> None:
 Pair = collections.namedtuple("Pair", "left right")
 
 
+@adze.tree_util.register_dataclass
 @dataclasses.dataclass
 class Layer:
     weight: Any

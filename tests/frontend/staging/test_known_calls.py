@@ -25,6 +25,7 @@ class Pair(NamedTuple):
     right: Any
 
 
+@adze.tree_util.register_dataclass
 @dataclasses.dataclass
 class Point:
     x: Any

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 
 import adze
 import adze.numpy as anp
-from adze.frontend import tree
 
 THREADS = 8
 
@@ -66,14 +64,6 @@ def test_threads_trace_different_functions_at_once() -> None:
     for number, text in enumerate(on_threads(work)):
         assert text.count(f"tensor<{number + 1}x2xf64>) -> tensor<{number + 1}x2xf64> {{") == 3
         assert text == work(number)
-
-
-def test_threads_meet_a_new_dataclass_at_once() -> None:
-    @dataclasses.dataclass
-    class New:
-        value: int
-
-    assert on_threads(lambda n: tree.leaves(New(n))) == [[n] for n in range(THREADS)]
 
 
 def test_a_trace_on_one_thread_is_no_trace_on_another() -> None:

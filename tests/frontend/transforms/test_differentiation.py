@@ -99,6 +99,7 @@ def test_holomorphic_derivative() -> None:
     same(adze.grad(lambda z: xp.log(z) * z, holomorphic=True)(z), np.log(z) + 1)
 
 
+@adze.tree_util.register_dataclass
 @dataclass
 class Layer:
     w: Any

@@ -58,11 +58,11 @@ def test_it_travels_inside_the_program(manifest: Manifest) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format_version": 99}, "its manifest has format version 99, newer than the 1 of this adze"),
-        ({"format_version": 0}, "its manifest has format version 0, older than the 1 of this adze"),
+        ({"format_version": 99}, "its manifest has format version 99, newer than the 2 of this adze"),
+        ({"format_version": 0}, "its manifest has format version 0, older than the 2 of this adze"),
         ({"functions": 3}, "its manifest is damaged: functions is 3, expected a list"),
         ({"functions": []}, "its manifest is damaged: functions is [], expected at least one function"),
-        ({"functions": [{"name": "f"}]}, "its manifest is damaged: functions[0].input_tree is missing"),
+        ({"functions": [{"name": "f"}]}, "its manifest is damaged: functions[0].arguments is missing"),
         ({"versions": None}, "its manifest is damaged: versions is None, expected an object"),
         (
             {"work": "much"},

@@ -13,10 +13,10 @@ from adze.runtime.compile.compiler import (
     CompileOptions,
     Variant,
     compile_bytecode,
-    compile_in_subprocess,
     compile_with_fallback,
-    parse_diagnostics,
 )
+from adze.runtime.compile.diagnostics import parse_diagnostics
+from adze.runtime.compile.separate import compile_in_subprocess
 from adze.runtime.errors import CompileError
 from adze.runtime.targets import parse_target
 

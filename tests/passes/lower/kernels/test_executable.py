@@ -16,7 +16,8 @@ from adze.passes.lower.kernels.executable import Kernel, Kernels, Result, workgr
 from adze.passes.pipeline import between
 from adze.passes.registry import parse_pipeline
 from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
-from adze.runtime.compile.compiler import compile_bytecode, compile_in_subprocess
+from adze.runtime.compile.compiler import compile_bytecode
+from adze.runtime.compile.separate import compile_in_subprocess
 from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 

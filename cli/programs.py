@@ -1,0 +1,150 @@
+"""Several functions in one file: what `adze build` makes of more than one function, or of an `adze.Program`.
+
+Input: functions as the user names them, and texts of options. Output: a program to compile. Contradictions
+are bad usage.
+
+`--in SPEC` holds for all functions, and `--in NAME:SPEC` for the one called NAME. `--bundle vjp,batched=8`
+adds derivatives and batches of each function beside it, called `f.vjp` and `f.batched`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from .arguments import bind_specs
+from .dims import bounded
+from .reporting import BadUsage, working
+
+if TYPE_CHECKING:
+    from ..frontend.staging.derived import Derivation
+    from ..frontend.staging.programs import Program
+    from ..frontend.staging.stages import Compiled
+    from ..frontend.tracing.specs import BoundedName
+    from ..runtime.targets import Target
+
+BundleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--bundle",
+        metavar="KIND,...",
+        help="Put derivatives and batches beside the function: grad, value_and_grad, vjp, jvp, batched=SIZE.",
+    ),
+]
+_OF_ONE: Final = re.compile(r"\s*([A-Za-z_]\w*)\s*:(.*)", re.DOTALL)
+_BATCHED: Final = "batched"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the options of `adze build` ask of its functions."""
+
+    specs: Sequence[str]
+    how: Derivation
+    bundle: str | None
+    dims: Mapping[str, BoundedName] = field(default_factory=dict)
+    sizes: Sequence[Mapping[str, int]] = ()
+
+
+def program_of(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program | None:
+    """The program of these functions, which were loaded; None for one function alone, which needs none."""
+    from ..frontend.staging.derived import Specified
+    from ..frontend.staging.programs import Program
+
+    if any(isinstance(each, Program) for each in loaded):
+        return _given(functions, loaded, asked)
+    if len(functions) == 1 and asked.bundle is None and not asked.sizes:
+        return None
+    names = [text.rpartition(":")[2].rpartition(".")[2] for text in functions]
+    by_function, kinds = _specs_of(names, asked.specs), _kinds(asked.bundle, asked.how)
+    program = Program()
+    for name, function in zip(names, loaded, strict=True):
+        args, kwargs = bounded(bind_specs(function, by_function[name]), asked.dims)
+        specified = Specified(function, args, kwargs).derived(asked.how)
+        program.add(specified.function, *specified.args, name=name, **specified.kwargs)
+        for kind, derivation in kinds:
+            program.derive(name, derivation, kind)
+        for sizes in asked.sizes:
+            _specialize(program, name, sizes)
+    return program
+
+
+def _specialize(program: Program, name: str, sizes: Mapping[str, int]) -> None:
+    from ..frontend.errors import ArgumentError
+
+    try:
+        program.specialize(name, sizes)
+    except ArgumentError as error:
+        raise BadUsage(f"--specialize: {error.message}") from None
+
+
+def _given(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program:
+    """A program that the user's file makes."""
+    if len(functions) > 1:
+        raise BadUsage("an adze.Program is built alone", hint="add the functions to it in Python")
+    how, options = asked.how, (asked.specs, asked.bundle, asked.dims, asked.sizes)
+    if any(options) or how.derivative is not None or how.batch is not None:
+        raise BadUsage(
+            "an adze.Program states the arguments of its functions, and their derivatives",
+            hint="leave --in, --bundle, --grad and their like out",
+        )
+    program: Program = loaded[0]
+    return program
+
+
+def _specs_of(names: Sequence[str], texts: Sequence[str]) -> dict[str, list[str]]:
+    """The specs of each function: those for all, and those for it alone."""
+    if len(set(names)) < len(names):
+        raise BadUsage(f"{', '.join(names)}: functions of one file have different names")
+    by_function: dict[str, list[str]] = {name: [] for name in names}
+    for text in texts:
+        match = _OF_ONE.fullmatch(text)
+        if match is None:
+            for specs in by_function.values():
+                specs.append(text)
+        elif match[1] in by_function:
+            by_function[match[1]].append(match[2])
+        else:
+            raise BadUsage(f"--in: {text!r} is for {match[1]!r}: the functions are {', '.join(names)}")
+    return by_function
+
+
+def _kinds(bundle: str | None, how: Derivation) -> list[tuple[str, Derivation]]:
+    """Suffix and derivation of each entry of `--bundle`."""
+    from ..frontend.staging.derived import DERIVATIVES, Derivation
+
+    kinds: list[tuple[str, Derivation]] = []
+    for text in [] if bundle is None else bundle.split(","):
+        kind, separator, size = text.strip().partition("=")
+        if kind in DERIVATIVES and not separator:
+            kinds.append((kind, Derivation(kind, how.argnums)))
+        elif kind == _BATCHED and (size.isdecimal() or size.isidentifier()):
+            kinds.append((kind, Derivation(batch=int(size) if size.isdecimal() else size)))
+        else:
+            raise BadUsage(
+                f"--bundle: {text.strip()!r} is none of {', '.join(DERIVATIVES)} and batched=SIZE",
+                hint="write --bundle vjp,batched=8",
+            )
+    if len({kind for kind, _ in kinds}) < len(kinds):
+        raise BadUsage(f"--bundle: {bundle!r} names one of them twice")
+    return kinds
+
+
+def compile_program(
+    program: Program, functions: Sequence[str], targets: Sequence[Target], destination: Path, keep_ir: bool
+) -> tuple[tuple[Compiled, ...], int, float]:
+    """Compile and write a program: its modules, the size of its file, and the seconds that it took."""
+    from ..frontend.staging.packages import write_traced
+
+    started = time.perf_counter()
+    with working(f"compiling {', '.join(functions)} for {', '.join(map(str, targets))}"):
+        compiled = write_traced(
+            destination, program.trace(), targets, keep_ir=keep_ir, parameters=program.parameters()
+        )
+    return tuple(compiled), destination.stat().st_size, time.perf_counter() - started

@@ -1,0 +1,199 @@
+"""One artifact in a process of its own: traced, compiled, measured and written.
+
+Input: a `Job` as JSON. Output: a result as JSON: the record of what the trace read, hashes and sizes, or
+the error in the user's terms. With `writes` false the function is traced and lowered, which decides the
+bytes of the file, and nothing is compiled or written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...dialects.errors import AdzeError
+from ...runtime.artifact.files import write_atomically
+from ..arguments import bind_specs, check_output
+from ..reporting import describe
+from ..source import load_objects, user_code
+from .record import record_of
+from .recorder import Recording
+
+if TYPE_CHECKING:
+    from ...frontend.staging.stages import Compiled, Traced
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a worker is asked for. `locked` is the hash that the file must have, if any; `asks` are budgets
+    that are measured only where they are asked for."""
+
+    name: str
+    root: str
+    entries: list[str]
+    inputs: list[str]
+    targets: list[str]
+    output: str
+    derivative: str | None
+    argnums: str
+    vmap: str | None
+    in_axes: str | None
+    bundle: list[str]
+    keep_ir: bool
+    depends: list[str]
+    decides: Json
+    around: dict[str, str]
+    asks: list[str]
+    writes: bool = True
+    locked: str | None = None
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+
+def job_from_json(data: Json) -> Job:
+    """The job that `to_json` wrote."""
+    return Job(**{field.name: data[field.name] for field in fields(Job)})
+
+
+def preload() -> None:
+    """Import what every job needs, so that it is imported once; nothing is compiled and no thread started."""
+    from ...frontend.staging import derived, jit, measures, packages  # noqa: F401
+    from ...passes import pipeline  # noqa: F401
+    from ...runtime.compile import strategy  # noqa: F401
+
+
+def run_job(job: Job, folder: str | None = None) -> Json:
+    """The result of a job: `ok`, and `record` or `error`. Temporary files go to `folder`."""
+    started = time.perf_counter()
+    try:
+        os.chdir(job.root)
+        record, result = _run(job, folder)
+    except Exception as error:
+        return {"ok": False, "error": error_to_json(error), "seconds": time.perf_counter() - started}
+    return {"ok": True, "record": record, "result": result, "seconds": time.perf_counter() - started}
+
+
+def error_to_json(error: Exception) -> Json:
+    """What went wrong, for a message and for annotations."""
+    text = describe(error)
+    if isinstance(error, AdzeError):
+        return {"text": text, "message": error.message, "where": error.where, "hint": error.hint}
+    return {"text": text, "message": text.splitlines()[0], "where": place_in(text), "hint": None}
+
+
+def place_in(text: str) -> str | None:
+    """The last `file:line` that a message names on a line of its own."""
+    places = [line.strip()[3:] for line in text.splitlines() if line.startswith("  at ")]
+    return places[-1].partition(", in ")[0] if places else None
+
+
+def _run(job: Job, folder: str | None) -> tuple[Json, Json]:
+    destination = check_output(Path(job.output)) if job.writes else Path(job.output)
+    with Recording() as seen:
+        traced, parameters = trace_entries(job)
+    record = record_of(seen, decides=job.decides, around=job.around, depends=job.depends, root=Path(job.root))
+    if folder is not None:  # IREE's temporary files too go where they are removed, also after a crash
+        os.environ["TMPDIR"] = tempfile.tempdir = folder
+    if not job.writes:
+        return record, _outline(job, traced)
+    with tempfile.TemporaryDirectory(prefix="adze-build-") as place:
+        result, files = _compiled(job, traced, parameters, Path(place) / destination.name)
+    agrees = job.locked in (None, result["sha256"])
+    for name, content in files.items() if agrees else ():
+        write_atomically(destination.with_name(name), content)
+    return record, {**result, "written": agrees}
+
+
+def _outline(job: Job, traced: Traced) -> Json:
+    """What decides the bytes of the file, and is known before anything is compiled."""
+    from ...frontend.staging.packages import different_targets
+
+    lowered = [traced.lower(target) for target in different_targets(job.targets)]
+    return {"key": _key([each.cache_key().digest for each in lowered]), "ir_sha256": lowered[0].ir_sha256}
+
+
+def _compiled(
+    job: Job, traced: Traced, parameters: Mapping[str, Any] | None, path: Path
+) -> tuple[Json, dict[str, bytes]]:
+    """The result of a compile, and the files of it by their names: the last one is the program."""
+    from ...frontend.staging.packages import write_traced
+
+    compiled = write_traced(path, traced, job.targets, keep_ir=job.keep_ir, parameters=parameters)
+    content = path.read_bytes()
+    beside = {other.name: other.read_bytes() for other in path.parent.iterdir() if other != path}
+    result = _result(job, traced, compiled, content)
+    result["parameters"] = {name: hashlib.sha256(data).hexdigest() for name, data in beside.items()}
+    return result, {**beside, path.name: content}
+
+
+def trace_entries(job: Job) -> tuple[Traced, Mapping[str, Any] | None]:
+    """The functions of a job, traced with its specs and derived as it asks, and the arrays of a program."""
+    from ...frontend.staging.derived import Specified
+    from ...frontend.staging.jit import trace
+    from ..derivations import DERIVATIVES, derivation
+    from ..programs import Asked, program_of
+
+    flags = {name: name == job.derivative for name in DERIVATIVES}
+    how = derivation(flags, job.argnums, job.vmap, job.in_axes)
+    with user_code(f"{', '.join(job.entries)} was traced"):
+        loaded = load_objects(job.entries)
+        program = program_of(job.entries, loaded, Asked(job.inputs, how, ",".join(job.bundle) or None))
+        if program is not None:
+            return program.trace(), program.parameters()
+        specified = Specified(loaded[0], *bind_specs(loaded[0], job.inputs, "inputs"))
+        derived = specified.derived(how)
+        traced = trace(derived.function, *derived.args, **derived.kwargs)
+    if not traced.does_anything():
+        raise AdzeError(
+            f"{job.entries[0]} returns nothing: the program would have no results",
+            where=traced.defined_at,
+            hint="end the function with `return` and the arrays that it computes",
+        )
+    return traced, None
+
+
+def _key(digests: list[str]) -> str:
+    """The hash of everything that decides what IREE compiles, for each target."""
+    return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
+
+
+def _result(job: Job, traced: Traced, compiled: Sequence[Compiled], content: bytes) -> Json:
+    from ...runtime.artifact.variants import variant_of
+
+    records = [each.report.record for each in compiled]
+    manifests = [each.manifest for each in compiled]
+    seconds = [each.report.compile_seconds for each in compiled]
+    cost = traced.cost()
+    return {
+        "signatures": [str(signature) for signature in manifests[0].signatures],
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "ir_sha256": manifests[0].ir_sha256,
+        "key": _key([record.digest for record in records]),
+        "bytes": len(content),
+        "flags": [*dict.fromkeys(flag for manifest in manifests for flag in manifest.flags)],
+        "versions": dict(manifests[0].versions),
+        "targets": [manifest.target for manifest in manifests],
+        "cache_hit": all(record.hit for record in records),
+        "explanation": "; ".join(dict.fromkeys(record.explanation for record in records)),
+        "warnings": [*dict.fromkeys(warning for record in records for warning in record.warnings)],
+        "compile_s": None if None in seconds else sum(s for s in seconds if s is not None),
+        "flops": cost.flops if cost.is_static else None,
+        "peak_bytes": cost.peak_bytes if cost.is_static else None,
+        "kernels": max(variant_of(each.manifest, each.vmfb).kernels for each in compiled),
+        "error": max(_error(traced, each) for each in compiled) if "max_error" in job.asks else None,
+    }
+
+
+def _error(traced: Traced, compiled: Compiled) -> float:
+    """The largest error of the compiled program against NumPy, on drawn inputs."""
+    from ...frontend.staging.measures import largest_error
+
+    return largest_error(traced, compiled)

@@ -1,0 +1,130 @@
+"""The stages of a program as text whose lines know where they come from.
+
+Input: a traced program and a target. Output: a `Stage` for the trace, each pass that changes it, and
+the kernels that IREE makes. The one idea: MLIR prints each op's location behind it, and that of an op with a
+region behind its end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...dialects import mlir
+from ...passes.pipeline import SIMPLIFIED
+from ...runtime.errors import CompileError
+from ...runtime.targets import Target
+from ..staging.kernels import KERNELS
+from ..staging.stages import TRACED, Lowered, Traced
+from .cost import Timeline, timeline
+from .graph import Graph, graph_of
+from .provenance import NOWHERE, Locations, Provenance, without_locations
+
+_LARGEST_ELEMENTS: Final = 16  # of a constant that is printed in full
+_MOST_LINES: Final = 60_000
+"""What a stage shows at most: the page of a large program still opens."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: its lines without locations, where each comes from, and what made it."""
+
+    name: str
+    about: str
+    lines: list[str]
+    origins: list[Provenance]
+    seconds: float = 0.0
+    omitted: int = 0
+
+    @property
+    def ops(self) -> int:
+        """How many lines have an op."""
+        return sum(1 for line in self.lines if _is_op(line))
+
+
+@dataclass(frozen=True)
+class Stages:
+    """All stages, what was read from them, and the passes that changed nothing."""
+
+    stages: list[Stage]
+    unchanged: list[str]
+    graph: Graph
+    timeline: Timeline
+    lowered: Lowered
+    kernels_failed: str | None
+
+    @property
+    def kernels(self) -> Stage | None:
+        """The stage of the kernels."""
+        return next((stage for stage in self.stages if stage.name == KERNELS), None)
+
+
+def stages_of(traced: Traced, target: Target) -> Stages:
+    """Run the pipeline and keep what each pass leaves."""
+    texts = [(TRACED, "The function as it was traced.", _text(traced.program.module), 0.0)]
+    unchanged: list[str] = []
+    graphs: list[Graph] = []
+    timelines: list[Timeline] = []
+
+    def observe(step: Any, module: Any, seconds: float) -> None:
+        text = _text(module)
+        if _without_hints(text) == _without_hints(texts[-1][2]):
+            unchanged.append(step.name)
+        else:
+            texts.append((step.name, (step.__doc__ or "").splitlines()[0], text, seconds))
+        if step.name == SIMPLIFIED:
+            graphs.append(graph_of(module))
+            timelines.append(timeline(module))
+
+    lowered = traced.lower(target, observe)
+    failed = None
+    try:
+        about = "Divided into kernels by IREE, with the tiles that adze gives them."
+        texts.append((KERNELS, about, _reprinted(lowered.kernels(locations=True)), 0.0))
+    except CompileError as error:
+        failed = error.message
+    stages = [_stage(*each) for each in texts]
+    graph = graphs[0].named(lowered.manifest.signatures[0])
+    return Stages(stages, unchanged, graph, timelines[0], lowered, failed)
+
+
+def _stage(name: str, about: str, text: str, seconds: float) -> Stage:
+    lines = text.rstrip().split("\n")
+    locations = Locations(lines)
+    shown: list[str] = []
+    origins: list[Provenance] = []
+    opened: dict[int, int] = {}
+    for line in lines:
+        if Locations.defines(line):
+            continue
+        plain, location = without_locations(line)
+        origin = NOWHERE if location is None else locations.of(location)
+        indent = len(plain) - len(plain.lstrip())
+        if plain.lstrip().startswith("}") and location is not None and indent in opened:
+            origins[opened.pop(indent)] = origin  # the op whose region ends here
+        if plain.rstrip().endswith("{") and not plain.lstrip().startswith("^"):
+            opened[indent] = len(shown)
+        shown.append(plain)
+        origins.append(origin)
+    omitted = max(0, len(shown) - _MOST_LINES)
+    return Stage(name, about, shown[:_MOST_LINES], origins[:_MOST_LINES], seconds, omitted)
+
+
+def _text(module: Any) -> str:
+    return str(module.operation.get_asm(enable_debug_info=True, large_elements_limit=_LARGEST_ELEMENTS))
+
+
+def _reprinted(text: str) -> str:
+    """IREE's module with its large constants left out."""
+    with mlir.new_context(foreign_ops=False) as context:
+        return _text(mlir.ir.Module.parse(text, context))
+
+
+def _without_hints(text: str) -> str:
+    """The text without attributes of the module, which tell later passes what was decided."""
+    return "\n".join("module {" if line.startswith("module") else line for line in text.split("\n"))
+
+
+def _is_op(line: str) -> bool:
+    text = line.strip()
+    return bool(text) and not text.startswith(("}", "#", "^", "//", "module", "{-#"))

@@ -1,0 +1,1 @@
+"""How long programs take, and how much memory they need."""

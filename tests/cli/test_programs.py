@@ -1,0 +1,111 @@
+"""`adze build` of several functions, of bundles and of an `adze.Program`; `adze run` of their functions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Adze
+
+MODEL = """\
+import adze
+import numpy
+from adze import ShapeDtype
+from adze import numpy as np
+
+def f(x):
+    return np.sin(x).sum()
+
+def g(x, y):
+    return x * y
+
+program = adze.Program({"total": numpy.zeros((), "float32")}, outside=True)
+
+@program.updates(ShapeDtype(()))
+def add(state, x):
+    return {"total": state["total"] + x}, state["total"]
+
+empty = adze.Program()
+text = "no function"
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("model_of_programs.py").write_text(MODEL)
+    return "model_of_programs.py"
+
+
+def test_functions_and_derivatives_in_one_file(adze: Adze, model: str) -> None:
+    files = f"{model}:f", f"{model}:g"
+    built = adze(
+        "build", *files, "--in", "x=f32[3]", "--in", "g:y=f32[3]", "--bundle", "batched=2", "-o", "fg.vmfb"
+    )
+    assert built.exit_code == 0, built.stderr
+    assert built.stdout.splitlines()[:4] == [
+        "f(x: f32[3]) -> (result: f32[])",
+        "f.batched(x: f32[2,3]) -> (result: f32[2])",
+        "g(x: f32[3], y: f32[3]) -> (result: f32[3])",
+        "g.batched(x: f32[2,3], y: f32[2,3]) -> (result: f32[2,3])",
+    ]
+    ran = adze("run", "fg.vmfb", "--function", "g", "--in", "[1, 2, 3]", "--in", "[2, 2, 2]")
+    assert ran.stdout == "result: f32[3]\n[2. 4. 6.]\n"
+    unnamed = adze("run", "fg.vmfb", "--in", "[1, 2, 3]")
+    assert unnamed.exit_code == 2
+    assert "name one of f, f.batched, g, g.batched" in unnamed.stderr
+
+
+def test_a_program_of_the_file(adze: Adze, model: str) -> None:
+    built = adze("build", f"{model}:program", "-o", "add.vmfb")
+    assert built.exit_code == 0, built.stderr
+    shown = adze("inspect", "add.vmfb").stdout
+    assert "state          total: f32[], outside" in shown
+    assert "parameters     add.safetensors" in shown
+    assert adze("run", "add.vmfb", "--in", "3").stdout == "result: f32[]\n0.\n"
+    assert (
+        json.loads(adze("inspect", "add.vmfb", "--json").stdout)["manifest"]["parameters"]["scope"] == "model"
+    )
+    Path("add.safetensors").rename("moved.safetensors")
+    missing = adze("run", "add.vmfb", "--in", "3")
+    assert missing.exit_code == 1 and "there is no file 'add.safetensors'" in missing.stderr
+    ran = adze("run", "add.vmfb", "--in", "3", "--parameters", "moved.safetensors")
+    assert ran.exit_code == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("f", "--bundle", "vpj"),
+            "--bundle: 'vpj' is none of grad, value_and_grad, vjp, jvp and batched=SIZE",
+        ),
+        (("f", "--bundle", "batched"), "--bundle: 'batched' is none of "),
+        (("f", "--bundle", "vjp,vjp"), "--bundle: 'vjp,vjp' names one of them twice"),
+        (("f", "g", "--in", "h:f32[3]"), "--in: 'h:f32[3]' is for 'h': the functions are f, g"),
+        (("f", "f"), "f, f: functions of one file have different names"),
+        (("f", "program"), "an adze.Program is built alone"),
+        (("program", "--in", "f32[]"), "an adze.Program states the arguments of its functions"),
+        (("program", "--grad"), "an adze.Program states the arguments of its functions"),
+        (("text",), "'text' in model_of_programs.py is of type str, not a function"),
+        (("f", "text"), "'text' in model_of_programs.py is of type str, not a function"),
+    ],
+)
+def test_what_contradicts_itself_is_bad_usage(
+    adze: Adze, model: str, arguments: tuple[str, ...], message: str
+) -> None:
+    names = [f"{model}:{word}" if word in ("f", "g", "program", "text") else word for word in arguments]
+    failed = adze("build", *names, "-o", "x.vmfb")
+    assert failed.exit_code == 2, failed.stderr
+    assert message in failed.stderr
+    assert not Path("x.vmfb").exists()
+
+
+def test_an_empty_program_is_a_failure(adze: Adze, model: str) -> None:
+    failed = adze("build", f"{model}:empty", "-o", "x.vmfb")
+    assert failed.exit_code == 1
+    assert failed.stderr.startswith("error: the program has no functions")
+    kept = adze("build", f"{model}:program", "--keep-ir", "-o", "x.vmfb")
+    assert kept.exit_code == 1 and "cannot keep its IR" in kept.stderr
