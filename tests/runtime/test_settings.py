@@ -34,8 +34,10 @@ def test_values_are_parsed(tmp_path: Path) -> None:
             "ADZE_VERIFY": "on",
             "ADZE_FIRST_CALL": "evaluate",
             "ADZE_THREADS": "3",
+            "ADZE_UNUSED_MAX_BYTES": "64MiB",
         }
     )
+    assert settings.unused_max_bytes == 2**26
     assert settings.threads == 3
     assert settings.cache is False
     assert settings.cache_dir == tmp_path / "cache"
@@ -99,6 +101,7 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
         "ADZE_LOOP_KERNELS",
         "ADZE_FIRST_CALL",
         "ADZE_THREADS",
+        "ADZE_UNUSED_MAX_BYTES",
         "ADZE_VERIFY",
     }
     assert lines["ADZE_CACHE"].value.startswith("INVALID: ADZE_CACHE is 'maybe'")
@@ -108,3 +111,16 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
 
 def test_misspelt_variables_are_found() -> None:
     assert unknown_variables({"ADZE_CASH": "1", "ADZE_CACHE": "1", "HOME": "/"}) == ["ADZE_CASH"]
+
+
+def test_without_a_home_there_is_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(*arguments: object, **settings: object) -> str:
+        raise RuntimeError("could not determine the home directory")
+
+    monkeypatch.setattr("platformdirs.user_cache_dir", nowhere)
+    with pytest.raises(SettingError, match="this user has no home folder, and HOME is not set"):
+        read_settings({})
+    assert not read_settings({"ADZE_CACHE": "off"}).cache
+    assert read_settings({"ADZE_CACHE_DIR": "/tmp"}).cache_dir == Path("/tmp")
+    (line,) = (line for line in describe_settings({}) if line.variable == "ADZE_CACHE_DIR")
+    assert line.value.startswith("INVALID: there is no place for the compile cache")
