@@ -28,24 +28,24 @@ from ..frontend.library.examples.stax import Softplus as Softplus
 from ..frontend.library.examples.stax import SumPool as SumPool
 from ..frontend.library.examples.stax import Tanh as Tanh
 from ..frontend.library.examples.stax import elementwise as elementwise
-from ..frontend.library.examples.stax import elu as elu
-from ..frontend.library.examples.stax import gelu as gelu
-from ..frontend.library.examples.stax import glorot_normal as glorot_normal
-from ..frontend.library.examples.stax import leaky_relu as leaky_relu
-from ..frontend.library.examples.stax import log_softmax as log_softmax
-from ..frontend.library.examples.stax import normal as normal
-from ..frontend.library.examples.stax import ones as ones
 from ..frontend.library.examples.stax import parallel as parallel
-from ..frontend.library.examples.stax import relu as relu
-from ..frontend.library.examples.stax import selu as selu
 from ..frontend.library.examples.stax import serial as serial
 from ..frontend.library.examples.stax import shape_dependent as shape_dependent
-from ..frontend.library.examples.stax import sigmoid as sigmoid
-from ..frontend.library.examples.stax import softmax as softmax
-from ..frontend.library.examples.stax import softplus as softplus
-from ..frontend.library.examples.stax import standardize as standardize
-from ..frontend.library.examples.stax import zeros as zeros
+from ..frontend.library.initializers import glorot_normal as glorot_normal
+from ..frontend.library.initializers import normal as normal
+from ..frontend.library.initializers import ones as ones
+from ..frontend.library.initializers import zeros as zeros
 from ..frontend.library.names import public_names as _public_names
+from ..frontend.library.nn import elu as elu
+from ..frontend.library.nn import gelu as gelu
+from ..frontend.library.nn import leaky_relu as leaky_relu
+from ..frontend.library.nn import log_softmax as log_softmax
+from ..frontend.library.nn import relu as relu
+from ..frontend.library.nn import selu as selu
+from ..frontend.library.nn import sigmoid as sigmoid
+from ..frontend.library.nn import softmax as softmax
+from ..frontend.library.nn import softplus as softplus
+from ..frontend.library.nn import standardize as standardize
 
 glorot, randn, logsoftmax = glorot_normal, normal, log_softmax
 

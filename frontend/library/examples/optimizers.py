@@ -201,7 +201,7 @@ def adamax(step_size: Any, b1: Any = 0.9, b2: Any = 0.999, eps: Any = 1e-8) -> A
 def make_schedule(scalar_or_schedule: Any) -> Schedule:
     """A function of the step from one, or from a number."""
     if callable(scalar_or_schedule):
-        return scalar_or_schedule  # type: ignore[no-any-return]
+        return scalar_or_schedule
     if xp.ndim(scalar_or_schedule) == 0:
         return constant(scalar_or_schedule)
     raise ArgumentTypeError(f"a step size is a number or a function of the step, got {scalar_or_schedule!r}")
