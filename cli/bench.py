@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..runtime.measure.profiles import Kernel
 
 _KERNEL_ROWS = 20
+_KERNEL_CALLS = 20
 
 
 @command
@@ -95,11 +96,14 @@ def _rest(each: Subject, wanted: bool) -> tuple[Memory, list[Kernel] | None]:
     from ..runtime.measure.memory import memory_of_a_call
 
     name = each.signature.name
-    memory = memory_of_a_call(each.module, each.device, name, each.manifest.signatures, each.arguments)
+    memory = memory_of_a_call(each.load, each.device, name, each.arguments)
     if not wanted:
         return memory, None
     try:
-        return memory, profiles.kernels(profiles.record(each.module, each.device, name, each.arguments, 20))
+        events = profiles.record(
+            each.module, each.device, name, each.arguments, _KERNEL_CALLS, each.parameters
+        )
+        return memory, profiles.kernels(events)
     except AdzeError as error:
         print_note(f"{each.file}: kernels are not measured: {error.message}")
         return memory, None
@@ -108,7 +112,8 @@ def _rest(each: Subject, wanted: bool) -> tuple[Memory, list[Kernel] | None]:
 def _print(each: Subject, latency: Latency, memory: Memory, table: list[Kernel] | None) -> None:
     sizes = "".join(f", {name}={n}" for name, n in each.sizes.items())
     print_text(f"{each.file}: {each.signature}")
-    print_text(f"  {latency.calls} calls on {each.device}{sizes}")
+    variant = f", {each.manifest.target}" if each.manifest.variants else ""
+    print_text(f"  {latency.calls} calls on {each.device}{variant}{sizes}")
     numbers = [f"{name} {readable_time(latency.quantile(share))}" for name, share in _QUANTILES]
     print_text(f"  latency     {', '.join(numbers)}, mean {readable_time(latency.mean)}")
     print_text(f"  throughput  {latency.throughput:.4g} calls/s from one thread")
@@ -126,9 +131,10 @@ def _print_kernels(table: list[Kernel]) -> None:
     if not table:
         print_text("  kernels     none: the program launches nothing")
         return
-    print_text("  kernels     time and share of each, median of its runs in 20 calls")
+    print_text(f"  kernels     time and share of each, median of its runs in {_KERNEL_CALLS} calls")
     for kernel in table[:_KERNEL_ROWS]:
-        per_call = f" x{kernel.runs / 20:g}" if kernel.runs != 20 else ""
+        often = kernel.runs / _KERNEL_CALLS
+        per_call = f" x{often:g}" if often != 1 else ""
         print_text(f"    {readable_time(kernel.median):>9}{per_call}  {kernel.share:6.1%}  {kernel.name}")
     if len(table) > _KERNEL_ROWS:
         print_text(f"    and {len(table) - _KERNEL_ROWS} more (--json has them all)")

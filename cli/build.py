@@ -130,7 +130,7 @@ def build(
     how = derivation(flags, argnums, vmap, in_axes)
     targets = chosen_targets(target)
     destination = check_output(output, keep=[source_file(function) for function in functions])
-    header = check_c_stub(c_stub, c_embed, destination, source_file(functions[0]))
+    header = check_c_stub(c_stub, c_embed, [destination, *map(source_file, functions)])
     rules = None if depfile is None else check_output(depfile, "--depfile", _read_or_written(options))
     asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
     with Recording() as seen:

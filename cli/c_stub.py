@@ -6,6 +6,7 @@ or not at all. `runtime/artifact/c_header.py` writes its text.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -25,15 +26,15 @@ CEmbedOption = Annotated[
 ]
 
 
-def check_c_stub(stub: Path | None, embed: bool, output: Path, source: Path | None) -> Path | None:
-    """Where to write the header that is called `stub`, which is neither the program nor its source."""
+def check_c_stub(stub: Path | None, embed: bool, others: Sequence[Path]) -> Path | None:
+    """Where to write the header that is called `stub`, which is none of the `others`: program and sources."""
     if stub is None:
         if embed:
             raise BadUsage(
                 "--c-embed: there is no header to put the program into", hint="add --c-stub FILE.h"
             )
         return None
-    return check_output(stub, "--c-stub", keep=[output] if source is None else [output, source])
+    return check_output(stub, "--c-stub", keep=others)
 
 
 def write_c_stub(stub: Path, output: Path, shown: Path, *, embed: bool) -> None:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from ..runtime.artifact.manifest import Manifest
     from ..runtime.artifact.signature import FunctionSignature
-    from ..runtime.execute.program import Function
+    from ..runtime.execute.devices import Device
+    from ..runtime.execute.program import Executable, Function
 
 SizesOption = Annotated[
     list[str],
@@ -42,6 +43,8 @@ class Subject:
     device: str
     function: Function
     arguments: list[np.ndarray]
+    parameters: str | None = None
+    """Scope and file of weights that are outside of the program: `<scope>=<file>`."""
 
     @property
     def signature(self) -> FunctionSignature:
@@ -56,6 +59,13 @@ class Subject:
             for name, n in zip(spec.shape, array.shape, strict=True)
         ]
         return {name: n for name, n in axes if isinstance(name, str)}
+
+    def load(self, device: Device) -> Executable:
+        """The same program on another device."""
+        from ..runtime.artifact import artifact
+
+        target = self.manifest.target if self.manifest.variants else None
+        return artifact.load(self.file, device, target=target).executable
 
     def caller(self) -> Callable[[], object]:
         """A function that makes one call and waits for its results: arguments are on the device already."""
@@ -77,6 +87,7 @@ def subject(
 ) -> Subject:
     """The function to measure, checked and loaded; `arguments` may be those of another program."""
     from ..runtime.artifact import artifact
+    from ..runtime.artifact.weights import source_of
     from ..runtime.execute.devices import get_device
 
     signature = choose_function(artifact.inspect(readable_file(file)).manifest, function)
@@ -97,7 +108,9 @@ def subject(
         if variant.target == loaded.manifest.target:
             module = contents.module_of(variant)
     callee = loaded.executable.function(signature.name)
-    return Subject(file, module, loaded.manifest, loaded.device.name, callee, arguments)
+    source = source_of(loaded.manifest.parameters, None, file.parent)
+    weights = None if source is None else f"{source.scope}={source.path}"
+    return Subject(file, module, loaded.manifest, loaded.device.name, callee, arguments, weights)
 
 
 def _arguments(

@@ -47,7 +47,12 @@ def profile(
     measured = subject(file, function, device, inputs, sizes, seed)
     with working(f"recording {file}"):
         events = profiles.record(
-            measured.module, measured.device, measured.signature.name, measured.arguments, calls
+            measured.module,
+            measured.device,
+            measured.signature.name,
+            measured.arguments,
+            calls,
+            measured.parameters,
         )
     document = perfetto.trace_document(events, measured.signature.name, measured.device)
     write_atomically(destination, json_text.dumps(document, separators=(",", ":")).encode())

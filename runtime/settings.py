@@ -70,7 +70,12 @@ def read_settings(environment: Mapping[str, str] | None = None) -> Settings:
     values: dict[str, Any] = {}
     for name, variable in VARIABLES.items():
         text = environment.get(name, "").strip()
-        values[variable.field] = variable.parse(name, text) if text else variable.default()
+        try:
+            values[variable.field] = variable.parse(name, text) if text else variable.default()
+        except SettingError:
+            if text or values["cache"]:
+                raise
+            values[variable.field] = Path(os.devnull)  # without a cache there need not be a place for it
     return Settings(**values)
 
 
@@ -105,7 +110,13 @@ def unknown_variables(environment: Mapping[str, str] | None = None) -> list[str]
 def _default_cache_dir() -> Path:
     import platformdirs  # which only who compiles needs
 
-    return Path(platformdirs.user_cache_dir("adze", appauthor=False))
+    try:
+        return Path(platformdirs.user_cache_dir("adze", appauthor=False))
+    except RuntimeError:
+        raise SettingError(
+            "there is no place for the compile cache: this user has no home folder, and HOME is not set",
+            hint="set ADZE_CACHE_DIR to a folder, or ADZE_CACHE=off to compile without a cache",
+        ) from None
 
 
 def _shown(value: object) -> str:
@@ -125,7 +136,8 @@ def _parse_switch(name: str, text: str) -> bool:
     raise SettingError(f"{name} is {text!r}: expected one of {', '.join(_ON + _OFF)}")
 
 
-def _parse_bytes(name: str, text: str) -> int:
+def parse_bytes(name: str, text: str) -> int:
+    """A number of bytes such as 500MB; `name` is what a SettingError calls it."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", text)
     if match is None or match[2].lower() not in _UNITS:
         raise SettingError(f"{name} is {text!r}: expected a number of bytes such as 500000000, 500MB or 2GiB")
@@ -164,7 +176,7 @@ VARIABLES: Final[dict[str, _Variable]] = {
         _parse_folder,
     ),
     "ADZE_CACHE_MAX_BYTES": _Variable(
-        "cache_max_bytes", "size at which old entries leave the cache", lambda: 2 * 2**30, _parse_bytes
+        "cache_max_bytes", "size at which old entries leave the cache", lambda: 2 * 2**30, parse_bytes
     ),
     "ADZE_DUMP_DIR": _Variable(
         "dump_dir",

@@ -14,6 +14,7 @@ MODULES: Final = (
     "tests.frontend.library.random.test_documented_agreement",
     "tests.frontend.control.test_control_flow",
     "tests.frontend.library.test_attention",
+    "tests.frontend.library.test_same_source",
 )
 """The test modules with an `ORACLE`."""
 

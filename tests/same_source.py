@@ -57,6 +57,7 @@ class SameSource(Frozen):
 
 def _in_jax(case: Case) -> Any:
     import jax
+    import jax.flatten_util
     import jax.scipy.integrate
     import jax.scipy.signal
     import jax.scipy.stats

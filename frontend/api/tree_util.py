@@ -5,15 +5,14 @@ from typing import Any as _Any
 
 import optree as _optree
 
+from .frontend import tree as _tree
 from .frontend.library.names import public_names as _public_names
-from .frontend.tree import NAMESPACE as _NAMESPACE
 from .frontend.tree import DictKey as DictKey
 from .frontend.tree import FlattenedIndexKey as FlattenedIndexKey
 from .frontend.tree import GetAttrKey as GetAttrKey
 from .frontend.tree import KeyPath as KeyPath
 from .frontend.tree import Partial as Partial
 from .frontend.tree import SequenceKey as SequenceKey
-from .frontend.tree import Structure as PyTreeDef
 from .frontend.tree import all_leaves as all_leaves
 from .frontend.tree import flatten_one_level as flatten_one_level
 from .frontend.tree import flatten_one_level_with_keys as flatten_one_level_with_keys
@@ -23,6 +22,22 @@ from .frontend.tree import register_pytree_node_class as register_pytree_node_cl
 from .frontend.tree import register_pytree_with_keys as register_pytree_with_keys
 from .frontend.tree import register_pytree_with_keys_class as register_pytree_with_keys_class
 from .frontend.tree import register_static as register_static
+
+PyTreeDef = _tree.Structure
+register_pytree_node = _tree.register
+tree_all = _tree.all
+tree_broadcast = _tree.broadcast
+tree_flatten = _tree.flatten
+tree_flatten_with_path = _tree.flatten_with_path
+tree_leaves = _tree.leaves
+tree_leaves_with_path = _tree.leaves_with_path
+tree_map = _tree.map
+tree_map_with_path = _tree.map_with_path
+tree_reduce = _tree.reduce
+tree_reduce_associative = _tree.reduce_associative
+tree_structure = _tree.structure
+tree_transpose = _tree.transpose
+tree_unflatten = _tree.unflatten
 
 KeyEntry = DictKey | FlattenedIndexKey | GetAttrKey | SequenceKey
 
@@ -44,7 +59,7 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
 
 def treedef_tuple(treedefs: _Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure of a tuple of trees."""
-    return _optree.treespec_tuple(treedefs, namespace=_NAMESPACE)
+    return _optree.treespec_tuple(treedefs, namespace=_tree.NAMESPACE)
 
 
 __all__ = _public_names(globals())

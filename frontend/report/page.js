@@ -63,7 +63,7 @@
     rule.textContent = numbers.length
       ? `${selectors(".code ")}{background:var(--hit)}` +
         `${numbers.map((p) => `.graph .p${p} rect`).join(",")}{fill:var(--hit);stroke-width:3}` +
-        `${selectors(".chart ")}{fill:var(--ink)}${selectors("tr")}{background:var(--hit)}`
+        `${selectors(".chart ")}{fill:var(--pin);stroke:var(--ink);stroke-width:1}${selectors("tr")}{background:var(--hit)}`
       : "";
     const lines = new Set(numbers.flatMap((p) => data.origins[p].lines.map(key)));
     for (const option of options) option.classList.toggle("hit", lines.has(`${option.dataset.file}:${option.dataset.line}`));

@@ -10,6 +10,7 @@ else.
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -109,9 +110,19 @@ class ShapeDtype:
         sizes = tuple(size if isinstance(size, int) else None for size in self.shape)
         return types.TensorType(sizes, self.dtype)
 
+    @property
+    def size(self) -> int | None:
+        """How many elements there are, None where a dimension is dynamic."""
+        sizes = [size for size in self.shape if isinstance(size, int)]
+        return math.prod(sizes) if len(sizes) == len(self.shape) else None
+
     def __str__(self) -> str:
         name = next(name for name, dtype in DTYPE_NAMES.items() if dtype == self.dtype)
         return f"{name}[{','.join('?' if size is None else str(size) for size in self.shape)}]"
+
+
+ShapeDtypeStruct = ShapeDtype
+"""JAX's name."""
 
 
 def _dimension(size: SpecDimension) -> SpecDimension:

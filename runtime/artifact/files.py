@@ -5,35 +5,80 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import secrets
 import time
 from pathlib import Path
+from typing import BinaryIO
 
 TEMPORARY_SUFFIX = ".adze-tmp"
 _MINUTE, _HOUR = 60.0, 3600.0
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that other processes, and a crash, see the old one or the whole new one."""
+    """Write a file so that other processes, and a crash, see the old one or the whole new one.
+
+    Where the system has files without a name, the content is in one until it is whole, so that a process that
+    is killed leaves nothing behind. Elsewhere a temporary may stay; the next write of the file removes it.
+    """
     temporary = _temporary(path)
     try:
-        with os.fdopen(_create(temporary), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        if not _written_without_name(temporary, content):
+            with os.fdopen(_create(temporary), "wb") as file:
+                _fill(file, content)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    _remove_left_behind(path)
 
 
 def check_writable(path: Path) -> None:
     """Raise the OSError that writing `path` would meet now: rights, a read-only disk, a name too long."""
-    temporary = _temporary(path)
-    os.close(_create(temporary))
-    temporary.unlink()
+    handle = _open_without_name(path.parent)
+    if handle is None:
+        temporary = _temporary(path)
+        handle = _create(temporary)
+        temporary.unlink()
+    os.close(handle)
     with contextlib.suppress(FileNotFoundError):
         path.lstat()  # a name that is too long
+
+
+def _written_without_name(temporary: Path, content: bytes) -> bool:
+    """Whether the content is in the new file `temporary`, which had no name before it was whole."""
+    handle = _open_without_name(temporary.parent)
+    if handle is None:
+        return False
+    with os.fdopen(handle, "wb") as file:
+        _fill(file, content)
+        try:  # with a folder's handle, which an absolute path ignores, Python follows the link to the file
+            os.link(f"/proc/self/fd/{handle}", temporary, src_dir_fd=handle, follow_symlinks=True)
+        except OSError:  # no /proc
+            return False
+    return True
+
+
+def _open_without_name(folder: Path) -> int | None:
+    """A new file in `folder` without a name; None where there are none, or where the folder takes no file."""
+    flag = getattr(os, "O_TMPFILE", None)
+    try:
+        return None if flag is None else os.open(folder, flag | os.O_WRONLY, 0o666)
+    except OSError:
+        return None
+
+
+def _fill(file: BinaryIO, content: bytes) -> None:
+    file.write(content)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _remove_left_behind(path: Path) -> None:
+    """Remove what dead processes left of `path` while they wrote it."""
+    with contextlib.suppress(OSError):
+        for temporary in path.parent.glob(f".{_digest(path)}.*{TEMPORARY_SUFFIX}"):
+            with contextlib.suppress(OSError):
+                if is_left_behind(temporary):
+                    temporary.unlink()
 
 
 def is_left_behind(temporary: Path) -> bool:
@@ -58,9 +103,12 @@ def _is_alive(temporary: Path) -> bool:
 
 
 def _temporary(path: Path) -> Path:
+    return path.with_name(f".{_digest(path)}.{os.getpid()}.{os.urandom(8).hex()}{TEMPORARY_SUFFIX}")
+
+
+def _digest(path: Path) -> str:
     # a hash of the name, not the name: with what is added, a legal name could be too long
-    digest = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
-    return path.with_name(f".{digest}.{os.getpid()}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}")
+    return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
 
 
 def _create(path: Path) -> int:

@@ -9,8 +9,10 @@ absent. Trouble with the disk is a warning in the record and never the end of a 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
+import math
 import os
 import struct
 import time
@@ -34,6 +36,7 @@ _SUFFIX: Final = ".entry"
 _LOCK_NAME: Final = ".evict.lock"
 # After an eviction this much of the bound is in use, so that not every new entry pays for the next one.
 _KEEP_FRACTION: Final = 0.9
+_LARGE: Final = 256  # a new entry of more than this part of the bound is large
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,21 @@ class CacheKey:
 
 @dataclass(frozen=True, slots=True)
 class CacheRecord:
-    """What the cache did for one compile: `explanation` says why it was a hit or a miss."""
+    """What the cache did for one compile: `explain` says why it was a hit or a miss.
+
+    It compares with other entries when it is asked: to read them all takes a while.
+    """
 
     hit: bool
-    explanation: str
+    explain: Callable[[], str]
     digest: str
     seconds: float
     warnings: tuple[str, ...] = ()
+
+    @property
+    def explanation(self) -> str:
+        """Why it was a hit or a miss, in words."""
+        return self.explain()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,18 @@ class CacheEntry:
     """A program found in the cache, with what was stored beside it."""
 
     payload: bytes
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEntry:
+    """One entry of the cache as its header describes it; `used` is when it was last used (seconds)."""
+
+    path: Path
+    digest: str
+    bytes: int
+    used: float
+    key: dict[str, Any]
     metadata: dict[str, Any]
 
 
@@ -116,17 +139,19 @@ class CompileCache:
         if not self.enabled:
             payload, metadata = compile_it()
             seconds = time.perf_counter() - started
-            return CacheEntry(payload, metadata), CacheRecord(False, "the cache is off", key.digest, seconds)
+            return CacheEntry(payload, metadata), CacheRecord(
+                False, _said("the cache is off"), key.digest, seconds
+            )
         entry, reason = self._lookup(key)
         if entry is not None:
             seconds = time.perf_counter() - started
-            return entry, CacheRecord(True, "found", key.digest, seconds)
-        explanation = reason or self.explain_miss(key)
+            return entry, CacheRecord(True, _said("found"), key.digest, seconds)
+        explain = _said(reason) if reason else functools.partial(self.explain_miss, key, time.time())
         payload, metadata = compile_it()
         warning = self.put(key, payload, metadata)
         seconds = time.perf_counter() - started
         entry = CacheEntry(payload, metadata)
-        return entry, CacheRecord(False, explanation, key.digest, seconds, (warning,) if warning else ())
+        return entry, CacheRecord(False, explain, key.digest, seconds, (warning,) if warning else ())
 
     def get(self, key: CacheKey) -> CacheEntry | None:
         """The entry for `key`, if there is a sound one."""
@@ -139,19 +164,30 @@ class CompileCache:
         path = self._path(key.digest)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._remove_temporaries()
             write_atomically(path, content + hashlib.sha256(content).digest())
-            self._evict(keep=path)
+            if self._looks_after(key.digest, len(content)):
+                self._remove_temporaries()
+                self._evict(keep=path)
         except OSError as error:
             return f"the compiled program was not cached in {self.folder}: {error.strerror or error}"
         return None
 
-    def explain_miss(self, key: CacheKey) -> str:
-        """Which parts of `key` differ from those of the entry that is nearest to it."""
+    def _looks_after(self, digest: str, size: int) -> bool:
+        """Whether this new entry is one that pays for a look at all others: one of 16, and each large one.
+
+        So the entries may exceed the bound by a 16th of it, about, until the next look.
+        """
+        return digest.startswith("0") or size * _LARGE > self.max_bytes
+
+    def explain_miss(self, key: CacheKey, missed_at: float = math.inf) -> str:
+        """Which parts of `key` differ from those of the entry that is nearest to it.
+
+        Entries that were written or used since `missed_at`, a time, do not count.
+        """
         wanted = json.loads(key.to_json())
         nearest: tuple[int, list[str]] | None = None
-        for path in self._entries():
-            header = _read_header(path)
+        for used_at, _, path in self._sized_entries():
+            header = _read_header(path) if used_at <= missed_at else None
             if header is None:
                 continue
             differing = [name for name in _KEY_FIELDS if header["key"].get(name) != wanted[name]]
@@ -168,6 +204,33 @@ class CompileCache:
         """Number and size of the entries now."""
         sizes = [size for _, size, _ in self._sized_entries()]
         return CacheStats(self.folder, self.enabled, len(sizes), sum(sizes), self.max_bytes)
+
+    def entries(self) -> list[StoredEntry]:
+        """The entries that can be read, the one that was used last first."""
+        found = []
+        for used, size, path in sorted(self._sized_entries(), reverse=True):
+            header = _read_header(path)
+            if header is not None:
+                found.append(StoredEntry(path, path.stem, size, used, header["key"], header["metadata"]))
+        return found
+
+    def prune(self, wanted: Callable[[StoredEntry], bool], max_bytes: int | None = None) -> tuple[int, int]:
+        """Delete the entries that are not `wanted`, then those used longest ago, down to `max_bytes`.
+
+        Entries that cannot be read go too. Returns how many were deleted, and their bytes.
+        """
+        kept = {entry.path for entry in self.entries() if wanted(entry)}
+        sized = sorted(self._sized_entries(), reverse=True)
+        total, removed, freed = 0, 0, 0
+        for _, size, path in sized:
+            if path in kept and (max_bytes is None or total + size <= max_bytes):
+                total += size
+                continue
+            with contextlib.suppress(OSError):
+                path.unlink()
+                removed, freed = removed + 1, freed + size
+        self._remove_temporaries()
+        return removed, freed
 
     def clear(self) -> int:
         """Delete every entry, and nothing else; returns how many there were."""
@@ -278,6 +341,10 @@ def _parse_header(text: bytes) -> dict[str, Any] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return header if sound else None
+
+
+def _said(text: str) -> Callable[[], str]:
+    return lambda: text
 
 
 def _describe(name: str, have: Any, want: Any) -> str:

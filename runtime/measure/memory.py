@@ -1,19 +1,18 @@
 """The memory of one call: what a device's allocator counts on a handle of its own.
 
-Input: a compiled module, its signature and arguments. Output: bytes of the arguments, and the most bytes that
-were allocated at once while the module was loaded and called, arguments, results and constants included.
+Input: how to load a program on a device, and arguments. Output: bytes of the arguments, and the most bytes
+that were allocated at once while the module was loaded and called, arguments, results and constants included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..artifact.signature import FunctionSignature
 from ..execute.array import from_host
-from ..execute.devices import new_device
+from ..execute.devices import Device, new_device
 from ..execute.program import Executable
 
 
@@ -27,15 +26,11 @@ class Memory:
 
 
 def memory_of_a_call(
-    module: bytes,
-    device: str,
-    function: str,
-    signatures: Sequence[FunctionSignature],
-    arguments: Sequence[np.ndarray],
+    load: Callable[[Device], Executable], device: str, function: str, arguments: Sequence[np.ndarray]
 ) -> Memory:
-    """The memory of the first call of `function` on a fresh handle of `device`."""
+    """The memory of the first call of `function` of what `load` loads on a fresh handle of `device`."""
     own = new_device(device)
-    executable = Executable(module, own, signatures)
+    executable = load(own)
     held = [from_host(array, own, copy=True) for array in arguments]
     results = executable.call(function, held)
     allocator = own.allocator

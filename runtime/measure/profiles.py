@@ -72,9 +72,14 @@ class Kernel:
 
 
 def record(
-    module: bytes, device: str, function: str, arguments: Sequence[np.ndarray], calls: int
+    module: bytes,
+    device: str,
+    function: str,
+    arguments: Sequence[np.ndarray],
+    calls: int,
+    parameters: str | None = None,
 ) -> list[Event]:
-    """The events of at least `calls` calls, ordered by their start.
+    """The events of `calls` calls, ordered by their start; `parameters`: `<scope>=<file>` of weights outside.
 
     Raises `DeviceError` for a device or an installation without a profiler, `FailedCallError` where the
     program cannot be run so.
@@ -92,6 +97,7 @@ def record(
             f"--module={place / 'program.vmfb'}",
             f"--device={device}",
             f"--function={function}",
+            *([] if parameters is None else [f"--parameters={parameters}"]),
             *_inputs(arguments, place),
             f"--benchmark_min_time={calls}x",
             f"--device_profiling_mode={_MODES}",

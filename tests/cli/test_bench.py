@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,26 @@ def test_wrong_options_are_bad_usage(
     done = adze(command, program, *options, *output)
     assert done.exit_code == 2 and message in done.stderr, done.stderr
     assert not (tmp_path / "trace.json").exists()
+
+
+def test_weights_outside_the_program_are_used(adze: Adze, tmp_path: Path) -> None:
+    import numpy as np
+
+    import adze as api
+
+    program = api.Program({"w": np.ones((3, 2), np.float32)}, outside=True)
+    program.reads(api.ShapeDtype((4, 3)))(predict)
+    saved = program.save(tmp_path / "weights.vmfb")
+    done = adze("bench", saved, "--calls", 10, "--json")
+    assert done.exit_code == 0, done.stderr
+    (entry,) = json.loads(done.stdout)["programs"]
+    assert entry["kernels"] and entry["memory"]["peak"] >= entry["memory"]["arguments"] + 24
+    done = adze("profile", saved, "--calls", 2, "-o", tmp_path / "trace.json")
+    assert done.exit_code == 0, done.stderr
+
+
+def predict(state: dict[str, Any], x: Any) -> Any:
+    return x @ state["w"]
 
 
 def test_a_program_of_another_signature_is_no_comparison(adze: Adze, program: Path, tmp_path: Path) -> None:

@@ -108,3 +108,16 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
 
 def test_misspelt_variables_are_found() -> None:
     assert unknown_variables({"ADZE_CASH": "1", "ADZE_CACHE": "1", "HOME": "/"}) == ["ADZE_CASH"]
+
+
+def test_without_a_home_there_is_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(*arguments: object, **settings: object) -> str:
+        raise RuntimeError("could not determine the home directory")
+
+    monkeypatch.setattr("platformdirs.user_cache_dir", nowhere)
+    with pytest.raises(SettingError, match="this user has no home folder, and HOME is not set"):
+        read_settings({})
+    assert not read_settings({"ADZE_CACHE": "off"}).cache
+    assert read_settings({"ADZE_CACHE_DIR": "/tmp"}).cache_dir == Path("/tmp")
+    (line,) = (line for line in describe_settings({}) if line.variable == "ADZE_CACHE_DIR")
+    assert line.value.startswith("INVALID: there is no place for the compile cache")

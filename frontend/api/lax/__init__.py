@@ -9,6 +9,7 @@ from ..frontend.control.while_loops import fori_loop as fori_loop
 from ..frontend.control.while_loops import while_loop as while_loop
 from ..frontend.library.fft.lax_fft import FftType as FftType
 from ..frontend.library.fft.lax_fft import fft as fft
+from ..frontend.library.lax import primitives as _primitives
 from ..frontend.library.lax.collectives import all_gather as all_gather
 from ..frontend.library.lax.collectives import axis_index as axis_index
 from ..frontend.library.lax.collectives import axis_size as axis_size
@@ -115,6 +116,10 @@ from ..frontend.library.lax.ordering import sort as sort
 from ..frontend.library.lax.ordering import sort_key_val as sort_key_val
 from ..frontend.library.lax.ordering import top_k as top_k
 from ..frontend.library.lax.padding import padtype_to_pads as padtype_to_pads
+from ..frontend.library.lax.precision import DotDimensionNumbers as DotDimensionNumbers
+from ..frontend.library.lax.precision import Precision as Precision
+from ..frontend.library.lax.precision import PrecisionLike as PrecisionLike
+from ..frontend.library.lax.precision import RoundingMethod as RoundingMethod
 from ..frontend.library.lax.reduce_window import conv_transpose as conv_transpose
 from ..frontend.library.lax.reduce_window import reduce as reduce
 from ..frontend.library.lax.reduce_window import reduce_precision as reduce_precision
@@ -177,5 +182,7 @@ random_gamma_grad = _incomplete.gamma_sample_slope
 igamma = _incomplete.gammainc
 igamma_grad_a = _incomplete.gammainc_slope
 igammac = _incomplete.gammaincc
+
+globals().update(_primitives.PRIMITIVES)
 
 __all__ = ["linalg", *_public_names(globals())]

@@ -1,6 +1,7 @@
-"""What SciPy names: `adze.scipy.linalg` and `adze.scipy.special`."""
+"""What SciPy names: `adze.scipy.linalg`, `special`, `stats`."""
 
 from . import linalg as linalg
 from . import special as special
+from . import stats as stats
 
-__all__ = ["linalg", "special"]
+__all__ = ["linalg", "special", "stats"]

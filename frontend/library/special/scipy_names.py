@@ -14,7 +14,7 @@ from ..nn import log_softmax as _log_softmax
 from ..nn import logsumexp as _logsumexp
 from ..nn import softmax as _softmax
 from ..numpy.elementwise_decorator import in_float32
-from ..numpy.promotion import stays_weak
+from ..numpy.promotion import convert, operands, stays_weak
 
 _SQRT_HALF: Final = math.sqrt(0.5)
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
@@ -22,11 +22,11 @@ _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
 
 def floats(*xs: Any) -> list[Any]:
     """The arguments as arrays of one float dtype and one shape; integers become float64 as in SciPy."""
-    values = xp.broadcast_arrays(*(xp.asarray(x) for x in xs))
-    dtype = xp.result_type(*values)
-    if dtype.kind not in "fcV":
-        dtype = np.dtype(np.float32 if all(v.weak_type for v in values) else np.float64)
-    return [v.astype(dtype) for v in values]
+    values = operands(*xs)
+    if values[0].dtype.kind in "fcV":
+        return [*values]
+    dtype = np.dtype(np.float32 if values[0].weak_type else np.float64)
+    return [convert(v, dtype) for v in values]
 
 
 @stays_weak

@@ -155,6 +155,24 @@ def test_the_entries_used_longest_ago_leave_first(tmp_path: Path) -> None:
     assert cache.get(keys[7]) is not None
 
 
+def test_many_small_entries_stay_near_the_bound(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 200_000)
+    for number in range(600):
+        assert cache.put(replace(KEY, ir_sha256=f"{number}"), b"x", {}) is None
+    stats = cache.stats()
+    assert stats.bytes <= 1.1 * cache.max_bytes
+    assert stats.entries > 200
+
+
+def test_a_miss_reads_no_other_entry(cache: CompileCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.put(KEY, b"program", {})
+    key = replace(KEY, ir_sha256="bb")
+    with monkeypatch.context() as patched:
+        patched.setattr(CompileCache, "_entries", lambda self: pytest.fail("the cache was read"))
+        _, record = cache.get_or_compile(key, Counted())
+    assert record.explanation == "the nearest entry differs in the program"
+
+
 def test_a_program_larger_than_the_cache_does_not_stay(tmp_path: Path) -> None:
     cache = CompileCache(tmp_path, 500)
     entry, record = cache.get_or_compile(KEY, Counted(b"x" * 1000))
@@ -249,8 +267,8 @@ def test_the_key_holds_program_target_machine_and_flags() -> None:
         assert other.digest != host.digest
 
 
-def test_what_killed_processes_left_is_deleted_by_the_next_write(tmp_path: Path) -> None:
-    cache = CompileCache(tmp_path, 10**9)
+def test_what_killed_processes_left_is_deleted_by_the_next_large_write(tmp_path: Path) -> None:
+    cache = CompileCache(tmp_path, 10**5)
     folder = tmp_path / "ab"
     folder.mkdir()
     dead = subprocess.Popen([sys.executable, "-c", ""])

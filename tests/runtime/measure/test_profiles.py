@@ -12,6 +12,8 @@ from adze import ShapeDtype
 from adze.dialects.types import ANY
 from adze.frontend.staging.stages import Compiled
 from adze.runtime.errors import DeviceError, FailedCallError
+from adze.runtime.execute.devices import Device
+from adze.runtime.execute.program import Executable
 from adze.runtime.measure import perfetto, profiles
 from adze.runtime.measure.memory import memory_of_a_call
 from adze.runtime.measure.profiles import Event
@@ -110,10 +112,12 @@ def test_other_devices_have_no_profiles() -> None:
 
 
 def test_memory_is_counted_from_nothing_each_time(every_dtype: Compiled) -> None:
-    held = [
-        memory_of_a_call(every_dtype.vmfb, "local-sync", "f", every_dtype.manifest.signatures, arguments(300))
-        for _ in range(2)
-    ]
+    signatures = every_dtype.manifest.signatures
+
+    def load(device: Device) -> Executable:
+        return Executable(every_dtype.vmfb, device, signatures)
+
+    held = [memory_of_a_call(load, "local-sync", "f", arguments(300)) for _ in range(2)]
     size = sum(array.nbytes for array in arguments(300))
     assert held[0] == held[1] and held[0].arguments == held[0].results == size
     assert held[0].peak is not None and 2 * size <= held[0].peak < 4 * size

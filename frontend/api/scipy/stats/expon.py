@@ -1,0 +1,13 @@
+"""`scipy.stats.expon`: functions of the distribution."""
+
+from ...frontend.library.stats.simple import expon as _distribution
+
+cdf = _distribution.cdf
+logcdf = _distribution.logcdf
+logpdf = _distribution.logpdf
+logsf = _distribution.logsf
+pdf = _distribution.pdf
+ppf = _distribution.ppf
+sf = _distribution.sf
+
+__all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

@@ -1,0 +1,8 @@
+"""`scipy.stats.geom`: functions of the distribution."""
+
+from ...frontend.library.stats.counts import geom as _distribution
+
+logpmf = _distribution.logpmf
+pmf = _distribution.pmf
+
+__all__ = ["logpmf", "pmf"]

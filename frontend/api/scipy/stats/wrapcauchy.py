@@ -1,0 +1,8 @@
+"""`scipy.stats.wrapcauchy`: functions of the distribution."""
+
+from ...frontend.library.stats.shaped import wrapcauchy as _distribution
+
+logpdf = _distribution.logpdf
+pdf = _distribution.pdf
+
+__all__ = ["logpdf", "pdf"]

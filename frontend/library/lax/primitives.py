@@ -1,0 +1,47 @@
+"""Primitives as objects, under JAX's names: `add_p.bind(x, y)` applies the op.
+
+Input: the name of an elementwise op of `adze.lax`. Output: an object with `name` and `bind`, which takes
+operands of one dtype and shape as the functions of `adze.lax` do. Ops with attributes have functions alone:
+their attributes are not JAX's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from . import elementwise
+
+
+class Primitive:
+    """An op by its name: `bind` applies it."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name = name
+        self._function = function
+
+    def bind(self, *operands: Any) -> Any:
+        """The op of the operands."""
+        return self._function(*operands)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+_NAMES: Final = (
+    *("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh"),
+    *("cbrt", "ceil", "clamp", "clz", "complex", "conj", "cos", "cosh", "digamma"),
+    *("div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor"),
+    *("ge", "gt", "imag", "is_finite", "le", "lgamma", "log", "log1p", "logistic"),
+    *("lt", "max", "min", "mul", "ne", "neg", "nextafter", "population_count", "pow"),
+    *("real", "rem", "round", "rsqrt", "shift_left"),
+    *("shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan"),
+    *("tanh",),
+)
+_OTHERS: Final = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "not": "bitwise_not"}
+
+PRIMITIVES: Final[dict[str, Primitive]] = {
+    f"{name}_p": Primitive(name, getattr(elementwise, _OTHERS.get(name, name)))
+    for name in [*_NAMES, *_OTHERS]
+}
+"""The primitives by their names in `jax.lax`."""

@@ -1,0 +1,1 @@
+"""Probability distributions and statistics of samples, under the names of `scipy.stats`."""

@@ -1,0 +1,138 @@
+"""Continuous distributions with parameters of shape: their densities, and tails by incomplete functions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import numpy as xp
+from ..special.incomplete import betainc, gammainc, gammaincc
+from ..special.scipy_names import betaln, gammaln, i0e, log_ndtr, xlog1py, xlogy
+from .distributions import continuous
+
+
+def _positive(z: Any, otherwise: float = 1.0) -> Any:
+    """`z` where it is positive, else a number without singularities."""
+    return xp.where(z > 0, z, otherwise)
+
+
+def _gamma_logpdf(z: Any, a: Any) -> Any:
+    value = xlogy(a - 1, xp.where(z < 0, 1.0, z)) - z - gammaln(a)
+    return xp.where(z < 0, -xp.inf, value)
+
+
+gamma = continuous(
+    "the gamma distribution",
+    ("a",),
+    logpdf=_gamma_logpdf,
+    cdf=lambda z, a: xp.where(z <= 0, 0.0, gammainc(a, _positive(z))),
+    sf=lambda z, a: xp.where(z <= 0, 1.0, gammaincc(a, _positive(z))),
+)
+
+chi2 = continuous(
+    "the chi-squared distribution",
+    ("df",),
+    logpdf=lambda z, df: _gamma_logpdf(0.5 * z, 0.5 * df) - math.log(2),
+    cdf=lambda z, df: xp.where(z <= 0, 0.0, gammainc(0.5 * df, 0.5 * _positive(z))),
+    sf=lambda z, df: xp.where(z <= 0, 1.0, gammaincc(0.5 * df, 0.5 * _positive(z))),
+)
+
+
+def _beta_logpdf(z: Any, a: Any, b: Any) -> Any:
+    within = (z >= 0) & (z <= 1)
+    inner = xp.where(within, z, 0.5)
+    value = xlogy(a - 1, inner) + xlog1py(b - 1, -inner) - betaln(a, b)
+    return xp.where(~within & ~xp.isnan(z), -xp.inf, value + 0.0 * z)
+
+
+beta = continuous(
+    "the beta distribution",
+    ("a", "b"),
+    logpdf=_beta_logpdf,
+    cdf=lambda z, a, b: betainc(a, b, xp.clip(z, 0.0, 1.0)),
+    sf=lambda z, a, b: betainc(b, a, 1.0 - xp.clip(z, 0.0, 1.0)),
+)
+
+pareto = continuous(
+    "the Pareto distribution",
+    ("b",),
+    logpdf=lambda z, b: xp.where(z < 1, -xp.inf, xp.log(b) - (b + 1) * xp.log(xp.maximum(z, 1.0))),
+    cdf=lambda z, b: -xp.expm1(-b * xp.log(xp.maximum(z, 1.0))),
+    sf=lambda z, b: xp.exp(-b * xp.log(xp.maximum(z, 1.0))),
+    logsf=lambda z, b: -b * xp.log(xp.maximum(z, 1.0)),
+    ppf=lambda q, b: xp.exp(-xp.log1p(-q) / b),
+)
+
+
+def _student_logpdf(z: Any, df: Any) -> Any:
+    normaliser = gammaln(0.5 * (df + 1)) - gammaln(0.5 * df) - 0.5 * xp.log(df * math.pi)
+    return normaliser - 0.5 * (df + 1) * xp.log1p(z * z / df)
+
+
+t = continuous("Student's distribution", ("df",), logpdf=_student_logpdf)
+
+
+def _gennorm_cdf(z: Any, p: Any) -> Any:
+    sign = xp.sign(z)
+    return 0.5 * (1 + sign * gammainc(1 / p, xp.abs(xp.where(z == 0, 1.0, z)) ** p))
+
+
+gennorm = continuous(
+    "the generalized normal distribution",
+    ("beta",),
+    located=False,
+    logpdf=lambda z, p: xp.log(0.5 * p) - gammaln(1 / p) - xp.abs(z) ** p,
+    cdf=_gennorm_cdf,
+)
+
+vonmises = continuous(
+    "the von Mises distribution",
+    ("kappa",),
+    located=False,
+    logpdf=lambda z, kappa: kappa * (xp.cos(z) - 1) - xp.log(2 * math.pi * i0e(kappa)),
+)
+
+
+def _wrapped_logpdf(z: Any, c: Any) -> Any:
+    value = xp.log1p(-c * c) - xp.log(2 * math.pi * (1 + c * c - 2 * c * xp.cos(z)))
+    return xp.where((z < 0) | (z > 2 * math.pi), -xp.inf, value)
+
+
+wrapcauchy = continuous("the wrapped Cauchy distribution", ("c",), located=False, logpdf=_wrapped_logpdf)
+
+
+def _log_difference(high: Any, low: Any) -> Any:
+    """`log(exp(high) - exp(low))`, for `low <= high`; -inf where they are equal."""
+    apart = high > low
+    ratio = xp.where(apart, low - xp.where(apart, high, 0.0), -1.0)
+    return xp.where(apart, high + xp.log(-xp.expm1(ratio)), -xp.inf)
+
+
+def _log_mass(a: Any, b: Any) -> Any:
+    """The logarithm of the normal probability between `a` and `b`, from the tail that they are nearer to."""
+    left, right = xp.where(a > 0, -b, a), xp.where(a > 0, -a, b)
+    return _log_difference(log_ndtr(right), log_ndtr(left))
+
+
+def _truncated_logpdf(z: Any, a: Any, b: Any) -> Any:
+    value = -0.5 * (z * z + math.log(2 * math.pi)) - _log_mass(a, b)
+    return xp.where((z < a) | (z > b), -xp.inf, value)
+
+
+def _truncated_logcdf(z: Any, a: Any, b: Any) -> Any:
+    return _log_mass(a, xp.clip(z, a, b)) - _log_mass(a, b)
+
+
+def _truncated_logsf(z: Any, a: Any, b: Any) -> Any:
+    return _log_mass(xp.clip(z, a, b), b) - _log_mass(a, b)
+
+
+truncnorm = continuous(
+    "the normal distribution truncated to `[a, b]`",
+    ("a", "b"),
+    logpdf=_truncated_logpdf,
+    logcdf=_truncated_logcdf,
+    cdf=lambda z, a, b: xp.exp(_truncated_logcdf(z, a, b)),
+    logsf=_truncated_logsf,
+    sf=lambda z, a, b: xp.exp(_truncated_logsf(z, a, b)),
+)

@@ -1,0 +1,155 @@
+"""JAX's settings, as far as programs set them: `adze.config.update(...)` and contexts of the same names.
+
+Input: names and values. Output: nothing where adze works in that way anyway (64-bit numbers, full precision,
+strict dtypes are no switches here), the same effect where adze has it (`debug_nans`, `disable_jit`), and an
+error that says what adze does for every other value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+from ..errors import ArgumentError, UnsupportedError
+from ..tracing.locations import user_location_text
+from .debug import nans
+from .jit import Jitted
+
+# What each setting may be, None for anything: adze behaves as with the value, which changes nothing.
+_ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
+    "jax_enable_x64": (True,),
+    "jax_default_matmul_precision": None,
+    "jax_default_prng_impl": ("threefry2x32",),
+    "jax_threefry_partitionable": (True,),
+    "jax_legacy_prng_key": ("allow",),
+    "jax_enable_custom_prng": None,
+    "jax_numpy_dtype_promotion": ("standard",),
+    "jax_numpy_rank_promotion": ("allow",),
+    "jax_platform_name": ("cpu", ""),
+    "jax_platforms": ("cpu", "", None),
+    "jax_log_compiles": (False,),
+    "jax_explain_cache_misses": (False,),
+    "jax_check_tracer_leaks": None,
+    "jax_enable_checks": None,
+    "jax_debug_infs": (False,),
+    "jax_debug_nans": (False,),
+    "jax_disable_jit": (False,),
+    "jax_transfer_guard": ("allow",),
+    "jax_array_garbage_collection_guard": ("allow",),
+    "jax_no_tracing": (False,),
+    "jax_softmax_custom_jvp": None,
+    "jax_debug_key_reuse": (False,),
+}
+_INSTEAD: Final = {
+    "jax_enable_x64": "adze narrows no dtype, so 64-bit numbers cannot be disabled: pass float32 arrays",
+    "jax_debug_nans": "write `with adze.debug_nans(True):` (or adze.debug.nans()) around the calls",
+    "jax_disable_jit": "write `with adze.disable_jit():` around the calls",
+    "jax_platforms": "devices are chosen by adze.jit(..., target=...) and ADZE_DEVICE",
+    "jax_platform_name": "devices are chosen by adze.jit(..., target=...) and ADZE_DEVICE",
+    "jax_log_compiles": "adze.explain_retrace(f) says why a function was compiled again",
+    "jax_explain_cache_misses": "adze.explain_retrace(f) says why a function was compiled again",
+}
+
+
+class Config:
+    """What `jax.config` is: settings by name, of which adze takes those that it is like anyway."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, Any] = {
+            name: values[0] if values else None for name, values in _ACCEPTED.items()
+        }
+
+    def update(self, name: str, value: Any) -> None:
+        """Set `name`; raises `UnsupportedError` for a value that adze does not work by."""
+        check(name, value)
+        self._values[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._values:
+            raise AttributeError(f"adze.config has no setting {name!r}")
+        return self._values[name]
+
+
+def check(name: str, value: Any) -> None:
+    """Raise `ArgumentError` for an unknown setting, `UnsupportedError` for a value that has no effect
+    here."""
+    if name not in _ACCEPTED:
+        raise ArgumentError(f"adze.config has no setting {name!r}", where=user_location_text())
+    accepted = _ACCEPTED[name]
+    if accepted is not None and value not in accepted:
+        raise UnsupportedError(
+            f"adze.config: {name} cannot be {value!r}",
+            where=user_location_text(),
+            hint=_INSTEAD.get(name, f"it is {accepted[0]!r} in adze"),
+        )
+
+
+config = Config()
+
+
+def _context(setting: str, default: Any = True) -> Any:
+    @contextmanager
+    def context(new_val: Any = default) -> Iterator[None]:
+        check(setting, new_val)
+        yield
+
+    context.__name__ = context.__qualname__ = setting.removeprefix("jax_")
+    context.__doc__ = f"A context in which `{setting}` has this value: see `Config`."
+    return context
+
+
+enable_x64 = _context("jax_enable_x64")
+default_matmul_precision = _context("jax_default_matmul_precision", "highest")
+numpy_dtype_promotion = _context("jax_numpy_dtype_promotion", "standard")
+numpy_rank_promotion = _context("jax_numpy_rank_promotion", "allow")
+default_prng_impl = _context("jax_default_prng_impl", "threefry2x32")
+threefry_partitionable = _context("jax_threefry_partitionable")
+legacy_prng_key = _context("jax_legacy_prng_key", "allow")
+enable_custom_prng = _context("jax_enable_custom_prng")
+check_tracer_leaks = checking_leaks = _context("jax_check_tracer_leaks")
+enable_checks = _context("jax_enable_checks")
+log_compiles = _context("jax_log_compiles", False)
+explain_cache_misses = _context("jax_explain_cache_misses", False)
+debug_infs = _context("jax_debug_infs", False)
+transfer_guard = _context("jax_transfer_guard", "allow")
+softmax_custom_jvp = _context("jax_softmax_custom_jvp")
+
+
+def debug_nans(new_val: bool = True) -> Any:
+    """A context that raises at the first op which makes NaN: `adze.debug.nans`."""
+    return nans(new_val)
+
+
+_disabled: ContextVar[bool] = ContextVar("disable_jit", default=False)
+
+
+@contextmanager
+def disable_jit(disable: bool = True) -> Iterator[None]:
+    """A context in which functions of `adze.jit` run as the Python that they are, op by op and at once."""
+    _Switch.install()
+    token = _disabled.set(disable)
+    try:
+        yield
+    finally:
+        _disabled.reset(token)
+
+
+class _Switch:
+    """Calls of jitted functions ask for `disable_jit` from its first use on, so others pay nothing for it."""
+
+    original: Any = None
+
+    @classmethod
+    def install(cls) -> None:
+        if cls.original is not None:
+            return
+        original = cls.original = Jitted.__call__
+
+        def call(self: Jitted, *args: Any, **kwargs: Any) -> Any:
+            if _disabled.get():
+                return self._function(*args, **kwargs)
+            return original(self, *args, **kwargs)
+
+        Jitted.__call__ = call  # type: ignore[method-assign]
