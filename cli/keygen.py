@@ -38,8 +38,7 @@ def keygen(
             )
         check_output(path, "NAME")
     secret, shared = new_key_pair()
-    with os.fdopen(os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secret)
+    write_atomically(private, secret, 0o600)
     write_atomically(public, shared)
     fingerprint = private_key(secret).public.fingerprint
     if json:

@@ -29,7 +29,7 @@ FOLDERS = ("cli", "frontend", "passes", "runtime", "dialects")
 
 
 class OutputError(AdzeError):
-    """Standard output takes no more."""
+    """Standard output, or the file of a result, takes no more."""
 
 
 class BadUsage(AdzeError):
