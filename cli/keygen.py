@@ -28,6 +28,8 @@ def keygen(
     from ..runtime.artifact.files import write_atomically
     from ..runtime.artifact.signing import new_key_pair, private_key
 
+    if not name or name.endswith(("/", os.sep)):
+        raise BadUsage(f"{name!r} is no name of a file", hint="write a name, such as release")
     private, public = Path(f"{name}.private.pem"), Path(f"{name}.public.pem")
     for path in (private, public):
         if path.exists() or path.is_symlink():

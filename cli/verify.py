@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,7 @@ from .arguments import readable_file
 from .front import typer
 from .inputs import pair_inputs, read_inputs
 from .reporting import BadUsage, JsonOption, command, print_json, print_text, usage, working
-from .run import DeviceOption, InputsOption, KeyOption
+from .run import DeviceOption, FunctionOption, InputsOption, KeyOption, choose_function
 
 if TYPE_CHECKING:
     from ..frontend.staging.verification import Agreement
@@ -53,6 +54,7 @@ def verify(
             show_default="by dtype: 1e-4 for f32, 1e-10 for f64",
         ),
     ] = None,
+    function: FunctionOption = None,
     device: DeviceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -94,8 +96,9 @@ def verify(
     wrong: list[str] = []
     if compares:
         chosen = usage("--device", get_device, device) if device is not None else None
-        calls = _calls(found.manifest.signatures[0], inputs, samples, seed, sizes)
-        agreements = _compare(file, calls, max_error, chosen)
+        signature_of = choose_function(found.manifest, function)
+        calls = _calls(signature_of, inputs, samples, seed, sizes)
+        agreements = _compare(file, signature_of.name, calls, max_error, chosen)
         wrong = [a.result.name for a in agreements if not a.holds]
         report |= {"calls": len(calls), "results": [_json(a) for a in agreements]}
         if not json:
@@ -118,15 +121,19 @@ def _calls(
     return list(drawn(signature, samples, seed, known))
 
 
-def _compare(file: Path, calls: list[Any], max_error: float | None, device: Device | None) -> list[Agreement]:
-    """How far each result is off."""
+def _compare(
+    file: Path, function: str, calls: list[Any], max_error: float | None, device: Device | None
+) -> list[Agreement]:
+    """How far each result of a function is off."""
     from ..frontend.staging.artifacts import LoadedProgram
     from ..runtime.artifact.artifact import load
 
     with _of_the_compiler():
         from ..frontend.staging.verification import compare
     with working(f"verifying {file}"):
-        return compare(LoadedProgram(load(file, device)), calls, max_error)
+        loaded = load(file, device)
+        loaded = replace(loaded, manifest=loaded.manifest.starting_with(function))
+        return compare(LoadedProgram(loaded), calls, max_error)
 
 
 @contextlib.contextmanager

@@ -44,6 +44,7 @@ class Settings:
     verify: bool
     first_call: str
     threads: int | None
+    unused_max_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,12 @@ VARIABLES: Final[dict[str, _Variable]] = {
         "how many threads a large program runs on; the CPUs that the process may use when not set",
         lambda: None,
         _parse_count,
+    ),
+    "ADZE_UNUSED_MAX_BYTES": _Variable(
+        "unused_max_bytes",
+        "how much memory of arrays that are gone a CPU device keeps for later ones",
+        lambda: 2**30,
+        parse_bytes,
     ),
     "ADZE_VERIFY": _Variable(
         "verify", "let IREE verify the module behind each of its passes", lambda: False, _parse_switch

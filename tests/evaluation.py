@@ -1,7 +1,8 @@
 """Jitted functions that are evaluated: for tests whose subject is the traced program, not its lowering.
 
 A compile costs half a second, the evaluator a millisecond. `conftest.py` of a folder imports the fixture;
-`make test-all` compiles there too, and `make test` what a test with `compiled` in its name jits.
+`make test-all` compiles there too, and `make test` what a test with `compiled` in its name, or in that of
+its file, jits.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ def jitted_functions_are_evaluated(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, thorough: bool
 ) -> None:
     """Calls of jitted functions are evaluated, as first calls are with ADZE_FIRST_CALL=evaluate."""
-    if thorough or "compiled" in request.node.name:
+    if thorough or "compiled" in request.node.nodeid:
         return
 
     def only_wait(self: Pending, lock: object, pending: dict, entries: dict, signature: object) -> None:  # type: ignore[type-arg]

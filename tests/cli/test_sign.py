@@ -31,8 +31,10 @@ def test_a_program_is_signed_and_verified(adze: Adze, folder: Path) -> None:
     private = folder / "release.private.pem"
     assert private.stat().st_mode & 0o777 == 0o600
     assert adze("keygen", "release").exit_code == 2
+    Path("f.vmfb").chmod(0o640)
     signed = adze("sign", "f.vmfb", "--key", private)
     assert signed.exit_code == 0, signed.stderr
+    assert Path("f.vmfb").stat().st_mode & 0o777 == 0o640
     fingerprint = signed.stderr.split()[-1]
     assert fingerprint in made.stderr
     assert fingerprint in adze("inspect", "f.vmfb").stdout
@@ -96,6 +98,7 @@ def test_what_was_changed_is_refused(adze: Adze, folder: Path) -> None:
         ),
         (("keygen", "k"), 2, "'k.private.pem' exists, and keys are never overwritten"),
         (("keygen", "no/k"), 2, "there is no folder 'no'"),
+        (("keygen", ""), 2, "'' is no name of a file"),
         (
             ("verify", "f.vmfb", "--no-numbers", "--in", "3"),
             2,

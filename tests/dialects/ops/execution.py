@@ -1,12 +1,13 @@
 """Compiles the module of an op's cases and calls its functions, through the product's own runtime.
 
-In: a `ModuleOfCases`, whose module is lowered in place. Out: a callable from a function to its results.
+In: functions of a `ModuleOfCases`. Out: a callable from a function to its results.
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
-from .programs import Function, ModuleOfCases
+from .programs import Function, JoinedCases
 
 Types = tuple[ValueType, ...]
 
@@ -41,12 +42,31 @@ def compile_functions(
 
 
 def compile_cases(
-    program: ModuleOfCases, device: str = "cpu", loop_kernels: bool = True
+    functions: Sequence[Function], device: str = "cpu", loop_kernels: bool = True
 ) -> Callable[[Function], list[np.ndarray]]:
-    """Compile the module of an op's cases for `device`; the result runs one of its functions."""
-    signatures = {f.name: (f.input_types, f.output_types) for f in program.functions}
-    call = compile_functions(program.module, signatures, device, loop_kernels)
-    return lambda function: call(function.name, function.arguments)
+    """Compile the functions of cases as one for `device`; the result says what one of them returns."""
+    joined = JoinedCases.of(functions)
+    calls = joined.calls()
+    types = tuple(tuple(t for f in calls[0] for t in each(f)) for each in (_inputs, _outputs))
+    call = compile_functions(joined.module, {"main": (types[0], types[1])}, device, loop_kernels)
+
+    @cache
+    def results() -> dict[int, list[np.ndarray]]:
+        known = {}
+        for own in calls:
+            left = iter(call("main", [a for f in own for a in f.arguments]))
+            known |= {id(f): [next(left) for _ in f.output_types] for f in own}
+        return known
+
+    return lambda function: results()[id(function)]
+
+
+def _inputs(function: Function) -> Types:
+    return function.input_types
+
+
+def _outputs(function: Function) -> Types:
+    return function.output_types
 
 
 def _signature(name: str, inputs: Types, outputs: Types) -> FunctionSignature:

@@ -108,8 +108,8 @@ def quick_instances(name: str) -> list[Instance]:
 
     Which dtype of a class it is differs from op to op: over the table each is compiled many times. Of an
     elementwise op whose scalar code has tests of its own two classes are compiled, and one of its special
-    sizes: the next op has the other ones. Reductions, cumulative ops and positions of extrema have half of
-    the forms of their family each.
+    sizes: the next op has the other ones. Of an op with more than three forms half are compiled, chosen
+    otherwise for the next op of its family: `tests/passes/lower/forms/` compiles its forms one by one.
     """
     op = BY_NAME[name]
     shuffled = sorted(all_instances(name), key=lambda i: order(name, i.dtype))
@@ -119,7 +119,7 @@ def quick_instances(name: str) -> list[Instance]:
         usual, *special = dict.fromkeys(form_of(i) for i in all_instances(name))
         forms = {usual, *sorted(special, key=lambda form: order(name, form))[:1]}
         kinds = set(sorted(kinds, key=lambda kind: order(name, kind))[:2])
-    elif name.startswith(FAMILIES):
+    elif len(forms) > 3:
         forms = set(sorted(forms, key=lambda form: order(name, form))[: (len(forms) + 1) // 2])
 
     def goals(i: Instance) -> set[Hashable]:
@@ -134,10 +134,6 @@ def quick_instances(name: str) -> list[Instance]:
 
 OF_MANY_KINDS = {"convert", "bitcast_convert", "compare"}
 """Elementwise ops whose attributes are about dtypes, or choose another op."""
-
-
-FAMILIES = ("reduce_", "cum", "arg")
-"""How ops begin that differ in what they combine elements with, and share everything else."""
 
 
 def order(name: str, choice: object) -> int:
@@ -171,27 +167,25 @@ def _class_of(dtype: np.dtype | None) -> str | None:
 
 Run = Callable[[Function], list[np.ndarray]]
 TOGETHER = 8
-"""So many elementwise ops are compiled in one module: half of the time of a small module is IREE's own."""
+"""So many ops are compiled in one module: half of the time of a small module is IREE's own."""
 
 
 @cache
 def compiled(names: tuple[str, ...], device: str) -> tuple[Sequence[Function], Run]:
     """The functions of the quick instances of some ops, and what runs one."""
     program = ModuleOfCases.of([i for name in names for i in quick_instances(name)])
-    return program.functions, compile_cases(program, device)
+    return program.functions, compile_cases(program.functions, device)
 
 
 def compiled_op(name: str, device: str, thorough: bool) -> tuple[Sequence[Function], Run]:
     """The functions of an op, and what runs one; what cannot be compiled with other ops is compiled alone."""
     if thorough:
         program = ModuleOfCases.of(all_instances(name))
-        return program.functions, compile_cases(program, device)
-    elementwise = [other for other in NAMES if BY_NAME[other].is_elementwise]
-    if name not in elementwise:
-        return compiled((name,), device)
-    start = elementwise.index(name) // TOGETHER * TOGETHER
+        return program.functions, compile_cases(program.functions, device)
+    like = [other for other in NAMES if BY_NAME[other].is_elementwise == BY_NAME[name].is_elementwise]
+    start = like.index(name) // TOGETHER * TOGETHER
     try:
-        functions, run = compiled(tuple(elementwise[start : start + TOGETHER]), device)
+        functions, run = compiled(tuple(like[start : start + TOGETHER]), device)
     except AdzeError:
         return compiled((name,), device)
     return [f for f in functions if f.instance.row.op == name], run
@@ -206,7 +200,7 @@ def test_compiled_result_is_the_evaluated_one(name: str, device: str, thorough: 
 def test_compiled_loop_of_the_host_is_the_evaluated_one(name: str, device: str) -> None:
     """Where all of it may be a kernel, too."""
     program = ModuleOfCases.of(quick_instances(name))
-    check_results(name, program.functions, compile_cases(program, device, loop_kernels=False))
+    check_results(name, program.functions, compile_cases(program.functions, device, loop_kernels=False))
 
 
 def check_results(name: str, functions: Sequence[Function], run: Run) -> None:

@@ -52,7 +52,7 @@ def test_plain_arithmetic_on_vulkan_gives_what_numpy_gives() -> None:
     failures = []
     for name in tried:
         program = ModuleOfCases.of(result[name])
-        call = compile_cases(program, "vulkan")
+        call = compile_cases(program.functions, "vulkan")
         for function in program.functions:
             for want, got in zip(function.expected, call(function), strict=True):
                 message = difference(want, got, LOOSE)

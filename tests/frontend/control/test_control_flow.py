@@ -537,7 +537,7 @@ BOUNDED: Final = {
 }
 
 
-def test_a_loop_that_is_not_done_at_its_bound_is_an_error(thorough: bool) -> None:
+def test_a_loop_that_is_not_done_at_its_bound_is_an_error_evaluated_or_compiled(thorough: bool) -> None:
     line = past_its_bound.__code__.co_firstlineno + 1
     text = (
         f"while_loop at {Path(__file__).name}:{line}: the condition still holds after max_steps=3 steps; "

@@ -110,7 +110,7 @@ def test_a_learning_rate_may_follow_the_step() -> None:
 
 
 @pytest.mark.parametrize("optimizer", [optim.sgd(0.1, momentum=0.9), optim.adam(0.05)], ids=["sgd", "adam"])
-def test_a_training_step_compiles_as_one_function(optimizer: Any) -> None:
+def test_a_compiled_training_step_is_one_function(optimizer: Any) -> None:
     x = np.random.default_rng(0).normal(size=(64, 3)).astype(np.float32)
     truth = np.array([1.0, -2.0, 0.5], np.float32)
 

@@ -16,7 +16,7 @@ from ....ir.functions import functions
 from .errors import KernelError
 from .outline import KERNEL
 from .parameters import declare_arguments
-from .walk import nested, operations_inside, terminator
+from .walk import nested, operations_named, terminator
 
 STACK: Final = 16384  # bytes of one temporary that may lie on the stack
 WHOLE_STACK: Final = 4 * STACK  # bytes of all of them; IREE's limit is 64 KiB
@@ -31,9 +31,7 @@ def settle_allocations(module: mlir.ir.Module) -> list[Type]:
     block = function.regions[0].blocks[0]
     scratch: list[Type] = []
     used = 0
-    for operation in list(operations_inside(module)):
-        if operation.name != "memref.alloc":
-            continue
+    for operation in operations_named(module, "memref.alloc"):
         type_ = mlir.ir.MemRefType(operation.results[0].type)
         if operation.operands or _DYNAMIC in type_.shape:
             raise KernelError(f"a temporary has a size that is not known: {type_}")

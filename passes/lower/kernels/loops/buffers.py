@@ -11,7 +11,7 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
-from .walk import nested, operations_inside
+from .walk import nested, operations_named
 
 _RESHAPES: Final = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
 _VIEWS: Final = ("memref.subview", *_RESHAPES)
@@ -20,11 +20,10 @@ _DYNAMIC: Final = -(2**63)
 
 def drop_self_copies(module: mlir.ir.Module) -> None:
     """Drop the copies of a window onto itself."""
-    for operation in list(operations_inside(module)):
-        if operation.name == "memref.copy":
-            source, target = operation.operands
-            if _is_same_place(source, target):
-                operation.erase()
+    for copy in operations_named(module, "memref.copy"):
+        source, target = copy.operands
+        if _is_same_place(source, target):
+            copy.erase()
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +115,7 @@ def write_directly(module: mlir.ir.Module) -> int:
     That is right where it takes nothing from the destination's buffer, or only what is apart from its window,
     or each element only where it writes that element.
     """
-    return sum(
-        _try_directly(operation)
-        for operation in list(operations_inside(module))
-        if operation.name == "memref.copy"
-    )
+    return sum(map(_try_directly, operations_named(module, "memref.copy")))
 
 
 def _try_directly(copy: Operation) -> bool:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
-from .walk import operations_inside, terminator
+from .walk import operations_named, terminator
 
 
 def forward_arrays(module: mlir.ir.Module) -> None:
     """Pass on every array that a while loop carries."""
-    for operation in list(operations_inside(module)):
-        if operation.name == "scf.while":
-            missing = _missing(operation)
-            if missing:
-                _pass_on(operation, missing)
+    for loop in operations_named(module, "scf.while"):
+        missing = _missing(loop)
+        if missing:
+            _pass_on(loop, missing)
 
 
 def _missing(loop: Operation) -> list[Value]:

@@ -12,7 +12,7 @@ from ....ir.functions import functions
 from .errors import KernelError
 from .outline import KERNEL
 from .state import write_into
-from .walk import initial_operand, operations_inside, terminator
+from .walk import initial_operand, operations_named, terminator
 
 
 def constants_to_arguments(module: mlir.ir.Module) -> list[Attribute]:
@@ -20,9 +20,7 @@ def constants_to_arguments(module: mlir.ir.Module) -> list[Attribute]:
     function = functions(module)[KERNEL].operation
     block = function.regions[0].blocks[0]
     arguments: dict[Attribute, Value] = {}
-    for operation in list(operations_inside(module)):
-        if operation.name != "arith.constant":
-            continue
+    for operation in operations_named(module, "arith.constant"):
         result = operation.results[0]
         if not isinstance(result.type, mlir.ir.RankedTensorType):
             continue

@@ -14,6 +14,15 @@ def operations_inside(module: mlir.ir.Module) -> Iterator[Operation]:
         yield from nested(function.operation)
 
 
+def operations_named(module: mlir.ir.Module, name: str) -> list[Operation]:
+    """The ops of one name, listed before a caller erases any: an erased op may not be asked for its name.
+
+    The bindings do not know that an op was erased through another of its Python objects; they look into
+    memory that is free by then.
+    """
+    return [operation for operation in operations_inside(module) if operation.name == name]
+
+
 def nested(operation: Operation) -> Iterator[Operation]:
     """Every op inside of `operation`, outer ones first; each may be erased when it is yielded."""
     for region in operation.regions:

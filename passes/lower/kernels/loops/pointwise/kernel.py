@@ -23,7 +23,7 @@ from ...builder import loop as loop_over
 from ...executable import Kernel, Kernels, Result, stored_element, workgroup_id
 from ..build import entry, lower_to_tensors, simplify_tensors
 from ..embed import emit_copy
-from ..walk import operations_inside
+from ..walk import operations_inside, operations_named
 from .errors import NotPointwise
 from .single import Kind, Single, single_element
 from .widen import HIDDEN, Memory, Wide, widen
@@ -80,13 +80,12 @@ def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader,
 
 def hide_conditions(module: mlir.ir.Module) -> None:
     """Let nobody conclude from the condition of a while what holds in its body: not all lanes go on."""
-    for operation in list(operations_inside(module)):
-        if operation.name == "scf.condition":
-            condition = operation.operands[0]
-            with mlir.ir.InsertionPoint(operation):
-                operation.operands[0] = mlir.ir.Operation.create(
-                    HIDDEN, results=[condition.type], operands=[condition]
-                ).results[0]
+    for operation in operations_named(module, "scf.condition"):
+        condition = operation.operands[0]
+        with mlir.ir.InsertionPoint(operation):
+            operation.operands[0] = mlir.ir.Operation.create(
+                HIDDEN, results=[condition.type], operands=[condition]
+            ).results[0]
 
 
 def _lanes(single: Single, count: int, target: Target) -> int:
