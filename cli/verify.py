@@ -21,7 +21,9 @@ from .run import DeviceOption, InputsOption, KeyOption
 
 if TYPE_CHECKING:
     from ..frontend.staging.verification import Agreement
+    from ..runtime.artifact.artifact import Inspection
     from ..runtime.artifact.signature import FunctionSignature
+    from ..runtime.artifact.signing import PublicKey
     from ..runtime.execute.devices import Device
 
 
@@ -81,21 +83,14 @@ def verify(
         raise BadUsage("--in, --size, --max-error and --device are for numbers", hint="add --numbers")
     public = None if key is None else public_key(readable_file(key, "--key"))
     found = inspect(readable_file(file), public)
-    signature = "none" if found.signature is None else found.signature.public_key.fingerprint
-    report: dict[str, Any] = {
-        "file": str(file),
-        "sha256": found.sha256,
-        "signed_by": None if found.signature is None else signature,
-        "signature": "not checked" if public is None else "right",
-    }
-    if not compares and not json:
-        verified = f"signed with key {signature}, which is right" if public else f"signature {signature}"
-        print_text(f"{file}: whole, {verified}{'' if public or signature == 'none' else ', not checked'}")
+    report = _of_the_file(found, public)
+    if not json and (public is not None or not compares):
+        print_text(f"{file}: whole, {_signature_text(report)}")
     wrong: list[str] = []
     if compares:
         chosen = usage("--device", get_device, device) if device is not None else None
         calls = _calls(found.manifest.signatures[0], inputs, samples, seed, sizes)
-        agreements = _compare(file, calls, max_error, chosen)
+        agreements = _compare(file, calls, max_error, chosen, public)
         wrong = [a.result.name for a in agreements if not a.holds]
         report |= {"calls": len(calls), "results": [_json(a) for a in agreements]}
         if not json:
@@ -104,6 +99,23 @@ def verify(
         print_json({**report, "holds": not wrong})
     if wrong:
         raise typer.Exit(1)
+
+
+def _of_the_file(found: Inspection, key: PublicKey | None) -> dict[str, Any]:
+    """What is known of a file that was found whole, and signed by `key` where one was given."""
+    return {
+        "file": str(found.path),
+        "sha256": found.sha256,
+        "signed_by": None if found.signature is None else found.signature.public_key.fingerprint,
+        "signature": "not checked" if key is None else "right",
+    }
+
+
+def _signature_text(report: dict[str, Any]) -> str:
+    if report["signed_by"] is None:
+        return "signature none"
+    state = "which is right" if report["signature"] == "right" else "which was not checked"
+    return f"signed with key {report['signed_by']}, {state}"
 
 
 def _calls(
@@ -118,7 +130,9 @@ def _calls(
     return list(drawn(signature, samples, seed, known))
 
 
-def _compare(file: Path, calls: list[Any], max_error: float | None, device: Device | None) -> list[Agreement]:
+def _compare(
+    file: Path, calls: list[Any], max_error: float | None, device: Device | None, key: PublicKey | None
+) -> list[Agreement]:
     """How far each result is off."""
     from ..frontend.staging.artifacts import LoadedProgram
     from ..runtime.artifact.artifact import load
@@ -126,7 +140,7 @@ def _compare(file: Path, calls: list[Any], max_error: float | None, device: Devi
     with _of_the_compiler():
         from ..frontend.staging.verification import compare
     with working(f"verifying {file}"):
-        return compare(LoadedProgram(load(file, device)), calls, max_error)
+        return compare(LoadedProgram(load(file, device, key)), calls, max_error)
 
 
 @contextlib.contextmanager
