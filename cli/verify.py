@@ -8,7 +8,8 @@ against NumPy, which evaluates the IR op by op. Exit code 1 where anything is wr
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,14 +18,13 @@ from .arguments import readable_file
 from .front import typer
 from .inputs import pair_inputs, read_inputs
 from .reporting import BadUsage, JsonOption, command, print_json, print_text, usage, working
-from .run import DeviceOption, InputsOption, KeyOption
+from .run import DeviceOption, FunctionOption, InputsOption, KeyOption, choose_function
 
 if TYPE_CHECKING:
     from ..frontend.staging.verification import Agreement
-    from ..runtime.artifact.artifact import Inspection
+    from ..runtime.artifact.artifact import Inspection, LoadedProgram
     from ..runtime.artifact.signature import FunctionSignature
     from ..runtime.artifact.signing import PublicKey
-    from ..runtime.execute.devices import Device
 
 
 @command
@@ -55,6 +55,7 @@ def verify(
             show_default="by dtype: 1e-4 for f32, 1e-10 for f64",
         ),
     ] = None,
+    function: FunctionOption = None,
     device: DeviceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -74,7 +75,7 @@ def verify(
 
     Example: adze verify predict.vmfb --key release.public.pem
     """
-    from ..runtime.artifact.artifact import inspect
+    from ..runtime.artifact.artifact import inspect, load
     from ..runtime.artifact.signing import public_key
     from ..runtime.execute.devices import get_device
 
@@ -89,8 +90,9 @@ def verify(
     wrong: list[str] = []
     if compares:
         chosen = usage("--device", get_device, device) if device is not None else None
-        calls = _calls(found.manifest.signatures[0], inputs, samples, seed, sizes)
-        agreements = _compare(file, calls, max_error, chosen, public)
+        signature = choose_function(found.manifest, function)
+        calls = _calls(signature, inputs, samples, seed, sizes)
+        agreements = _compare(lambda: load(file, chosen, public), signature.name, calls, max_error)
         wrong = [a.result.name for a in agreements if not a.holds]
         report |= {"calls": len(calls), "results": [_json(a) for a in agreements]}
         if not json:
@@ -131,16 +133,17 @@ def _calls(
 
 
 def _compare(
-    file: Path, calls: list[Any], max_error: float | None, device: Device | None, key: PublicKey | None
+    load: Callable[[], LoadedProgram], function: str, calls: list[Any], max_error: float | None
 ) -> list[Agreement]:
-    """How far each result is off."""
-    from ..frontend.staging.artifacts import LoadedProgram
-    from ..runtime.artifact.artifact import load
+    """How far each result of a function is off."""
+    from ..frontend.staging.artifacts import LoadedProgram as Program
 
     with _of_the_compiler():
         from ..frontend.staging.verification import compare
-    with working(f"verifying {file}"):
-        return compare(LoadedProgram(load(file, device, key)), calls, max_error)
+    with working(f"verifying {function}()"):
+        loaded = load()
+        loaded = replace(loaded, manifest=loaded.manifest.starting_with(function))
+        return compare(Program(loaded), calls, max_error)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from . import custom_batching as custom_batching
 from . import debug as debug
 from . import dtypes as dtypes
 from . import errors as errors
+from . import example_libraries as example_libraries
 from . import flatten_util as flatten_util
 from . import lax as lax
 from . import nn as nn

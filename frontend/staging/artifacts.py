@@ -142,13 +142,13 @@ class LoadedProgram:
         """The results of the first function in order, for one argument an input in order."""
         return self._call.leaves_of(leaves)
 
-    def differentiable(self) -> KeptFunction:
+    def differentiable(self, name: str | None = None) -> KeptFunction:
         """The program as a function that `grad`, `vmap`, `jit` and the other transforms take.
 
-        It is that of the adze IR which the file keeps, with the shapes, dtypes and custom rules that it was
-        traced with. Called as it is, it evaluates op by op with NumPy; `adze.jit` compiles it. Needs the
-        compiler. Raises `ArgumentError` where the file keeps no IR, `ArtifactError` for one that this adze
-        cannot read.
+        Of a program with several functions the one called `name`, by default the first. It is that of the
+        adze IR which the file keeps, with the shapes, dtypes and custom rules that it was traced with.
+        Called as it is, it evaluates op by op with NumPy; `adze.jit` compiles it. Needs the compiler. Raises
+        `ArgumentError` where the file keeps no IR, `ArtifactError` for one that this adze cannot read.
         """
         try:
             from .kept import KeptFunction
@@ -158,7 +158,7 @@ class LoadedProgram:
             raise MissingCompilerError("differentiable()") from None
 
         with located():
-            return KeptFunction(artifact.Contents(b"", self.manifest, self._loaded.ir))
+            return KeptFunction(artifact.Contents(b"", self.manifest, self._loaded.ir), name)
 
     def __repr__(self) -> str:
         shown = "; ".join(str(signature) for signature in self.manifest.signatures)
