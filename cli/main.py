@@ -26,6 +26,7 @@ COMMANDS: Final = {
     "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
     "targets": "List the targets of programs, or say for which of them a function compiles.",
     "report": "Write a page with the source, every stage, the graph, cost, memory and kernels of a program.",
+    "diff": "Compare two programs, or a program with its source: versions, size, kernels, cost, IR.",
     "ir": "Print the IR of a Python function at one stage.",
     "opt": "Run passes over a file of MLIR.",
     "inspect": "Show the functions, target and versions of a .vmfb, after checking that it is whole.",

@@ -111,8 +111,15 @@ def _run(job: Job, folder: str | None) -> tuple[Json, Json]:
         result, files = _compiled(job, traced, parameters, Path(place) / destination.name)
     agrees = job.locked in (None, result["sha256"])
     for name, content in files.items() if agrees else ():
-        write_atomically(destination.with_name(name), content)
+        _write(destination.with_name(name), content)
     return record, {**result, "written": agrees}
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise AdzeError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def _outline(job: Job, traced: Traced) -> Json:

@@ -40,6 +40,8 @@ def test_a_program_is_signed_and_verified(adze: Adze, folder: Path) -> None:
     assert fingerprint in adze("inspect", "f.vmfb").stdout
     verified = adze("verify", "f.vmfb", "--key", "release.public.pem")
     assert verified.stdout == f"f.vmfb: whole, signed with key {fingerprint}, which is right\n"
+    unchecked = adze("verify", "f.vmfb", "--no-numbers").stdout
+    assert unchecked == f"f.vmfb: whole, signed with key {fingerprint}, which was not checked\n"
     report = json.loads(adze("verify", "f.vmfb", "--key", "release.public.pem", "--json").stdout)
     assert (report["signature"], report["signed_by"], report["holds"]) == ("right", fingerprint, True)
     ran = adze("run", "f.vmfb", *INPUTS, "--key", "release.public.pem")
