@@ -104,6 +104,9 @@ def _opened(path: Path) -> Iterator[Any]:
     import numpy as np
 
     with path.open("rb") as file:
+        if file.read(4) not in (b"PK\x03\x04", b"PK\x05\x06", b"\x93NUM"):
+            raise BadUsage(f"--in: {path} is not a .npz file")
+        file.seek(0)
         try:
             archive = np.load(file, allow_pickle=False)
         except (ValueError, EOFError, OSError, zipfile.BadZipFile, MemoryError, SyntaxError) as error:
@@ -121,7 +124,9 @@ def _npy(path: Path, spec: ArraySpec) -> np.ndarray:
         with path.open("rb") as file:
             array = np.load(file, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile, MemoryError, SyntaxError) as error:
-        raise BadUsage(f"--in: {path} is not a .npy file: {error}") from None
+        # NumPy takes any other file for pickled objects, and says how to load those without protection
+        text = "it holds Python objects, or is of another format" if "pickle" in str(error) else error
+        raise BadUsage(f"--in: {path} is not a .npy file: {text}") from None
     if not isinstance(array, np.ndarray):
         raise BadUsage(f"--in: {path} holds several arrays: call it .npz, and its arrays are inputs by name")
     return _typed(array, spec, str(path))

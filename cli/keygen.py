@@ -28,6 +28,8 @@ def keygen(
     from ..runtime.artifact.files import write_atomically
     from ..runtime.artifact.signing import new_key_pair, private_key
 
+    if not name or name.endswith(("/", os.sep)):
+        raise BadUsage(f"{name!r} is no name of a file", hint="write a name, such as release")
     private, public = Path(f"{name}.private.pem"), Path(f"{name}.public.pem")
     for path in (private, public):
         if path.exists() or path.is_symlink():
@@ -36,8 +38,7 @@ def keygen(
             )
         check_output(path, "NAME")
     secret, shared = new_key_pair()
-    with os.fdopen(os.open(private, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secret)
+    write_atomically(private, secret, 0o600)
     write_atomically(public, shared)
     fingerprint = private_key(secret).public.fingerprint
     if json:

@@ -18,6 +18,7 @@ from .streams import STDERR, divert
 
 COMMANDS: Final = {
     "build": "Compile a Python function to one .vmfb, or the artifacts of a project that changed.",
+    "check": "Trace functions, verify their IR and check their derivatives, without a compile or a device.",
     "run": "Run a .vmfb on arrays and print the results, or write them to files.",
     "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
@@ -25,13 +26,14 @@ COMMANDS: Final = {
     "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
     "targets": "List the targets of programs, or say for which of them a function compiles.",
     "report": "Write a page with the source, every stage, the graph, cost, memory and kernels of a program.",
+    "diff": "Compare two programs, or a program with its source: versions, size, kernels, cost, IR.",
     "ir": "Print the IR of a Python function at one stage.",
     "opt": "Run passes over a file of MLIR.",
     "inspect": "Show the functions, target and versions of a .vmfb, after checking that it is whole.",
     "keygen": "Make a pair of keys to sign programs with.",
     "sign": "Sign a .vmfb, so that who has the public key knows it unchanged.",
     "doctor": "Show versions, devices, the cache and the settings; exit with 1 when something is wrong.",
-    "cache": "Look at the compile cache or empty it.",
+    "cache": "Look at the compile cache, ask why it has a program or not, or empty it.",
 }
 """The commands in the order of the help page, each with the first line of its own."""
 

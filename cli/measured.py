@@ -131,7 +131,11 @@ def _arguments(
             f"--size: {signature} has sizes that only a call states: {', '.join(missing)}",
             hint=f"write {' '.join(f'--size {name}=64' for name in missing)}, or arrays with --in",
         )
-    return next(drawn(signature, 1, seed, known))
+    try:
+        return next(drawn(signature, 1, seed, known))
+    except (MemoryError, ValueError, OverflowError):  # the last are NumPy's, for sizes beyond all memory
+        stated = ", ".join(f"{name}={n}" for name, n in sorted(known.items()))
+        raise BadUsage(f"--size: inputs with {stated or 'these shapes'} do not fit into memory") from None
 
 
 def parse_sizes(texts: list[str], names: set[str]) -> dict[str, int]:

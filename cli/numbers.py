@@ -60,23 +60,33 @@ class _Numbers:
         if self.kind == "c":
             return self._complex(parsed)
         shape = self._shape(parsed)
-        return self._flat(parsed).reshape(self._completed(shape))
+        return self._flat(parsed, shape).reshape(self._completed(shape))
 
-    def _flat(self, parsed: Any) -> np.ndarray:
+    def _flat(self, parsed: Any, shape: tuple[int, ...]) -> np.ndarray:
         """All numbers in a row. Those of many floats that are surely right are converted together."""
         import numpy as np
 
-        leaves = list(_leaves(parsed))
-        if self.kind not in "fc" or not all(type(value) in (int, float, Decimal) for _, value in leaves):
-            return np.array([self._number(value, place) for place, value in leaves], dtype=self.part)
-        wide = np.array([_as_float(value) for _, value in leaves], dtype=np.float64)
+        values = _in_a_row(parsed, len(shape))
+
+        def number(index: int) -> Any:
+            try:
+                return self._number(values[index], ())
+            except BadUsage:  # its place is worth computing
+                place = tuple(int(n) for n in np.unravel_index(index, shape)) if shape else ()
+                return self._number(values[index], place)
+
+        kinds = set(map(type, values))
+        if self.kind not in "fc" or not kinds <= {int, float, Decimal}:
+            return np.array([number(index) for index in range(len(values))], dtype=self.part)
+        wide = np.array([*map(_as_float, values)] if int in kinds else values, dtype=np.float64)
         with np.errstate(over="ignore", under="ignore"):
             flat = wide.astype(self.part)
         is_right = self._is_surely_right(wide, flat)
-        for index, (place, value) in enumerate(leaves):
-            is_sure = is_right[index] or (wide[index] == 0 and not _is_nonzero(value))
-            if not is_sure or (type(value) is int and float(flat[index]) != value):
-                flat[index] = self._number(value, place)
+        if int in kinds:
+            is_right &= (flat.astype(np.float64) == wide) & (np.abs(wide) < 2**53)
+        for index in np.flatnonzero(~is_right):
+            if wide[index] != 0 or _is_nonzero(values[index]):
+                flat[index] = number(int(index))
         return flat
 
     def _is_surely_right(self, wide: np.ndarray, flat: np.ndarray) -> np.ndarray:
@@ -99,7 +109,7 @@ class _Numbers:
                 f"{_text(value)} is no complex number",
                 "write each as a pair [real, imaginary], such as [1.5, -2]",
             )
-        parts = self._flat(parsed).reshape(-1, 2)
+        parts = self._flat(parsed, shape).reshape(-1, 2)
         return parts.view(self.spec.dtype).reshape(self._completed(shape[: len(self.spec.shape)]))
 
     def _shape(self, parsed: Any) -> tuple[int, ...]:
@@ -127,6 +137,8 @@ class _Numbers:
             raise self.problem(
                 place, f"has {len(value)} entries where others have {shape[0]}", "write lists of one shape"
             )
+        if len(shape) == 1 and not any(type(entry) is list for entry in value):
+            return
         for index, entry in enumerate(value):
             self._check_box(entry, shape[1:], (*place, index))
 
@@ -213,6 +225,14 @@ def _as_float(value: int | float) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def _in_a_row(parsed: Any, depth: int) -> list[Any]:
+    """The numbers in lists that are nested `depth` deep."""
+    level = [parsed]
+    for _ in range(depth):
+        level = [entry for entries in level for entry in entries]
+    return level
 
 
 def _leaves(parsed: Any, place: tuple[int, ...] = ()) -> Any:

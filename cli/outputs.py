@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from .reporting import BadUsage, counted
+from .reporting import BadUsage, OutputError, counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,17 +55,24 @@ def check_formats(paths: Sequence[Path], signature: FunctionSignature) -> None:
 
 def write_all(paths: Sequence[Path], specs: Sequence[ArraySpec], results: Sequence[np.ndarray]) -> None:
     """Write the results, each file whole or not at all."""
-    from ..runtime.artifact.files import write_atomically
-
     if not paths:
         return
     if _holds_all(paths):
         arrays = {spec.name: result for spec, result in zip(specs, results, strict=True)}
-        write_atomically(paths[0], _together(paths[0], arrays))
-        return
-    contents = [_content(path, spec, r) for path, spec, r in zip(paths, specs, results, strict=True)]
+        contents = [_together(paths[0], arrays)]
+    else:
+        contents = [_content(path, spec, r) for path, spec, r in zip(paths, specs, results, strict=True)]
     for path, content in zip(paths, contents, strict=True):
+        _write(path, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    from ..runtime.artifact.files import write_atomically
+
+    try:
         write_atomically(path, content)
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def files_of(paths: Sequence[Path], count: int) -> list[Path]:

@@ -29,7 +29,7 @@ FOLDERS = ("cli", "frontend", "passes", "runtime", "dialects")
 
 
 class OutputError(AdzeError):
-    """Standard output takes no more."""
+    """Standard output, or the file of a result, takes no more."""
 
 
 class BadUsage(AdzeError):
@@ -86,6 +86,7 @@ def describe(error: Exception) -> str:
     where = user_line_of(error)
     if where:
         lines.append(f"  at {where}")
+        lines += [f"  called at {place}" for place in user_lines_of(error)[:-1][::-1]]
     lines.append("  hint: --traceback shows the whole way there")
     return "\n".join(lines)
 
@@ -94,6 +95,13 @@ def user_line_of(error: BaseException) -> str | None:
     """File and line of the user's own code that raised `error`, or of the innermost code where none did."""
     frames = tracebacks.extract_tb(error.__traceback__)
     return _innermost_of_the_user(frames) if frames else None
+
+
+def user_lines_of(error: BaseException) -> list[str]:
+    """The lines of the user's own code on the way to `error`, the innermost one last."""
+    frames = tracebacks.extract_tb(error.__traceback__)
+    places = [(Path(frame.filename), frame.lineno) for frame in frames]
+    return [f"{path}:{line}" for path, line in places if _is_user_file(path)]
 
 
 def _innermost_of_the_user(frames: Iterable[tracebacks.FrameSummary]) -> str:

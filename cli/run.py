@@ -122,21 +122,15 @@ def run(
     write_all(destinations, signature.outputs, results)
     files = files_of(outputs, len(results))
     described = list(map(describe, signature.outputs, results))
-    if json:
-        for position, entry in enumerate(described):
-            entry["file" if outputs else "values"] = (
-                str(files[position]) if outputs else json_values(results[position])
-            )
-        print_json(
-            {
-                "function": signature.name,
-                "device": loaded.device.name,
-                "target": loaded.manifest.target,
-                "outputs": described,
-            }
-        )
-    else:
+    if not json:
         print_results(described, files, results)
+        return
+    for position, entry in enumerate(described):
+        entry["file" if outputs else "values"] = (
+            str(files[position]) if outputs else json_values(results[position])
+        )
+    names = {"function": signature.name, "device": loaded.device.name, "target": loaded.manifest.target}
+    print_json({**names, "outputs": described})
 
 
 def print_results(described: list[dict[str, Any]], outputs: list[Path], results: list[np.ndarray]) -> None:

@@ -49,7 +49,10 @@ def sign(
     contents = read(readable_file(file)).signed(chosen)
     keep = [key] if passphrase is None else [key, passphrase]
     place = check_output(output or file, "--output" if output else "OUT.vmfb", keep=keep)
+    mode = place.stat().st_mode if place.exists() else None
     save(place, contents)
+    if mode is not None:
+        place.chmod(mode)  # of a file that is only readable by some
     if json:
         print_json({"file": str(output or file), "fingerprint": chosen.public.fingerprint})
     else:

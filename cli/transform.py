@@ -25,6 +25,7 @@ from .derivations import (
     derivation,
 )
 from .reporting import JsonOption, command
+from .run import FunctionOption, choose_function
 
 
 @command
@@ -47,6 +48,7 @@ def transform(
     argnums: ArgnumsOption = "0",
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
+    function: FunctionOption = None,
     keep_ir: KeepIrOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -65,9 +67,10 @@ def transform(
     how = derivation(flags, argnums, vmap, in_axes)
     contents = artifact.read(readable_file(file))
     manifest = contents.manifest
+    name = choose_function(manifest, function).name
     chosen = chosen_targets(target, [v.target for v in manifest.variants] or [manifest.target])
     destination = check_output(output, keep=[file])
-    kept = KeptFunction(contents)
+    kept = KeptFunction(contents, name)
     args, kwargs = kept.specs
     specified = Specified(kept, args, kwargs)
     report(write_program(specified, how, str(file), chosen, destination, keep_ir), output, json)

@@ -8,7 +8,8 @@ against NumPy, which evaluates the IR op by op. Exit code 1 where anything is wr
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,12 +18,13 @@ from .arguments import readable_file
 from .front import typer
 from .inputs import pair_inputs, read_inputs
 from .reporting import BadUsage, JsonOption, command, print_json, print_text, usage, working
-from .run import DeviceOption, InputsOption, KeyOption
+from .run import DeviceOption, FunctionOption, InputsOption, KeyOption, choose_function
 
 if TYPE_CHECKING:
     from ..frontend.staging.verification import Agreement
+    from ..runtime.artifact.artifact import Inspection, LoadedProgram
     from ..runtime.artifact.signature import FunctionSignature
-    from ..runtime.execute.devices import Device
+    from ..runtime.artifact.signing import PublicKey
 
 
 @command
@@ -53,6 +55,7 @@ def verify(
             show_default="by dtype: 1e-4 for f32, 1e-10 for f64",
         ),
     ] = None,
+    function: FunctionOption = None,
     device: DeviceOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -72,7 +75,7 @@ def verify(
 
     Example: adze verify predict.vmfb --key release.public.pem
     """
-    from ..runtime.artifact.artifact import inspect
+    from ..runtime.artifact.artifact import inspect, load
     from ..runtime.artifact.signing import public_key
     from ..runtime.execute.devices import get_device
 
@@ -81,21 +84,15 @@ def verify(
         raise BadUsage("--in, --size, --max-error and --device are for numbers", hint="add --numbers")
     public = None if key is None else public_key(readable_file(key, "--key"))
     found = inspect(readable_file(file), public)
-    signature = "none" if found.signature is None else found.signature.public_key.fingerprint
-    report: dict[str, Any] = {
-        "file": str(file),
-        "sha256": found.sha256,
-        "signed_by": None if found.signature is None else signature,
-        "signature": "not checked" if public is None else "right",
-    }
-    if not compares and not json:
-        verified = f"signed with key {signature}, which is right" if public else f"signature {signature}"
-        print_text(f"{file}: whole, {verified}{'' if public or signature == 'none' else ', not checked'}")
+    report = _of_the_file(found, public)
+    if not json and (public is not None or not compares):
+        print_text(f"{file}: whole, {_signature_text(report)}")
     wrong: list[str] = []
     if compares:
         chosen = usage("--device", get_device, device) if device is not None else None
-        calls = _calls(found.manifest.signatures[0], inputs, samples, seed, sizes)
-        agreements = _compare(file, calls, max_error, chosen)
+        signature = choose_function(found.manifest, function)
+        calls = _calls(signature, inputs, samples, seed, sizes)
+        agreements = _compare(lambda: load(file, chosen, public), signature.name, calls, max_error)
         wrong = [a.result.name for a in agreements if not a.holds]
         report |= {"calls": len(calls), "results": [_json(a) for a in agreements]}
         if not json:
@@ -104,6 +101,23 @@ def verify(
         print_json({**report, "holds": not wrong})
     if wrong:
         raise typer.Exit(1)
+
+
+def _of_the_file(found: Inspection, key: PublicKey | None) -> dict[str, Any]:
+    """What is known of a file that was found whole, and signed by `key` where one was given."""
+    return {
+        "file": str(found.path),
+        "sha256": found.sha256,
+        "signed_by": None if found.signature is None else found.signature.public_key.fingerprint,
+        "signature": "not checked" if key is None else "right",
+    }
+
+
+def _signature_text(report: dict[str, Any]) -> str:
+    if report["signed_by"] is None:
+        return "signature none"
+    state = "which is right" if report["signature"] == "right" else "which was not checked"
+    return f"signed with key {report['signed_by']}, {state}"
 
 
 def _calls(
@@ -118,15 +132,18 @@ def _calls(
     return list(drawn(signature, samples, seed, known))
 
 
-def _compare(file: Path, calls: list[Any], max_error: float | None, device: Device | None) -> list[Agreement]:
-    """How far each result is off."""
-    from ..frontend.staging.artifacts import LoadedProgram
-    from ..runtime.artifact.artifact import load
+def _compare(
+    load: Callable[[], LoadedProgram], function: str, calls: list[Any], max_error: float | None
+) -> list[Agreement]:
+    """How far each result of a function is off."""
+    from ..frontend.staging.artifacts import LoadedProgram as Program
 
     with _of_the_compiler():
         from ..frontend.staging.verification import compare
-    with working(f"verifying {file}"):
-        return compare(LoadedProgram(load(file, device)), calls, max_error)
+    with working(f"verifying {function}()"):
+        loaded = load()
+        loaded = replace(loaded, manifest=loaded.manifest.starting_with(function))
+        return compare(Program(loaded), calls, max_error)
 
 
 @contextlib.contextmanager

@@ -44,6 +44,7 @@ class Settings:
     verify: bool
     first_call: str
     threads: int | None
+    unused_max_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,8 @@ def _parse_switch(name: str, text: str) -> bool:
     raise SettingError(f"{name} is {text!r}: expected one of {', '.join(_ON + _OFF)}")
 
 
-def _parse_bytes(name: str, text: str) -> int:
+def parse_bytes(name: str, text: str) -> int:
+    """A number of bytes such as 500MB; `name` is what a SettingError calls it."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-zA-Z]*)", text)
     if match is None or match[2].lower() not in _UNITS:
         raise SettingError(f"{name} is {text!r}: expected a number of bytes such as 500000000, 500MB or 2GiB")
@@ -175,7 +177,7 @@ VARIABLES: Final[dict[str, _Variable]] = {
         _parse_folder,
     ),
     "ADZE_CACHE_MAX_BYTES": _Variable(
-        "cache_max_bytes", "size at which old entries leave the cache", lambda: 2 * 2**30, _parse_bytes
+        "cache_max_bytes", "size at which old entries leave the cache", lambda: 2 * 2**30, parse_bytes
     ),
     "ADZE_DUMP_DIR": _Variable(
         "dump_dir",
@@ -200,6 +202,12 @@ VARIABLES: Final[dict[str, _Variable]] = {
         "how many threads a large program runs on; the CPUs that the process may use when not set",
         lambda: None,
         _parse_count,
+    ),
+    "ADZE_UNUSED_MAX_BYTES": _Variable(
+        "unused_max_bytes",
+        "how much memory of arrays that are gone a CPU device keeps for later ones",
+        lambda: 2**30,
+        parse_bytes,
     ),
     "ADZE_VERIFY": _Variable(
         "verify", "let IREE verify the module behind each of its passes", lambda: False, _parse_switch

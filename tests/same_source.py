@@ -6,7 +6,7 @@ JAX's (with 64-bit numbers enabled) in shape, dtype and value; JAX's values are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,10 @@ TOLERANCES = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "complex64": 2
 class SameSource(Frozen):
     """Cases whose values in JAX are in the file `path`."""
 
-    def __init__(self, path: Path, cases: Mapping[str, Case]) -> None:
-        super().__init__(path, {name: partial(_in_jax, case) for name, case in cases.items()})
+    def __init__(self, path: Path, cases: Mapping[str, Case], single: Sequence[str] = ()) -> None:
+        """JAX runs the cases named `single` with 64-bit numbers disabled: float32 is its default then."""
+        sources = {name: partial(_in_jax, case, name not in single) for name, case in cases.items()}
+        super().__init__(path, sources)
         self.cases = cases
 
     def check(self, name: str, scale: float = 1.0) -> None:
@@ -55,14 +57,16 @@ class SameSource(Frozen):
         assert wrong == [], "\n".join(wrong)
 
 
-def _in_jax(case: Case) -> Any:
+def _in_jax(case: Case, has_x64: bool) -> Any:
     import jax
+    import jax.example_libraries.optimizers
+    import jax.example_libraries.stax
     import jax.flatten_util
     import jax.scipy.integrate
     import jax.scipy.signal
     import jax.scipy.stats
 
-    with jax.enable_x64(True):
+    with jax.enable_x64(has_x64):
         return jax.tree.map(np.asarray, case(jax))
 
 

@@ -136,8 +136,9 @@ class _Build:
                 )
                 outcomes[artifact.name] = self.failed(artifact, problem)
                 return None
+        action = "outline" if self.request.checks else "build"
         locked = expected.sha256 if self.request.locked and expected else None
-        return job_of(artifact, self.project, self.around[artifact.targets], not self.request.checks, locked)
+        return job_of(artifact, self.project, self.around[artifact.targets], action, locked)
 
     def current(self, artifact: Artifact, result: Json) -> Outcome:
         """The outcome of an artifact that nothing changed for."""
@@ -152,7 +153,7 @@ class _Build:
         artifact = next(a for a in self.artifacts if a.name == job.name)
         log, seconds = result.get("log", ""), result["seconds"]
         if not result["ok"]:
-            return replace(self.failed(artifact, _problem(result), why), log=log, seconds=seconds)
+            return replace(self.failed(artifact, problem_of(result), why), log=log, seconds=seconds)
         facts = result["result"]
         found: list[Problem] = []
         if self.request.checks:
@@ -255,7 +256,7 @@ class _Build:
 
 
 def job_of(
-    artifact: Artifact, project: Project, around: Mapping[str, str], writes: bool, locked: str | None = None
+    artifact: Artifact, project: Project, around: Mapping[str, str], action: str, locked: str | None = None
 ) -> Job:
     """What a worker is asked for an artifact."""
     return Job(
@@ -275,7 +276,7 @@ def job_of(
         decides=artifact.decides(),
         around=dict(around),
         asks=asked(artifact.budgets),
-        writes=writes,
+        action=action,
         locked=locked,
     )
 
@@ -284,7 +285,7 @@ def _facts(artifact: Artifact, result: Json) -> Json:
     return {"entry": ", ".join(artifact.entries), "output": str(artifact.output), **result}
 
 
-def _problem(result: Json) -> Problem:
+def problem_of(result: Json) -> Problem:
     if "crash" in result:
         return Problem(f"the process that built it ended by {result['crash']}")
     error = result["error"]

@@ -1,8 +1,7 @@
 """One artifact in a process of its own: traced, compiled, measured and written.
 
 Input: a `Job` as JSON. Output: a result as JSON: the record of what the trace read, hashes and sizes, or
-the error in the user's terms. With `writes` false the function is traced and lowered, which decides the
-bytes of the file, and nothing is compiled or written.
+the error in the user's terms. Actions other than `build` compile and write nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from .record import record_of
 from .recorder import Recording
 
 if TYPE_CHECKING:
+    from ...frontend.staging.derived import Specified
     from ...frontend.staging.stages import Compiled, Traced
 
 Json = dict[str, Any]
@@ -51,7 +51,8 @@ class Job:
     decides: Json
     around: dict[str, str]
     asks: list[str]
-    writes: bool = True
+    action: str = "build"
+    """`build`, `outline` (what decides the bytes), `verify` (trace and lower), `check` (derivatives too)."""
     locked: str | None = None
 
     def to_json(self) -> Json:
@@ -96,20 +97,29 @@ def place_in(text: str) -> str | None:
 
 
 def _run(job: Job, folder: str | None) -> tuple[Json, Json]:
-    destination = check_output(Path(job.output)) if job.writes else Path(job.output)
+    destination = check_output(Path(job.output)) if job.action == "build" else Path(job.output)
+    if job.action in ("verify", "check"):
+        return {}, _checked(job)
     with Recording() as seen:
-        traced, parameters = trace_entries(job)
+        traced, parameters, _ = trace_entries(job)
     record = record_of(seen, decides=job.decides, around=job.around, depends=job.depends, root=Path(job.root))
     if folder is not None:  # IREE's temporary files too go where they are removed, also after a crash
         os.environ["TMPDIR"] = tempfile.tempdir = folder
-    if not job.writes:
+    if job.action == "outline":
         return record, _outline(job, traced)
     with tempfile.TemporaryDirectory(prefix="adze-build-") as place:
         result, files = _compiled(job, traced, parameters, Path(place) / destination.name)
     agrees = job.locked in (None, result["sha256"])
     for name, content in files.items() if agrees else ():
-        write_atomically(destination.with_name(name), content)
+        _write(destination.with_name(name), content)
     return record, {**result, "written": agrees}
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise AdzeError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def _outline(job: Job, traced: Traced) -> Json:
@@ -134,8 +144,30 @@ def _compiled(
     return result, {**beside, path.name: content}
 
 
-def trace_entries(job: Job) -> tuple[Traced, Mapping[str, Any] | None]:
-    """The functions of a job, traced with its specs and derived as it asks, and the arrays of a program."""
+def _checked(job: Job) -> Json:
+    """What `adze check` finds; the IR is verified at each stage, for each target."""
+    from ...frontend.staging.gradient_checks import check_gradients
+    from ...frontend.staging.packages import different_targets
+
+    traced, _, specified = trace_entries(job)
+    for target in different_targets(job.targets):
+        traced.lower(target)
+    facts: Json = {"failures": [], "said": "", "defined_at": traced.defined_at, "cost": str(traced.cost())}
+    if job.action != "check":
+        return facts
+    if specified is None:
+        return {**facts, "said": "derivatives were not checked: several functions"}
+    with user_code(f"{job.entries[0]} was differentiated"):
+        found = check_gradients(specified)
+    if found.skipped is not None:
+        return {**facts, "said": f"derivatives were not checked: {found.skipped}"}
+    said = f"reverse {found.reverse:.1g}, differences {found.difference:.1g}"
+    return {**facts, "failures": found.failures(), "said": said}
+
+
+def trace_entries(job: Job) -> tuple[Traced, Mapping[str, Any] | None, Specified | None]:
+    """The functions of a job, traced with its specs and derived as it asks; the arrays of a program; and the
+    function itself, where it is one."""
     from ...frontend.staging.derived import Specified
     from ...frontend.staging.jit import trace
     from ..derivations import DERIVATIVES, derivation
@@ -147,7 +179,7 @@ def trace_entries(job: Job) -> tuple[Traced, Mapping[str, Any] | None]:
         loaded = load_objects(job.entries)
         program = program_of(job.entries, loaded, Asked(job.inputs, how, ",".join(job.bundle) or None))
         if program is not None:
-            return program.trace(), program.parameters()
+            return program.trace(), program.parameters(), None
         specified = Specified(loaded[0], *bind_specs(loaded[0], job.inputs, "inputs"))
         derived = specified.derived(how)
         traced = trace(derived.function, *derived.args, **derived.kwargs)
@@ -157,7 +189,7 @@ def trace_entries(job: Job) -> tuple[Traced, Mapping[str, Any] | None]:
             where=traced.defined_at,
             hint="end the function with `return` and the arrays that it computes",
         )
-    return traced, None
+    return traced, None, specified
 
 
 def _key(digests: list[str]) -> str:

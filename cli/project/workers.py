@@ -44,7 +44,9 @@ def results_of(jobs: Sequence[Job], processes: int) -> Generator[tuple[Job, dict
             yield ended.get()
     finally:
         for server in servers:
-            _stop(server)
+            _close(server)
+        for server in servers:
+            _await_end(server)
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -62,11 +64,15 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def _stop(server: subprocess.Popen[bytes]) -> None:
+def _close(server: subprocess.Popen[bytes]) -> None:
     """Close what it waits for, which ends the job in hand too."""
-    assert server.stdin is not None and server.stdout is not None
+    assert server.stdin is not None
     with contextlib.suppress(OSError):
         server.stdin.close()
+
+
+def _await_end(server: subprocess.Popen[bytes]) -> None:
+    assert server.stdout is not None
     try:
         server.wait(timeout=5)
     except subprocess.TimeoutExpired:

@@ -4,6 +4,7 @@ from . import custom_batching as custom_batching
 from . import debug as debug
 from . import dtypes as dtypes
 from . import errors as errors
+from . import example_libraries as example_libraries
 from . import flatten_util as flatten_util
 from . import lax as lax
 from . import nn as nn
@@ -67,6 +68,7 @@ from .frontend.staging.jit import explain_retrace as explain_retrace
 from .frontend.staging.jit import jit as jit
 from .frontend.staging.jit import trace as trace
 from .frontend.staging.machine import devices as devices
+from .frontend.staging.machine import release_memory as release_memory
 from .frontend.staging.placement import device_put as device_put
 from .frontend.staging.programs import Program as Program
 from .frontend.tracing.array import Array as Array

@@ -7,6 +7,7 @@ region behind its end.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,6 +22,8 @@ from .graph import Graph, graph_of
 from .provenance import NOWHERE, Locations, Provenance, without_locations
 
 _LARGEST_ELEMENTS: Final = 16  # of a constant that is printed in full
+_LAUNCH: Final = re.compile(r"\b(?:flow|stream)\.\S*dispatch @([\w$.]+)::@")
+_OWN_KERNEL: Final = re.compile(r"^  stream\.executable private @([\w$.]+) \{$")
 _MOST_LINES: Final = 60_000
 """What a stage shows at most: the page of a large program still opens."""
 
@@ -83,31 +86,54 @@ def stages_of(traced: Traced, target: Target) -> Stages:
         texts.append((KERNELS, about, _reprinted(lowered.kernels(locations=True)), 0.0))
     except CompileError as error:
         failed = error.message
-    stages = [_stage(*each) for each in texts]
+    stages = [stage_of(*each) for each in texts]
     graph = graphs[0].named(lowered.manifest.signatures[0])
     return Stages(stages, unchanged, graph, timelines[0], lowered, failed)
 
 
-def _stage(name: str, about: str, text: str, seconds: float) -> Stage:
+def stage_of(name: str, about: str, text: str, seconds: float = 0.0) -> Stage:
+    """The stage in a text that MLIR printed with locations."""
     lines = text.rstrip().split("\n")
     locations = Locations(lines)
     shown: list[str] = []
     origins: list[Provenance] = []
-    opened: dict[int, int] = {}
+    opened: dict[int, list[int]] = {}
     for line in lines:
         if Locations.defines(line):
             continue
         plain, location = without_locations(line)
         origin = NOWHERE if location is None else locations.of(location)
-        indent = len(plain) - len(plain.lstrip())
-        if plain.lstrip().startswith("}") and location is not None and indent in opened:
-            origins[opened.pop(indent)] = origin  # the op whose region ends here
-        if plain.rstrip().endswith("{") and not plain.lstrip().startswith("^"):
-            opened[indent] = len(shown)
+        text, indent = plain.strip(), len(plain) - len(plain.lstrip())
+        if text.startswith("}") and location is not None:
+            for start in opened.pop(indent, []):  # the op whose regions end here
+                origins[start] = origin
+        elif text.startswith("} ") and text.endswith("{"):
+            opened.setdefault(indent, []).append(len(shown))  # its next region
+        elif text.endswith("{") and not text.startswith("^"):
+            opened[indent] = [len(shown)]
         shown.append(plain)
         origins.append(origin)
+    spread_to_kernels(shown, origins)
     omitted = max(0, len(shown) - _MOST_LINES)
     return Stage(name, about, shown[:_MOST_LINES], origins[:_MOST_LINES], seconds, omitted)
+
+
+def spread_to_kernels(lines: list[str], origins: list[Provenance]) -> None:
+    """Give the lines of adze's own kernels, which have none, the origin of the ops that launch them."""
+    launched: dict[str, Provenance] = {}
+    for line, origin in zip(lines, origins, strict=True):
+        launch = _LAUNCH.search(line) if origin.lines else None
+        if launch is not None:
+            launched.setdefault(launch[1], origin)
+    current = NOWHERE
+    for position, line in enumerate(lines):
+        kernel = _OWN_KERNEL.match(line)
+        if kernel is not None:
+            current = launched.get(kernel[1], NOWHERE)
+        if current.lines and not origins[position].lines:
+            origins[position] = current
+        if line == "  }":
+            current = NOWHERE
 
 
 def _text(module: Any) -> str:

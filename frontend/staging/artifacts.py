@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,13 @@ if TYPE_CHECKING:
 class LoadedFunction:
     """A function of a loaded program: call it with the trees of arrays that it was built for."""
 
-    def __init__(self, loaded: artifact.LoadedProgram, exported: ExportedFunction) -> None:
+    def __init__(
+        self,
+        loaded: artifact.LoadedProgram,
+        exported: ExportedFunction,
+        turn: AbstractContextManager[Any],
+    ) -> None:
+        self._turn = turn
         self._call = ExportedCall(exported)
         self._executable = loaded.executable
         self._function = loaded.executable.function(self._call.name)
@@ -40,7 +48,7 @@ class LoadedFunction:
         """The results in order, for one argument an input in order."""
         specs = self._call.function.signature.inputs
         arguments = [runtime_argument(x, spec.dtype) for x, spec in zip(leaves, specs, strict=True)]
-        with located():
+        with located(), self._turn:
             return [Array(r) for r in self._for(arguments).call(arguments)]
 
     def _for(self, arguments: Sequence[Any]) -> Function:
@@ -63,8 +71,10 @@ class LoadedProgram:
 
     def __init__(self, loaded: artifact.LoadedProgram) -> None:
         self._loaded = loaded
+        # one call at a time may load and store what the program keeps
+        self._turn: AbstractContextManager[Any] = threading.Lock() if self._changing else nullcontext()
         self._functions = {
-            exported.signature.name: LoadedFunction(loaded, exported)
+            exported.signature.name: LoadedFunction(loaded, exported, self._turn)
             for exported in loaded.manifest.functions
         }
         self._call = self._functions[loaded.manifest.functions[0].signature.name]
@@ -86,7 +96,7 @@ class LoadedProgram:
     @property
     def state(self) -> dict[str, Array]:
         """The arrays that calls of the program change, by name, as they are now."""
-        with located():
+        with located(), self._turn:
             values = self._loaded.executable.call(GETTER, []) if self._changing else []
         return {held.spec.name: Array(v) for held, v in zip(self._changing, values, strict=True)}
 
@@ -101,7 +111,7 @@ class LoadedProgram:
                 where=user_location_text(),
             )
         values = [runtime_argument(arrays[held.spec.name], held.spec.dtype) for held in self._changing]
-        with located():
+        with located(), self._turn:
             self._loaded.executable.call(SETTER, values)
 
     @property
@@ -132,13 +142,13 @@ class LoadedProgram:
         """The results of the first function in order, for one argument an input in order."""
         return self._call.leaves_of(leaves)
 
-    def differentiable(self) -> KeptFunction:
+    def differentiable(self, name: str | None = None) -> KeptFunction:
         """The program as a function that `grad`, `vmap`, `jit` and the other transforms take.
 
-        It is that of the adze IR which the file keeps, with the shapes, dtypes and custom rules that it was
-        traced with. Called as it is, it evaluates op by op with NumPy; `adze.jit` compiles it. Needs the
-        compiler. Raises `ArgumentError` where the file keeps no IR, `ArtifactError` for one that this adze
-        cannot read.
+        Of a program with several functions the one called `name`, by default the first. It is that of the
+        adze IR which the file keeps, with the shapes, dtypes and custom rules that it was traced with.
+        Called as it is, it evaluates op by op with NumPy; `adze.jit` compiles it. Needs the compiler. Raises
+        `ArgumentError` where the file keeps no IR, `ArtifactError` for one that this adze cannot read.
         """
         try:
             from .kept import KeptFunction
@@ -148,7 +158,7 @@ class LoadedProgram:
             raise MissingCompilerError("differentiable()") from None
 
         with located():
-            return KeptFunction(artifact.Contents(b"", self.manifest, self._loaded.ir))
+            return KeptFunction(artifact.Contents(b"", self.manifest, self._loaded.ir), name)
 
     def __repr__(self) -> str:
         shown = "; ".join(str(signature) for signature in self.manifest.signatures)

@@ -45,6 +45,11 @@ class KeptFunction:
         self._program = _program_of(contents, self._call.name)
 
     @property
+    def module(self) -> mlir.ir.Module:
+        """The kept IR, as long as this function is."""
+        return self._program.module
+
+    @property
     def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Positional and keyword arguments as trees of `ShapeDtype`."""
         bounds = self._call.function.signature.bounds

@@ -118,7 +118,7 @@ class Program:
     def derive(self, name: str, how: Derivation, suffix: str) -> Program:
         """Add a derivative or batch of the entry point `name`, called `name.suffix`; returns the program."""
         base = self._entry(name)
-        if self._names:
+        if self.state is not None:
             raise ArgumentError(
                 f"{name} takes the state of the program: it is differentiated by adze.grad in Python",
                 hint="add a function that calls adze.grad or adze.vmap of it",
@@ -181,7 +181,7 @@ class Program:
             )
         if not all(part.isidentifier() for part in name.split(".")):
             raise ArgumentError(f"{name!r} is no name of a function", where=user_location_text())
-        if kind != READS and not self._names:
+        if kind != READS and self.state is None:
             raise ArgumentError(
                 f"{name} {kind} the state, and the program has none",
                 where=user_location_text(),
@@ -212,7 +212,7 @@ class Program:
     def _traced(self, module: Module, entry: _Entry, all_changed: set[int]) -> TracedProgram:
         """One function, with the state in front where it reads it."""
         function, args, kwargs = entry.specified.function, entry.specified.args, entry.specified.kwargs
-        takes = bool(self._names) and entry.kind != SETS
+        takes = self.state is not None and entry.kind != SETS
         held = [ShapeDtype(leaf.shape, leaf.dtype) for leaf in self._leaves] if takes else []
         changed: list[int] = []
 
@@ -240,7 +240,7 @@ class Program:
         )
         _drop_held(traced, len(held), len(changed), args, kwargs)
         traced.specializes = entry.specializes
-        traced.argument_names = keyword_names(function, (*held[:1], *args))[bool(takes) :]
+        traced.argument_names = keyword_names(function, (0, *args) if takes else args)[takes:]
         if not traced.result_types and not changed:
             raise TraceError(
                 f"{entry.name} returns nothing: the function would do nothing",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -34,7 +35,9 @@ def _register_node(
     cls: type, flat: Callable[[Any], Any], build: Callable[[Any, Any], Any], entry: Any
 ) -> None:
     try:
-        optree.register_pytree_node(cls, flat, build, path_entry_type=entry, namespace=NAMESPACE)
+        with warnings.catch_warnings():  # a named tuple may be registered with other children
+            warnings.simplefilter("ignore", UserWarning)
+            optree.register_pytree_node(cls, flat, build, path_entry_type=entry, namespace=NAMESPACE)
     except TypeError:
         raise ArgumentTypeError(f"expected a class to register, got {cls!r}") from None
     except ValueError as error:

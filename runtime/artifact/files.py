@@ -13,16 +13,17 @@ TEMPORARY_SUFFIX = ".adze-tmp"
 _MINUTE, _HOUR = 60.0, 3600.0
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
     """Write a file so that other processes, and a crash, see the old one or the whole new one.
 
-    Where the system has files without a name, the content is in one until it is whole, so that a process that
-    is killed leaves nothing behind. Elsewhere a temporary may stay; the next write of the file removes it.
+    Where the system has files without a name, the content is in one until it is whole, so that a process
+    that is killed leaves nothing behind. Elsewhere a temporary may stay; the next write of the file removes
+    it. The `mode` is that of `os.open`, from which the system takes what its mask forbids.
     """
     temporary = _temporary(path)
     try:
-        if not _written_without_name(temporary, content):
-            with os.fdopen(_create(temporary), "wb") as file:
+        if not _written_without_name(temporary, content, mode):
+            with os.fdopen(_create(temporary, mode), "wb") as file:
                 _fill(file, content)
         temporary.replace(path)
     except BaseException:
@@ -43,9 +44,9 @@ def check_writable(path: Path) -> None:
         path.lstat()  # a name that is too long
 
 
-def _written_without_name(temporary: Path, content: bytes) -> bool:
+def _written_without_name(temporary: Path, content: bytes, mode: int) -> bool:
     """Whether the content is in the new file `temporary`, which had no name before it was whole."""
-    handle = _open_without_name(temporary.parent)
+    handle = _open_without_name(temporary.parent, mode)
     if handle is None:
         return False
     with os.fdopen(handle, "wb") as file:
@@ -57,11 +58,11 @@ def _written_without_name(temporary: Path, content: bytes) -> bool:
     return True
 
 
-def _open_without_name(folder: Path) -> int | None:
+def _open_without_name(folder: Path, mode: int = 0o666) -> int | None:
     """A new file in `folder` without a name; None where there are none, or where the folder takes no file."""
     flag = getattr(os, "O_TMPFILE", None)
     try:
-        return None if flag is None else os.open(folder, flag | os.O_WRONLY, 0o666)
+        return None if flag is None else os.open(folder, flag | os.O_WRONLY, mode)
     except OSError:
         return None
 
@@ -111,6 +112,6 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:8]
 
 
-def _create(path: Path) -> int:
+def _create(path: Path, mode: int = 0o666) -> int:
     # opened by hand, since the modules for temporary files make them private
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

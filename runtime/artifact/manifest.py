@@ -155,6 +155,11 @@ class Manifest:
             FunctionSignature(SETTER, specs, ()),
         )
 
+    def starting_with(self, name: str) -> Manifest:
+        """The manifest with the function called `name` as the first one."""
+        first = self.function(name)
+        return replace(self, functions=(first, *(f for f in self.functions if f is not first)))
+
     def of(self, variant: Variant) -> Manifest:
         """The manifest as that of one of the modules."""
         return replace(

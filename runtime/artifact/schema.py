@@ -59,6 +59,8 @@ def _upgraded(data: Json) -> Json:
     if isinstance(extra, dict):
         extra = {name: value for name, value in extra.items() if name != "arguments"}
     added: Json = {"parameters": None, "variants": []}
+    for name in added.keys() & data.keys():
+        raise ArtifactError(f"its manifest is damaged: {name} is no field of the format")
     return {**data, "functions": functions, "extra": extra, **added}
 
 
@@ -184,7 +186,7 @@ def _file_name(value: Json, where: str) -> None:
     """Null, or the name of a file beside the program: never a way out of its folder."""
     is_name = isinstance(value, str) and bool(value) and not set(value) & set("/\\\0")
     _require(
-        value is None or (is_name and value not in (".", "..")), where, value, "a name of a file, or null"
+        value is None or (is_name and value not in (".", "..")), where, value, "the name of a file, or null"
     )
 
 

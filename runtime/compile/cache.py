@@ -86,6 +86,18 @@ class CacheEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredEntry:
+    """One entry of the cache as its header describes it; `used` is when it was last used (seconds)."""
+
+    path: Path
+    digest: str
+    bytes: int
+    used: float
+    key: dict[str, Any]
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class CacheStats:
     """What `adze cache stats` prints."""
 
@@ -192,6 +204,33 @@ class CompileCache:
         """Number and size of the entries now."""
         sizes = [size for _, size, _ in self._sized_entries()]
         return CacheStats(self.folder, self.enabled, len(sizes), sum(sizes), self.max_bytes)
+
+    def entries(self) -> list[StoredEntry]:
+        """The entries that can be read, the one that was used last first."""
+        found = []
+        for used, size, path in sorted(self._sized_entries(), reverse=True):
+            header = _read_header(path)
+            if header is not None:
+                found.append(StoredEntry(path, path.stem, size, used, header["key"], header["metadata"]))
+        return found
+
+    def prune(self, wanted: Callable[[StoredEntry], bool], max_bytes: int | None = None) -> tuple[int, int]:
+        """Delete the entries that are not `wanted`, then those used longest ago, down to `max_bytes`.
+
+        Entries that cannot be read go too. Returns how many were deleted, and their bytes.
+        """
+        kept = {entry.path for entry in self.entries() if wanted(entry)}
+        sized = sorted(self._sized_entries(), reverse=True)
+        total, removed, freed = 0, 0, 0
+        for _, size, path in sized:
+            if path in kept and (max_bytes is None or total + size <= max_bytes):
+                total += size
+                continue
+            with contextlib.suppress(OSError):
+                path.unlink()
+                removed, freed = removed + 1, freed + size
+        self._remove_temporaries()
+        return removed, freed
 
     def clear(self) -> int:
         """Delete every entry, and nothing else; returns how many there were."""

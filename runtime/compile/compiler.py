@@ -256,10 +256,13 @@ def _finished_without_libraries(
 
 def _finished(invocation: Invocation, diagnostics: list[Diagnostic], branches: bool) -> bytes | None:
     """The program, compiled from the present phase on."""
-    if branches and not (
-        invocation.advance(MACHINE_PHASE) and invocation.replace(deduplicated(invocation.bytecode()))
-    ):
-        return None
+    if branches:
+        if not invocation.advance(MACHINE_PHASE):
+            return None
+        program = invocation.bytecode()
+        changed = deduplicated(program)
+        if changed is not program and not invocation.replace(changed):
+            return None
     return invocation.program() if invocation.advance() else None
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # 0.1 ms of one core. Measured on two cores: below it a kernel does not gain what its barriers cost.
 PARALLEL_WORK: Final = 2e7
 
+_MOST_UNUSED: Final = 64
+"""How many pieces of freed memory a device keeps: IREE's own number."""
 _DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
 
 
@@ -128,6 +130,15 @@ def get_device(name: str | Device | None = None, *, work: float | None = None) -
             _DEVICES[canonical] = device
             _keep_until_the_end(device)
         return device
+
+
+def release_memory() -> None:
+    """Have every device in use give the memory that it keeps of arrays that are gone back to the system."""
+    with _lock:
+        devices = list(_DEVICES.values())
+    for device in devices:
+        if device.is_usable:
+            device.allocator.trim()
 
 
 def new_device(name: str) -> Device:
@@ -250,7 +261,7 @@ def _create_device(name: str) -> Device:
     try:
         # Without the caching allocator every large result on the CPU pays for fresh pages. With it, Vulkan
         # fails at the first call ("allocator cannot allocate a Vulkan buffer") or crashes.
-        allocators = ["caching"] if driver in _LOCAL_DESCRIPTIONS else None
+        allocators = [_caching_allocator()] if driver in _LOCAL_DESCRIPTIONS else None
         with _without_mpi():
             hal = _driver(driver).create_device(entry["device_id"], allocators=allocators)
     except Exception as error:
@@ -258,6 +269,16 @@ def _create_device(name: str) -> Device:
     if driver in _LOCAL_DESCRIPTIONS:
         return Device(name, DeviceKind.CPU, _LOCAL_DESCRIPTIONS[driver], hal)
     return Device(name, DeviceKind(driver), str(entry["name"]), hal)
+
+
+def _caching_allocator() -> str:
+    """The allocator that keeps freed memory, as IREE spells it.
+
+    For every heap: the largest size that is kept, which has no effect, the sum of all, and how many there are
+    at most. IREE looks at the sum before it keeps one more.
+    """
+    kept: int = read_setting("unused_max_bytes")
+    return f"caching:*={kept};{kept};{_MOST_UNUSED if kept else 0}"
 
 
 # Set by `mpirun` and its kin. IREE takes either for an order to load libmpi, and opens no device without it.

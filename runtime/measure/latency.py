@@ -92,7 +92,8 @@ def compare(
 
 def _rounds(programs: Sequence[Call], seconds: float, calls: int | None) -> list[list[np.ndarray]]:
     """For each program the times of its calls, in rounds that all programs have in common."""
-    batches = [_batch(_warm_up(program)) for program in programs]
+    largest = 1000 if calls is None else max(1, calls // 10)  # so that there are some rounds to compare
+    batches = [min(_batch(_warm_up(program)), largest) for program in programs]
     rounds: list[list[np.ndarray]] = [[] for _ in programs]
     least = 10 if calls is None else calls
     most = _MOST_CALLS if calls is None else calls

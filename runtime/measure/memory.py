@@ -28,8 +28,11 @@ class Memory:
 def memory_of_a_call(
     load: Callable[[Device], Executable], device: str, function: str, arguments: Sequence[np.ndarray]
 ) -> Memory:
-    """The memory of the first call of `function` of what `load` loads on a fresh handle of `device`."""
-    own = new_device(device)
+    """The memory of the first call of `function` of what `load` loads on a fresh handle of `device`.
+
+    Programs for the CPU are called on `local-sync`: `local-task` counts only part of what it allocates.
+    """
+    own = new_device("local-sync" if device == "local-task" else device)
     executable = load(own)
     held = [from_host(array, own, copy=True) for array in arguments]
     results = executable.call(function, held)

@@ -47,6 +47,8 @@ def test_given_inputs_are_used(adze: Adze, program: Path) -> None:
         ([], "has sizes that only a call states: n"),
         (["--size", "m=3"], "--size: the program has no dimension 'm': it has n"),
         (["--size", "n"], "--size: 'n' is not NAME=N"),
+        (["--size", f"n={10**14}"], f"--size: inputs with n={10**14} do not fit into memory"),
+        (["--size", f"n={10**25}"], f"--size: inputs with n={10**25} do not fit into memory"),
         (["--size", "n=-1"], "--size: 'n=-1' is not NAME=N"),
         (["--size", "n=1", "--size", "n=2"], "--size: 'n' is stated twice"),
         (

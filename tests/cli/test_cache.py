@@ -53,3 +53,31 @@ def test_setting_that_makes_no_sense_is_named(adze: Adze, monkeypatch: pytest.Mo
         "error: ADZE_CACHE_MAX_BYTES is 'plenty': "
         "expected a number of bytes such as 500000000, 500MB or 2GiB\n"
     )
+
+
+def test_list_explain_and_prune_name_entries(
+    adze: Adze, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = adze("cache", "list").stdout.splitlines()
+    assert listed[-1] == "1 program" and listed[0].endswith("cpu")
+    (entry,) = json.loads(adze("cache", "list", "--json").stdout)
+    assert entry["key"]["target"] == "cpu"
+    shown = adze("cache", "explain", entry["entry"][:8]).stdout
+    assert "compiled in  unknown" in shown and entry["entry"] in shown
+    assert json.loads(adze("cache", "explain", entry["entry"], "--json").stdout) == entry
+    missing = adze("cache", "explain", "zz")
+    assert (missing.exit_code, "no entry begins with 'zz'" in missing.stderr) == (2, True)
+    assert "removed 0 programs" in adze("cache", "prune", "--days", "1").stdout
+    assert "removed 0 programs" in adze("cache", "prune", "--max-bytes", "1MB").stdout
+    assert adze("cache", "prune", "--max-bytes", "much").exit_code == 2
+    assert adze("cache", "prune").exit_code == 2
+    assert "removed 1 program," in adze("cache", "prune", "--other-versions").stdout
+    assert (folder / "notes.txt").read_text() == "mine"
+
+
+def test_explain_says_what_differs(adze: Adze, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "model_of_the_cache.py").write_text("def f(x):\n    return x + 1\n")
+    told = json.loads(adze("cache", "explain", "model_of_the_cache.py:f", "--in", "f32[2]", "--json").stdout)
+    assert told["hit"] is False
+    assert told["why"].startswith("the nearest entry differs in the program;")

@@ -58,6 +58,22 @@ def test_functions_and_derivatives_in_one_file(adze: Adze, model: str) -> None:
     assert "name one of f, f.batched, g, g.batched" in unnamed.stderr
 
 
+def test_one_of_several_functions_is_verified_and_transformed(adze: Adze, model: str) -> None:
+    specs = "--in", "x=f32[3]", "--in", "g:y=f32[3]"
+    built = adze("build", f"{model}:f", f"{model}:g", *specs, "--keep-ir", "-o", "fg.vmfb")
+    assert built.exit_code == 0, built.stderr
+    verified = adze("verify", "fg.vmfb", "--function", "g", "--samples", "2")
+    assert verified.exit_code == 0, verified.stderr
+    assert verified.stdout.startswith("result: f32[3]: error ")
+    derived = adze("transform", "fg.vmfb", "--function", "g", "--vjp", "-o", "v.vmfb")
+    assert derived.exit_code == 0, derived.stderr
+    assert derived.stdout.startswith("g_vjp(x: f32[3], y: f32[3], cotangents: f32[3]) -> (")
+    for command in (("verify", "fg.vmfb"), ("transform", "fg.vmfb", "--vjp", "-o", "v.vmfb")):
+        unnamed = adze(*command)
+        assert unnamed.exit_code == 2
+        assert "--function: the program has several functions, name one of f, g" in unnamed.stderr
+
+
 def test_a_program_of_the_file(adze: Adze, model: str) -> None:
     built = adze("build", f"{model}:program", "-o", "add.vmfb")
     assert built.exit_code == 0, built.stderr

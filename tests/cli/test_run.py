@@ -241,3 +241,17 @@ def test_pipes_are_not_read(adze: Adze, program: Path, b_file: Path, tmp_path: P
     result = adze("run", program, "--in", fifo, "--in", b_file)
     assert result.exit_code == 2
     assert result.stderr == f"error: --in: {str(fifo)!r} is no ordinary file\n"
+
+
+def test_a_full_disk_is_one_line(
+    adze: Adze, program: Path, x_file: Path, b_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    before = sorted(tmp_path.iterdir())
+    result = adze("run", program, "--in", x_file, "--in", b_file, "--out", tmp_path / "y.npz")
+    assert result.exit_code == 1
+    assert result.stderr == f"error: cannot write {tmp_path / 'y.npz'}: No space left on device\n"
+    assert sorted(tmp_path.iterdir()) == before

@@ -31,13 +31,17 @@ def test_a_program_is_signed_and_verified(adze: Adze, folder: Path) -> None:
     private = folder / "release.private.pem"
     assert private.stat().st_mode & 0o777 == 0o600
     assert adze("keygen", "release").exit_code == 2
+    Path("f.vmfb").chmod(0o640)
     signed = adze("sign", "f.vmfb", "--key", private)
     assert signed.exit_code == 0, signed.stderr
+    assert Path("f.vmfb").stat().st_mode & 0o777 == 0o640
     fingerprint = signed.stderr.split()[-1]
     assert fingerprint in made.stderr
     assert fingerprint in adze("inspect", "f.vmfb").stdout
     verified = adze("verify", "f.vmfb", "--key", "release.public.pem")
     assert verified.stdout == f"f.vmfb: whole, signed with key {fingerprint}, which is right\n"
+    unchecked = adze("verify", "f.vmfb", "--no-numbers").stdout
+    assert unchecked == f"f.vmfb: whole, signed with key {fingerprint}, which was not checked\n"
     report = json.loads(adze("verify", "f.vmfb", "--key", "release.public.pem", "--json").stdout)
     assert (report["signature"], report["signed_by"], report["holds"]) == ("right", fingerprint, True)
     ran = adze("run", "f.vmfb", *INPUTS, "--key", "release.public.pem")
@@ -96,6 +100,7 @@ def test_what_was_changed_is_refused(adze: Adze, folder: Path) -> None:
         ),
         (("keygen", "k"), 2, "'k.private.pem' exists, and keys are never overwritten"),
         (("keygen", "no/k"), 2, "there is no folder 'no'"),
+        (("keygen", ""), 2, "'' is no name of a file"),
         (
             ("verify", "f.vmfb", "--no-numbers", "--in", "3"),
             2,

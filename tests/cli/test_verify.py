@@ -126,3 +126,19 @@ def test_inputs_are_drawn_by_the_seed(program: Path) -> None:
 )
 def test_errors(actual: Any, expected: Any, error: float) -> None:
     assert error_of(actual, expected) == pytest.approx(error)
+
+
+def test_a_signature_and_numbers_are_checked_one_after_the_other(
+    adze: Adze, program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    adze("keygen", "k")
+    assert adze("sign", program, "--key", "k.private.pem", "-o", "signed.vmfb").exit_code == 0
+    command = ("verify", "signed.vmfb", "--key", "k.public.pem", "--numbers", "--samples", 1)
+    done = adze(*command)
+    assert done.exit_code == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("signed.vmfb: whole, signed with key") and lines[0].endswith("which is right")
+    assert lines[-1] == "1 calls: all results agree"
+    report = json.loads(adze(*command, "--json").stdout)
+    assert (report["signature"], report["calls"], len(report["results"])) == ("right", 1, 3)

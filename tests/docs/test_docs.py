@@ -23,7 +23,7 @@ LINK = re.compile(r"\]\((?!https?://)([\w./-]+\.\w+)(?:#[^)]*)?\)")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted(page.name for page in DOCS.glob("*.md"))
 # Shown and not run here: text of MLIR or of errors, diffs (tests/dialects/test_add_an_op.py), shell steps.
-NOT_RUN = {"text", "mlir", "diff", "sh"}
+NOT_RUN = {"text", "mlir", "diff", "sh", "yaml"}
 
 
 @pytest.mark.parametrize("name", PAGES)

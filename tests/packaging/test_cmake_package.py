@@ -6,7 +6,9 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Final
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
@@ -74,6 +76,48 @@ def test_consumer_builds_a_module_and_rebuilds_it_when_the_source_changes(
     os.utime(source, ns=(first_time + 10**9, first_time + 10**9))
     assert cmake("--build", build, prefix=prefix).returncode == 0
     assert artifact.stat().st_mtime_ns != first_time
+
+
+HELPED: Final = """\
+import numpy as np
+from helper import SCALE
+
+def double_it(x):
+    return x * SCALE + np.load("w.npy")[0]
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("generator", ["Unix Makefiles", "Ninja"])
+def test_module_and_data_that_the_source_reads_are_rebuilt_for(
+    generator: str, project: Path, prefix: Path
+) -> None:
+    if shutil.which({"Ninja": "ninja"}.get(generator, "make")) is None:
+        pytest.skip(f"{generator} is not installed")
+    (project / "CMakeLists.txt").write_text(
+        CONSUMER.replace("TARGET cpu:x86-64-v3", "TARGET cpu:x86-64-v3 cpu:aarch64")
+    )
+    (project / "model.py").write_text(HELPED)
+    (project / "helper.py").write_text("SCALE = 2.0\n")
+    np.save(project / "w.npy", np.zeros(1, np.float32))
+    build = project / "a build"
+    assert cmake("-G", generator, "-S", project, "-B", build, prefix=prefix).returncode == 0
+    built = cmake("--build", build, prefix=prefix)
+    assert built.returncode == 0, built.stdout + built.stderr
+    artifact = build / "double.vmfb"
+    first = artifact.stat().st_mtime_ns
+    assert cmake("--build", build, prefix=prefix).returncode == 0
+    assert artifact.stat().st_mtime_ns == first
+    for position, name in enumerate(("helper.py", "w.npy"), start=1):
+        before = artifact.stat().st_mtime_ns
+        os.utime(project / name, ns=(first + position * 10**10, first + position * 10**10))
+        assert cmake("--build", build, prefix=prefix).returncode == 0
+        assert artifact.stat().st_mtime_ns != before, name
+        os.utime(artifact, ns=(first + position * 10**10 + 1, first + position * 10**10 + 1))
+    (project / "helper.py").unlink()  # no error of Make, but of Python
+    built = cmake("--build", build, prefix=prefix)
+    assert built.returncode != 0
+    assert "No module named 'helper'" in built.stdout + built.stderr
 
 
 @pytest.mark.thorough

@@ -34,8 +34,10 @@ def test_values_are_parsed(tmp_path: Path) -> None:
             "ADZE_VERIFY": "on",
             "ADZE_FIRST_CALL": "evaluate",
             "ADZE_THREADS": "3",
+            "ADZE_UNUSED_MAX_BYTES": "64MiB",
         }
     )
+    assert settings.unused_max_bytes == 2**26
     assert settings.threads == 3
     assert settings.cache is False
     assert settings.cache_dir == tmp_path / "cache"
@@ -99,6 +101,7 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
         "ADZE_LOOP_KERNELS",
         "ADZE_FIRST_CALL",
         "ADZE_THREADS",
+        "ADZE_UNUSED_MAX_BYTES",
         "ADZE_VERIFY",
     }
     assert lines["ADZE_CACHE"].value.startswith("INVALID: ADZE_CACHE is 'maybe'")

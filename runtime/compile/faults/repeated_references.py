@@ -31,13 +31,17 @@ def may_branch(module: bytes) -> bool:
 
 
 def deduplicated(program: bytes) -> bytes:
-    """`program`, bytecode of the virtual machine's phase, with no reference twice in one branch."""
+    """`program`, bytecode of the virtual machine's phase, with no reference twice in one branch.
+
+    Where none was, it is the very object.
+    """
     from ....dialects.mlir import ir, new_context
 
-    with new_context(foreign_ops=False) as context, ir.Location.unknown():
+    with new_context(foreign_ops=False, is_light=True) as context, ir.Location.unknown():
         module = ir.Module.parse(program, context)
-        for block in _blocks(module.operation):
-            _deduplicate(ir, block.operations[len(block.operations) - 1].operation)
+        branches = [block.operations[len(block.operations) - 1] for block in _blocks(module.operation)]
+        if not sum(_deduplicate(ir, branch.operation) for branch in branches):
+            return program
         buffer = io.BytesIO()
         module.operation.write_bytecode(buffer)
         return buffer.getvalue()
@@ -56,13 +60,16 @@ def _blocks(operation: Any) -> Iterator[Any]:
                     yield from _blocks(inner.operation)
 
 
-def _deduplicate(ir: Any, branch: Any) -> None:
+def _deduplicate(ir: Any, branch: Any) -> int:
+    """Let a branch name no reference twice; how many there were."""
     if branch.name not in _BRANCHES:
-        return
-    seen = set()
+        return 0
+    seen, count = set(), 0
     for position, value in enumerate(list(branch.operands)):
         if value not in seen:
             seen.add(value)
         elif str(value.type).startswith("!vm.ref"):
             again = ir.Operation.create("vm.assign.ref", [value.type], [value], ip=ir.InsertionPoint(branch))
             branch.operands[position] = again.result
+            count += 1
+    return count

@@ -49,6 +49,8 @@ inputs = ["f32[2]"]
 """
 
 Build = Callable[..., list[Outcome]]
+SEARCHED: list[str] = []
+"""The search path of modules of that build, which other tests of this process change."""
 
 
 def run(*arguments: object) -> Result:
@@ -67,6 +69,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADZE_CACHE_DIR", str(folder / "cache"))
         patch.delenv("ADZE_TEST_BIAS", raising=False)
+        SEARCHED[:] = sys.path
         result = run("build", "--project", folder)
     assert result.exit_code == 0, result.output
     assert "the model is imported" in result.stderr
@@ -80,7 +83,7 @@ def project(built: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("ADZE_CACHE_DIR", str(built / "cache"))
     monkeypatch.delenv("ADZE_TEST_BIAS", raising=False)
     monkeypatch.chdir(built)
-    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "path", list(SEARCHED))
     before = {path: (path.read_bytes(), path.stat()) for path in built.rglob("*") if path.is_file()}
     yield built
     for path in built.rglob("*"):

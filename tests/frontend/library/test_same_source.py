@@ -43,6 +43,50 @@ def of_primitives(lib: Any) -> Any:
     return lib.lax.add_p.bind(x, y), lib.lax.tanh_p.bind(x), lib.lax.atan2_p.bind(x, y)
 
 
+def of_stax(lib: Any) -> Any:
+    stax = lib.example_libraries.stax
+    init, apply = stax.serial(
+        stax.Conv(4, (3, 3), (2, 2), padding="SAME"),
+        stax.BatchNorm(),
+        stax.Relu,
+        stax.MaxPool((2, 2)),
+        stax.AvgPool((2, 2), padding="SAME"),
+        stax.FanOut(2),
+        stax.parallel(stax.Conv(3, (3, 3), padding="SAME"), stax.Identity),
+        stax.FanInConcat(),
+        stax.shape_dependent(lambda shape: stax.SumPool((1, 2))),
+        stax.ConvTranspose(2, (2, 2), (2, 2)),
+        stax.Flatten,
+        stax.Dense(5),
+        stax.Gelu,
+        stax.LogSoftmax,
+    )
+    shape, params = init(KEY, (2, 8, 8, 3))
+    images = np.linspace(-1, 1, 2 * 8 * 8 * 3, dtype=np.float32).reshape(2, 8, 8, 3)
+    return np.asarray(shape), apply(params, images)
+
+
+def of_optimizers(lib: Any) -> Any:
+    """Some steps of each optimizer on one problem."""
+    optimizers = lib.example_libraries.optimizers
+    start = {"w": np.float32([1, -2, 3]), "b": np.float32([[0.5]])}
+    makers = [
+        optimizers.sgd(optimizers.exponential_decay(0.1, 2, 0.5)),
+        optimizers.momentum(optimizers.inverse_time_decay(0.1, 2, 0.5, staircase=True), 0.9),
+        optimizers.nesterov(optimizers.polynomial_decay(0.1, 3, 0.01), 0.9),
+        optimizers.adagrad(optimizers.piecewise_constant(np.array([1, 2]), np.float32([0.3, 0.2, 0.1]))),
+        *(getattr(optimizers, name)(0.1) for name in ("rmsprop", "rmsprop_momentum", "adam", "adamax")),
+    ]
+    results = []
+    for init, update, get_params in makers:
+        state = init(start)
+        for i in range(4):
+            gradients = lib.grad(lambda p: (p["w"] ** 4).sum() + (p["b"] ** 2).sum())(get_params(state))
+            state = update(i, optimizers.clip_grads(gradients, 50.0), state)
+        results.append(get_params(state))
+    return results, optimizers.l2_norm(start)
+
+
 CASES: dict[str, Case] = {
     **{
         f"{rule}_{kind}": initializer(f"{rule}_{kind}")
@@ -64,8 +108,10 @@ CASES: dict[str, Case] = {
     "gradient of segments": lambda lib: lib.grad(lambda d: (lib.ops.segment_sum(d, IDS, 4) ** 3).sum())(DATA),
     "ravel_pytree": raveled,
     "primitives": of_primitives,
+    "stax": of_stax,
+    "optimizers": of_optimizers,
 }
-ORACLE = SameSource(Path(__file__).with_name("test_same_source.npz"), CASES)
+ORACLE = SameSource(Path(__file__).with_name("test_same_source.npz"), CASES, single=("stax", "optimizers"))
 
 
 @pytest.mark.oracle

@@ -14,7 +14,7 @@ import pytest
 from adze.frontend.report.kernels import kernel_rows
 from adze.frontend.report.provenance import Provenance
 from adze.frontend.report.report import report_page
-from adze.frontend.report.stages import Stage
+from adze.frontend.report.stages import Stage, spread_to_kernels, stage_of
 from adze.runtime.measure.profiles import Kernel
 from adze.runtime.targets import parse_target
 
@@ -199,6 +199,38 @@ def test_tiles_and_launches_are_found_in_the_text() -> None:
         measured[0],
     )
     assert third.name == "elsewhere" and third.measured is measured[1]
+
+
+def test_an_op_with_regions_has_the_location_behind_its_end() -> None:
+    text = """\
+#loc1 = loc("m.py":3:1)
+module {
+  %0 = scf.if %c -> (f32) {
+    scf.yield %a : f32 loc(#loc1)
+  } else {
+    scf.yield %b : f32 loc(unknown)
+  } loc(#loc1)
+} loc(unknown)
+"""
+    stage = stage_of("text", "", text)
+    assert [line.strip() for line in stage.lines][1] == "%0 = scf.if %c -> (f32) {"
+    assert [bool(origin.lines) for origin in stage.origins] == [False, True, True, True, False, True, False]
+
+
+def test_lines_of_own_kernels_come_from_what_launches_them() -> None:
+    lines = [
+        "module {",
+        "  stream.executable private @kernel_pack {",
+        "    %0 = arith.constant 1 : index",
+        "  }",
+        "  func.func @f() {",
+        "    %1 = flow.dispatch @kernel_pack::@kernel_pack(%0) : (tensor<f32>) -> tensor<f32>",
+        "  }",
+    ]
+    origin = Provenance((("m.py", 3),))
+    origins = [Provenance()] * 5 + [origin, Provenance()]
+    spread_to_kernels(lines, origins)
+    assert [n for n, each in enumerate(origins) if each == origin] == [1, 2, 3, 5]
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -22,7 +22,7 @@ def left(folder: Path) -> list[str]:
 def test_a_file_is_written_whole(has_unnamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     if not has_unnamed:
-        monkeypatch.setattr(files, "_open_without_name", lambda folder: None)
+        monkeypatch.setattr(files, "_open_without_name", lambda folder, mode=0: None)
     for path in (tmp_path / "a", Path("a"), tmp_path / ("n" * 255)):
         for content in (b"first", b"", b"second"):
             check_writable(path)
@@ -39,7 +39,7 @@ def test_a_full_disk_leaves_the_old_file(
     has_unnamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not has_unnamed:
-        monkeypatch.setattr(files, "_open_without_name", lambda folder: None)
+        monkeypatch.setattr(files, "_open_without_name", lambda folder, mode=0: None)
     path = tmp_path / "a"
     write_atomically(path, b"old")
 

@@ -129,6 +129,86 @@ def test_a_bad_tree_says_so(manifest: Manifest, tree: Any) -> None:
             manifest_from_json(json.dumps(data))
 
 
+VARIANT = {
+    "target": "cpu",
+    "architecture": "x86_64",
+    "required_features": [],
+    "flags": [],
+    "work": None,
+    "bytes": 1,
+    "kernels": 1,
+}
+HELD = {"name": "w", "dtype": "f32", "shape": [3], "mutable": True, "parameter": False}
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("variants",), [{**VARIANT, "target": "cuda"}], "variants[0] is {'target': 'cuda'"),
+        (
+            ("variants",),
+            [{**VARIANT, "bytes": -1}],
+            "variants[0].bytes is -1, expected a number of at least 0",
+        ),
+        (("variants",), [{**VARIANT, "bytes": True}], "variants[0].bytes is True, expected a number"),
+        (("parameters",), [], "parameters is [], expected an object with scope, file, held"),
+        (("parameters", "file"), "../w", "parameters.file is '../w', expected the name of a file, or null"),
+        (("parameters", "file"), "..", "parameters.file is '..', expected the name of a file, or null"),
+        (("parameters", "held"), [HELD, HELD], "parameters.held is ['w', 'w'], expected different names"),
+        (("parameters", "held"), [{**HELD, "shape": ["n"]}], "parameters.held[0].shape[0] is 'n'"),
+        (("parameters", "held"), [{**HELD, "shape": [2**62, 9]}], "parameters.held[0]: f32["),
+        (("functions", 0, "dims"), {"m": {}}, "functions[0].dims.m."),
+        (
+            ("functions", 0, "dims"),
+            {"m": {"min": 1, "max": 2, "multiple_of": 1}},
+            "functions[0].dims is ['m'], expected names of dims of inputs",
+        ),
+        (
+            ("functions", 1, "dims"),
+            {"n": {"min": 3, "max": 2, "multiple_of": 1}},
+            "functions[1].dims.n is {'min': 3, 'max': 2",
+        ),
+        (
+            ("functions", 1, "dims"),
+            {"n": {"min": 0, "max": 2, "multiple_of": 0}},
+            "functions[1].dims.n.multiple",
+        ),
+        (("functions", 0, "donated"), [2], "functions[0].donated is 2, expected the position of an input"),
+        (("functions", 0, "arguments"), [1], "functions[0].arguments[0] is 1, expected a name, or null"),
+        (
+            ("functions", 0, "specializations"),
+            [{"sizes": {"n": 8}, "function": "gone"}],
+            "functions[0].specializations[0].function is 'gone', expected the name of a function",
+        ),
+    ],
+)
+def test_what_programs_state_is_checked(manifest: Manifest, place: Any, value: Any, message: str) -> None:
+    data = json.loads(manifest.to_json())
+    data["parameters"] = {"scope": "model", "file": None, "held": [HELD]}
+    inner = data
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = value
+    with pytest.raises(ArtifactError) as caught:
+        manifest_from_json(json.dumps(data))
+    assert caught.value.message.startswith(f"its manifest is damaged: {message}")
+
+
+def test_the_first_format_is_read(manifest: Manifest) -> None:
+    data = json.loads(manifest.to_json())
+    for name in ("parameters", "variants"):
+        del data[name]
+    for function in data["functions"]:
+        for name in ("arguments", "dims", "donated", "specializations"):
+            del function[name]
+    data |= {"format_version": 1, "extra": {"arguments": ["left", None], "note": "kept"}}
+    read = manifest_from_json(json.dumps(data))
+    assert read.functions[0].arguments == ("left", None) and read.extra == {"note": "kept"}
+    assert manifest_from_json(read.to_json()) == read
+    with pytest.raises(ArtifactError, match="its manifest is damaged: variants is no field of the format"):
+        manifest_from_json(json.dumps({**data, "variants": []}))
+
+
 def test_a_manifest_that_is_too_deep_says_so() -> None:
     with pytest.raises(ArtifactError, match="its manifest cannot be read: "):
         manifest_from_json('{"format_version": 1, "functions": ' + "[" * 100_000)

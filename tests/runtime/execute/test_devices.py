@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import adze
 from adze.runtime.errors import DeviceError
+from adze.runtime.execute import devices
 from adze.runtime.execute.devices import (
     PARALLEL_WORK,
     DeviceKind,
     get_device,
     list_devices,
+    new_device,
     usable_cpus,
     vulkan_architecture_of,
 )
+from adze.runtime.execute.native import native
 
 
 def test_both_cpu_drivers_are_listed_first() -> None:
@@ -62,6 +68,32 @@ def test_the_pool_has_as_many_threads_as_asked_for(monkeypatch: pytest.MonkeyPat
         done = subprocess.run([sys.executable, "-c", WORKERS], capture_output=True, check=True, timeout=60)
         counts.append(int(done.stdout))
     assert counts[0] - counts[1] == usable_cpus() - 1
+
+
+MEGABYTE = 10**6
+
+
+def resident() -> int:
+    """The memory of this process, in megabytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") // MEGABYTE
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is counted in /proc")
+@pytest.mark.parametrize(("kept", "least", "most"), [("70MB", 75, 90), ("0", -5, 10), ("1GB", 195, 210)])
+def test_memory_of_arrays_that_are_gone_is_kept_up_to_a_bound_and_given_back(
+    kept: str, least: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADZE_UNUSED_MAX_BYTES", kept)
+    device = new_device("local-sync")
+    monkeypatch.setitem(devices._DEVICES, "another", device)
+    array = np.ones(40 * MEGABYTE, np.uint8)  # the C library itself keeps no memory of this size
+    before = resident()
+    arrays = [device.copy_in(array, int(native().HalElementType.UINT_8)) for _ in range(5)]
+    assert resident() - before >= 190
+    del arrays
+    assert least <= resident() - before <= most
+    adze.release_memory()
+    assert resident() - before <= 10
 
 
 @pytest.mark.parametrize("name", ["gpu", "vulkan:x", "local-sync:1", "cuda:-1", "vulkan:1:2"])

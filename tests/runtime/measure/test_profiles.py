@@ -120,6 +120,7 @@ def test_memory_is_counted_from_nothing_each_time(every_dtype: Compiled) -> None
     held = [memory_of_a_call(load, "local-sync", "f", arguments(300)) for _ in range(2)]
     size = sum(array.nbytes for array in arguments(300))
     assert held[0] == held[1] and held[0].arguments == held[0].results == size
+    assert held[0] == memory_of_a_call(load, "local-task", "f", arguments(300))
     assert held[0].peak is not None and 2 * size <= held[0].peak < 4 * size
 
 

@@ -1,0 +1,1 @@
+"""What JAX calls example libraries: layers as pairs of functions, optimizers as triples."""

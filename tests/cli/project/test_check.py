@@ -1,0 +1,63 @@
+"""`adze check`: the artifacts of a project and one function, in workers."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import CONFIGURATION, FAILING, run
+
+MORE = """
+[artifact.wrong]
+entry = "wrong_of_projects.py:f"
+inputs = ["f32[3]"]
+
+[artifact.meant]
+entry = "wrong_of_projects.py:f"
+inputs = ["f32[3]"]
+gradients = false
+output = "meant.vmfb"
+"""
+
+WRONG = """\
+import adze
+
+
+def f(x):
+    return adze.lax.stop_gradient(x) * x
+"""
+
+
+def test_each_artifact_is_checked_and_nothing_is_written(project: Path) -> None:
+    (project / "adze.toml").write_text(CONFIGURATION + FAILING + MORE)
+    (project / "wrong_of_projects.py").write_text(WRONG)
+    files = sorted(project.rglob("*.vmfb"))
+    result = run("check", "--json")
+    assert result.exit_code == 1
+    told = {a["name"]: a for a in json.loads(result.stdout)["artifacts"]}
+    assert {name: a["state"] for name, a in told.items()} == {
+        "predict": "good",
+        "fail": "failed",
+        "wrong": "failed",
+        "meant": "good",
+    }
+    assert told["predict"]["why"].startswith("reverse ")
+    (problem,) = told["wrong"]["problems"]
+    assert "a difference of values" in problem["message"]
+    assert problem["where"].endswith("wrong_of_projects.py:4")
+    assert told["fail"]["problems"][0]["message"] == "ValueError: not today"
+    assert sorted(project.rglob("*.vmfb")) == files
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["a.py:f", "b.py:g"], "expected one function"),
+        (["--in", "f32[3]"], "--in and --target are for one function"),
+        (["a.py:f", "--project", "."], "--project is for the artifacts"),
+        (["a.py:f", "-t", "cpu:z80"], "unknown CPU 'z80'"),
+    ],
+)
+def test_options_that_do_not_go_together_are_bad_usage(words: list[str], said: str, project: Path) -> None:
+    result = run("check", *words)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.output
