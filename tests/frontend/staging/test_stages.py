@@ -129,7 +129,6 @@ def test_a_damaged_cache_entry_is_replaced(fresh_cache: Path) -> None:
     assert third.report.record.hit and third.vmfb == first.vmfb
 
 
-
 def test_where_a_program_was_written_does_not_matter_to_the_cache() -> None:
     here = adze.trace(lambda x: x * 9, X).lower()
     there = adze.trace(lambda x: x * 9, X).lower()
