@@ -11,6 +11,7 @@ run unchecked.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -100,14 +101,35 @@ def _code(function: Any, depth: int) -> Any:
     """What functions have in common that do the same with values of the same types."""
     code = getattr(function, "__code__", None)
     if code is None or depth == 0:
-        return type(function), id(function)
+        return type(function), _Same(function)
     held = [*(getattr(function, "__defaults__", None) or ())]
+    held += (getattr(function, "__kwdefaults__", None) or {}).values()
     for cell in getattr(function, "__closure__", None) or ():
         try:
             held.append(cell.cell_contents)
         except ValueError:  # not assigned yet
             continue
-    return code, tuple(_code(v, depth - 1) if callable(v) else _kind(v) for v in held)
+    owner = getattr(function, "__self__", None)  # of a method, whose result may depend on all of it
+    same = None if owner is None else _Same(owner)
+    return code, same, tuple(_code(v, depth - 1) if callable(v) else _kind(v) for v in held)
+
+
+class _Same:
+    """Equal for one and the same object while it lives; an address alone may be that of a later one."""
+
+    def __init__(self, value: Any) -> None:
+        try:
+            self._value: Callable[[], Any] = weakref.ref(value)
+        except TypeError:  # few objects, and small ones, know no weak references
+            self._value = lambda: value
+        self._hash = id(value)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        value = self._value()
+        return isinstance(other, _Same) and value is not None and value is other._value()
 
 
 def _kind(value: Any) -> Any:

@@ -255,13 +255,15 @@ class Jitted:
         given = [as_value(leaf) for leaf in leaves]
         weak, values = [v.weak_type for v in given], [wide_of(v) for v in given]
         key = (id(self), structure, tuple(zip(map(ops.type_of, values), weak, strict=True)), static)
-        memo: dict[Any, _Nested] = frame.program.memo
-        nested = memo.get(key)
+        # With the jitted function itself: while it is kept, no other one gets its address.
+        memo: dict[Any, tuple[Jitted, _Nested]] = frame.program.memo
         captured: list[Any] = []
-        if nested is None:
+        if key in memo:
+            _, nested = memo[key]
+        else:
             nested, captured, asked = self._trace_nested(frame, structure, values, weak, static)
             if not captured and not asked:
-                memo[key] = nested
+                memo[key] = (self, nested)
         results = ops.call(*values, *captured, callee=nested.symbol, results=nested.result_types)
         with_all_names(results, nested.result_names, [*values, *captured])
         placed = zip(results, nested.weak_results, strict=True)

@@ -52,8 +52,8 @@ class Executable:
         self.device = get_device(device)
         try:
             self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
-            imported = [make(_vm_instance()) for make in modules]
-            self._context = _new_context([*imported, self._module], self.device)
+            self._modules = (*(make(_vm_instance()) for make in modules), self._module)
+            self._context = _new_context(self._modules, self.device)
         except Exception as error:
             raise ArtifactError(_explain_load(error, self.device)) from error
         self._signatures = {signature.name: signature for signature in signatures}
@@ -95,7 +95,22 @@ class Executable:
             signature = signature_from_declaration(name, declaration)
         elif declaration:
             check_signature(signature, signature_from_declaration(name, declaration))
-        return Function(self._context, self._module, vm_function, signature, self.device)
+        return Function(self._context, self._opened_again, vm_function, signature, self.device)
+
+    def _opened_again(self) -> tuple[iree_runtime.VmContext, Device]:
+        """In a forked child: the program on a device of this process, whose threads are here.
+
+        All functions share it, as they share its state; that of the parent stays there.
+        """
+        if not self.device.is_usable:
+            if not self.device.is_cpu:
+                raise DeviceError(
+                    f"{self.device.name} was opened before this process forked, and does not work here",
+                    hint="open it in the child only, or use the spawn method of multiprocessing",
+                )
+            self.device = get_device(self.device.name)
+            self._context = _new_context(self._modules, self.device)
+        return self._context, self.device
 
 
 class Function:
@@ -104,7 +119,7 @@ class Function:
     def __init__(
         self,
         context: iree_runtime.VmContext,
-        module: iree_runtime.VmModule,
+        opened_again: Callable[[], tuple[iree_runtime.VmContext, Device]],
         vm_function: iree_runtime.VmFunction,
         signature: FunctionSignature,
         device: Device,
@@ -112,7 +127,7 @@ class Function:
         self.signature = signature
         self.device = device
         self._context = context
-        self._module = module
+        self._opened_again = opened_again
         self._vm_function = vm_function
         self._invoke = context.invoke
         self._new_list = native().VmVariantList
@@ -210,14 +225,7 @@ class Function:
         ]
 
     def _open_again(self) -> None:
-        """In a forked child: load the program on a device of this process, whose threads are here."""
-        if not self.device.is_cpu:
-            raise DeviceError(
-                f"{self.device.name} was opened before this process forked and does not work in the child",
-                hint="open it in the child only, or use the spawn method of multiprocessing",
-            )
-        self.device = get_device(self.device.name)
-        self._context = _new_context(self._module, self.device)
+        self._context, self.device = self._opened_again()
         self._invoke = self._context.invoke
 
     def _call_converted(self, arguments: Sequence[Any]) -> list[DeviceArray]:

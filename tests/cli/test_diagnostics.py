@@ -123,7 +123,7 @@ BAD_TEXTS: Final[dict[str, str | bytes]] = {
     "constant of another dtype": constant("dense<1> : tensor<3xi32>", "tensor<3xi32>"),
     "constant of malformed digits": constant('dense<"0xZZ"> : tensor<3xf32>'),
     "constant of too few bytes": constant('dense<"0x00"> : tensor<3xf32>'),
-    "global of another dialect": f"util.global private @g : {TYPE}\n" + function(NEG, END),
+    "global of another dialect": 'memref.global "private" @g : memref<4xf32>\n' + function(NEG, END),
     "module in a module": "module @a { module @b { " + function(NEG, END) + " } }",
     "function of another dialect": "llvm.func @f() { llvm.return }\n" + call("@f", "g"),
     "malformed location": function(NEG + ' loc("a":x)', END),

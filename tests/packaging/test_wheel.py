@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 FOLDERS = ("cli", "dialects", "frontend", "passes", "runtime")
-DATA_SUFFIXES = (".py", ".pyi", ".mlir", ".typed")
+DATA_SUFFIXES = (".py", ".pyi", ".mlir", ".typed", ".css", ".js")
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ import numpy as np
 from ....dialects.types import FLOATS, as_dtype
 from ...tracing.interpreter import as_value, ops
 from ..numpy.promotion import stays_weak
+from .precision import RoundingMethod
 from .scalar_operands import choice, operands, repeated
 
 
@@ -395,10 +396,11 @@ def ge(x: Any, y: Any) -> Any:
 
 
 @stays_weak
-def round(x: Any, rounding_method: str = "to_nearest_even") -> Any:
-    """`x` rounded to an integer: `to_nearest_even`, or `away_from_zero` at halves."""
+def round(x: Any, rounding_method: str | RoundingMethod = "to_nearest_even") -> Any:
+    """`x` rounded to an integer: `to_nearest_even`, or `away_from_zero` at halves; a `RoundingMethod` too."""
     value = as_value(x)
-    if choice("rounding_method", rounding_method, ("to_nearest_even", "away_from_zero")) == "to_nearest_even":
+    name = rounding_method.name.lower() if isinstance(rounding_method, RoundingMethod) else rounding_method
+    if choice("rounding_method", name, ("to_nearest_even", "away_from_zero")) == "to_nearest_even":
         return ops.round(value)
     magnitude = ops.abs(value)
     down = ops.floor(magnitude)

@@ -113,7 +113,9 @@ def _decomposed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
     else:
         (values,) = (routine("eigvalsh", lambda a: _composed(a, with_vectors=False)[0], a),)
         vectors = []
-    return (values * xp.squeeze(largest, -1), *vectors)
+    # NaN or infinity anywhere makes all vectors NaN: rotations stop before their first sweep.
+    nothing = xp.astype(0 * largest, a.dtype)
+    return (values * xp.squeeze(largest, -1), *(v + nothing for v in vectors))
 
 
 def _composed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:

@@ -908,3 +908,24 @@ def test_an_eager_construct_is_traced_once_for_its_checks() -> None:
     for _ in range(3):
         lax.cond(True, branch, lambda x: x, V)
     assert len(traced) == 1 + 3
+
+
+class _Converted:
+    """A callable object, and its method: what they return depends on the object."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+
+    def __call__(self, x: Any) -> Any:
+        return xp.asarray(x).astype(self.dtype)
+
+    def method(self, x: Any) -> Any:
+        return self(x)
+
+
+def test_branches_that_are_objects_of_one_call_are_not_confused() -> None:
+    """Outside a trace the types of a construct are known by its functions: not by their addresses alone."""
+    for k in range(60):
+        dtype = (np.float32, np.float64, np.int32)[k % 3]
+        for yes, no in ((_Converted(dtype), _Converted(dtype)), (_Converted(dtype).method,) * 2):
+            assert lax.cond(True, yes, no, np.float32(2)).dtype == dtype

@@ -12,6 +12,7 @@ import pytest
 
 import adze
 import adze.numpy as anp
+from adze.passes.analysis.evaluate import evaluate
 
 from ...selection import quick_first
 
@@ -334,3 +335,14 @@ def test_a_callable_object_keeps_its_attributes_to_itself() -> None:
     rule = adze.custom_jvp(Scaled(3.0))
     rule.defjvp(lambda primals, tangents: (primals[0] * 3, tangents[0] * 5))
     assert adze.grad(rule)(np.float32(2)).item() == 5
+
+
+def test_jitted_functions_that_live_for_one_call_are_not_confused() -> None:
+    """Their addresses are used again, and inside a trace one call of a function is traced once."""
+
+    def outer(x: Any) -> list[Any]:
+        return [adze.jit(lambda x, k=k: x * k)(x) for k in range(50)]
+
+    program = adze.trace(outer, np.float64(2)).program
+    results = evaluate(program.module, program.symbol, [np.float64(2)])
+    np.testing.assert_array_equal(np.stack(results), 2.0 * np.arange(50))

@@ -6,6 +6,7 @@ dtypes), and the row must trace to the same types. That compiled ops agree is `t
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ import pytest
 
 import adze
 import adze.lax
+from adze.frontend.library.lax.primitives import PRIMITIVES
 
 from ....selection import quick_first
 
@@ -291,14 +293,42 @@ def test_every_name_is_called() -> None:
         if getattr(v, "__module__", "").startswith("adze.frontend.library.lax")
     }
     here = Path(__file__)
-    others = (here.with_name("test_lax_windows.py"), here.parents[2] / "transforms" / "test_collectives.py")
+    others = (
+        here.with_name("test_lax_windows.py"),
+        here.parents[2] / "transforms" / "test_collectives.py",
+        here.parents[1] / "test_nn.py",
+    )
     beside = "".join(path.read_text() for path in others)
     called = recorder.asked | {
-        "GatherScatterMode",
-        "ConvDimensionNumbers",
+        *("GatherScatterMode", "ConvDimensionNumbers", "Precision"),
         *re.findall(r"\b(?:lax|p)\.(\w+)", beside),
+        *PRIMITIVES,
     }
     assert names - called == {"random_bits"}, "whose tests are in tests/frontend/library/random"
+
+
+def operands_of(name: str, function: Any) -> list[np.ndarray]:
+    """Operands that an elementwise op takes."""
+    parameters = inspect.signature(function).parameters.values()
+    count = sum(p.default is p.empty for p in parameters)
+    if name in ("real_p", "imag_p", "conj_p"):
+        return [np.array([1 + 2j, -3j], np.complex64)]
+    integers = ("and_p", "or_p", "xor_p", "not_p", "clz_p", "population_count_p")
+    if name in integers or name.startswith("shift"):
+        return [np.array([5, 3], np.int32), np.array([1, 2], np.int32)][:count]
+    return [np.array([0.25, 0.5], np.float32)] * count
+
+
+@pytest.mark.parametrize("name", sorted(PRIMITIVES))
+def test_a_primitive_binds_its_op(name: str) -> None:
+    primitive = getattr(adze.lax, name)
+    function = getattr(adze.lax, OTHER_NAMES.get(name, name[:-2]))
+    operands = operands_of(name, function)
+    assert repr(primitive) == primitive.name == name[:-2]
+    np.testing.assert_array_equal(primitive.bind(*operands), function(*operands))
+
+
+OTHER_NAMES = {"and_p": "bitwise_and", "or_p": "bitwise_or", "xor_p": "bitwise_xor", "not_p": "bitwise_not"}
 
 
 def test_a_product_of_numbers_in_a_dtype_is_an_array_of_it() -> None:

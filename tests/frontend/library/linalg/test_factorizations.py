@@ -228,6 +228,17 @@ def test_eigenvectors_of_divided_matrices(n: int, name: str, single: bool) -> No
     np.testing.assert_array_equal(np.asarray(xp.linalg.eigvalsh(a)), np.asarray(w))
 
 
+@pytest.mark.parametrize("unknown", [np.nan, np.inf])
+@pytest.mark.parametrize("n", [1, 2, 3, 9, 40])
+def test_eigenvectors_of_a_matrix_with_nan_or_infinity_are_nan(n: int, unknown: float) -> None:
+    a = np.stack([np.eye(n), np.diag(np.arange(1.0, n + 1))])
+    a[0, 0, -1] = a[0, -1, 0] = unknown
+    w, v = (np.asarray(x) for x in xp.linalg.eigh(a))
+    assert np.isnan(w[0]).all() and np.isnan(v[0]).all()
+    np.testing.assert_allclose(w[1], np.arange(1.0, n + 1), rtol=1e-14)
+    np.testing.assert_allclose(abs(v[1]), np.eye(n), atol=1e-14)
+
+
 def test_divided_matrices_in_batches_with_nan() -> None:
     a = hermitian(3, 36, 36)
     a[1, 4, 4] = np.nan
