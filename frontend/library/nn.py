@@ -399,9 +399,9 @@ def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
 
 
 def _inexact(x: Any) -> Any:
-    """`x` as an array of floats: integers as NumPy's mathematical functions take them."""
+    """`x` as an array of floats: integers become float32."""
     value = xp.asarray(x)
-    return value if value.dtype.kind in "fcV" else value.astype(np.float32 if value.weak_type else np.float64)
+    return value if value.dtype.kind in "fcV" else value.astype(np.float32)
 
 
 def _single(x: Any) -> Any:

@@ -51,9 +51,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     constants = xp.ravel(xp.asarray(0.0 if k is None else k))
     if constants.shape[0] not in (1, order):
         raise shape_error(f"polyint: expected 1 or {order} constants, got {type_text(constants)}")
-    dtype = xp.result_type(
-        coefficients, constants, np.float32 if coefficients.dtype.itemsize <= 4 else np.float64
-    )
+    dtype = xp.result_type(coefficients, constants, 0.0)
     coefficients, constants = xp.astype(coefficients, dtype), xp.astype(constants, dtype)
     for step in range(order):
         powers = np.arange(coefficients.shape[0], 0, -1)
@@ -66,7 +64,7 @@ def poly(seq_of_zeros: Any) -> Any:
     """The coefficients of the polynomial with the given roots, the first one 1."""
     roots = _vector("poly", xp.asarray(seq_of_zeros))
     if roots.dtype.kind in "biu":
-        roots = xp.astype(roots, np.float64)
+        roots = xp.astype(roots, np.float32)
     coefficients = xp.ones(1, dtype=roots.dtype)
     for i in range(roots.shape[0]):
         beside = xp.zeros(1, dtype=roots.dtype)
@@ -86,7 +84,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = F
         raise argument_error("polyfit: full is not supported", "call adze.numpy.linalg.lstsq with vander")
     places, values = promote(x, y)
     if places.dtype.kind in "biu":
-        places, values = xp.astype(places, np.float64), xp.astype(values, np.float64)
+        places, values = xp.astype(places, np.float32), xp.astype(values, np.float32)
     places = _vector("polyfit", places)
     if values.ndim not in (1, 2) or values.shape[0] != places.shape[0]:
         raise shape_error(f"polyfit: {type_text(places)} and {type_text(values)} are not as many points")

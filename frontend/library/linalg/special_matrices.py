@@ -62,7 +62,7 @@ def _taken(x: Any, places: np.ndarray) -> Any:
 def companion(a: Any) -> Any:
     """The companion matrix of the polynomial with coefficients `a`, highest degree first."""
     coefficients, n = _vector("companion", a)
-    value = coefficients if coefficients.dtype.kind in "fc" else convert(coefficients, np.dtype(np.float64))
+    value = coefficients if coefficients.dtype.kind in "fc" else convert(coefficients, np.dtype(np.float32))
     if n < 2:
         raise shape_error(f"companion: expected at least two coefficients, got {type_text(value)}")
     first = xp.expand_dims(-value[1:] / value[0], 0)

@@ -169,11 +169,11 @@ def full_like(x: Any, value: Any, dtype: np.dtype | None = None) -> Any:
 
 
 def float_value(x: Any) -> Any:
-    """`x` in its own dtype if that is inexact, else in float64, as NumPy's mean and linear algebra do."""
+    """`x` in its own dtype if that is inexact, else in float32, the default."""
     value = asarray_of(x)
     if value.dtype in INEXACT:
         return value
-    return ops.convert(value, dtype=WEAK_DTYPES[float] if value.weak_type else np.dtype(np.float64))
+    return ops.convert(value, dtype=WEAK_DTYPES[float])
 
 
 def static_size(function: str, n: Any, what: str) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, FLOAT64, INEXACT, INT64, INTEGERS
+from ....dialects.types import BOOL, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS
 from ...tracing.array import Array
 from ...tracing.frames import known_value
 from ...tracing.interpreter import ops
@@ -14,6 +14,7 @@ from .arguments import (
     argument_error,
     concretization_error,
     dtype_error,
+    float_value,
     full_like,
     possible,
     scalar,
@@ -67,7 +68,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         if known.size and known.min() < 0:
             raise argument_error("bincount: elements must not be negative")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
-    amounts = full_like(value, 1, INT64) if weights is None else convert(asarray_of(weights), FLOAT64)
+    amounts = full_like(value, 1, INT64) if weights is None else float_value(weights)
     if amounts.dtype != INT64 and amounts.ndim != 1:
         raise shape_error(f"bincount: weights {type_text(amounts)} must have the shape of {type_text(value)}")
     return scatter_count([ops.convert(value, dtype=INT64)], (length,), amounts)
@@ -84,7 +85,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     value = asarray_of(a)
     if bins <= 0:
         raise argument_error(f"histogram: bins must be positive, got {bins}")
-    wanted = value.dtype if value.dtype in INEXACT else FLOAT64
+    wanted = value.dtype if value.dtype in INEXACT else FLOAT32
     if range is not None:
         low, high = range
         if all(isinstance(v, (int, float)) for v in (low, high)):
@@ -119,8 +120,7 @@ def histogram(
     result = scatter_count([_bin_of(value, edges)], (count,), amounts)
     if not density:
         return result, edges
-    widths = convert(diff(edges), FLOAT64)
-    return divide(divide(convert(result, FLOAT64), widths), sum_of(result)), edges
+    return divide(divide(float_value(result), diff(edges)), sum_of(result)), edges
 
 
 def _bin_of(value: Any, edges: Any) -> Any:
@@ -153,9 +153,7 @@ def histogramdd(
     edges = [histogram_bin_edges(c, b, r) for c, b, r in zip(columns, each, ranges, strict=True)]
     places = [_bin_of(c, e) for c, e in zip(columns, edges, strict=True)]
     shape = tuple(e.shape[0] - 1 for e in edges)
-    amounts = (
-        full_like(columns[0], 1, FLOAT64) if weights is None else convert(ravel(asarray_of(weights)), FLOAT64)
-    )
+    amounts = full_like(columns[0], 1, edges[0].dtype) if weights is None else ravel(float_value(weights))
     counts = scatter_count(places, shape, amounts)
     if density:
         counts = divide(counts, sum_of(counts))

@@ -2,8 +2,9 @@
 
 Input: the arguments of a user's call. Output: values of one dtype and one shape, ready for an op.
 
-Idea: the rules are NumPy's (NEP 50), derived from NumPy's own ufunc loops; Python scalars are weak and
-yield. bfloat16 behaves as float16 does, and meets float16 in float32.
+Idea: an integer or bool array never widens a floating one, and integers alone that become floating are
+float32, the default (`docs/dtypes.md`). The rest is NumPy's (NEP 50), derived from NumPy's own ufunc loops;
+Python scalars are weak and yield. bfloat16 behaves as float16 does, and meets float16 in float32.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import numpy as np
 from ....dialects.types import (
     BFLOAT16,
     BOOL,
+    COMPLEX,
     COMPLEX64,
     COMPLEX128,
     FLOAT16,
     FLOAT32,
     FLOAT64,
+    INEXACT,
     INT64,
+    INTEGERS,
     TensorType,
     as_dtype,
 )
@@ -80,6 +84,8 @@ def promote_types(left: np.dtype, right: np.dtype) -> np.dtype:
     """The dtype that two strong dtypes meet in."""
     if left == right:
         return left
+    if (left in INEXACT) != (right in INEXACT):
+        return left if left in INEXACT else right
     if BFLOAT16 not in (left, right):
         return np.promote_types(left, right)
     other = right if left == BFLOAT16 else left
@@ -97,8 +103,9 @@ def promote_keys(keys: tuple[Any, ...]) -> tuple[np.dtype, bool]:
     if not strong:
         assert weak is not None
         return WEAK_DTYPES[weak], weak is not bool
-    met = strong[0]
-    for dtype in strong[1:]:
+    deciding = [k for k in strong if k in INEXACT] or strong
+    met = deciding[0]
+    for dtype in deciding[1:]:
         met = promote_types(met, dtype)
     if weak is None:
         return met, False
@@ -112,8 +119,8 @@ def _with_weak(dtype: np.dtype, weak: type) -> np.dtype:
     if weak is int:
         return INT64
     if weak is float:
-        return FLOAT64
-    return COMPLEX64 if kind is float and dtype != FLOAT64 else COMPLEX128
+        return FLOAT32
+    return COMPLEX128 if dtype == FLOAT64 else COMPLEX64
 
 
 def common_dtype(*values: Any) -> tuple[np.dtype, bool]:
@@ -129,11 +136,15 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
     Raises `DtypeError` when `ufunc` has no loop for them.
     """
     strong = [k for k in keys if isinstance(k, np.dtype)]
-    if strong:
-        substituted = _substitute_bfloat16(keys)
-        restore = BFLOAT16 in strong and substituted != keys and FLOAT16 in substituted
+    if any(k in INEXACT for k in strong):
+        yielding = tuple(int if isinstance(k, np.dtype) and k in INTEGERS else k for k in keys)
+        substituted = _substitute_bfloat16(yielding)
+        restore = BFLOAT16 in strong and substituted != yielding and FLOAT16 in substituted
         resolved = _resolve(ufunc, substituted, keys)
         return tuple(BFLOAT16 if restore and d == FLOAT16 else d for d in resolved[: len(keys)]), False
+    if strong:
+        resolved = _resolve(ufunc, keys, keys)[: len(keys)]
+        return tuple(COMPLEX64 if d in COMPLEX else FLOAT32 if d in INEXACT else d for d in resolved), False
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
     return tuple(WIDE.get(d, d) for d in resolved), weak

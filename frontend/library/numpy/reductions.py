@@ -1,6 +1,6 @@
 """Reductions over axes, and running values along one: sums, products, extrema, truth, positions, moments.
 
-Dtypes of results are NumPy's: sums of small integers widen to 64 bits, means of integers are float64.
+Dtypes of results are NumPy's: sums of small integers widen to 64 bits; means of integers are float32.
 Means and variances are computed in two passes; half precision is carried in float32 and rounded once.
 """
 
@@ -218,7 +218,7 @@ def _position(function: str, x: Any, axis: Any, keepdims: bool) -> Any:
 
 def _moment_dtypes(dtype: np.dtype, wanted: Any) -> tuple[np.dtype, np.dtype]:
     """The dtype that a mean is carried in, and the one of its result."""
-    result = dtype if dtype in INEXACT else FLOAT64
+    result = dtype if dtype in INEXACT else FLOAT32
     if wanted is not None:
         result = dtype_of("mean", wanted)
     return (FLOAT32 if result in (FLOAT16, BFLOAT16) else result), result
@@ -334,7 +334,7 @@ def average(
         )
     product = multiply(value, weight)
     if product.dtype not in INEXACT:
-        product = ops.convert(product, dtype=FLOAT64)
+        product = ops.convert(product, dtype=FLOAT32)
     weight = convert(weight, product.dtype)
     total = sum(weight, axis, keepdims=keepdims)
     result = divide(sum(product, axis, keepdims=keepdims), total)

@@ -67,7 +67,7 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     refuse_out("round", out)
     value = asarray_of(a)
     if value.dtype == BOOL:
-        value = ops.convert(value, dtype=FLOAT16)
+        value = ops.convert(value, dtype=FLOAT32)
     if value.dtype not in INEXACT:
         if decimals >= 0:
             return value

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64
+from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64
 from ...tracing.array import Array
 from ...tracing.interpreter import ops
-from .arguments import argument_error, full_like, shape_error
+from .arguments import argument_error, float_value, full_like, shape_error
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
 from .joining import concat
 from .logic import less
 from .matrices import diag
 from .products import matmul
-from .promotion import asarray_of, broadcast, convert, promote, type_text
+from .promotion import asarray_of, broadcast, convert, promote, result_type, type_text
 from .reductions import average, mean
 from .reductions import sum as sum_of
 from .reshaping import atleast_2d, flip, ravel, transpose
@@ -109,9 +109,10 @@ def kaiser(M: int, beta: float) -> Any:
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Values at `x` of the line through the points `(xp, fp)`, `xp` ascending; `left` and `right` outside."""
     wanted, places, values = asarray_of(x), asarray_of(xp), asarray_of(fp)
-    dtype = np.dtype(np.complex128) if values.dtype in COMPLEX else FLOAT64
-    wanted, places = convert(wanted, FLOAT64), convert(places, FLOAT64)
-    values = convert(values, dtype)
+    met = result_type(wanted, places, values, FLOAT32)
+    place_dtype = FLOAT64 if met in (FLOAT64, COMPLEX128) else FLOAT32
+    wanted, places = convert(wanted, place_dtype), convert(places, place_dtype)
+    values = convert(values, met)
     if (
         places.ndim != 1
         or values.ndim != 1
@@ -146,9 +147,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         inside = where(_is_equal(wanted, places[-1]), values[-1], inside)
     result = where(less(wanted, places[0]), values[0] if left is None else left, inside)
     result = where(less(places[-1], wanted), values[-1] if right is None else right, result)
-    return where(
-        ops.compare(wanted, wanted, direction="NE"), full_like(wanted, np.nan), convert(result, dtype)
-    )
+    return where(ops.compare(wanted, wanted, direction="NE"), full_like(wanted, np.nan), convert(result, met))
 
 
 def _is_equal(x: Any, y: Any) -> Any:
@@ -190,9 +189,9 @@ def cov(
     correction = (0 if bias else 1) if ddof is None else ddof
     weights = None
     if fweights is not None:
-        weights = convert(asarray_of(fweights), FLOAT64)
+        weights = float_value(fweights)
     if aweights is not None:
-        analytic = convert(asarray_of(aweights), FLOAT64)
+        analytic = float_value(aweights)
         weights = analytic if weights is None else multiply(weights, analytic)
     if weights is None:
         centred = subtract(x, mean(x, axis=1, keepdims=True))
@@ -216,7 +215,7 @@ def _variables(m: Any, rowvar: bool) -> Any:
     value = asarray_of(m)
     if value.ndim > 2:
         raise shape_error(f"cov: expected a vector or a matrix, got {type_text(value)}")
-    value = convert(value, np.dtype(np.complex128) if value.dtype in COMPLEX else FLOAT64)  # as NumPy
+    value = float_value(value)
     one_variable = value.ndim < 2
     value = atleast_2d(value)
     return value if rowvar or one_variable else transpose(value)

@@ -21,12 +21,11 @@ _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
 
 
 def floats(*xs: Any) -> list[Any]:
-    """The arguments as arrays of one float dtype and one shape; integers become float64 as in SciPy."""
+    """The arguments as arrays of one float dtype and one shape; integers become float32."""
     values = operands(*xs)
     if values[0].dtype.kind in "fcV":
         return [*values]
-    dtype = np.dtype(np.float32 if values[0].weak_type else np.float64)
-    return [convert(v, dtype) for v in values]
+    return [convert(v, np.dtype(np.float32)) for v in values]
 
 
 @stays_weak

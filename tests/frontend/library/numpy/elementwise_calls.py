@@ -5,7 +5,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .running import Call
+from .running import FLOAT_TOLERANCE, Call, flat, numpy_result
 
 DTYPES = (
     *("bool", "int8", "int32", "int64", "uint8", "uint64"),
@@ -81,13 +81,9 @@ def _unary_calls() -> list[Call]:
 
 
 def _loosened(name: str, *arrays: Any) -> float | None:
-    from .running import FLOAT_TOLERANCE
-
     if name not in LOOSE:
         return None
-    with np.errstate(all="ignore"):
-        results = getattr(np, name)(*arrays)
-    dtype = np.asarray(results[0] if isinstance(results, tuple) else results).dtype
+    dtype = np.asarray(flat(numpy_result(Call(name, arrays)))[0]).dtype
     return LOOSE[name] * FLOAT_TOLERANCE.get(dtype.name, 0.0)
 
 

@@ -3,6 +3,7 @@
 Only NumPy arrays (also inside lists and tuples) are traced; everything else stays a Python value.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,6 +81,46 @@ def traced_and_evaluated(function: Callable[..., Any], *arrays: Any) -> list[np.
     """The results of the traced function, by the evaluator."""
     program = trace_program(lambda *xs: tuple(flat(function(*xs))), arrays, {})
     return evaluate(program.module, program.symbol, [np.asarray(a) for a in arrays])
+
+
+def numpy_result(call: Call) -> Any:
+    """What NumPy returns, in the dtypes of adze: where a call has integer arrays, its floats are of the dtype
+    of the floating arrays, or of half the bits if there are none."""
+    with np.errstate(all="ignore"):
+        result = call.of(np)(*call.args, **call.kwargs)
+    arrays = _arrays([call.args, [*call.kwargs.values()]])
+    floating = [a.dtype for a in arrays if a.dtype.kind in "fcV"]
+    if len(floating) == len(arrays) and call.name not in ("cov", "corrcoef", "interp"):  # float64 in NumPy
+        return result
+    if not floating and any(np.asarray(r).dtype.kind in "fc" for r in flat(result)):
+        args, values = (_as_floats(part) for part in (call.args, tuple(call.kwargs.values())))
+        with contextlib.suppress(TypeError, IndexError), np.errstate(all="ignore"):
+            result = call.of(np)(*args, **dict(zip(call.kwargs, values, strict=True)))
+    return _in_dtype(result, np.result_type(*floating) if floating else None)
+
+
+def _as_floats(value: Any) -> Any:
+    """Integers as adze converts them where the result is floating; values that need integers stay."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biu":
+        return value.astype(np.float32)
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_as_floats, value))
+    return value
+
+
+def _in_dtype(result: Any, floating: np.dtype | None) -> Any:
+    if isinstance(result, (list, tuple)):
+        return type(result)(_in_dtype(item, floating) for item in result)
+    kind = np.asarray(result).dtype.kind
+    if kind not in "fc":
+        return result
+    wanted = np.dtype("f4") if floating is None else floating
+    if kind == "c" and wanted.kind == "f":
+        wanted = np.result_type(wanted, np.complex64)
+    elif kind == "f" and wanted.kind == "c":
+        wanted = np.dtype("f4" if wanted == np.complex64 else "f8")
+    with np.errstate(all="ignore"):
+        return np.asarray(result).astype(wanted)
 
 
 def run_traced(call: Call) -> list[np.ndarray]:

@@ -8,7 +8,7 @@ import pytest
 import adze.numpy as anp
 
 from .array_calls import ALL_CALLS
-from .running import Call, assert_same, flat, run_traced
+from .running import Call, assert_same, flat, numpy_result, run_traced
 
 PARAMETERS = [pytest.param(call, id=str(call)) for call in ALL_CALLS]
 
@@ -16,7 +16,7 @@ PARAMETERS = [pytest.param(call, id=str(call)) for call in ALL_CALLS]
 def by_numpy(call: Call) -> list[np.ndarray]:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # means of nothing, all-NaN slices
-        result = call.of(np)(*call.args, **call.kwargs)
+        result = numpy_result(call)
     # Predicates of whole arrays are Python booleans in NumPy and 0-d arrays in adze.
     return [np.asarray(r) for r in flat(result)]
 

@@ -32,7 +32,7 @@ CASES: dict[str, tuple[tuple[np.ndarray, ...], float]] = {
     "boxcox": ((P, np.where(U < 0.2, 0.0, U - 0.5)), 1e-12),
     "boxcox1p": ((P, np.where(U < 0.2, 0.0, U - 0.5)), 1e-12),
     "poch": ((P[:100] / 10, Q[:100] / 10), 1e-11),
-    "factorial": ((np.arange(-2, 30),), 1e-13),
+    "factorial": ((np.arange(-2.0, 30.0),), 1e-13),
 }
 
 
