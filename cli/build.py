@@ -124,23 +124,30 @@ def build(
         build_artifacts(functions, project, check=check, locked=locked, again=again, jobs=jobs, form=chosen)
         return
     refuse(options, OF_A_PROJECT, "is for the artifacts of a project", "leave it out, or the function")
+    _build_one_program(options, output)
+
+
+def _build_one_program(options: dict[str, Any], output: Path | None) -> None:
+    """One file of the functions that the options of `build` name, and what is written beside it."""
     if output is None:
         raise BadUsage("--output is missing: which file shall be written?", hint="write -o predict.vmfb")
-    flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
-    how = derivation(flags, argnums, vmap, in_axes)
-    targets = chosen_targets(target)
+    functions, c_stub, depfile = options["functions"], options["c_stub"], options["depfile"]
+    flags = {name: options[name] for name in ("grad", "value_and_grad", "vjp", "jvp")}
+    how = derivation(flags, options["argnums"], options["vmap"], options["in_axes"])
+    targets = chosen_targets(options["target"])
     destination = check_output(output, keep=[source_file(function) for function in functions])
-    header = check_c_stub(c_stub, c_embed, [destination, *map(source_file, functions)])
+    header = check_c_stub(c_stub, options["c_embed"], [destination, *map(source_file, functions)])
     rules = None if depfile is None else check_output(depfile, "--depfile", _read_or_written(options))
-    asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
+    sizes = parse_dims(options["dims"]), parse_sizes(options["specialize"])
+    asked = Asked(options["specs"], how, options["bundle"], *sizes)
     with Recording() as seen:
-        written = build_functions(functions, asked, targets, destination, keep_ir)
+        written = build_functions(functions, asked, targets, destination, options["keep_ir"])
     if header is not None:
-        write_c_stub(header, destination, output, embed=c_embed)
+        write_c_stub(header, destination, output, embed=options["c_embed"])
     if rules is not None:
         outputs = [output] if c_stub is None else [output, c_stub]
         write_depfile(rules, outputs, seen, source_file(functions[0]))
-    report(written, output, json)
+    report(written, output, options["json"])
 
 
 def _read_or_written(options: dict[str, Any]) -> list[Path]:

@@ -27,34 +27,41 @@ if TYPE_CHECKING:
     from ..runtime.artifact.signing import PublicKey
 
 
+NumbersOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--numbers/--no-numbers",
+        help="Whether to compare numbers; with --key only where --numbers says so.",
+        show_default=False,
+    ),
+]
+SamplesOption = Annotated[int, typer.Option("--samples", min=1, help="How many calls with drawn inputs.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="What the inputs are drawn by.")]
+SizesOption = Annotated[
+    list[str],
+    typer.Option("--size", metavar="NAME=N", help="The size of a named dimension.", show_default=False),
+]
+MaxErrorOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-error",
+        min=0,
+        help="The largest relative error of floats.",
+        show_default="by dtype: 1e-4 for f32, 1e-10 for f64",
+    ),
+]
+
+
 @command
 def verify(
     file: Annotated[Path, typer.Argument(metavar="OUT.vmfb", help="The program.", show_default=False)],
     key: KeyOption = None,
-    numbers: Annotated[
-        bool | None,
-        typer.Option(
-            "--numbers/--no-numbers",
-            help="Whether to compare numbers; with --key only where --numbers says so.",
-            show_default=False,
-        ),
-    ] = None,
+    numbers: NumbersOption = None,
     inputs: InputsOption = [],  # noqa: B006 - typer copies it
-    samples: Annotated[int, typer.Option("--samples", min=1, help="How many calls with drawn inputs.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="What the inputs are drawn by.")] = 0,
-    sizes: Annotated[
-        list[str],
-        typer.Option("--size", metavar="NAME=N", help="The size of a named dimension.", show_default=False),
-    ] = [],  # noqa: B006
-    max_error: Annotated[
-        float | None,
-        typer.Option(
-            "--max-error",
-            min=0,
-            help="The largest relative error of floats.",
-            show_default="by dtype: 1e-4 for f32, 1e-10 for f64",
-        ),
-    ] = None,
+    samples: SamplesOption = 5,
+    seed: SeedOption = 0,
+    sizes: SizesOption = [],  # noqa: B006
+    max_error: MaxErrorOption = None,
     function: FunctionOption = None,
     device: DeviceOption = None,
     json: JsonOption = False,
@@ -87,19 +94,24 @@ def verify(
     report = _of_the_file(found, public)
     if not json and (public is not None or not compares):
         print_text(f"{file}: whole, {_signature_text(report)}")
-    wrong: list[str] = []
+    holds = True
     if compares:
         chosen = usage("--device", get_device, device) if device is not None else None
         signature = choose_function(found.manifest, function)
         calls = _calls(signature, inputs, samples, seed, sizes)
         agreements = _compare(lambda: load(file, chosen, public), signature.name, calls, max_error)
-        wrong = [a.result.name for a in agreements if not a.holds]
+        holds = all(a.holds for a in agreements)
         report |= {"calls": len(calls), "results": [_json(a) for a in agreements]}
         if not json:
-            _show(len(calls), agreements, wrong)
-    if json:
-        print_json({**report, "holds": not wrong})
-    if wrong:
+            _show(len(calls), agreements, [a.result.name for a in agreements if not a.holds])
+    _end(report if json else None, holds)
+
+
+def _end(report: dict[str, Any] | None, holds: bool) -> None:
+    """Print the report where JSON is asked for; exit with 1 unless the numbers agree."""
+    if report is not None:
+        print_json({**report, "holds": holds})
+    if not holds:
         raise typer.Exit(1)
 
 

@@ -301,7 +301,7 @@ def _different(then: Mapping[str, str], now: Mapping[str, str]) -> str | None:
 
 
 def record_path(folder: Path, root: Path, name: str) -> Path:
-    """Where the record of an artifact stands; projects are told apart by their folders."""
+    """Where the record of an artifact stands: each project has a folder, named by a hash of its path."""
     project = _digest(str(root))[:16]
     return folder / "projects" / project / f"{_digest(name)[:24]}.json"
 
