@@ -67,3 +67,7 @@ class UnsupportedError(AdzeError, NotImplementedError, TypeError):
 
 class DeletedArrayError(AdzeError, RuntimeError):
     """An array was used after it had been donated to a call, or deleted."""
+
+
+class CallbackError(AdzeError, RuntimeError, ValueError):
+    """A Python function that a program calls returned something else than it was to return."""

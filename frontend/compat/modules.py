@@ -24,23 +24,28 @@ STAND_INS: Final = {
     "experimental": "experimental",
     "extend": "empty",
     "extend.core": "core",
-    "extend.linear_util": "functions",
+    "extend.linear_util": "parts",
     "extend.source_info_util": "functions",
     "api_util": "functions",
     "interpreters": "empty",
     "interpreters.ad": "interpreters",
     "interpreters.batching": "interpreters",
     "interpreters.mlir": "interpreters",
-    "interpreters.partial_eval": "interpreters",
+    "interpreters.partial_eval": "parts",
     "interpreters.xla": "interpreters",
     "interpreters.pxla": "interpreters",
-    "linear_util": "functions",
+    "linear_util": "parts",
     "monitoring": "monitoring",
     "sharding": "sharding",
     "stages": "stages",
     "test_util": "checks",
     "version": "top",
-    "_src": "empty",
+    "numpy": "array_names",
+    "lax": "primitives",
+    "_src": "parts",
+    "_src.core": "core",
+    "_src.dispatch": "functions",
+    "experimental.layout": "parts",
     "_src.dtypes": "kinds",
     "_src.literals": "core",
     "_src.traceback_util": "functions",
@@ -65,11 +70,12 @@ class Forwarding(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         for home in self._homes:
             value = getattr(home, name, self)
+            if value is self:
+                continue
             if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == ADZE:
                 break  # a module of adze under JAX's name forwards too
-            if value is not self:
-                setattr(self, name, value)
-                return value
+            setattr(self, name, value)
+            return value
         try:
             return importlib.import_module(f"{self.__name__}.{name}")
         except ModuleNotFoundError:
@@ -81,11 +87,20 @@ class Forwarding(ModuleType):
         return sorted({*super().__dir__(), *self.__all__})
 
 
+PRIVATE: Final = ("_src.", "interpreters.")
+"""Modules of JAX whose every name can be imported, and is refused where it is used."""
+
+
+def _stand_in(path: str) -> str | None:
+    return STAND_INS.get(path, "parts" if path.startswith(PRIVATE) else None)
+
+
 def homes_of(path: str) -> list[ModuleType]:
     """The modules that hold the names of JAX's module `path` (without `jax.`); empty where adze has none."""
     homes = []
-    if path in STAND_INS:
-        homes.append(importlib.import_module(f"{__package__}.{STAND_INS[path]}"))
+    stand_in = _stand_in(path)
+    if stand_in is not None:
+        homes.append(importlib.import_module(f"{__package__}.{stand_in}"))
     name = f"{ADZE}.{path}".rstrip(".")
     if not path.startswith(("_", "compat", "frontend", "passes", "runtime", "dialects", "cli")) and _exists(
         name

@@ -20,7 +20,7 @@ from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import is_watching
 from .. import tree
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from ..tracing.frames import Frame, current_frame, recording
 from ..tracing.function_scope import dimension_names, with_all_names
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
@@ -352,6 +352,12 @@ def jit(
     target: str | None = None,
     device: str | None = None,
     first_call: str | None = None,
+    inline: bool = False,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    in_shardings: None = None,
+    out_shardings: None = None,
+    compiler_options: None = None,
 ) -> Any:
     """Compile `function` ahead of its calls, once for each tree, shape and dtype of its arguments.
 
@@ -362,13 +368,16 @@ def jit(
     ADZE_DEVICE, else the cheaper CPU driver).
 
     `donate_argnums` and `donate_argnames` name arguments whose device arrays a call may use up: each of them
-    is deleted when the call returns a result of as many bytes, which frees its memory, and using it later is a
+    is deleted when the call returns a result of as many bytes, which frees its memory; using it later is a
     `DeletedArrayError`. Other donated arguments, and those of a call inside another trace, stay as they are.
 
     With `first_call="evaluate"` a call with arguments of new kinds does not wait for the compile: it is
     computed with NumPy, as all calls are until a thread has compiled the program. Such results are arrays in
     host memory, may differ from the compiled ones by rounding, and keep subnormal numbers; a failure of the
     compile is raised by a later call. By default ADZE_FIRST_CALL decides, else the first call compiles.
+
+    The rest are JAX's: calls inside other functions are inlined and unused arguments stay whatever `inline`
+    and `keep_unused` say; `backend` may be "cpu", shardings and `compiler_options` None alone.
 
     Raises `ArgumentError` for arguments that are no arrays, `TraceError` for functions that cannot be
     traced, `CompileError` when IREE cannot compile the program.
@@ -383,7 +392,12 @@ def jit(
             target=target,
             device=device,
             first_call=first_call,
+            backend=backend,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
+            compiler_options=compiler_options,
         )
+    _check_options(backend, in_shardings, out_shardings, compiler_options)
     if not callable(function):
         raise ArgumentTypeError(
             f"jit expects a function, got {type(function).__name__}", where=user_location_text()
@@ -391,6 +405,26 @@ def jit(
     static = _listed(static_argnums, static_argnames)
     donated = _listed(donate_argnums, donate_argnames)
     return Jitted(function, *static, target, device, first_call_of(first_call), donated)
+
+
+def _check_options(
+    backend: str | None, in_shardings: Any, out_shardings: Any, compiler_options: Any
+) -> None:
+    """Refuse values of JAX's options that would be ignored."""
+    if backend not in (None, "cpu"):
+        raise UnsupportedError(
+            f"jit(backend={backend!r})",
+            where=user_location_text(),
+            hint='write target="vulkan", or another target of `adze targets`',
+        )
+    if in_shardings is not None or out_shardings is not None:
+        raise UnsupportedError("jit with shardings: a program runs on one device", where=user_location_text())
+    if compiler_options:
+        raise UnsupportedError(
+            "jit(compiler_options=...): these are options of XLA",
+            where=user_location_text(),
+            hint="leave them out",
+        )
 
 
 def _listed(

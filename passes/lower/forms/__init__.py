@@ -27,6 +27,7 @@ from ....dialects.ops.custom_rules.checkpoints import (
     UndefinedValue,
 )
 from ....dialects.ops.effects import Check, Print
+from ....dialects.ops.host_calls import HostCallLike
 from ....dialects.ops.elementwise.family import Elementwise
 from ....dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
 from ....dialects.ops.indexing.gather import Gather
@@ -52,6 +53,7 @@ from .contraction import lower_dot_general
 from .convolution import lower_convolution
 from .cumulative import lower_cumulative
 from .effects import lower_check, lower_print
+from .host_calls import lower_host_call
 from .elementwise import lower_elementwise
 from .identities import (
     lower_checkpoint_name,
@@ -120,6 +122,7 @@ LOWERINGS: Final[LoweringTable] = {
     UndefinedValue: lower_undefined_value,
     Check: lower_check,
     Print: lower_print,
+    HostCallLike: lower_host_call,
     AxisSum: lower_axis_sum,
     AxisGather: lower_axis_gather,
 }
