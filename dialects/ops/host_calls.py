@@ -98,9 +98,7 @@ def run(
     return tuple(np.stack(column) for column in zip(*rows, strict=True))
 
 
-def _aligned(
-    kind: int, flags: Sequence[int], arrays: Sequence[np.ndarray], depth: int
-) -> list[np.ndarray]:
+def _aligned(kind: int, flags: Sequence[int], arrays: Sequence[np.ndarray], depth: int) -> list[np.ndarray]:
     """The operands with the batch at axis `depth`, as the mapping of one call wants it."""
     if kind == Mapping.LEGACY_VECTORIZED:
         return list(arrays)
@@ -193,7 +191,7 @@ class HostEffect(HostCallLike):
     name = "host_effect"
     attributes = {
         **HostCallLike.attributes,
-        "ignores_tangents": boolean("whether derivatives pass it by, as `debug.callback`; otherwise an error"),
+        "ignores_tangents": boolean("whether derivatives pass it by; otherwise they are an error"),
     }
     has_effect = True
     is_always_predicated = True

@@ -91,7 +91,7 @@ def install() -> Installed:
     loaded = sys.modules.get("jax")
     if loaded is not None and not isinstance(loaded, Forwarding):
         raise JaxIsImportedError(
-            f"adze.compat.install(): jax is imported already, from {getattr(loaded, '__file__', 'somewhere')}",
+            f"adze.compat.install(): jax is imported already: {getattr(loaded, '__file__', '')}",
             hint="call install() before anything imports jax, or write `import adze.compat.jax as jax`",
         )
     _FINDER.is_installed = True

@@ -3,11 +3,11 @@
 from ..errors import DtypeError as TypePromotionError
 
 
-class extended:  # noqa: N801
+class extended:
     """The kind of dtypes that NumPy has not: no array of adze is of one."""
 
 
-class prng_key(extended):  # noqa: N801
+class prng_key(extended):
     """The dtype of typed keys: keys of adze are two unsigned 32-bit integers."""
 
 

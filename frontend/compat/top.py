@@ -1,6 +1,6 @@
 """Names of `jax` itself that adze has elsewhere or under another class.
 
-`Array` is the class of traced and concrete arrays alike: `isinstance(x, jax.Array)` holds for both, as in JAX.
+`Array` is the class of traced and concrete arrays alike: `isinstance(x, jax.Array)` holds for both.
 """
 
 from __future__ import annotations

@@ -407,9 +407,7 @@ def jit(
     return Jitted(function, *static, target, device, first_call_of(first_call), donated)
 
 
-def _check_options(
-    backend: str | None, in_shardings: Any, out_shardings: Any, compiler_options: Any
-) -> None:
+def _check_options(backend: str | None, in_shardings: Any, out_shardings: Any, compiler_options: Any) -> None:
     """Refuse values of JAX's options that would be ignored."""
     if backend not in (None, "cpu"):
         raise UnsupportedError(

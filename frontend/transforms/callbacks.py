@@ -88,7 +88,7 @@ def debug_callback(
     """Call the Python function `callback` on NumPy arrays when the program reaches this point.
 
     What it returns is ignored. Derivatives pass it by: a differentiated function calls it on its primals,
-    once. `vmap` calls it for one element after the other. Arguments that are no arrays are passed as they are.
+    once. `vmap` calls it for one element after the other. Other arguments are passed as they are.
     """
     leaves, structure = tree.flatten((args, kwargs))
     is_array = [_is_array(leaf) for leaf in leaves]
@@ -131,7 +131,7 @@ def _print(fmt: str, *args: Any, **kwargs: Any) -> None:
 
 
 def _check_format(fmt: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    if "Tracer(" in fmt or "Tracer[" in fmt:
+    if "Tracer<" in fmt:
         raise ArgumentError(
             "debug.print was given an f-string: it holds a traced array, which has no value yet",
             where=user_location_text(),
@@ -212,7 +212,7 @@ class _Function:
         return tuple(self._result(leaf, t) for leaf, t in zip(leaves, results, strict=True))
 
     def _result(self, leaf: Any, type_: TensorType) -> np.ndarray:
-        dtype = type_.dtype if isinstance(leaf, (bool, int, float, complex)) else None
+        dtype = type_.dtype if type(leaf) in (bool, int, float, complex) else None
         array = np.asarray(leaf, dtype)
         fits = array.ndim == type_.rank and all(
             n is None or n == m for n, m in zip(type_.shape, array.shape, strict=True)

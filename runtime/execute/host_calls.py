@@ -58,7 +58,9 @@ def host_call_error(raised: BaseException, program: str) -> BaseException:
     """What a call of a program raises when a Python function that it calls raised."""
     if not isinstance(raised, Exception) or isinstance(raised, AdzeError):
         return raised  # KeyboardInterrupt and its like go on as they are
-    return HostCallError(f"{program}(): a Python function that it calls raised {type(raised).__name__}: {raised}")
+    return HostCallError(
+        f"{program}(): a Python function that it calls raised {type(raised).__name__}: {raised}"
+    )
 
 
 def module_of(sites: Sequence[HostSite], device: Device) -> Callable[[Any], Any]:
@@ -91,9 +93,7 @@ def _entry(site: HostSite, name: str) -> Callable[..., Any]:
         site = weak()
         assert site is not None
         try:
-            arrays = [
-                _array(r, dtype, device) for r, dtype in zip(references, site.operands, strict=True)
-            ]
+            arrays = [_array(r, dtype, device) for r, dtype in zip(references, site.operands, strict=True)]
             views = [from_host(r, device, copy=True).view.ref for r in site.function(arrays)]
         except BaseException as error:
             _raised.error = error

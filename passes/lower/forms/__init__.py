@@ -27,8 +27,8 @@ from ....dialects.ops.custom_rules.checkpoints import (
     UndefinedValue,
 )
 from ....dialects.ops.effects import Check, Print
-from ....dialects.ops.host_calls import HostCallLike
 from ....dialects.ops.elementwise.family import Elementwise
+from ....dialects.ops.host_calls import HostCallLike
 from ....dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
 from ....dialects.ops.indexing.gather import Gather
 from ....dialects.ops.indexing.scatter import Scatter
@@ -53,8 +53,8 @@ from .contraction import lower_dot_general
 from .convolution import lower_convolution
 from .cumulative import lower_cumulative
 from .effects import lower_check, lower_print
-from .host_calls import lower_host_call
 from .elementwise import lower_elementwise
+from .host_calls import lower_host_call
 from .identities import (
     lower_checkpoint_name,
     lower_optimization_barrier,
