@@ -74,6 +74,11 @@ def registered(name: str) -> HostFunction:
     return function
 
 
+def known_sizes(type_: TensorType) -> tuple[int, ...]:
+    """The shape of a type, 0 in place of sizes that are not known."""
+    return tuple(n if isinstance(n, int) else 0 for n in type_.shape)
+
+
 def run(
     function: HostFunction,
     arrays: Sequence[np.ndarray],
@@ -94,7 +99,7 @@ def run(
         for i in range(size)
     ]
     if not rows:
-        return tuple(np.zeros([size, *(n or 0 for n in r.shape[1:])], r.dtype) for r in results)
+        return tuple(np.zeros((size, *known_sizes(r)[1:]), r.dtype) for r in results)
     return tuple(np.stack(column) for column in zip(*rows, strict=True))
 
 

@@ -16,7 +16,6 @@ ADZE: Final = __name__.partition(".")[0]
 
 STAND_INS: Final = {
     "": "top",
-    "ad_checkpoint": "checkpoints",
     "core": "core",
     "custom_derivatives": "derivatives",
     "debug": "hosts",
@@ -38,7 +37,6 @@ STAND_INS: Final = {
     "monitoring": "monitoring",
     "sharding": "sharding",
     "stages": "stages",
-    "test_util": "checks",
     "version": "top",
     "numpy": "array_names",
     "lax": "primitives",
@@ -68,7 +66,8 @@ class Forwarding(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in ("__version__", "__version_info__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        for home in self._homes:
+        inner = f"{self._jax_name}.{name}".removeprefix("jax.")
+        for home in self._homes if inner not in STAND_INS else ():
             value = getattr(home, name, self)
             if value is self:
                 continue

@@ -17,7 +17,7 @@ from .locations import user_location_text
 
 
 class DeletedArray(Array):
-    """An array without elements; its `wide` is its shape and dtype."""
+    """An array without elements; in place of a buffer it has its shape, its dtype and the reason."""
 
     __slots__ = ()
 
@@ -31,7 +31,8 @@ class DeletedArray(Array):
 
     @property
     def _described(self) -> tuple[tuple[int, ...], np.dtype, str]:
-        return Array.wide.__get__(self)  # type: ignore[attr-defined]
+        described: tuple[tuple[int, ...], np.dtype, str] = self._buffer
+        return described
 
     def _refused(self) -> NoReturn:
         shape, dtype, reason = self._described
@@ -75,9 +76,9 @@ def delete(array: Array, reason: str) -> None:
     """Let go of the elements of `array`; views of them that somebody has keep their memory alive."""
     if array.is_deleted():
         return
-    described: Any = (array.shape, array.dtype, reason)
+    described = (array.shape, array.dtype, reason)
     array.kind = None
-    array._view = array._buffer = array._host = None
+    array._view = array._host = array.wide = None
+    array._buffer = described
     array.weak_type = False
-    array.wide = described
     array.__class__ = DeletedArray

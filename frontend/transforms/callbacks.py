@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.ops.host_calls import Mapping, register
+from ...dialects.ops.host_calls import Mapping, known_sizes, register
 from ...dialects.types import TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, CallbackError
@@ -241,7 +241,7 @@ class _Effect(_Pure):
     def __call__(self, results: Sequence[TensorType], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         if arrays[0]:
             return self.function(results, *arrays[1:])
-        return tuple(np.zeros([n or 0 for n in t.shape], t.dtype) for t in results)
+        return tuple(np.zeros(known_sizes(t), t.dtype) for t in results)
 
 
 def _effect(function: _Function, *, ignores_tangents: bool) -> list[Any]:

@@ -14,6 +14,7 @@ from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import DIALECT
 from ...dialects.ops.host_calls import HostCall, HostEffect, HostFunction, registered, run
+from ...dialects.types import TensorType
 from ...runtime.execute.host_calls import HostSite
 from ..analysis.verify import location_text
 
@@ -37,11 +38,11 @@ def localized(module: mlir.ir.Module) -> tuple[HostSite, ...]:
             attributes = application.attributes
             key = tuple(attributes[n] for n in ("callback", "result_types", "batches"))
             if key not in sites:
-                operands = tuple(reader.codec.read_type(v.type) for v in operation.operands)
+                operands = [reader.codec.read_type(v.type) for v in operation.operands]
                 sites[key] = HostSite(
                     name=f"call_{len(sites)}",
                     function=_function(registered(attributes["callback"]), attributes),
-                    operands=tuple(t.dtype for t in operands),
+                    operands=tuple(t.dtype for t in operands if isinstance(t, TensorType)),
                     result_count=len(attributes["result_types"]),
                     where=location_text(operation.location),
                 )
