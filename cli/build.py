@@ -7,6 +7,7 @@ compile, save.
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -10,7 +10,7 @@ import hashlib
 import os
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ def _run(job: Job, folder: str | None) -> tuple[Json, Json]:
     if folder is not None:  # IREE's temporary files too go where they are removed, also after a crash
         os.environ["TMPDIR"] = tempfile.tempdir = folder
     if job.action == "outline":
-        return record, _outline(job, tracing.program)
+        return record, _outline(job, tracing)
     with tempfile.TemporaryDirectory(prefix="adze-build-") as place:
         result, files = _compiled(job, tracing, Path(place) / destination.name)
     agrees = job.locked in (None, result["sha256"])
@@ -127,12 +127,13 @@ def _write(path: Path, content: bytes) -> None:
         raise AdzeError(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def _outline(job: Job, traced: Traced) -> Json:
+def _outline(job: Job, tracing: Tracing) -> Json:
     """What decides the bytes of the file, and is known before anything is compiled."""
     from ...frontend.staging.packages import different_targets
 
-    lowered = [traced.lower(target) for target in different_targets(job.targets)]
-    return {"key": _key([each.cache_key().digest for each in lowered]), "ir_sha256": lowered[0].ir_sha256}
+    lowered = [tracing.program.lower(target) for target in different_targets(job.targets)]
+    digests = [each.cache_key().digest for each in lowered]
+    return {"key": _key(digests, tracing.parameters), "ir_sha256": lowered[0].ir_sha256}
 
 
 def _compiled(job: Job, tracing: Tracing, path: Path) -> tuple[Json, dict[str, bytes]]:
@@ -144,7 +145,7 @@ def _compiled(job: Job, tracing: Tracing, path: Path) -> tuple[Json, dict[str, b
     )
     content = path.read_bytes()
     beside = {other.name: other.read_bytes() for other in path.parent.iterdir() if other != path}
-    result = _result(job, tracing.program, compiled, content)
+    result = _result(job, tracing, compiled, content)
     result["parameters"] = {name: hashlib.sha256(data).hexdigest() for name, data in beside.items()}
     return result, {**beside, path.name: content}
 
@@ -187,23 +188,27 @@ def trace_entries(job: Job) -> Tracing:
     )
 
 
-def _key(digests: list[str]) -> str:
-    """The hash of everything that decides what IREE compiles, for each target."""
+def _key(digests: list[str], parameters: Mapping[str, Any] | None) -> str:
+    """The hash of everything that decides what IREE compiles, for each target, and of weights outside."""
+    from ...runtime.artifact.weights import safetensors_of
+
+    if parameters:
+        digests = [*digests, hashlib.sha256(safetensors_of(parameters)).hexdigest()]
     return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
-def _result(job: Job, traced: Traced, compiled: Sequence[Compiled], content: bytes) -> Json:
+def _result(job: Job, tracing: Tracing, compiled: Sequence[Compiled], content: bytes) -> Json:
     from ...runtime.artifact.variants import variant_of
 
     records = [each.report.record for each in compiled]
     manifests = [each.manifest for each in compiled]
     seconds = [each.report.compile_seconds for each in compiled]
-    cost = traced.cost()
+    traced, cost = tracing.program, tracing.program.cost()
     return {
         "signatures": [str(signature) for signature in manifests[0].signatures],
         "sha256": hashlib.sha256(content).hexdigest(),
         "ir_sha256": manifests[0].ir_sha256,
-        "key": _key([record.digest for record in records]),
+        "key": _key([record.digest for record in records], tracing.parameters),
         "bytes": len(content),
         "flags": [*dict.fromkeys(flag for manifest in manifests for flag in manifest.flags)],
         "versions": dict(manifests[0].versions),

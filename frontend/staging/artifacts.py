@@ -220,9 +220,10 @@ def _compiled_again(
             error.message,
             hint="where the compiler is (adze-compiler), adze transform FILE -o NEW compiles it again",
         ) from None
+    new = recompiled_here(contents, device, target)
     warnings.warn(
         f"{error.message}; it was compiled again from its adze IR: adze transform FILE -o NEW does that once",
         RuntimeWarning,
         stacklevel=3,
     )
-    return recompiled_here(contents, device, target)
+    return new
