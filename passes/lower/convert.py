@@ -79,6 +79,13 @@ class Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
+            self._declare_imports()
+
+    def _declare_imports(self) -> None:
+        """Declare the functions that lowered ops call and that the module does not have."""
+        with mlir.ir.InsertionPoint.at_block_begin(self.module.body):
+            for symbol, type_ in self.lowering.imports.items():
+                mlir.func.FuncOp(symbol, type_, visibility="private")
 
     def _erase_signedness(self) -> None:
         """Give every unsigned value its signless type, remembering what it was declared to be."""

@@ -145,6 +145,8 @@ class _Run:
             return None
         if isinstance(op.evaluate, Undefined) or op.size_attributes or op.refers_to_functions:
             return None
+        if op.runs_on_host:
+            return None
         declared = [self.reader.codec.read_type(r.type) for r in operation.results]
         if not all(isinstance(t, TensorType) and _is_small(t) for t in declared):
             return None
