@@ -9,6 +9,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from ..selection import quick_first
+
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -82,7 +84,7 @@ def test_every_universe_keeps_its_energy_and_is_its_own() -> None:
     np.testing.assert_allclose(np.asarray(positions)[1], np.asarray(alone[0]), rtol=1e-9)
 
 
-SCRIPTS = [("private_sgd", ["--steps", "5"]), ("particles", ["--steps", "5"])]
+SCRIPTS = quick_first([("private_sgd", ["--steps", "5"]), ("particles", ["--steps", "5"])], 1)
 
 
 @pytest.mark.parametrize("name, arguments", SCRIPTS)

@@ -2,7 +2,7 @@
 
 Input: the name of a kernel, a function of arrays, and arrays. Output: what the function returns of them.
 Idea: in a trace the function becomes a private one, the callee of an `adze.routine`; equal calls share it.
-For dtypes and sizes that no kernel takes, the function is called as it is. A kernel takes float32 and float64,
+For dtypes and sizes that no kernel takes, the function is called as it is. A kernel takes float32, float64,
 static sizes and any number of leading axes (`passes/lower/kernels/linalg`). Outside a trace the function is
 traced once for each types of arrays and then evaluated: its loops cost a fourth of what they do in Python.
 """
