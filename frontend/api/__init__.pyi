@@ -6,6 +6,7 @@ from . import dtypes as dtypes
 from . import errors as errors
 from . import example_libraries as example_libraries
 from . import flatten_util as flatten_util
+from . import imports as imports
 from . import lax as lax
 from . import nn as nn
 from . import numpy as numpy
@@ -24,6 +25,7 @@ from .frontend.control.scans import map as map
 from .frontend.control.scans import scan as scan
 from .frontend.control.while_loops import fori_loop as fori_loop
 from .frontend.control.while_loops import while_loop as while_loop
+from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
 from .frontend.staging.inspection import block_until_ready as block_until_ready

@@ -190,6 +190,7 @@ FRONTEND = (
     "control",
     "library",
     "staging",
+    "imports",
     "report",
 )
 
