@@ -66,6 +66,10 @@ class KeyFileError(AdzeError, ValueError):
     """A key for signatures cannot be read, or is of another kind; or the package for them is missing."""
 
 
+class OtherVersionError(ArtifactError):
+    """A program was compiled by another version of IREE than the runtime is of."""
+
+
 class UnreadableArtifactError(ArtifactError, OSError):
     """A file cannot be read or written."""
 
