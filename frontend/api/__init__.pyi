@@ -1,6 +1,7 @@
 """The names that users find in `adze`, each with its module: for type checkers and for `__init__.py`."""
 
 from . import ad_checkpoint as ad_checkpoint
+from . import compat as compat
 from . import custom_batching as custom_batching
 from . import custom_derivatives as custom_derivatives
 from . import debug as debug
@@ -84,6 +85,8 @@ from .frontend.staging.programs import Program as Program
 from .frontend.tracing.array import Array as Array
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.tracing.specs import ShapeDtypeStruct as ShapeDtypeStruct
+from .frontend.transforms.callbacks import io_callback as io_callback
+from .frontend.transforms.callbacks import pure_callback as pure_callback
 from .frontend.transforms.checkpoints import checkpoint as checkpoint
 from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
 from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies

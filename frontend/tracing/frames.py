@@ -432,7 +432,7 @@ def recording(frame: Frame) -> Iterator[Frame]:
 
 @contextmanager
 def outside_traces() -> Iterator[None]:
-    """Compute with NumPy, as outside a trace: operands must be arrays that have elements."""
+    """Let what runs here be no part of what this thread traces: a function that a program calls."""
     frames, _stack.frames = _stack.frames, []
     try:
         yield
