@@ -1,11 +1,18 @@
 """The names that users find in `adze`, each with its module: for type checkers and for `__init__.py`."""
 
+from . import ad_checkpoint as ad_checkpoint
+from . import compat as compat
 from . import custom_batching as custom_batching
+from . import custom_derivatives as custom_derivatives
 from . import debug as debug
+from . import dlpack as dlpack
 from . import dtypes as dtypes
 from . import errors as errors
 from . import example_libraries as example_libraries
+from . import experimental as experimental
 from . import flatten_util as flatten_util
+from . import image as image
+from . import imports as imports
 from . import lax as lax
 from . import nn as nn
 from . import numpy as numpy
@@ -13,6 +20,8 @@ from . import ops as ops
 from . import optim as optim
 from . import random as random
 from . import scipy as scipy
+from . import stages as stages
+from . import test_util as test_util
 from . import tree as tree
 from . import tree_util as tree_util
 from . import typing as typing
@@ -24,6 +33,8 @@ from .frontend.control.scans import map as map
 from .frontend.control.scans import scan as scan
 from .frontend.control.while_loops import fori_loop as fori_loop
 from .frontend.control.while_loops import while_loop as while_loop
+from .frontend.imports.onnx.model import from_onnx as from_onnx
+from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
 from .frontend.staging.inspection import block_until_ready as block_until_ready
@@ -74,6 +85,8 @@ from .frontend.staging.programs import Program as Program
 from .frontend.tracing.array import Array as Array
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.tracing.specs import ShapeDtypeStruct as ShapeDtypeStruct
+from .frontend.transforms.callbacks import io_callback as io_callback
+from .frontend.transforms.callbacks import pure_callback as pure_callback
 from .frontend.transforms.checkpoints import checkpoint as checkpoint
 from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
 from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies

@@ -207,7 +207,9 @@ FRONTEND = (
     "control",
     "library",
     "staging",
+    "imports",
     "report",
+    "compat",
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -185,3 +186,11 @@ def iscomplexobj(x: Any) -> Any:
 def isrealobj(x: Any) -> Any:
     """Whether the dtype of `x` is not complex."""
     return not iscomplexobj(x)
+
+
+def is_supported_dtype(dtype: Any) -> builtins.bool:
+    """Whether arrays of `dtype` can be exchanged through DLPack: every dtype of adze but bfloat16."""
+    try:
+        return np.dtype(dtype) in ANY and np.dtype(dtype) != BFLOAT16
+    except TypeError:
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ...tracing.interpreter import ops
 from .arguments import argument_error, scalar, shape_error, static_size
 from .cumulative import part
+from .padding_modes import STATISTICS, by_function, linear_ramp, odd_reflection, statistics
 from .promotion import asarray_of, broadcast, convert, type_text
 from .take import take
 
@@ -18,35 +20,55 @@ MODES = (
     "reflect",
     "symmetric",
     "wrap",
-    "linear_ramp",
-    "maximum",
-    "minimum",
-    "mean",
     "empty",
+    "linear_ramp",
+    *STATISTICS,
 )
+_KEYWORDS = {
+    "constant": {"constant_values"},
+    "reflect": {"reflect_type"},
+    "symmetric": {"reflect_type"},
+    "linear_ramp": {"end_values"},
+    **{name: {"stat_length"} for name in STATISTICS},
+}
 
 
-def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+def pad(array: Any, pad_width: Any, mode: str | Callable[..., Any] = "constant", **kwargs: Any) -> Any:
     """`array` with `pad_width` elements around it: one number, one pair, or a pair for each axis.
 
-    Modes: constant (`constant_values`), edge, reflect, symmetric, wrap, empty (zeros). Reflection
-    takes `reflect_type="even"` only.
+    Modes: constant (`constant_values`), edge, reflect and symmetric (`reflect_type` even or odd), wrap, empty
+    (zeros), linear_ramp (`end_values`), maximum, minimum, mean and median (`stat_length` elements at each
+    edge); or a function of a vector, its pair of widths, the axis and the keywords, that returns the vector.
+    Raises `ArgumentError` for other modes, keywords of other modes and negative widths.
     """
     value = asarray_of(array)
     widths = _pairs("pad_width", pad_width, value.ndim)
     if widths.size and widths.min() < 0:
         raise argument_error(f"pad: pad_width must not be negative, got {pad_width!r}")
+    if callable(mode):
+        return by_function(_constant(value, widths, 0), widths, mode, kwargs)
+    if mode not in MODES:
+        raise argument_error(f"pad: mode is {mode!r}, expected a function or one of {', '.join(MODES)}")
+    unknown = sorted(kwargs.keys() - _KEYWORDS.get(mode, set()))
+    if unknown:
+        raise argument_error(f"pad: mode {mode} does not take {', '.join(unknown)}")
     if mode in ("constant", "empty"):
-        return _constant(value, widths, kwargs.pop("constant_values", 0))
+        return _constant(value, widths, kwargs.get("constant_values", 0))
     if mode == "edge":
         return _edge(value, widths)
-    if mode in ("reflect", "symmetric", "wrap"):
-        if kwargs.get("reflect_type", "even") != "even":
-            raise argument_error("pad: reflect_type must be 'even'")
-        return _from_inside(value, widths, mode)
-    raise argument_error(
-        f"pad: mode {mode!r} is not supported, expected one of {', '.join(MODES[:5])}, empty"
-    )
+    if mode == "linear_ramp":
+        return linear_ramp(value, widths, _pairs("end_values", kwargs.get("end_values", 0), value.ndim))
+    if mode in STATISTICS:
+        lengths = kwargs.get("stat_length")
+        return statistics(
+            value, widths, mode, None if lengths is None else _pairs("stat_length", lengths, value.ndim)
+        )
+    kind = kwargs.get("reflect_type", "even")
+    if kind not in ("even", "odd"):
+        raise argument_error(f"pad: reflect_type is {kind!r}, expected 'even' or 'odd'")
+    if kind == "odd":
+        return odd_reflection(value, widths, mode)
+    return _from_inside(value, widths, mode)
 
 
 def _pairs(name: str, widths: Any, rank: int) -> Any:

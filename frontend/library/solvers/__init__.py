@@ -1,0 +1,1 @@
+"""Iterative solvers of linear systems, of minima and of differential equations."""
