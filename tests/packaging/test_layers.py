@@ -192,6 +192,7 @@ FRONTEND = (
     "staging",
     "imports",
     "report",
+    "compat",
 )
 
 

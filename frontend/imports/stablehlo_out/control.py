@@ -13,6 +13,7 @@ from .rules import Application, Rule
 from .writer import Ref, Writer, ints
 
 _ASSERTIONS: Final = "StableHLO has no assertions and no output"
+_CALLBACK: Final = "a program in StableHLO cannot call back into Python"
 _WITHOUT: Final = "to_stablehlo(f, drop_effects=True) writes the program without checks and output"
 
 
@@ -128,6 +129,8 @@ RULES: Final[dict[str, Rule]] = {
     "axis_sum": _refused("collectives are not supported"),
     "check": _refused(f"a run-time check cannot be written: {_ASSERTIONS}", _WITHOUT),
     "print": _refused(f"output cannot be written: {_ASSERTIONS}", _WITHOUT),
+    "host_call": _refused(_CALLBACK),
+    "host_effect": _refused(_CALLBACK),
     "cond": _cond,
     "scan": _scan,
     "undefined_value": _refused("a value that no rule can compute"),
