@@ -33,6 +33,7 @@ from .frontend.control.scans import map as map
 from .frontend.control.scans import scan as scan
 from .frontend.control.while_loops import fori_loop as fori_loop
 from .frontend.control.while_loops import while_loop as while_loop
+from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load

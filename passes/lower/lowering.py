@@ -171,7 +171,7 @@ class Lowering:
     def count_uses(self, value: Value, result: Value) -> None:
         """Let `value` stand for `result`: a value that stands for two results, one an operand of the other's
         op, has the uses of both."""
-        self.uses[value] = max(self.uses.get(value, 0) - 1, 0) + sum(1 for _ in result.uses)
+        self.uses[value] = max(self.uses.get(value, 0) - 1, 0) + len(list(result.uses))
 
 
 def lowering_of(op: type[Op], table: LoweringTable) -> LoweringFunction:
