@@ -21,10 +21,11 @@ from ..lax.elementwise_pairs import add
 from ..lax.elementwise_pairs import max as greatest
 from ..lax.padding import window_padding
 from ..lax.reduce_window import conv_transpose, reduce_window
-from ..nn import elu, gelu, leaky_relu, log_softmax, relu, selu, sigmoid, softmax, softplus, standardize
+from ..nn import elu, gelu, leaky_relu, relu, selu, sigmoid, softplus
 from ..numpy.arguments import argument_error
 from ..random.keys import split
 from ..random.uniform import bernoulli
+from ..softmax import log_softmax, softmax, standardize
 
 Shape = tuple[Any, ...]
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
