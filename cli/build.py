@@ -8,15 +8,12 @@ compile, save.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from ..dialects.errors import AdzeError
-from .arguments import SpecOption, TargetsOption, bind_specs, check_output, chosen_targets
+from .arguments import SpecOption, TargetsOption, check_output, chosen_targets
 from .c_stub import CEmbedOption, CStubOption, check_c_stub, write_c_stub
 from .derivations import (
     ArgnumsOption,
@@ -29,8 +26,8 @@ from .derivations import (
     VmapOption,
     derivation,
 )
-from .dims import DimOption, SpecializeOption, bounded, parse_dims, parse_sizes
-from .programs import Asked, BundleOption, compile_program, program_of
+from .dims import DimOption, SpecializeOption, parse_dims, parse_sizes
+from .programs import Asked, BundleOption, Written, trace_functions, write_program
 from .project.command import (
     OF_A_FUNCTION,
     OF_A_PROJECT,
@@ -41,11 +38,13 @@ from .project.command import (
     LockedOption,
     ProjectOption,
     build_artifacts,
+    finish,
     names_function,
     refuse,
 )
 from .project.depfile import DepfileOption, write_depfile
-from .project.outcomes import parse_format
+from .project.jobs import error_to_json
+from .project.outcomes import Outcome, Problem, parse_format
 from .project.recorder import Recording
 from .reporting import (
     BadUsage,
@@ -55,14 +54,8 @@ from .reporting import (
     print_note,
     print_text,
     readable_bytes,
-    working,
 )
-from .source import load_objects, source_file, user_code
-
-if TYPE_CHECKING:
-    from ..frontend.staging.derived import Derivation, Specified
-    from ..frontend.staging.stages import Compiled
-    from ..runtime.targets import Target
+from .source import source_file
 
 
 @command
@@ -124,10 +117,30 @@ def build(
         build_artifacts(functions, project, check=check, locked=locked, again=again, jobs=jobs, form=chosen)
         return
     refuse(options, OF_A_PROJECT, "is for the artifacts of a project", "leave it out, or the function")
-    _build_one_program(options, output)
+    chosen = parse_format(form, json)
+    if chosen in ("text", "json"):
+        report(_build_one_program(options, output), output, chosen == "json")
+        return
+    finish([_outcome(options, output)], chosen, "adze build")
 
 
-def _build_one_program(options: dict[str, Any], output: Path | None) -> None:
+def _outcome(options: dict[str, Any], output: Path | None) -> Outcome:
+    """What became of a program, for machines; a failure is a problem of it. Bad usage stays what it is."""
+    name, where = ", ".join(options["functions"]), f"{source_file(options['functions'][0])}:1"
+    started = time.perf_counter()
+    try:
+        written = _build_one_program(options, output)
+    except BadUsage:
+        raise
+    except Exception as error:
+        seconds, told = time.perf_counter() - started, error_to_json(error)
+        problem = Problem(told["message"], told["where"], told["hint"], told["text"])
+        return Outcome(name, "failed", "", seconds, {}, (problem,), where)
+    warn(written)
+    return Outcome(name, "built", "", written.seconds, {"bytes": written.size}, (), where)
+
+
+def _build_one_program(options: dict[str, Any], output: Path | None) -> Written:
     """One file of the functions that the options of `build` name, and what is written beside it."""
     if output is None:
         raise BadUsage("--output is missing: which file shall be written?", hint="write -o predict.vmfb")
@@ -141,13 +154,19 @@ def _build_one_program(options: dict[str, Any], output: Path | None) -> None:
     sizes = parse_dims(options["dims"]), parse_sizes(options["specialize"])
     asked = Asked(options["specs"], how, options["bundle"], *sizes)
     with Recording() as seen:
-        written = build_functions(functions, asked, targets, destination, options["keep_ir"])
+        written = write_program(
+            lambda: trace_functions(functions, asked),
+            ", ".join(functions),
+            targets,
+            destination,
+            options["keep_ir"],
+        )
     if header is not None:
         write_c_stub(header, destination, output, embed=options["c_embed"])
     if rules is not None:
         outputs = [output] if c_stub is None else [output, c_stub]
         write_depfile(rules, outputs, seen, source_file(functions[0]))
-    report(written, output, options["json"])
+    return written
 
 
 def _read_or_written(options: dict[str, Any]) -> list[Path]:
@@ -155,66 +174,19 @@ def _read_or_written(options: dict[str, Any]) -> list[Path]:
     return [path for path in named if path is not None]
 
 
-def build_functions(
-    functions: list[str], asked: Asked, targets: Sequence[Target], destination: Path, keep_ir: bool
-) -> Written:
-    """Import, trace, compile and write what the user calls `functions`."""
-    from ..frontend.staging.derived import Specified
-
-    with user_code(f"{', '.join(functions)} was traced"):
-        loaded = load_objects(functions)
-        program = program_of(functions, loaded, asked)
-        if program is not None:
-            return Written(*compile_program(program, functions, targets, destination, keep_ir))
-        specified = Specified(loaded[0], *bounded(bind_specs(loaded[0], asked.specs), asked.dims))
-        return write_program(specified, asked.how, functions[0], targets, destination, keep_ir)
-
-
-@dataclass(frozen=True)
-class Written:
-    """A program that was compiled for each of its targets and written: its size, and the seconds it took."""
-
-    compiled: tuple[Compiled, ...]
-    size: int
-    seconds: float
-
-
-def write_program(
-    specified: Specified,
-    how: Derivation,
-    function: str,
-    targets: Sequence[Target],
-    destination: Path,
-    keep_ir: bool,
-) -> Written:
-    """Compile what `how` asks of the function that the user calls `function`, and write it."""
-    from ..frontend.staging.jit import trace
-    from ..frontend.staging.packages import packed
-    from ..runtime.artifact.artifact import save
-
-    started = time.perf_counter()
-    with working(f"compiling {function} for {', '.join(map(str, targets))}"):
-        derived = specified.derived(how)
-        traced = trace(derived.function, *derived.args, **derived.kwargs)
-        if not traced.does_anything():
-            raise AdzeError(
-                f"{function} returns nothing: the program would have no results",
-                where=traced.defined_at,
-                hint="end the function with `return` and the arrays that it computes",
-            )
-        compiled = tuple(traced.lower(target).compile() for target in targets)
-        save(destination, packed(compiled, keep_ir=keep_ir))
-    return Written(compiled, destination.stat().st_size, time.perf_counter() - started)
-
-
-def report(written: Written, output: Path, as_json: bool) -> None:
-    """Say what was written to the file that the user calls `output`: signatures, targets, size and time."""
+def warn(written: Written) -> None:
+    """Say what the compile cache warned of."""
     records = [compiled.report.record for compiled in written.compiled]
     for warning in dict.fromkeys(warning for record in records for warning in record.warnings):
         print_note(f"warning: {warning}")
+
+
+def report(written: Written, output: Path | None, as_json: bool) -> None:
+    """Say what was written to the file that the user calls `output`: signatures, targets, size and time."""
+    warn(written)
     targets = [str(compiled.target) for compiled in written.compiled]
     signatures = written.compiled[0].manifest.signatures
-    is_hit = all(record.hit for record in records)
+    is_hit = all(compiled.report.record.hit for compiled in written.compiled)
     if as_json:
         print_json(
             {

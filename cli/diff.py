@@ -1,7 +1,7 @@
 """`adze diff`: two programs, or a program and its source, beside each other.
 
-Input: two files, or a file and FILE.py:FUNC with the specs of its arguments, which is compiled for the
-target of the file. Output: what differs; with --exit-code the command ends with code 1 where anything does.
+Input: two files, or a file and functions with what `adze build` takes of them, which are compiled for the
+targets of the file. Output: what differs; with --exit-code the command ends with code 1 where anything does.
 """
 
 from __future__ import annotations
@@ -11,10 +11,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .arguments import SpecOption, bind_specs, readable_file
+from .arguments import SpecOption, readable_file
+from .derivations import (
+    ArgnumsOption,
+    GradOption,
+    InAxesOption,
+    JvpOption,
+    ValueAndGradOption,
+    VjpOption,
+    VmapOption,
+    derivation,
+)
+from .dims import DimOption, SpecializeOption, parse_dims, parse_sizes
+from .programs import Asked, BundleOption, trace_functions
 from .project.command import names_function
 from .reporting import BadUsage, JsonOption, command, print_json, print_text, working
-from .source import load_function, user_code
 
 if TYPE_CHECKING:
     from ..runtime.artifact.artifact import Contents
@@ -24,17 +35,31 @@ if TYPE_CHECKING:
 def diff(
     left: Annotated[str, typer.Argument(metavar="A.vmfb", help="A program.", show_default=False)],
     right: Annotated[
-        str,
-        typer.Argument(metavar="B.vmfb | FILE.py:FUNC", help="Another, or a function."),
+        list[str],
+        typer.Argument(
+            metavar="B.vmfb | FILE.py:FUNC...",
+            help="Another; or functions, or an adze.Program.",
+            show_default=False,
+        ),
     ],
     specs: SpecOption = [],  # noqa: B006 - typer copies it
+    grad: GradOption = False,
+    value_and_grad: ValueAndGradOption = False,
+    vjp: VjpOption = False,
+    jvp: JvpOption = False,
+    argnums: ArgnumsOption = "0",
+    vmap: VmapOption = None,
+    in_axes: InAxesOption = None,
+    bundle: BundleOption = None,
+    dims: DimOption = [],  # noqa: B006
+    specialize: SpecializeOption = [],  # noqa: B006
     fails: Annotated[bool, typer.Option("--exit-code", help="End with code 1 where they differ.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Compare two programs, or a program with its source: versions, size, kernels, cost, IR.
 
-    Programs that keep their IR (adze build --keep-ir) are compared op by op. A function is traced with --in,
-    and compiled for the target of the program.
+    Programs that keep their IR (adze build --keep-ir) are compared op by op. Functions are traced with --in
+    and the other options of adze build, and compiled for the targets of the program.
 
     Example: adze diff old.vmfb new.vmfb
     """
@@ -42,20 +67,26 @@ def diff(
     from ..runtime.artifact import artifact
 
     first = artifact.read(readable_file(Path(left)))
-    if names_function(right) and not right.endswith(".vmfb"):
-        second = _compiled(right, specs, first)
-    elif specs:
+    flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
+    how = derivation(flags, argnums, vmap, in_axes)
+    asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
+    shown = ", ".join(right)
+    if all(names_function(name) and not name.endswith(".vmfb") for name in right):
+        second = _compiled(right, asked, first)
+    elif asked != Asked([], derivation({}, "0", None, None), None, {}, []):
         raise BadUsage("--in is for a function", hint="name it second: adze diff a.vmfb model.py:f")
+    elif len(right) > 1:
+        raise BadUsage(f"{shown}: expected one other program, or functions of Python files")
     else:
-        second = artifact.read(readable_file(Path(right)))
+        second = artifact.read(readable_file(Path(right[0])))
     found = rows(first, second)
-    lines = ir_difference(first, second, (left, right))
+    lines = ir_difference(first, second, (left, shown))
     same = not lines and not any(row.differs for row in found)
     if json:
         entries = [{"name": r.name, "left": r.left, "right": r.right, "growth": r.growth} for r in found]
         print_json({"same": same, "properties": entries, "ir": lines})
     elif same:
-        print_text(f"{left} and {right} are the same program")
+        print_text(f"{left} and {shown} are the same program")
     else:
         width = max(len(row.name) for row in found)
         for row in found:
@@ -68,15 +99,15 @@ def diff(
         raise typer.Exit(1)
 
 
-def _compiled(function: str, specs: list[str], like: Contents) -> Contents:
-    """A function compiled for the targets of a program, with its IR."""
-    from ..frontend.staging.jit import trace
-    from ..frontend.staging.packages import packed
+def _compiled(functions: list[str], asked: Asked, like: Contents) -> Contents:
+    """Functions compiled for the targets of a program, with their IR."""
+    from ..frontend.staging.packages import contents_of
 
     manifest = like.manifest
     targets = [variant.target for variant in manifest.variants] or [manifest.target]
-    with user_code(f"{function} was traced"), working(f"compiling {function}"):
-        loaded = load_function(function)
-        args, kwargs = bind_specs(loaded, specs)
-        traced = trace(loaded, *args, **kwargs)
-    return packed([traced.lower(target).compile() for target in targets], keep_ir=bool(like.ir))
+    file = manifest.parameters.file if manifest.parameters else None
+    with working(f"compiling {', '.join(functions)}"):
+        tracing = trace_functions(functions, asked)
+        compiled = [tracing.program.lower(target).compile() for target in targets]
+        contents, _ = contents_of(compiled, bool(like.ir), tracing.parameters, file)
+    return contents

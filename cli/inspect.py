@@ -90,7 +90,9 @@ def _kept_rows(manifest: Manifest) -> list[tuple[str, object]]:
         for held in manifest.parameters.held
     ]
     if any(held.is_parameter for held in manifest.parameters.held):
-        rows.append(("parameters", manifest.parameters.file or "a file that is named at load"))
+        digest = f", SHA-256 {manifest.parameters.sha256[:16]}..." if manifest.parameters.sha256 else ""
+        named = manifest.parameters.file or "a file that is named at load"
+        rows.append(("parameters", named + digest))
     return rows
 
 

@@ -11,21 +11,23 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ..dialects.errors import AdzeError
 from .arguments import bind_specs
 from .dims import bounded
 from .reporting import BadUsage, working
+from .source import load_objects, user_code
 
 if TYPE_CHECKING:
-    from ..frontend.staging.derived import Derivation
+    from ..frontend.staging.derived import Derivation, Specified
     from ..frontend.staging.programs import Program
-    from ..frontend.staging.stages import Compiled
+    from ..frontend.staging.stages import Compiled, Traced
     from ..frontend.tracing.specs import BoundedName
     from ..runtime.targets import Target
 
@@ -50,6 +52,49 @@ class Asked:
     bundle: str | None
     dims: Mapping[str, BoundedName] = field(default_factory=dict)
     sizes: Sequence[Mapping[str, int]] = ()
+    option: str = "--in"
+    """What messages call the place of the specs."""
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """What functions of the user were traced to, and the arrays of a program that stand outside its file.
+
+    `functions` are those whose derivatives can be checked, by name.
+    """
+
+    program: Traced
+    parameters: Mapping[str, Any] | None = None
+    functions: Sequence[tuple[str, Specified]] = ()
+
+
+def trace_functions(functions: Sequence[str], asked: Asked) -> Tracing:
+    """Import and trace what the user calls `functions`: one, several, or an `adze.Program`."""
+    from ..frontend.staging.derived import Specified
+
+    with user_code(f"{', '.join(functions)} was traced"):
+        loaded = load_objects(functions)
+        program = program_of(functions, loaded, asked)
+        if program is not None:
+            return Tracing(program.trace(), program.parameters(), program.functions())
+        args, kwargs = bounded(bind_specs(loaded[0], asked.specs, asked.option), asked.dims)
+        specified = Specified(loaded[0], args, kwargs)
+        return Tracing(traced(specified, asked.how, functions[0]), None, [(functions[0], specified)])
+
+
+def traced(specified: Specified, how: Derivation, shown: str) -> Traced:
+    """What `how` asks of the function that the user calls `shown`; one that does nothing is an error."""
+    from ..frontend.staging.jit import trace
+
+    derived = specified.derived(how)
+    program = trace(derived.function, *derived.args, **derived.kwargs)
+    if not program.does_anything():
+        raise AdzeError(
+            f"{shown} returns nothing: the program would have no results",
+            where=program.defined_at,
+            hint="end the function with `return` and the arrays that it computes",
+        )
+    return program
 
 
 def program_of(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program | None:
@@ -65,7 +110,7 @@ def program_of(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) ->
     by_function, kinds = _specs_of(names, asked.specs), _kinds(asked.bundle, asked.how)
     program = Program()
     for name, function in zip(names, loaded, strict=True):
-        args, kwargs = bounded(bind_specs(function, by_function[name]), asked.dims)
+        args, kwargs = bounded(bind_specs(function, by_function[name], asked.option), asked.dims)
         specified = Specified(function, args, kwargs).derived(asked.how)
         program.add(specified.function, *specified.args, name=name, **specified.kwargs)
         for kind, derivation in kinds:
@@ -136,15 +181,25 @@ def _kinds(bundle: str | None, how: Derivation) -> list[tuple[str, Derivation]]:
     return kinds
 
 
-def compile_program(
-    program: Program, functions: Sequence[str], targets: Sequence[Target], destination: Path, keep_ir: bool
-) -> tuple[tuple[Compiled, ...], int, float]:
-    """Compile and write a program: its modules, the size of its file, and the seconds that it took."""
+@dataclass(frozen=True)
+class Written:
+    """A program that was compiled for each of its targets and written: its size, and the seconds it took."""
+
+    compiled: tuple[Compiled, ...]
+    size: int
+    seconds: float
+
+
+def write_program(
+    trace: Callable[[], Tracing], shown: str, targets: Sequence[Target], destination: Path, keep_ir: bool
+) -> Written:
+    """Trace what the user calls `shown`, compile it for the targets, and write it."""
     from ..frontend.staging.packages import write_traced
 
     started = time.perf_counter()
-    with working(f"compiling {', '.join(functions)} for {', '.join(map(str, targets))}"):
+    with working(f"compiling {shown} for {', '.join(map(str, targets))}"):
+        tracing = trace()
         compiled = write_traced(
-            destination, program.trace(), targets, keep_ir=keep_ir, parameters=program.parameters()
+            destination, tracing.program, targets, keep_ir=keep_ir, parameters=tracing.parameters
         )
-    return tuple(compiled), destination.stat().st_size, time.perf_counter() - started
+    return Written(tuple(compiled), destination.stat().st_size, time.perf_counter() - started)

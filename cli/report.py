@@ -1,17 +1,17 @@
 """`adze report`: one page of HTML that shows a program on its way from source to kernels.
 
-Input: a function with specs, or a `.vmfb` that keeps its IR. Output: a page that needs no network.
+Input: functions with specs, or a `.vmfb` that keeps its IR. Output: a page that needs no network.
 `frontend/report` does the work.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .arguments import SpecOption, TargetOption, bind_specs, check_output, readable_file
+from .arguments import SpecOption, TargetOption, check_output, readable_file
 from .derivations import (
     ArgnumsOption,
     GradOption,
@@ -22,22 +22,24 @@ from .derivations import (
     VmapOption,
     derivation,
 )
+from .dims import DimOption, SpecializeOption, parse_dims
+from .dims import parse_sizes as parse_specialized
 from .measured import SizesOption, parse_sizes
+from .programs import Asked, BundleOption, Tracing, trace_functions
 from .reporting import BadUsage, JsonOption, command, print_json, print_text, readable_bytes, usage, working
-from .source import load_function, source_file, user_code
+from .source import source_file
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation
-    from ..frontend.staging.stages import Traced
 
 
 @command
 def report(
-    program: Annotated[
-        str,
+    programs: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FILE.py:FUNC|OUT.vmfb",
-            help="A function, or a program that keeps its IR.",
+            metavar="FILE.py:FUNC...|OUT.vmfb",
+            help="Functions, an adze.Program, or a program that keeps its IR.",
             show_default=False,
         ),
     ],
@@ -54,6 +56,9 @@ def report(
     argnums: ArgnumsOption = "0",
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
+    bundle: BundleOption = None,
+    dims: DimOption = [],  # noqa: B006
+    specialize: SpecializeOption = [],  # noqa: B006
     time: Annotated[
         bool, typer.Option("--time/--no-time", help="Compile it, and time its kernels here.")
     ] = True,
@@ -74,18 +79,31 @@ def report(
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
     chosen = usage("--target", parse_target, target)
-    is_artifact = program.endswith(".vmfb")
-    kept_file = readable_file(Path(program)) if is_artifact else source_file(program)
-    destination = check_output(output, keep=[kept_file])
-    if is_artifact and specs:
+    is_artifact = any(name.endswith(".vmfb") for name in programs)
+    program = ", ".join(programs)
+    if is_artifact and len(programs) > 1:
+        raise BadUsage(f"{program}: expected one program, or functions of Python files")
+    kept_files = [readable_file(Path(program))] if is_artifact else [source_file(name) for name in programs]
+    destination = check_output(output, keep=kept_files)
+    if is_artifact and (specs or bundle or dims or specialize):
         raise BadUsage(
             "--in: the program has its shapes already", hint="name sizes for the times with --size"
         )
+    asked = Asked(specs, how, bundle, parse_dims(dims), parse_specialized(specialize))
     with working(f"reporting on {program}"):
-        traced, ir = _kept(Path(program), how) if is_artifact else (_traced(program, specs, how), None)
-        names = {n for p in traced.parameters for n in (p.dimensions or ()) if n is not None}
+        tracing, ir = _kept(Path(program), how) if is_artifact else (trace_functions(programs, asked), None)
+        entries = tracing.program.program.entries
+        names = {n for e in entries for p in e.parameters for n in p.dimensions if n is not None}
         known = parse_sizes(sizes, {str(name) for name in names})
-        text = report_page(traced, chosen, title=program, timed=time, sizes=known, ir=ir)
+        text = report_page(
+            tracing.program,
+            chosen,
+            title=program,
+            timed=time,
+            sizes=known,
+            ir=ir,
+            parameters=tracing.parameters,
+        )
     content = text.encode(errors="replace")
     write_atomically(destination, content)
     if json:
@@ -94,26 +112,19 @@ def report(
         print_text(f"{output}: {readable_bytes(len(content))}, {program} for {chosen}")
 
 
-def _traced(function: str, specs: list[str], how: Derivation) -> Traced:
-    from ..frontend.staging.derived import Specified
-    from ..frontend.staging.jit import trace
-
-    with user_code(f"{function} was traced"):
-        loaded = load_function(function)
-        derived = Specified(loaded, *bind_specs(loaded, specs)).derived(how)
-        return trace(derived.function, *derived.args, **derived.kwargs)
-
-
-def _kept(file: Path, how: Derivation) -> tuple[Traced, str]:
+def _kept(file: Path, how: Derivation) -> tuple[Tracing, str]:
     """The program of an artifact, traced again, with lines in the text of its IR."""
     from ..frontend.report.kept import with_lines
     from ..frontend.staging.derived import Specified
     from ..frontend.staging.jit import trace
     from ..frontend.staging.kept import KeptFunction
+    from ..frontend.staging.recompiled import retraced
     from ..runtime.artifact import artifact
+    from ..runtime.artifact.weights import parameters_of
 
     contents, ir = with_lines(artifact.read(file))
-    kept: Any = KeptFunction(contents)
-    args, kwargs = kept.specs
-    derived = Specified(kept, args, kwargs).derived(how)
-    return trace(derived.function, *derived.args, **derived.kwargs), ir
+    if how.derivative is None and how.batch is None:
+        return Tracing(retraced(contents), parameters_of(contents.manifest.parameters, file.parent)), ir
+    kept = KeptFunction(contents)
+    derived = Specified(kept, *kept.specs).derived(how)
+    return Tracing(trace(derived.function, *derived.args, **derived.kwargs)), ir

@@ -6,13 +6,15 @@ not needed. Output: another .vmfb, for the same target or another.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .arguments import check_output, chosen_targets, readable_file
-from .build import report, write_program
+from .arguments import check_output, chosen_targets, readable_file, same_file
+from .build import report
 from .derivations import (
     ArgnumsOption,
     GradOption,
@@ -24,8 +26,13 @@ from .derivations import (
     VmapOption,
     derivation,
 )
-from .reporting import JsonOption, command
+from .programs import Tracing, Written, traced, write_program
+from .reporting import JsonOption, command, working
 from .run import FunctionOption, choose_function
+
+if TYPE_CHECKING:
+    from ..runtime.artifact.artifact import Contents
+    from ..runtime.targets import Target
 
 
 @command
@@ -54,8 +61,11 @@ def transform(
 ) -> None:
     """Compile a derivative or a batch of a .vmfb that keeps its adze IR.
 
-    Without --grad and its like the program itself is compiled again: for another target, or with another
-    version of IREE.
+    Without --grad and its like the whole program is compiled again: for other targets, or with another
+    version of IREE. Weights outside of it are copied to the folder of the new file.
+
+    A derivative of a function of an adze.Program is a function without state: it takes the state as its
+    first argument, a dict of arrays by their paths, and returns the new state before its results.
 
     Example: adze transform loss.vmfb --grad -o gradient.vmfb
     """
@@ -67,10 +77,35 @@ def transform(
     how = derivation(flags, argnums, vmap, in_axes)
     contents = artifact.read(readable_file(file))
     manifest = contents.manifest
-    name = choose_function(manifest, function).name
     chosen = chosen_targets(target, [v.target for v in manifest.variants] or [manifest.target])
     destination = check_output(output, keep=[file])
+    if function is None and how.derivative is None and how.batch is None:
+        report(_compiled_again(contents, file, chosen, destination, keep_ir), output, json)
+        return
+    name = choose_function(manifest, function).name
     kept = KeptFunction(contents, name)
     args, kwargs = kept.specs
     specified = Specified(kept, args, kwargs)
-    report(write_program(specified, how, str(file), chosen, destination, keep_ir), output, json)
+    written = write_program(
+        lambda: Tracing(traced(specified, how, str(file))), str(file), chosen, destination, keep_ir
+    )
+    report(written, output, json)
+
+
+def _compiled_again(
+    contents: Contents, file: Path, targets: Sequence[Target], destination: Path, keep_ir: bool
+) -> Written:
+    """The whole program, compiled again and written, with its file of parameters beside it."""
+    from ..frontend.staging.recompiled import recompiled
+    from ..runtime.artifact.artifact import save
+    from ..runtime.artifact.files import write_atomically
+
+    started = time.perf_counter()
+    with working(f"compiling {file} for {', '.join(map(str, targets))}"):
+        new, compiled = recompiled(contents, targets, keep_ir=keep_ir)
+        beside = contents.manifest.parameters.file if contents.manifest.parameters else None
+        if beside is not None and not same_file(file.parent, destination.parent):
+            parameters = readable_file(file.parent / beside).read_bytes()
+            write_atomically(check_output(destination.parent / beside), parameters)
+        save(destination, new)
+    return Written(compiled, destination.stat().st_size, time.perf_counter() - started)

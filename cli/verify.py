@@ -91,6 +91,7 @@ def verify(
         raise BadUsage("--in, --size, --max-error and --device are for numbers", hint="add --numbers")
     public = None if key is None else public_key(readable_file(key, "--key"))
     found = inspect(readable_file(file), public)
+    _check_weights(found)
     report = _of_the_file(found, public)
     if not json and (public is not None or not compares):
         print_text(f"{file}: whole, {_signature_text(report)}")
@@ -105,6 +106,20 @@ def verify(
         if not json:
             _show(len(calls), agreements, [a.result.name for a in agreements if not a.holds])
     _end(report if json else None, holds)
+
+
+def _check_weights(found: Inspection) -> None:
+    """That the file of weights beside the program is the one that was written with it."""
+    from ..runtime.artifact.weights import source_of
+    from ..runtime.errors import ArtifactError
+
+    parameters = found.manifest.parameters
+    if parameters is None or parameters.file is None:
+        return
+    try:
+        source_of(parameters, None, found.path.parent)
+    except ArtifactError as error:
+        raise ArtifactError(f"{found.path}: {error.message}", hint=error.hint) from None
 
 
 def _end(report: dict[str, Any] | None, holds: bool) -> None:

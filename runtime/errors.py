@@ -66,6 +66,10 @@ class KeyFileError(AdzeError, ValueError):
     """A key for signatures cannot be read, or is of another kind; or the package for them is missing."""
 
 
+class OtherVersionError(ArtifactError):
+    """A program was compiled by another version of IREE than the runtime is of."""
+
+
 class UnreadableArtifactError(ArtifactError, OSError):
     """A file cannot be read or written."""
 
@@ -90,3 +94,7 @@ class CallTypeError(CallError, TypeError):
 
 class FailedCallError(CallError, RuntimeError):
     """A program failed while it ran: a check that it states, or its device."""
+
+
+class HostCallError(FailedCallError, ValueError):
+    """A Python function that a program calls raised; the exception is the cause of this one."""

@@ -271,6 +271,8 @@ def job_of(
         vmap=artifact.vmap,
         in_axes=artifact.in_axes,
         bundle=list(artifact.bundle),
+        dims=list(artifact.dims),
+        specialize=list(artifact.specialize),
         keep_ir=artifact.keep_ir,
         depends=list(artifact.depends),
         decides=artifact.decides(),

@@ -70,7 +70,6 @@ OF_A_PROJECT: Final = {
     "locked": "--locked",
     "again": "--force",
     "jobs": "--jobs",
-    "form": "--format",
 }
 """Options of `adze build` by their parameters: what the one kind of build takes and the other does not."""
 

@@ -33,6 +33,8 @@ _ARTIFACT: Final = {
     "vmap": "size",
     "in_axes": "in_axes",
     "bundle": "texts",
+    "dims": "dims",
+    "specialize": "specialize",
     "keep_ir": "switch",
     "depends": "texts",
     "gradients": "switch",
@@ -75,6 +77,8 @@ class Artifact:
     vmap: str | None = None
     in_axes: str | None = None
     bundle: tuple[str, ...] = ()
+    dims: tuple[str, ...] = ()
+    specialize: tuple[str, ...] = ()
     keep_ir: bool = False
     depends: tuple[str, ...] = ()
     gradients: bool = True
@@ -91,9 +95,11 @@ class Artifact:
             "vmap",
             "in_axes",
             "bundle",
+            "dims",
+            "specialize",
             "keep_ir",
+            "depends",
         ]
-        names.append("depends")
         return {"output": self.output.name} | {name: getattr(self, name) for name in names}
 
 

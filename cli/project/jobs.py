@@ -17,14 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects.errors import AdzeError
 from ...runtime.artifact.files import write_atomically
-from ..arguments import bind_specs, check_output
+from ..arguments import check_output
+from ..derivations import DERIVATIVES, derivation
+from ..dims import parse_dims, parse_sizes
+from ..programs import Asked, Tracing, trace_functions
 from ..reporting import describe
-from ..source import load_objects, user_code
+from ..source import user_code
 from .record import record_of
 from .recorder import Recording
 
 if TYPE_CHECKING:
-    from ...frontend.staging.derived import Specified
+    from ...frontend.staging.gradient_checks import GradientCheck
     from ...frontend.staging.stages import Compiled, Traced
 
 Json = dict[str, Any]
@@ -46,6 +49,8 @@ class Job:
     vmap: str | None
     in_axes: str | None
     bundle: list[str]
+    dims: list[str]
+    specialize: list[str]
     keep_ir: bool
     depends: list[str]
     decides: Json
@@ -101,14 +106,14 @@ def _run(job: Job, folder: str | None) -> tuple[Json, Json]:
     if job.action in ("verify", "check"):
         return {}, _checked(job)
     with Recording() as seen:
-        traced, parameters, _ = trace_entries(job)
+        tracing = trace_entries(job)
     record = record_of(seen, decides=job.decides, around=job.around, depends=job.depends, root=Path(job.root))
     if folder is not None:  # IREE's temporary files too go where they are removed, also after a crash
         os.environ["TMPDIR"] = tempfile.tempdir = folder
     if job.action == "outline":
-        return record, _outline(job, traced)
+        return record, _outline(job, tracing)
     with tempfile.TemporaryDirectory(prefix="adze-build-") as place:
-        result, files = _compiled(job, traced, parameters, Path(place) / destination.name)
+        result, files = _compiled(job, tracing, Path(place) / destination.name)
     agrees = job.locked in (None, result["sha256"])
     for name, content in files.items() if agrees else ():
         _write(destination.with_name(name), content)
@@ -122,24 +127,25 @@ def _write(path: Path, content: bytes) -> None:
         raise AdzeError(f"cannot write {path}: {error.strerror or error}") from None
 
 
-def _outline(job: Job, traced: Traced) -> Json:
+def _outline(job: Job, tracing: Tracing) -> Json:
     """What decides the bytes of the file, and is known before anything is compiled."""
     from ...frontend.staging.packages import different_targets
 
-    lowered = [traced.lower(target) for target in different_targets(job.targets)]
-    return {"key": _key([each.cache_key().digest for each in lowered]), "ir_sha256": lowered[0].ir_sha256}
+    lowered = [tracing.program.lower(target) for target in different_targets(job.targets)]
+    digests = [each.cache_key().digest for each in lowered]
+    return {"key": _key(digests, tracing.parameters), "ir_sha256": lowered[0].ir_sha256}
 
 
-def _compiled(
-    job: Job, traced: Traced, parameters: Mapping[str, Any] | None, path: Path
-) -> tuple[Json, dict[str, bytes]]:
+def _compiled(job: Job, tracing: Tracing, path: Path) -> tuple[Json, dict[str, bytes]]:
     """The result of a compile, and the files of it by their names: the last one is the program."""
     from ...frontend.staging.packages import write_traced
 
-    compiled = write_traced(path, traced, job.targets, keep_ir=job.keep_ir, parameters=parameters)
+    compiled = write_traced(
+        path, tracing.program, job.targets, keep_ir=job.keep_ir, parameters=tracing.parameters
+    )
     content = path.read_bytes()
     beside = {other.name: other.read_bytes() for other in path.parent.iterdir() if other != path}
-    result = _result(job, traced, compiled, content)
+    result = _result(job, tracing, compiled, content)
     result["parameters"] = {name: hashlib.sha256(data).hexdigest() for name, data in beside.items()}
     return result, {**beside, path.name: content}
 
@@ -149,66 +155,60 @@ def _checked(job: Job) -> Json:
     from ...frontend.staging.gradient_checks import check_gradients
     from ...frontend.staging.packages import different_targets
 
-    traced, _, specified = trace_entries(job)
+    tracing = trace_entries(job)
+    traced = tracing.program
     for target in different_targets(job.targets):
         traced.lower(target)
     facts: Json = {"failures": [], "said": "", "defined_at": traced.defined_at, "cost": str(traced.cost())}
     if job.action != "check":
         return facts
-    if specified is None:
-        return {**facts, "said": "derivatives were not checked: several functions"}
-    with user_code(f"{job.entries[0]} was differentiated"):
-        found = check_gradients(specified)
+    failures, said = [], []
+    for name, specified in tracing.functions:
+        with user_code(f"{name} was differentiated"):
+            found = check_gradients(specified)
+        prefix = f"{name}: " if len(tracing.functions) > 1 else ""
+        failures += [f"{prefix}{failure}" for failure in found.failures()]
+        said.append(prefix + _told(found))
+    return {**facts, "failures": failures, "said": "; ".join(said)}
+
+
+def _told(found: GradientCheck) -> str:
     if found.skipped is not None:
-        return {**facts, "said": f"derivatives were not checked: {found.skipped}"}
-    said = f"reverse {found.reverse:.1g}, differences {found.difference:.1g}"
-    return {**facts, "failures": found.failures(), "said": said}
+        return f"derivatives were not checked: {found.skipped}"
+    return f"reverse {found.reverse:.1g}, differences {found.difference:.1g}"
 
 
-def trace_entries(job: Job) -> tuple[Traced, Mapping[str, Any] | None, Specified | None]:
-    """The functions of a job, traced with its specs and derived as it asks; the arrays of a program; and the
-    function itself, where it is one."""
-    from ...frontend.staging.derived import Specified
-    from ...frontend.staging.jit import trace
-    from ..derivations import DERIVATIVES, derivation
-    from ..programs import Asked, program_of
-
+def trace_entries(job: Job) -> Tracing:
+    """The functions of a job, traced with its specs and derived as it asks."""
     flags = {name: name == job.derivative for name in DERIVATIVES}
     how = derivation(flags, job.argnums, job.vmap, job.in_axes)
-    with user_code(f"{', '.join(job.entries)} was traced"):
-        loaded = load_objects(job.entries)
-        program = program_of(job.entries, loaded, Asked(job.inputs, how, ",".join(job.bundle) or None))
-        if program is not None:
-            return program.trace(), program.parameters(), None
-        specified = Specified(loaded[0], *bind_specs(loaded[0], job.inputs, "inputs"))
-        derived = specified.derived(how)
-        traced = trace(derived.function, *derived.args, **derived.kwargs)
-    if not traced.does_anything():
-        raise AdzeError(
-            f"{job.entries[0]} returns nothing: the program would have no results",
-            where=traced.defined_at,
-            hint="end the function with `return` and the arrays that it computes",
-        )
-    return traced, None, specified
+    sizes = parse_dims(job.dims), parse_sizes(job.specialize)
+    return trace_functions(
+        job.entries, Asked(job.inputs, how, ",".join(job.bundle) or None, *sizes, "inputs")
+    )
 
 
-def _key(digests: list[str]) -> str:
-    """The hash of everything that decides what IREE compiles, for each target."""
+def _key(digests: list[str], parameters: Mapping[str, Any] | None) -> str:
+    """The hash of everything that decides what IREE compiles, for each target, and of weights outside."""
+    from ...runtime.artifact.weights import safetensors_of
+
+    if parameters:
+        digests = [*digests, hashlib.sha256(safetensors_of(parameters)).hexdigest()]
     return digests[0] if len(digests) == 1 else hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
 
-def _result(job: Job, traced: Traced, compiled: Sequence[Compiled], content: bytes) -> Json:
+def _result(job: Job, tracing: Tracing, compiled: Sequence[Compiled], content: bytes) -> Json:
     from ...runtime.artifact.variants import variant_of
 
     records = [each.report.record for each in compiled]
     manifests = [each.manifest for each in compiled]
     seconds = [each.report.compile_seconds for each in compiled]
-    cost = traced.cost()
+    traced, cost = tracing.program, tracing.program.cost()
     return {
         "signatures": [str(signature) for signature in manifests[0].signatures],
         "sha256": hashlib.sha256(content).hexdigest(),
         "ir_sha256": manifests[0].ir_sha256,
-        "key": _key([record.digest for record in records]),
+        "key": _key([record.digest for record in records], tracing.parameters),
         "bytes": len(content),
         "flags": [*dict.fromkeys(flag for manifest in manifests for flag in manifest.flags)],
         "versions": dict(manifests[0].versions),

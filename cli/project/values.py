@@ -22,6 +22,9 @@ _UNITS: Final = {
     "gib": 2**30,
 }
 
+_BOUNDS: Final = re.compile(r"\s*(\d+\s*\.\.\s*\d*)?\s*,?\s*(%\s*\d+)?\s*")
+"""Of a dimension; what they mean is checked where the function is traced."""
+
 
 class Wrong(Exception):
     """A value that means nothing: what was expected, and what to write."""
@@ -138,6 +141,35 @@ def _size(value: Any) -> str:
     return str(value)
 
 
+def _dims(value: Any) -> tuple[str, ...]:
+    """Named dimensions with their bounds, as `--dim` takes them."""
+    hint = 'write dims = { batch = "1..1024, %8" }'
+    entries = value if isinstance(value, dict) else {}
+    for name, bounds in entries.items():
+        match = _BOUNDS.fullmatch(bounds) if isinstance(bounds, str) and name.isidentifier() else None
+        if match is None or not any(match.groups()):
+            raise Wrong("a table of bounds by the names of dimensions", hint)
+    if not entries:
+        raise Wrong("a table of bounds by the names of dimensions", hint)
+    return tuple(f"{name}: {bounds}" for name, bounds in entries.items())
+
+
+def _specialize(value: Any) -> tuple[str, ...]:
+    """Sizes by the names of dimensions, as `--specialize` takes them."""
+    hint = "write specialize = { batch = [1, 8] }"
+    entries = value if isinstance(value, dict) else {}
+    texts = []
+    for name, sizes in entries.items():
+        numbers = sizes if isinstance(sizes, list) else [sizes]
+        good = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers)
+        if not numbers or not good or not name.isidentifier() or len(set(numbers)) < len(numbers):
+            raise Wrong("different sizes for each name of a dimension", hint)
+        texts.append(f"{name}={','.join(map(str, numbers))}")
+    if not texts:
+        raise Wrong("a table of sizes by the names of dimensions", hint)
+    return tuple(texts)
+
+
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise Wrong("a whole number of at least 0")
@@ -172,6 +204,8 @@ KINDS: Final[dict[str, Callable[[Any], Any]]] = {
     "argnums": _argnums,
     "in_axes": _in_axes,
     "size": _size,
+    "dims": _dims,
+    "specialize": _specialize,
     "count": _count,
     "positive": _positive,
     "bytes": _bytes,

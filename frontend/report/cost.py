@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...passes.analysis.cost import Cost, cost, steps
+from ...passes.analysis.cost import Cost, costs, steps
 from .provenance import Locations, Provenance
 
 
@@ -37,10 +37,14 @@ class Timeline:
         return max(range(len(self.moments)), key=lambda n: self.moments[n].alive, default=0)
 
 
-def timeline(module: Any) -> Timeline:
-    """The timeline of a module's public function."""
+def timelines(module: Any) -> dict[str, Timeline]:
+    """The timeline of each public function of a module, by its name."""
     locations = Locations(())
-    moments = [
+    return {name: Timeline(_moments(module, name, locations), whole) for name, whole in costs(module).items()}
+
+
+def _moments(module: Any, name: str, locations: Locations) -> list[Moment]:
+    return [
         Moment(
             step.operation.name.removeprefix("adze."),
             step.flops,
@@ -48,9 +52,8 @@ def timeline(module: Any) -> Timeline:
             step.alive_bytes,
             locations.of(location_text(step.operation)),
         )
-        for step in steps(module)
+        for step in steps(module, name)
     ]
-    return Timeline(moments, cost(module))
 
 
 def location_text(operation: Any) -> str:

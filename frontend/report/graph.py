@@ -42,10 +42,16 @@ class Graph:
     is_grouped: bool = False
 
     def named(self, signature: FunctionSignature) -> Graph:
-        """The graph with the names of arguments and results."""
+        """The graph with the names of arguments and results; the arrays of a program stand before them."""
+        held, changed = (
+            sum(box.kind == kind for box in self.boxes) - len(specs)
+            for kind, specs in (("argument", signature.inputs), ("result", signature.outputs))
+        )
         names = {
-            **{f"argument {n}": spec.name for n, spec in enumerate(signature.inputs)},
-            **{f"result {n}": spec.name for n, spec in enumerate(signature.outputs)},
+            **{f"argument {n}": f"state {n}" for n in range(held)},
+            **{f"argument {n + held}": spec.name for n, spec in enumerate(signature.inputs)},
+            **{f"result {n}": f"new state {n}" for n in range(changed)},
+            **{f"result {n + changed}": spec.name for n, spec in enumerate(signature.outputs)},
         }
         return replace(self, boxes=[replace(box, name=names.get(box.name, box.name)) for box in self.boxes])
 
@@ -56,9 +62,16 @@ class _Draft:
     edges: list[tuple[int, int]] = field(default_factory=list)
 
 
-def graph_of(module: Any) -> Graph:
-    """The graph of a module's public function, laid out."""
-    main = next(operation for operation in functions(module).values() if not is_private(operation))
+def graphs_of(module: Any) -> dict[str, Graph]:
+    """The graph of each public function of a module, by its name, laid out."""
+    return {
+        symbol: _graph_of(module, operation)
+        for symbol, operation in functions(module).items()
+        if not is_private(operation)
+    }
+
+
+def _graph_of(module: Any, main: Any) -> Graph:
     codec, locations = Codec(module.context), Locations(())
     draft = _Draft()
     source: dict[Any, int] = {}

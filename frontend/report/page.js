@@ -156,18 +156,17 @@
     show(pane, Number(chooser.value));
   });
 
-  const graph = document.querySelector(".graph");
-  let zoom = 1;
-  function resize(factor) {
-    zoom = Math.max(0.05, Math.min(4, zoom * factor));
-    graph.style.width = `${graph.dataset.width * zoom}px`;
-    graph.style.height = `${graph.dataset.height * zoom}px`;
-  }
-  if (graph) {
+  document.querySelectorAll(".graph").forEach((graph) => {
+    let zoom = 1;
+    function resize(factor) {
+      zoom = Math.max(0.05, Math.min(4, zoom * factor));
+      graph.style.width = `${graph.dataset.width * zoom}px`;
+      graph.style.height = `${graph.dataset.height * zoom}px`;
+    }
     resize(Math.min(1, (graph.parentElement.clientWidth - 4) / graph.dataset.width));
     if (zoom < 0.35) resize(0.35 / zoom);
     byId("larger").addEventListener("click", () => resize(1.25));
     byId("smaller").addEventListener("click", () => resize(0.8));
-  }
+  });
   document.documentElement.dataset.ready = "yes";
 })();

@@ -5,6 +5,7 @@ Input: a traced program, a target, and the sizes of named dimensions to time it 
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -14,9 +15,11 @@ import numpy as np
 from ...dialects.errors import AdzeError
 from ...passes.pipeline import PIPELINE
 from ...runtime.artifact.artifact import check_runnable
+from ...runtime.artifact.weights import safetensors_of
 from ...runtime.execute.devices import get_device
 from ...runtime.measure.profiles import Kernel, kernels, record
 from ...runtime.targets import Target, TargetKind
+from ..staging.exports import SCOPE
 from ..staging.stages import Compiled, Traced
 from ..staging.verification import drawn
 from ..tracing.locations import is_own_file
@@ -39,21 +42,31 @@ def report_page(
     timed: bool = True,
     sizes: Mapping[str, int] | None = None,
     ir: str | None = None,
+    parameters: Mapping[str, np.ndarray] | None = None,
 ) -> str:
-    """The page of a program; `ir` is the text that its lines are in, where that is no Python file."""
+    """The page of a program; `ir` is the text that its lines are in, where that is no Python file.
+
+    `parameters` are the arrays that the program has outside, which it needs to be timed.
+    """
     stages = stages_of(traced, target)
-    measured, timing = _times(stages, target, dict(sizes or {}), timed)
+    measured, timing = _times(stages, target, dict(sizes or {}), timed, parameters or {})
     rows = kernel_rows(stages.kernels, measured) if stages.kernels is not None else []
-    cost = stages.timeline.cost
     about = [
         ("target", str(target)),
-        ("ops", f"{stages.graph.ops} after simplification, {len(rows)} kernels"),
-        ("cost", str(cost)),
+        ("ops", f"{sum(g.ops for g in stages.graphs.values())} after simplification, {len(rows)} kernels"),
+        *_costs(stages),
         ("passes", f"{len(PIPELINE) - len(stages.unchanged)} of {len(PIPELINE)} changed something"),
     ]
-    signature = str(stages.lowered.manifest.signatures[0])
+    signature = "; ".join(map(str, stages.lowered.manifest.signatures))
     sources = _sources(stages, ir)
     return page(Report(title, signature, about, sources, stages, rows, timing))
+
+
+def _costs(stages: Stages) -> list[tuple[str, str]]:
+    several = len(stages.timelines) > 1
+    return [
+        (f"cost of {name}" if several else "cost", str(line.cost)) for name, line in stages.timelines.items()
+    ]
 
 
 def _sources(stages: Stages, ir: str | None) -> list[Source]:
@@ -85,12 +98,18 @@ def _shown(path: Path) -> str:
         return path.name
 
 
-def _times(stages: Stages, target: Target, sizes: dict[str, int], timed: bool) -> tuple[list[Kernel], str]:
+def _times(
+    stages: Stages,
+    target: Target,
+    sizes: dict[str, int],
+    timed: bool,
+    parameters: Mapping[str, np.ndarray],
+) -> tuple[list[Kernel], str]:
     """The times of the kernels on this machine, and what they are, or why there are none."""
     if not timed:
         return [], "Not timed: --no-time."
-    signature = stages.lowered.manifest.signatures[0]
-    missing = {n for spec in signature.inputs for n in spec.shape if not isinstance(n, int)} - sizes.keys()
+    specs = [spec for signature in stages.lowered.manifest.signatures for spec in signature.inputs]
+    missing = {n for spec in specs for n in spec.shape if not isinstance(n, int)} - sizes.keys()
     if missing:
         named = " ".join(f"--size {name}=64" for name in sorted(map(str, missing)))
         return [], f"Not timed: the sizes are stated by calls. To time it, add {named}"
@@ -99,15 +118,24 @@ def _times(stages: Stages, target: Target, sizes: dict[str, int], timed: bool) -
     try:
         compiled = stages.lowered.compile()
         check_runnable(compiled.manifest)
-        return _recorded(compiled, next(drawn(signature, 1, 0, sizes)), sizes)
+        return _recorded(compiled, sizes, parameters)
     except AdzeError as error:
         return [], f"Not timed: {error.message}"
 
 
 def _recorded(
-    compiled: Compiled, arguments: list[np.ndarray], sizes: Mapping[str, int]
+    compiled: Compiled, sizes: Mapping[str, int], parameters: Mapping[str, np.ndarray]
 ) -> tuple[list[Kernel], str]:
     device = get_device("cpu", work=compiled.manifest.work).name
-    events = record(compiled.vmfb, device, compiled.program.symbol, arguments, _CALLS)
+    events = []
+    with tempfile.TemporaryDirectory(prefix="adze-report-") as folder:
+        weights = None
+        if parameters:
+            file = Path(folder) / "weights.safetensors"
+            file.write_bytes(safetensors_of(parameters))
+            weights = f"{SCOPE}={file}"
+        for signature in compiled.manifest.signatures:
+            arguments = next(drawn(signature, 1, 0, sizes))
+            events += record(compiled.vmfb, device, signature.name, arguments, _CALLS, weights)
     named = "".join(f", {name}={n}" for name, n in sizes.items())
     return kernels(events), f"Times are medians of {_CALLS} calls on {device}{named}, by IREE's profiler."

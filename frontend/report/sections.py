@@ -6,11 +6,12 @@ the class `p<number>` of what they stand for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from html import escape
 from pathlib import Path
 from typing import Final
 
+from .cost import Timeline
 from .drawing import described, flops_svg, graph_svg, memory_svg, readable_bytes, readable_count
 from .provenance import Line, Provenance
 from .report_data import Report, Source
@@ -111,22 +112,37 @@ def _stage_pane(names: list[str], chosen: int, label: str) -> str:
 
 
 def graph(report: Report, number: Number) -> str:
-    """The graph of the simplified program."""
-    drawn = report.stages.graph
-    grouped = f" A box stands for all ops of a line, since there are {drawn.ops}." if drawn.is_grouped else ""
+    """The graph of each function of the simplified program."""
+    graphs = report.stages.graphs
+    most = max(drawn.ops for drawn in graphs.values())
+    is_grouped = any(drawn.is_grouped for drawn in graphs.values())
+    grouped = f" A box stands for all ops of a line, since there are {most}." if is_grouped else ""
+    drawings = "".join(
+        f'{_heading(name, graphs)}<div class="drawing" tabindex="0" role="region" aria-label="Graph">'
+        f"{graph_svg(drawn, number)}</div>\n"
+        for name, drawn in graphs.items()
+    )
     buttons = "".join(f'<button id="{b}" type="button">{b}</button> ' for b in ("larger", "smaller"))
     return section(
         "graph",
         f'<p class="quiet">After simplification; values flow downward.{grouped} {_FORWARD} '
-        f'<span class="key peak">arguments and results</span> {buttons}</p>'
-        '<div class="drawing" tabindex="0" role="region" aria-label="Graph">'
-        f"{graph_svg(drawn, number)}</div>\n",
+        f'<span class="key peak">arguments and results</span> {buttons}</p>{drawings}',
     )
 
 
+def _heading(name: str, each: Sized) -> str:
+    """The heading of what is shown for one function of several."""
+    return f'<h3 class="mono">{escape(name)}</h3>' if len(each) > 1 else ""
+
+
 def cost(report: Report, number: Number) -> str:
-    """What the program costs, op by op."""
-    line = report.stages.timeline
+    """What each function of the program costs, op by op."""
+    lines = report.stages.timelines
+    texts = (f"{_heading(name, lines)}{_cost(line, report, number)}" for name, line in lines.items())
+    return section("cost", "".join(texts))
+
+
+def _cost(line: Timeline, report: Report, number: Number) -> str:
     whole = line.cost
     dynamic = "" if whole.is_static else " Sizes that only a call states count as 1."
     peak = ""
@@ -150,14 +166,13 @@ def cost(report: Report, number: Number) -> str:
         for n, m in costly
         if m.flops
     ]
-    return section(
-        "cost",
+    return (
         f"<p>{readable_count(whole.flops)} operations, {readable_bytes(whole.bytes_moved)} moved, "
         f"{readable_bytes(whole.peak_bytes)} alive at most, counted op by op before IREE fuses ops.{dynamic}"
         f'{peak}</p><p class="quiet">Bytes alive while each op runs, from first to last: {_FORWARD} '
         f'<span class="key peak">peak</span></p>{memory_svg(line, number)}'
         f'<p class="quiet">Operations of each op: {_FORWARD}</p>{flops_svg(line, number)}'
-        f"<h3>Costliest ops</h3>{table(['op#', 'name', 'operations#', 'moved#', 'alive#', 'from'], rows)}\n",
+        f"<h3>Costliest ops</h3>{table(['op#', 'name', 'operations#', 'moved#', 'alive#', 'from'], rows)}\n"
     )
 
 
@@ -192,7 +207,7 @@ def lines(report: Report, number: Number) -> str:
     totals: dict[Line, list[int]] = {}
     marks: dict[Line, int] = {}
     without = 0
-    for moment in report.stages.timeline.moments:
+    for moment in (m for line in report.stages.timelines.values() for m in line.moments):
         if not moment.origin.lines:
             without += 1
         for line in moment.origin.lines[:1]:

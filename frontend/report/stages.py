@@ -17,8 +17,8 @@ from ...runtime.errors import CompileError
 from ...runtime.targets import Target
 from ..staging.kernels import KERNELS
 from ..staging.stages import TRACED, Lowered, Traced
-from .cost import Timeline, timeline
-from .graph import Graph, graph_of
+from .cost import Timeline, timelines
+from .graph import Graph, graphs_of
 from .provenance import NOWHERE, Locations, Provenance, without_locations
 
 _LARGEST_ELEMENTS: Final = 16  # of a constant that is printed in full
@@ -47,12 +47,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class Stages:
-    """All stages, what was read from them, and the passes that changed nothing."""
+    """All stages, what was read from them, and the passes that changed nothing.
+
+    There is a graph and a timeline for each function that is called from outside.
+    """
 
     stages: list[Stage]
     unchanged: list[str]
-    graph: Graph
-    timeline: Timeline
+    graphs: dict[str, Graph]
+    timelines: dict[str, Timeline]
     lowered: Lowered
     kernels_failed: str | None
 
@@ -66,8 +69,8 @@ def stages_of(traced: Traced, target: Target) -> Stages:
     """Run the pipeline and keep what each pass leaves."""
     texts = [(TRACED, "The function as it was traced.", _text(traced.program.module), 0.0)]
     unchanged: list[str] = []
-    graphs: list[Graph] = []
-    timelines: list[Timeline] = []
+    graphs: dict[str, Graph] = {}
+    found: dict[str, Timeline] = {}
 
     def observe(step: Any, module: Any, seconds: float) -> None:
         text = _text(module)
@@ -76,8 +79,8 @@ def stages_of(traced: Traced, target: Target) -> Stages:
         else:
             texts.append((step.name, (step.__doc__ or "").splitlines()[0], text, seconds))
         if step.name == SIMPLIFIED:
-            graphs.append(graph_of(module))
-            timelines.append(timeline(module))
+            graphs.update(graphs_of(module))
+            found.update(timelines(module))
 
     lowered = traced.lower(target, observe)
     failed = None
@@ -87,8 +90,9 @@ def stages_of(traced: Traced, target: Target) -> Stages:
     except CompileError as error:
         failed = error.message
     stages = [stage_of(*each) for each in texts]
-    graph = graphs[0].named(lowered.manifest.signatures[0])
-    return Stages(stages, unchanged, graph, timelines[0], lowered, failed)
+    for signature in lowered.manifest.signatures:
+        graphs[signature.name] = graphs[signature.name].named(signature)
+    return Stages(stages, unchanged, graphs, found, lowered, failed)
 
 
 def stage_of(name: str, about: str, text: str, seconds: float = 0.0) -> Stage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import GETTER, SETTER, ExportedFunction, Held, Manifest
 from ...runtime.artifact.signing import public_key
-from ...runtime.errors import MissingCompilerError
+from ...runtime.errors import MissingCompilerError, OtherVersionError
 from ...runtime.execute.program import Function
 from ..errors import ArgumentError
 from ..tracing.array import Array
@@ -172,6 +173,7 @@ def load(
     key: str | os.PathLike[str] | bytes | None = None,
     target: str | None = None,
     parameters: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    recompile: bool = True,
 ) -> LoadedProgram:
     """The program saved at `path`, ready to be called on `device` (by default the cheapest of its target).
 
@@ -184,10 +186,44 @@ def load(
     `parameters` replace the arrays that the program has outside its file: a `.safetensors` or `.irpa` file,
     or arrays by name. One that is missing, or of another dtype or shape, is an error here.
 
+    A file that another version of IREE compiled, and that keeps its adze IR, is compiled again from that for
+    this machine, in memory, with a `RuntimeWarning`; this needs the compiler. With `recompile=False` it is
+    refused, as one without IR is.
+
     Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine,
     `SignatureError`, which is one, for a wrong signature, and `KeyFileError` for what is no key.
     """
     with located():
         given = parameters if parameters is None or isinstance(parameters, Mapping) else Path(parameters)
         known = None if key is None else public_key(key)
-        return LoadedProgram(artifact.load(path, device, known, target, given))
+        try:
+            return LoadedProgram(artifact.load(path, device, known, target, given))
+        except OtherVersionError as error:
+            if not recompile:
+                raise
+            contents = artifact.read(path, known)
+            if not contents.ir:
+                raise
+            new = _compiled_again(contents, device, target, error)
+        return LoadedProgram(artifact.load_contents(new, Path(path), device, parameters=given))
+
+
+def _compiled_again(
+    contents: artifact.Contents, device: str | None, target: str | None, error: OtherVersionError
+) -> artifact.Contents:
+    try:
+        from .recompiled import recompiled_here
+    except ModuleNotFoundError as missing:
+        if not (missing.name or "").startswith("adze."):
+            raise
+        raise OtherVersionError(
+            error.message,
+            hint="where the compiler is (adze-compiler), adze transform FILE -o NEW compiles it again",
+        ) from None
+    new = recompiled_here(contents, device, target)
+    warnings.warn(
+        f"{error.message}; it was compiled again from its adze IR: adze transform FILE -o NEW does that once",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return new

@@ -14,6 +14,7 @@ own. A derivative comes first and the batch of it second, so that asking for bot
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -62,13 +63,30 @@ class Specified:
         if name in ("grad", "value_and_grad"):
             transform = grad if name == "grad" else value_and_grad
             by = argnums[0] if len(argnums) == 1 else argnums
-            return self._named(name, transform(self.function, argnums=by), {})
+            return self._named(name, transform(self._of_one_result(name), argnums=by), {})
         if name == "vjp":
             tree.map(_inexact, tuple(self.args[n] for n in argnums))
             cotangents = eval_shape(self.function, *self.args, **self.kwargs)
             return self._named(name, self._vjp(argnums), {"cotangents": tree.map(_inexact, cotangents)})
         tangents = tuple(tree.map(_inexact, self.args[n]) for n in argnums)
         return self._named(name, self._jvp(argnums), {"tangents": tangents})
+
+    def _of_one_result(self, name: str) -> Callable[..., Any]:
+        """The function, which raises `ArgumentError` where it returns a tree of several results."""
+
+        @functools.wraps(self.function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = self.function(*args, **kwargs)
+            if isinstance(result, (tuple, list, dict)):
+                raise ArgumentError(
+                    f"{name} needs a function that returns one scalar, {function_name(self.function)} "
+                    f"returns {tree.describe(tree.structure(result))}",
+                    hint="name a function that returns the scalar alone, or ask for the vjp (--vjp), which "
+                    "takes a cotangent for each result",
+                )
+            return result
+
+        return call
 
     def _vjp(self, argnums: tuple[int, ...]) -> Callable[..., Any]:
         def derived(*args: Any, cotangents: Any, **kwargs: Any) -> Any:

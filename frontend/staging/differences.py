@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...passes.analysis.cost import cost
+from ...passes.analysis.cost import costs
 from ...passes.ir.pretty import pretty
 from ...runtime.artifact.artifact import Contents
 from ...runtime.artifact.variants import variant_of
@@ -37,6 +37,7 @@ def rows(left: Contents, right: Contents) -> list[Row]:
     one, other = left.manifest, right.manifest
     found = [
         Row("functions", _functions(left), _functions(right)),
+        Row("state", _state(left), _state(right)),
         Row("targets", _targets(left), _targets(right)),
         Row("IR", one.ir_sha256[:16], other.ir_sha256[:16]),
     ]
@@ -50,10 +51,20 @@ def rows(left: Contents, right: Contents) -> list[Row]:
     if one.work is not None and other.work is not None:
         found.append(_number("operations of a call", int(one.work), int(other.work)))
     if left.ir and right.ir:
-        first, second = cost(KeptFunction(left).module), cost(KeptFunction(right).module)
-        found.append(_number("flop", first.flops, second.flops))
-        found.append(_number("bytes moved", first.bytes_moved, second.bytes_moved))
-        found.append(_number("bytes alive at most", first.peak_bytes, second.peak_bytes))
+        found += _costs(left, right)
+    return found
+
+
+def _costs(left: Contents, right: Contents) -> list[Row]:
+    """The costs of the functions that both programs have."""
+    before, after = costs(KeptFunction(left).module), costs(KeptFunction(right).module)
+    names = [name for name in before if name in after]
+    found = []
+    for name in names:
+        first, second, of = before[name], after[name], f" of {name}" if len(names) > 1 else ""
+        found.append(_number(f"flop{of}", first.flops, second.flops))
+        found.append(_number(f"bytes moved{of}", first.bytes_moved, second.bytes_moved))
+        found.append(_number(f"bytes alive at most{of}", first.peak_bytes, second.peak_bytes))
     return found
 
 
@@ -68,6 +79,15 @@ def ir_difference(left: Contents, right: Contents, names: tuple[str, str]) -> li
 
 def _functions(contents: Contents) -> str:
     return "; ".join(map(str, contents.manifest.signatures))
+
+
+def _state(contents: Contents) -> str:
+    """What the program keeps, and where."""
+    parameters = contents.manifest.parameters
+    if parameters is None:
+        return "none"
+    places = (f"{held.spec}{', outside' if held.is_parameter else ''}" for held in parameters.held)
+    return "; ".join(places)
 
 
 def _targets(contents: Contents) -> str:

@@ -19,7 +19,7 @@ SCOPE = "model"
 
 def exported_functions(program: TracedProgram) -> tuple[ExportedFunction, ...]:
     """The functions of the program, in the order in which they were traced."""
-    return tuple(_exported_function(entry, program.entries) for entry in program.entries)
+    return tuple(entry.exported or _exported_function(entry, program.entries) for entry in program.entries)
 
 
 def _exported_function(program: TracedProgram, all_entries: Sequence[TracedProgram]) -> ExportedFunction:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...dialects.types import INEXACT
 from .. import tree
-from ..tracing.specs import ShapeDtype
+from ..tracing.specs import BoundedName, ShapeDtype
 from ..transforms.differentiation import jvp, vjp
 from .derived import Specified
 
@@ -126,13 +126,18 @@ def _positive(numbers: np.ndarray) -> np.ndarray:
 def _drawn(
     generator: np.random.Generator, spec: ShapeDtype, place: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    shape = tuple(n if isinstance(n, int) else _SIZE for n in spec.shape)
+    shape = tuple(n if isinstance(n, int) else _size_of(n) for n in spec.shape)
     if spec.dtype not in INEXACT:
         return np.asarray(generator.integers(0, 2, shape)).astype(spec.dtype)
     numbers = place(np.asarray(generator.standard_normal(shape)))
     if spec.dtype.kind == "c":
         return np.asarray(numbers + 1j * place(np.asarray(generator.standard_normal(shape))))
     return numbers
+
+
+def _size_of(name: str | None) -> int:
+    """A size that a dimension may have."""
+    return name.bounds.near(_SIZE) if isinstance(name, BoundedName) else _SIZE
 
 
 def _normal(generator: np.random.Generator, like: np.ndarray) -> np.ndarray:

@@ -30,19 +30,26 @@ from ..tracing.sizes import Dim
 from ..tracing.specs import BoundedName, ShapeDtype
 from .exported_calls import ExportedCall
 from .host import runtime_argument
+from .kept_state import with_state, without_state
 
 
 class KeptFunction:
-    """A function from kept adze IR: call it with arrays of the dtypes and shapes that it was traced for."""
+    """A function from kept adze IR: call it with arrays of the dtypes and shapes that it was traced for.
+
+    That of a program with state takes the state first, a dict of its arrays by their paths, and returns
+    before its results a dict of those that it changes.
+    """
 
     def __init__(self, contents: Contents, name: str | None = None) -> None:
         """The function called `name`, by default the first of the program."""
         manifest = contents.manifest
-        self._call = ExportedCall(manifest.functions[0] if name is None else manifest.function(name))
-        self.__name__ = self._call.name
+        exported = manifest.functions[0] if name is None else manifest.function(name)
+        self.__name__ = exported.signature.name
+        self._program = program_of(contents, self.__name__)
+        self._call = ExportedCall(with_state(exported, manifest.parameters, self._program.module))
         self.__doc__ = f"`{self._call.function.signature}`, from the adze IR that an artifact keeps."
         self.__signature__ = self._python_signature()
-        self._program = _program_of(contents, self._call.name)
+        without_state(self._program.module)
 
     @property
     def module(self) -> mlir.ir.Module:
@@ -130,7 +137,7 @@ def _bounded(n: int | str | None, bounds: Mapping[str, Bounds]) -> int | str | N
     return BoundedName(n, bounds[n]) if isinstance(n, str) and n in bounds else n
 
 
-def _program_of(contents: Contents, name: str) -> Program:
+def program_of(contents: Contents, name: str) -> Program:
     """A program that holds the kept IR, verified."""
     if not contents.ir:
         raise ArgumentError(

@@ -6,6 +6,7 @@ stands first in the file, where hosts that know nothing of adze look for a modul
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -27,12 +28,33 @@ def packed(compiled: Sequence[Compiled], *, keep_ir: bool = False) -> Contents:
     """The contents of a file with these programs, which are one traced program for several targets."""
     first, *others = compiled
     ir = kept_ir(first.program.module) if keep_ir else b""
+    for each in compiled:
+        each.require_portable()
     if not others:
         return Contents(first.vmfb, first.manifest, ir)
     variants = tuple(variant_of(each.manifest, each.vmfb) for each in compiled)
     manifest = replace(first.manifest, variants=variants)
     parts = {part_of(variant): each.vmfb for variant, each in zip(variants[1:], others, strict=True)}
     return Contents(first.vmfb, manifest, ir, parts)
+
+
+def contents_of(
+    compiled: Sequence[Compiled],
+    keep_ir: bool,
+    parameters: Mapping[str, np.ndarray] | None,
+    file: str | None,
+) -> tuple[Contents, bytes]:
+    """The contents of a file, and those of the file called `file` beside it that has its parameters.
+
+    The manifest has the hash of the latter. Without parameters it is empty.
+    """
+    contents = packed(compiled, keep_ir=keep_ir)
+    held = contents.manifest.parameters
+    if not parameters or held is None or file is None:
+        return contents, b""
+    beside = safetensors_of(parameters)
+    held = replace(held, file=file, sha256=hashlib.sha256(beside).hexdigest())
+    return replace(contents, manifest=replace(contents.manifest, parameters=held)), beside
 
 
 def write_traced(
@@ -45,22 +67,13 @@ def write_traced(
 ) -> list[Compiled]:
     """Compile a traced program for each target and write it to `path`, and its parameters beside it.
 
-    The file of parameters is called like the program and ends in `.safetensors`. Raises `ArgumentError`
-    where IR is to be kept of a program with arrays of its own.
+    The file of parameters is called like the program and ends in `.safetensors`.
     """
-    chosen = different_targets(targets)
-    if keep_ir and traced.program.held:
-        raise ArgumentError(
-            "a program that keeps arrays cannot keep its IR: no transform could say what becomes of them",
-            hint="leave keep_ir (--keep-ir) out",
-        )
-    compiled = [traced.lower(target).compile() for target in chosen]
-    contents = packed(compiled, keep_ir=keep_ir)
-    if parameters and contents.manifest.parameters is not None:
-        file = Path(path).with_suffix(".safetensors")
-        kept = replace(contents.manifest.parameters, file=file.name)
-        contents = replace(contents, manifest=replace(contents.manifest, parameters=kept))
-        write_atomically(file, safetensors_of(parameters))
+    compiled = [traced.lower(target).compile() for target in different_targets(targets)]
+    file = Path(path).with_suffix(".safetensors")
+    contents, beside = contents_of(compiled, keep_ir, parameters, file.name)
+    if beside:
+        write_atomically(file, beside)
     save(path, contents)
     return compiled
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +55,7 @@ class _Entry:
     kind: str
     specified: Specified
     specializes: tuple[str, Mapping[str, int]] | None = None
+    is_derived: bool = False
 
 
 @dataclass
@@ -123,7 +124,7 @@ class Program:
                 f"{name} takes the state of the program: it is differentiated by adze.grad in Python",
                 hint="add a function that calls adze.grad or adze.vmap of it",
             )
-        self._add(f"{name}.{suffix}", READS, base.specified.derived(how))
+        self._add(f"{name}.{suffix}", READS, base.specified.derived(how), is_derived=True)
         return self
 
     def specialize(self, name: str, sizes: Mapping[str, int]) -> Program:
@@ -147,8 +148,21 @@ class Program:
         suffix = "_".join(f"{dim}_{size}" for dim, size in sorted(sizes.items()))
         fixed = tree.map(lambda spec: _fixed(spec, sizes), (base.specified.args, base.specified.kwargs))
         specified = Specified(base.specified.function, *fixed)
-        self._add(f"{name}.{suffix}", base.kind, specified, (name, dict(sizes)))
+        self._add(f"{name}.{suffix}", base.kind, specified, (name, dict(sizes)), is_derived=True)
         return self
+
+    def functions(self) -> list[tuple[str, Specified]]:
+        """The entry points by name, as functions that take the state first where they read it.
+
+        Derivatives, batches and programs for single sizes of an entry point are left out.
+        """
+        state = tree.unflatten(self._structure, [ShapeDtype(x.shape, x.dtype) for x in self._leaves])
+        taken = {entry.name: entry.kind != SETS and self.state is not None for entry in self._entries}
+        return [
+            (e.name, replace(e.specified, args=(*(state,) * taken[e.name], *e.specified.args)))
+            for e in self._entries
+            if not e.is_derived
+        ]
 
     def _entry(self, name: str) -> _Entry:
         for entry in self._entries:
@@ -172,6 +186,8 @@ class Program:
         kind: str,
         specified: Specified,
         specializes: tuple[str, Mapping[str, int]] | None = None,
+        *,
+        is_derived: bool = False,
     ) -> None:
         if any(entry.name == name for entry in self._entries) or name in (GETTER, SETTER):
             raise ArgumentError(
@@ -187,7 +203,7 @@ class Program:
                 where=user_location_text(),
                 hint="write adze.Program(state)",
             )
-        self._entries.append(_Entry(name, kind, specified, specializes))
+        self._entries.append(_Entry(name, kind, specified, specializes, is_derived))
 
     # -- tracing -------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType, known
 from ...passes.ir.functions import drop_unfinished
+from ...runtime.artifact.manifest import ExportedFunction
 from ...runtime.artifact.signature import Bounds
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
@@ -81,6 +82,8 @@ class TracedProgram:
     """Another entry that computes the same, and the sizes of named dimensions for which this one does."""
     held: Sequence[HeldArray] = ()
     """What the module keeps between calls; its functions take it before and return it before the rest."""
+    exported: ExportedFunction | None = None
+    """What a manifest says of it, where it was not traced from Python but is the kept IR of an artifact."""
 
     @property
     def entries(self) -> tuple[TracedProgram, ...]:

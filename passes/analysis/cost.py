@@ -59,10 +59,17 @@ def cost(module: mlir.ir.Module) -> Cost:
     return counter.function(main)
 
 
-def steps(module: mlir.ir.Module) -> list[Step]:
-    """The ops of the module's public function in order, each with its cost."""
+def costs(module: mlir.ir.Module) -> dict[str, Cost]:
+    """The cost of each public function of the module, by its name."""
+    counter, _ = _counter_of(module)
+    names = [symbol for symbol, operation in counter.functions.items() if not is_private(operation)]
+    return {name: counter.function(name) for name in names}
+
+
+def steps(module: mlir.ir.Module, name: str | None = None) -> list[Step]:
+    """The ops of a public function of the module in order, by default of the first, each with its cost."""
     counter, main = _counter_of(module)
-    return counter.steps(counter.functions[main])
+    return counter.steps(counter.functions[name or main])
 
 
 def _counter_of(module: mlir.ir.Module) -> tuple[_Counter, str]:

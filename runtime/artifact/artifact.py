@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..cpu import host_cpu
-from ..errors import ArtifactError, MissingArtifactError, UnreadableArtifactError
+from ..errors import ArtifactError, MissingArtifactError, OtherVersionError, UnreadableArtifactError
 from ..execute.devices import Device, DeviceKind, get_device, vulkan_architecture_of
 from ..execute.native import runtime_version
 from ..execute.program import Executable
@@ -120,7 +120,22 @@ def load(
     `parameters` replace the arrays that the program has outside: a file, or arrays by name.
     """
     location, contents, _ = _read(path, key)
+    return load_contents(contents, location, device, target, parameters)
+
+
+def load_contents(
+    contents: Contents,
+    location: Path,
+    device: str | Device | None = None,
+    target: str | None = None,
+    parameters: str | Path | Mapping[str, Any] | None = None,
+) -> LoadedProgram:
+    """As `load`, of the contents of the file at `location`, whose folder may have its parameters.
+
+    Raises `OtherVersionError`, an `ArtifactError`, where only the version of IREE is in the way.
+    """
     try:
+        _check_version(contents)
         manifest, module, chosen, reason = _chosen(contents, device, target)
         check_runnable(manifest)
         _check_device(manifest, chosen)
@@ -128,7 +143,8 @@ def load(
         imported = [] if source is None else [source.module]
         executable = Executable(module, chosen, manifest.loaded_signatures, imported)
     except ArtifactError as error:
-        raise ArtifactError(f"{location}: {error.message}", hint=error.hint) from error
+        kind = OtherVersionError if isinstance(error, OtherVersionError) else ArtifactError
+        raise kind(f"{location}: {error.message}", hint=error.hint) from error
     return LoadedProgram(executable, manifest, chosen, contents.ir, reason)
 
 
@@ -162,16 +178,32 @@ def inspect(path: str | os.PathLike[str], key: PublicKey | None = None) -> Inspe
     return Inspection(location, *sizes, digest, contents.manifest, contents.signature, parts)
 
 
-def check_runnable(manifest: Manifest) -> None:
-    """Raise the ArtifactError for a program that this machine or this runtime cannot run."""
+def _check_version(contents: Contents) -> None:
+    """As `check_runnable` of versions; where the IR is kept, it says so."""
+    try:
+        check_version(contents.manifest)
+    except OtherVersionError as error:
+        if not contents.ir:
+            raise
+        hint = "the file keeps its adze IR: adze transform FILE -o NEW compiles it again"
+        raise OtherVersionError(error.message, hint=hint) from None
+
+
+def check_version(manifest: Manifest) -> None:
+    """Raise the OtherVersionError for a program of another version of IREE than the runtime here."""
     built = manifest.versions.get("iree_compiler", "")
     runtime = runtime_version()
     if _minor(built) != _minor(runtime):
-        raise ArtifactError(
+        raise OtherVersionError(
             f"built with IREE {built or 'of unknown version'}, and the runtime here is {runtime}: "
             "IREE runs only programs of its own minor version",
             hint="build the program again, or install the runtime of that version",
         )
+
+
+def check_runnable(manifest: Manifest) -> None:
+    """Raise the ArtifactError for a program that this machine or this runtime cannot run."""
+    check_version(manifest)
     if not manifest.target.startswith("cpu"):
         return
     cpu = host_cpu()

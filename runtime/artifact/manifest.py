@@ -93,11 +93,15 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """The arrays that a program keeps: the scope of those outside, and the file that was written with it."""
+    """The arrays that a program keeps: the scope of those outside, and the file that was written with it.
+
+    `sha256` is the hash of that file, empty where none is known.
+    """
 
     scope: str
     file: str | None
     held: tuple[Held, ...]
+    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,14 +340,19 @@ def _parameters_to_json(parameters: Parameters | None) -> Json:
         {**_spec_to_json(each.spec), "mutable": each.is_mutable, "parameter": each.is_parameter}
         for each in parameters.held
     ]
-    return {"scope": parameters.scope, "file": parameters.file, "held": held}
+    return {
+        "scope": parameters.scope,
+        "file": parameters.file,
+        "sha256": parameters.sha256,
+        "held": held,
+    }
 
 
 def _parameters_from_json(data: Json) -> Parameters | None:
     if data is None:
         return None
     held = tuple(Held(_spec_from_json(each), each["mutable"], each["parameter"]) for each in data["held"])
-    return Parameters(data["scope"], data["file"], held)
+    return Parameters(data["scope"], data["file"], held, data["sha256"])
 
 
 def _variant_to_json(variant: Variant) -> Json:

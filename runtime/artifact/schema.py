@@ -229,6 +229,7 @@ _PARAMETERS_FIELDS: Final = _object_of(
     {
         "scope": _name,
         "file": _file_name,
+        "sha256": _hash,
         "held": _list_of(
             _object_of(
                 {
@@ -247,6 +248,8 @@ _PARAMETERS_FIELDS: Final = _object_of(
 def _parameters(value: Json, where: str) -> None:
     if value is None:
         return
+    if isinstance(value, dict):
+        value.setdefault("sha256", "")  # no field of the first files with parameters
     _PARAMETERS_FIELDS(value, where)
     names = [each["name"] for each in value["held"]]
     _require(len(set(names)) == len(names), f"{where}.held", names, "different names")

@@ -10,6 +10,7 @@ shapes are compared here. A `.irpa` file has neither; of that, the sizes are com
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,8 @@ def source_of(
 ) -> Source | None:
     """The parameters of a program, compared with what it needs; None where it needs none.
 
-    By default they are in the file that was written with the program, in its `folder`.
+    By default they are in the file that was written with the program, in its `folder`, whose hash the
+    manifest states: another file there is refused, and has to be `given` by name.
     """
     needed = [held for held in parameters.held if held.is_parameter] if parameters else []
     if parameters is None or not needed:
@@ -91,7 +93,27 @@ def source_of(
             hint="name the file that has them: adze.load(path, parameters='weights.safetensors')",
         )
     _check_file(path, needed)
+    if given is None:
+        check_hash(parameters, path)
     return Source(parameters.scope, path, {})
+
+
+def check_hash(parameters: Parameters, path: Path) -> None:
+    """Raise the `ArtifactError` for a file that is not the one which was written with the program."""
+    if not parameters.sha256:
+        return
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ArtifactError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if found != parameters.sha256:
+        raise ArtifactError(
+            f"{path} is not the file that was written with the program: its SHA-256 is {found[:16]}..., "
+            f"expected {parameters.sha256[:16]}...",
+            hint="put that file there; to load others, name them: --parameters FILE, or "
+            "adze.load(path, parameters=...)",
+        )
 
 
 def _listed(needed: Sequence[Held]) -> str:
@@ -164,6 +186,22 @@ def _check_sizes(path: Path, needed: Sequence[Held]) -> None:
                 f"{path}: {held.spec.name!r} has {sizes[held.spec.name]} bytes, and the program needs "
                 f"{held.spec.type_text}, which has {expected}"
             )
+
+
+def parameters_of(parameters: Parameters | None, folder: Path) -> dict[str, np.ndarray]:
+    """The arrays of a program in the `.safetensors` file beside it; none where it is of another kind."""
+    source = source_of(parameters, None, folder) if parameters and parameters.file else None
+    if source is None or source.path is None or source.path.suffix != ".safetensors":
+        return {}
+    with source.path.open("rb") as file:
+        start = 8 + int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(start - 8))
+    content = np.memmap(source.path, np.uint8, "r", start) if source.path.stat().st_size > start else b""
+    arrays = {}
+    for name, spec in read_header(source.path).items():
+        first, last = header[name]["data_offsets"]
+        arrays[name] = np.frombuffer(bytes(content[first:last]), spec.dtype).reshape(spec.static_shape or ())
+    return arrays
 
 
 def read_header(path: Path) -> dict[str, ArraySpec]:

@@ -307,3 +307,24 @@ def test_names_of_files_need_not_be_text(adze: Adze, model: Path) -> None:
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["output"] == str(output)
     assert output.is_file()
+
+
+def test_what_became_of_a_program_is_told_to_machines(adze: Adze, model: Path) -> None:
+    specs = "--in", "f32[4]", "--in", "f32[4]"
+    good = adze("build", f"{model}:add", *specs, "-o", "add.vmfb", "--format", "junit")
+    assert good.exit_code == 0, good.stderr
+    assert 'name="adze build" tests="1" failures="0"' in good.stdout
+    same = adze("build", f"{model}:add", *specs, "-o", "add.vmfb", "--format", "json")
+    assert json.loads(same.stdout)["function"].startswith("add(")
+    bad = adze("build", f"{model}:fail", "--in", "f32[4]", "-o", "x.vmfb", "--format", "github")
+    assert bad.exit_code == 1
+    assert bad.stdout.startswith(f"::error file={model},line={FAIL_LINE},title=adze%3A ")
+    worse = adze("build", f"{model}:fail", "--in", "f32", "-o", "x.vmfb", "--format", "junit")
+    assert worse.exit_code == 2 and worse.stdout == ""
+
+
+def test_a_gradient_of_several_results_says_what_to_write(adze: Adze, model: Path) -> None:
+    failed = adze("build", f"{model}:predict", "--in", "f32[2,3]", "--grad", "-o", "x.vmfb")
+    assert failed.exit_code == 1
+    assert "grad needs a function that returns one scalar, predict returns {" in failed.stderr
+    assert "(--vjp), which takes a cotangent for each result" in failed.stderr

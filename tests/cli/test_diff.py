@@ -41,6 +41,20 @@ def test_programs_are_compared_with_each_other_and_with_source(adze: Adze, folde
     assert source.exit_code == 0, source.output
 
 
+def test_derivatives_and_several_functions_are_compared_with_source(adze: Adze, folder: Path) -> None:
+    Path("model_of_sums.py").write_text(
+        "import adze.numpy as np\n\ndef f(x):\n    return np.tanh(x).sum()\n\ndef g(x):\n    return x * 2\n"
+    )
+    source = "model_of_sums.py:f", "model_of_sums.py:g"
+    options = "--in", "f32[n]", "--dim", "n: 1..8"
+    assert adze("build", *source, *options, "--keep-ir", "-o", "fg.vmfb").exit_code == 0
+    same = adze("diff", "fg.vmfb", *source, *options, "--exit-code")
+    assert same.exit_code == 0, same.output
+    other = adze("diff", "fg.vmfb", *source[::-1], *options, "--json")
+    names = [row["name"] for row in json.loads(other.stdout)["properties"]]
+    assert "flop of f" in names and "flop of g" in names and not json.loads(other.stdout)["same"]
+
+
 def test_wrong_use_is_bad_usage(adze: Adze, folder: Path) -> None:
     assert adze("diff", "a.vmfb", "none.vmfb").exit_code == 2
     assert "--in is for a function" in adze("diff", "a.vmfb", "b.vmfb", "--in", "f32[3]").stderr

@@ -27,6 +27,10 @@ program = adze.Program({"total": numpy.zeros((), "float32")}, outside=True)
 def add(state, x):
     return {"total": state["total"] + x}, state["total"]
 
+@program.reads(ShapeDtype((3,)))
+def scaled(state, x):
+    return np.sin(x).sum() * state["total"]
+
 empty = adze.Program()
 text = "no function"
 """
@@ -80,15 +84,60 @@ def test_a_program_of_the_file(adze: Adze, model: str) -> None:
     shown = adze("inspect", "add.vmfb").stdout
     assert "state          total: f32[], outside" in shown
     assert "parameters     add.safetensors" in shown
-    assert adze("run", "add.vmfb", "--in", "3").stdout == "result: f32[]\n0.\n"
+    ran = adze("run", "add.vmfb", "--function", "add", "--in", "3")
+    assert ran.stdout == "result: f32[]\n0.\n", ran.stderr
     assert (
         json.loads(adze("inspect", "add.vmfb", "--json").stdout)["manifest"]["parameters"]["scope"] == "model"
     )
     Path("add.safetensors").rename("moved.safetensors")
-    missing = adze("run", "add.vmfb", "--in", "3")
+    missing = adze("run", "add.vmfb", "--function", "add", "--in", "3")
     assert missing.exit_code == 1 and "there is no file 'add.safetensors'" in missing.stderr
-    ran = adze("run", "add.vmfb", "--in", "3", "--parameters", "moved.safetensors")
+    ran = adze("run", "add.vmfb", "--function", "add", "--in", "3", "--parameters", "moved.safetensors")
     assert ran.exit_code == 0, ran.stderr
+
+
+def test_a_program_keeps_its_ir(adze: Adze, model: str) -> None:
+    """Compared with its source, compiled again whole and function by function, shown, and checked."""
+    built = adze("build", f"{model}:program", "--keep-ir", "-o", "kept.vmfb")
+    assert built.exit_code == 0, built.stderr
+    same = adze("diff", "kept.vmfb", f"{model}:program", "--exit-code")
+    assert same.exit_code == 0, same.output
+    Path("new").mkdir()
+    again = adze("transform", "kept.vmfb", "--keep-ir", "-o", "new/kept.vmfb")
+    assert again.exit_code == 0, again.stderr
+    for name in ("kept.vmfb", "kept.safetensors"):
+        assert Path("new", name).read_bytes() == Path(name).read_bytes()
+    derived = adze("transform", "kept.vmfb", "--function", "scaled", "--grad", "-o", "g.vmfb")
+    assert derived.exit_code == 0, derived.stderr
+    assert derived.stdout.startswith("scaled_grad(state['total']: f32[], x: f32[3]) -> (")
+    ran = adze("run", "g.vmfb", "--in", "2", "--in", "[0, 0, 0]", "--json")
+    assert json.loads(ran.stdout)["outputs"][0]["values"] == 0.0
+    page = adze("report", "kept.vmfb", "--no-time", "-o", "r.html")
+    assert page.exit_code == 0, page.stderr
+    text = Path("r.html").read_text()
+    assert all(f'<h3 class="mono">{name}</h3>' in text for name in ("add", "scaled"))
+    assert "cost of scaled" in text and "state 0" in text
+
+
+def test_the_derivatives_of_a_program_are_checked_by_its_state(adze: Adze, model: str) -> None:
+    checked = adze("check", f"{model}:program", "--jobs", "1")
+    assert checked.exit_code == 0, checked.stderr
+    assert "add: reverse " in checked.stdout and "; scaled: reverse " in checked.stdout
+
+
+def test_other_weights_are_an_error_unless_they_are_named(adze: Adze, model: str) -> None:
+    assert adze("build", f"{model}:program", "-o", "add.vmfb").exit_code == 0
+    weights = Path("add.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-4] + b"\0\0\x80\x3f")
+    run = "run", "add.vmfb", "--function", "add", "--in", "3"
+    for command in (run, ("verify", "add.vmfb", "--no-numbers")):
+        refused = adze(*command)
+        assert refused.exit_code == 1
+        assert (
+            "add.safetensors is not the file that was written with the program: its SHA-256" in refused.stderr
+        )
+    named = adze(*run, "--parameters", "add.safetensors")
+    assert named.stdout == "result: f32[]\n1.\n", named.stderr
 
 
 @pytest.mark.parametrize(
@@ -123,5 +172,3 @@ def test_an_empty_program_is_a_failure(adze: Adze, model: str) -> None:
     failed = adze("build", f"{model}:empty", "-o", "x.vmfb")
     assert failed.exit_code == 1
     assert failed.stderr.startswith("error: the program has no functions")
-    kept = adze("build", f"{model}:program", "--keep-ir", "-o", "x.vmfb")
-    assert kept.exit_code == 1 and "cannot keep its IR" in kept.stderr

@@ -49,7 +49,10 @@ LEFT_OUT = {
     "adze.cli.arguments": {"adze.frontend.tracing.specs", "adze.frontend.staging.packages"},
     "adze.cli.front": {"adze.cli.typer_app"},
     "adze.cli.verify": {"adze.frontend.staging.verification"},
-    "adze.frontend.staging.artifacts": {"adze.frontend.staging.kept"},
+    "adze.frontend.staging.artifacts": {
+        "adze.frontend.staging.kept",
+        "adze.frontend.staging.recompiled",
+    },
     "adze.frontend.tracing.sizes": {"adze.frontend.tracing.interpreter"},
     "adze.frontend.written_trees": {"adze.frontend.tree"},
 }

@@ -34,7 +34,15 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
     return ["einsum_path", *path], info
 
 
-def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto", dtype: Any = None) -> Any:
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    optimize: Any = "auto",
+    dtype: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
     """The sum of products that `subscripts` ("ij,jk->ik") describes; traced shapes must be static in rank.
 
     Raises `ArgumentError` for a malformed string and `ShapeError` for sizes that contradict each other.
@@ -44,6 +52,7 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto", dtype: An
     if not operands:
         raise argument_error("einsum: need at least one operand")
     values = list(promote(*operands))
+    dtype = preferred_element_type if dtype is None else dtype
     if dtype is not None:
         values = [asarray_of(v).astype(dtype) for v in values]
     inputs, output = _parsed(subscripts, values)

@@ -52,8 +52,8 @@ def test_each_artifact_is_checked_and_nothing_is_written(project: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["a.py:f", "b.py:g"], "expected one function"),
-        (["--in", "f32[3]"], "--in and --target are for one function"),
+        (["a.py:f", "--dim", "n"], "--dim: cannot read the dimension"),
+        (["--in", "f32[3]"], "--in, --dim and --target are for functions"),
         (["a.py:f", "--project", "."], "--project is for the artifacts"),
         (["a.py:f", "-t", "cpu:z80"], "unknown CPU 'z80'"),
     ],

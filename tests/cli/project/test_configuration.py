@@ -27,6 +27,8 @@ vmap = "n"
 in_axes = [0, "None"]
 targets = ["cpu:aarch64", "vulkan:ampere"]
 output = "{target}/batch.vmfb"
+dims = { n = "1..64, %8", m = "%2" }
+specialize = { n = [8, 16], m = 2 }
 
 [artifact.batch.budgets]
 max_bytes = "1.5 KiB"
@@ -51,6 +53,7 @@ def test_each_key_arrives(tmp_path: Path) -> None:
     assert batch.output == tmp_path / "out" / "cpu-aarch64" / "batch.vmfb"
     assert (batch.derivative, batch.argnums, batch.vmap, batch.in_axes) == ("vjp", "0,1", "n", "0,None")
     assert batch.inputs == ("x=f32[n,3]",)
+    assert (batch.dims, batch.specialize) == (("n: 1..64, %8", "m: %2"), ("n=8,16", "m=2"))
     assert batch.budgets == Budgets(max_bytes=1536, max_compile_s=2.0, max_error=1e-5)
 
 
@@ -84,6 +87,13 @@ WRONG = {
     "targets": (f'{ENTRY}targets = "cpu"', "expected a list of targets in quotes"),
     "targets twice": (f'{ENTRY}targets = ["cpu", "cpu"]', "expected each target once"),
     "inputs": (f"{ENTRY}inputs = [3]", "expected a list of specs"),
+    "dims": (
+        f'{ENTRY}dims = {{ n = "1-64" }}',
+        r"expected a table of bounds.*\n  at .*:3\n",
+    ),
+    "no dims": (f"{ENTRY}dims = {{}}", "expected a table of bounds"),
+    "sizes": (f"{ENTRY}specialize = {{ n = [1, 1] }}", "expected different sizes for each name"),
+    "no sizes": (f"{ENTRY}specialize = {{ n = [] }}", "expected different sizes for each name"),
     "two derivatives": (f"{ENTRY}grad = true\nvjp = true", "one derivative at a time"),
     "number for a switch": (f"{ENTRY}grad = 1", "expected true or false"),
     "axes": (f"{ENTRY}in_axes = [0]", r"there is no batch\n  at .*:3\n  hint: write vmap too"),

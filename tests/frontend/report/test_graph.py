@@ -8,12 +8,22 @@ import pytest
 import adze
 from adze import ShapeDtype
 from adze import numpy as xp
-from adze.frontend.report.cost import timeline
-from adze.frontend.report.graph import MOST_OPS, Box, Graph, graph_of, laid_out
+from adze.frontend.report.cost import Timeline, timelines
+from adze.frontend.report.graph import MOST_OPS, Box, Graph, graphs_of, laid_out
 
 
 def module_of(function: Any, *specs: ShapeDtype) -> Any:
     return adze.trace(function, *specs).program.module
+
+
+def graph_of(module: Any) -> Graph:
+    (graph,) = graphs_of(module).values()
+    return graph
+
+
+def timeline(module: Any) -> Timeline:
+    (line,) = timelines(module).values()
+    return line
 
 
 def overlap(graph: Graph) -> list[tuple[Box, Box]]:

@@ -15,6 +15,7 @@ from adze import ShapeDtype, lax
 from adze import numpy as xp
 from adze.frontend.staging.kept import KeptFunction
 from adze.runtime.artifact import artifact
+from adze.runtime.errors import ArtifactError
 
 W = {"a": np.linspace(-1, 1, 6, dtype=np.float32).reshape(3, 2)}
 X = np.arange(12, dtype=np.float32).reshape(4, 3) / 7
@@ -168,3 +169,20 @@ def test_the_ir_of_the_first_version_can_be_read() -> None:
     assert kept.specs == (({"a": ShapeDtype((3, 2))}, ShapeDtype(("n", 3))), {"scale": ShapeDtype(())})
     same(kept(W, X, scale=TWO), loss(W, X, scale=TWO))
     same(gradient(kept)(W, X), gradient(loss)(W, X))
+
+
+def test_a_program_of_another_version_is_compiled_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artifact, "runtime_version", lambda: "3.99.0")
+    monkeypatch.setattr("adze.runtime.artifact.manifest._installed_versions", lambda: NEWER)
+    with pytest.warns(RuntimeWarning, match=r"runtime here is 3\.99\.0.*compiled again from its adze IR"):
+        program = adze.load(path)
+    assert program.manifest.versions["iree_compiler"] == "3.99.0"
+    same(program(W, X, scale=2.0), loss(W, X, scale=TWO))
+    with pytest.raises(ArtifactError, match="runs only programs of its own minor version") as caught:
+        adze.load(path, recompile=False)
+    assert "adze transform FILE -o NEW compiles it again" in str(caught.value.hint)
+    with pytest.raises(ArtifactError, match="has no variant for cuda"):
+        adze.load(path, "cuda")
+
+
+NEWER = (("adze", "0.1.0"), ("iree_compiler", "3.99.0"), ("iree_runtime", "3.99.0"))

@@ -151,7 +151,7 @@ HELD = {"name": "w", "dtype": "f32", "shape": [3], "mutable": True, "parameter":
             "variants[0].bytes is -1, expected a number of at least 0",
         ),
         (("variants",), [{**VARIANT, "bytes": True}], "variants[0].bytes is True, expected a number"),
-        (("parameters",), [], "parameters is [], expected an object with scope, file, held"),
+        (("parameters",), [], "parameters is [], expected an object with scope, file, sha256, held"),
         (("parameters", "file"), "../w", "parameters.file is '../w', expected the name of a file, or null"),
         (("parameters", "file"), "..", "parameters.file is '..', expected the name of a file, or null"),
         (("parameters", "held"), [HELD, HELD], "parameters.held is ['w', 'w'], expected different names"),
