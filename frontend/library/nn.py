@@ -20,7 +20,11 @@ from .lax.contractions import conv_general_dilated
 from .lax.padding import window_padding
 from .lax.scalar_operands import axis_of
 from .numpy.promotion import stays_weak
-from .softmax import Axis, inexact, log_softmax, rounded, single, standardized
+from .softmax import Axis, inexact, rounded, single, standardized
+from .softmax import log_softmax as log_softmax
+from .softmax import logsumexp as logsumexp
+from .softmax import softmax as softmax
+from .softmax import standardize as standardize
 
 
 @stays_weak
