@@ -21,7 +21,12 @@ from .front import typer
 from .reporting import BadUsage, usage
 
 FunctionArgument = Annotated[
-    str, typer.Argument(metavar="FILE.py:FUNC|MODEL", help="The file and the function in it, or a model (.onnx, .mlir).", show_default=False)
+    str,
+    typer.Argument(
+        metavar="FILE.py:FUNC|MODEL",
+        help="The file and the function in it, or a model (.onnx, .mlir).",
+        show_default=False,
+    ),
 ]
 SpecOption = Annotated[
     list[str],

@@ -64,7 +64,8 @@ def build(
         list[str],
         typer.Argument(
             metavar="[FILE.py:FUNC... | MODEL | ARTIFACT...]",
-            help="Functions, an adze.Program, or a model (.onnx, .mlir); or artifacts of the project: all, if none is named.",
+            help="Functions, an adze.Program, or a model (.onnx, .mlir); "
+            "or artifacts of the project: all, if none is named.",
             show_default=False,
         ),
     ] = [],  # noqa: B006 - typer copies it

@@ -29,7 +29,9 @@ def import_(
     specs: SpecOption = [],  # noqa: B006 - typer copies it
     json: JsonOption = False,
 ) -> None:
-    """Write a model as a Python function against adze.numpy, and its weights to an .npz file beside it.
+    """Write a model as a Python function against adze.numpy, and its weights beside it.
+
+    The weights are an .npz file of the same name.
 
     The shapes are those that the model declares, or those of --in. Nothing of the model is run.
 
@@ -56,7 +58,9 @@ def import_(
     write_atomically(weights_place, written.weights)
     write_atomically(source_place, written.source.encode())
     if json:
-        print_json({"output": str(output), "weights": str(weights), "arrays": written.arrays, "function": name})
+        print_json(
+            {"output": str(output), "weights": str(weights), "arrays": written.arrays, "function": name}
+        )
     else:
         print_text(f"{output}: {name}(), {written.lines} lines; {weights}: {written.arrays} arrays")
 

@@ -20,7 +20,7 @@ from .streams import STDERR, divert
 COMMANDS: Final = {
     "build": "Compile a Python function to one .vmfb, or the artifacts of a project that changed.",
     "check": "Trace functions, verify their IR and check their derivatives, without a compile or a device.",
-    "import": "Write a model as a Python function against adze.numpy, and its weights to an .npz file beside it.",
+    "import": "Write a model as a Python function against adze.numpy, and its weights beside it.",
     "run": "Run a .vmfb on arrays and print the results, or write them to files.",
     "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",

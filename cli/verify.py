@@ -55,7 +55,9 @@ MaxErrorOption = Annotated[
 
 @command
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="OUT.vmfb|MODEL", help="The program, or a model.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="OUT.vmfb|MODEL", help="The program, or a model.", show_default=False)
+    ],
     key: KeyOption = None,
     numbers: NumbersOption = None,
     inputs: InputsOption = [],  # noqa: B006 - typer copies it
@@ -94,7 +96,9 @@ def verify(
         raise BadUsage("--in, --size, --max-error and --device are for numbers", hint="add --numbers")
     if str(file).lower().endswith((".onnx", ".mlir", ".mlirbc", ".stablehlo")):
         if key is not None or not compares:
-            raise BadUsage(f"{file}: a model has no signature", hint="build it, sign it, and verify the .vmfb")
+            raise BadUsage(
+                f"{file}: a model has no signature", hint="build it, sign it, and verify the .vmfb"
+            )
         with _built(file) as program:
             verify(program, None, True, inputs, samples, seed, sizes, max_error, function, device, json)
         return

@@ -44,7 +44,10 @@ _XP: Final = {
     "pow": "power",
 }
 _LAX: Final = {
-    **{n: n for n in ("rsqrt", "logistic", "erf", "erfc", "erf_inv", "lgamma", "digamma", "rem", "conj", "clz")},
+    **{
+        n: n
+        for n in ("rsqrt", "logistic", "erf", "erfc", "erf_inv", "lgamma", "digamma", "rem", "conj", "clz")
+    },
     **{n: n for n in ("complex", "shift_right_logical", "shift_right_arithmetic", "stop_gradient", "clamp")},
     "popcount": "population_count",
 }
@@ -145,14 +148,19 @@ _ELEMENTWISE: Final[Mapping[str, Callable[..., str]]] = {
 def _slice(texts: list[str], operands: Sequence[Text], a: Mapping[str, Any]) -> str:
     assert isinstance(operands[0].type, TensorType)
     parts = []
-    for start, limit, stride, n in zip(a["start"], a["limit"], a["strides"], operands[0].type.shape, strict=True):
+    for start, limit, stride, n in zip(
+        a["start"], a["limit"], a["strides"], operands[0].type.shape, strict=True
+    ):
         begin, end = "" if start == 0 else str(start), "" if limit == n and n is not None else str(limit)
         parts.append(f"{begin}:{end}" + (f":{stride}" if stride != 1 else ""))
     return f"{texts[0]}[{', '.join(parts)}]"
 
 
 def _pad(texts: list[str], operands: Sequence[Text], a: Mapping[str, Any]) -> str:
-    entries = [f"({low}, {high}, {inner})" for low, high, inner in zip(a["low"], a["high"], a["interior"], strict=True)]
+    entries = [
+        f"({low}, {high}, {inner})"
+        for low, high, inner in zip(a["low"], a["high"], a["interior"], strict=True)
+    ]
     return f"lax.pad({texts[0]}, {texts[1]}, [{', '.join(entries)}])"
 
 
@@ -162,7 +170,9 @@ def _dot(texts: list[str], operands: Sequence[Text], a: Mapping[str, Any]) -> st
     batches = tuple(range(len(left_batch)))
     is_plain = not batches and left == (x.rank - 1,) and right == (0,) and y.rank <= 2
     same = batches == tuple(left_batch) == tuple(right_batch)
-    is_batched = same and x.rank == y.rank == len(batches) + 2 and left == (x.rank - 1,) and right == (y.rank - 2,)
+    is_batched = (
+        same and x.rank == y.rank == len(batches) + 2 and left == (x.rank - 1,) and right == (y.rank - 2,)
+    )
     assert isinstance(x.type, TensorType)
     if (is_plain or is_batched) and a["dtype"] == x.type.dtype:
         return f"({texts[0]} @ {texts[1]})"
@@ -214,7 +224,9 @@ def _cumulative(name: str) -> Callable[..., str]:
 
 
 _OTHERS: Final[Mapping[str, Callable[..., str]]] = {
-    "iota": lambda t, o, a: f"lax.broadcasted_iota({dtype_text(a['dtype'])}, {shape_text(a['shape'])}, {a['axis']})",
+    "iota": lambda t, o, a: (
+        f"lax.broadcasted_iota({dtype_text(a['dtype'])}, {shape_text(a['shape'])}, {a['axis']})"
+    ),
     "dim": lambda t, o, a: f"{t[0]}.shape[{a['axis']}]",
     "size_constant": lambda t, o, a: str(a["value"]),
     "size_max": lambda t, o, a: f"max({t[0]}, {t[1]})",
@@ -251,9 +263,9 @@ _OTHERS: Final[Mapping[str, Callable[..., str]]] = {
     "random_bits": lambda t, o, a: f"lax.random_bits({t[0]}, {a['width']}, {shape_text(a['shape'])})",
     "top_k": lambda t, o, a: f"lax.top_k({t[0]}, {a['k']})",
     "sort": lambda t, o, a: (
-        f"lax.sort(({', '.join(t)},), dimension={a['axis']}, num_keys={a['num_keys']}, is_stable={a['is_stable']})"
+        f"lax.sort(({', '.join(t)},), dimension={a['axis']}, num_keys={a['num_keys']}, "
+        f"is_stable={a['is_stable']})"
     ),
     "optimization_barrier": lambda t, o, a: f"lax.optimization_barrier(({', '.join(t)},))",
     "checkpoint_name": lambda t, o, a: t[0],
 }
-

@@ -15,10 +15,10 @@ import numpy as np
 from ....frontend.staging.modules import clone_module
 from ....passes.pipeline import SIMPLIFIED, between, run_pipeline
 from ...staging.jit import trace
-from ..loading import OnnxFunction
+from ..onnx.model import OnnxFunction
 from .writer import write_functions
 
-_HEAD = '''"""{name}, from {origin} by `adze import`: a function of adze.numpy, with its weights in {weights}."""
+_HEAD = '''"""{name}, from {origin} by `adze import`; its weights are in {weights}."""
 
 from pathlib import Path
 

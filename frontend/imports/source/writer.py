@@ -88,6 +88,11 @@ class _Function:
             returned = ", ".join(results)
             own = [text for text in texts if text.isidentifier()]
             head = f"def {name}({', '.join([*own, 'weights=WEIGHTS'])}):"
+            # NumPy has other rules of promotion for halves: everything is an array of adze first.
+            first = [f"{text} = xp.asarray({text})" for text in own]
+            if len(own) < len(texts):
+                first.append("weights = {name: xp.asarray(value) for name, value in weights.items()}")
+            self.written[:0] = first
         return [head, *(f"    {line}" for line in self.written), f"    return {returned}", "", ""]
 
     def _write(self, operation: Any) -> None:
@@ -111,6 +116,8 @@ class _Function:
             case "cond" | "while" | "scan" | "call" | "routine" | "linear_routine":
                 self._assign(results, types, self._control(op.name, operands, attributes))
             case _:
+                if not types:
+                    raise ModelUnsupportedError(f"adze import cannot write the op {op.name!r} as Python")
                 text = expression(op.name, operands, attributes, types[0])
                 if op.name in _MULTIPLE:
                     self._assign(results, types, text)
@@ -162,7 +169,11 @@ class _Function:
             step = f"lambda s: {self.names[a['body']]}({', '.join([*constants, '*s'])})"
             return f"lax.while_loop({test}, {step}, ({', '.join(state)},))"
         constants, carried = a["constant_count"], a["carry_count"]
-        fixed, state, xs = texts[:constants], texts[constants : constants + carried], texts[constants + carried :]
+        fixed, state, xs = (
+            texts[:constants],
+            texts[constants : constants + carried],
+            texts[constants + carried :],
+        )
         self.written += [
             "def step(carry, items):",
             f"    values = {self.names[a['body']]}({', '.join([*fixed, '*carry', '*items'])})",
