@@ -446,10 +446,41 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Arguments are arrays or specs. A dynamic dimension of a result has a name where an argument gave it one,
     and is None otherwise.
     """
+    frame = current_frame()
+    if frame is not None:
+        return _shapes_inside(frame, fun, args, kwargs)
     program = trace(fun, *args, **kwargs).program
     kinds = zip(program.result_shapes, program.result_types, strict=True)
     leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
     return tree.unflatten(program.result_tree, leaves)
+
+
+def _shapes_inside(
+    outer: Frame, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """As `eval_shape`, in a trace whose values `fun` may use."""
+    leaves, structure = tree.flatten((args, kwargs))
+    frame = Frame(outer.program, function_name(fun), outer, private=True, where=definition(fun))
+    with recording(frame):
+        inner = []
+        for leaf in leaves:
+            value = leaf if isinstance(leaf, ShapeDtype) else as_value(leaf)
+            kind = value.type if isinstance(value, ShapeDtype) else ops.tensor_type(value)
+            inner.append(frame.add_argument(kind, _names_of(value.shape)))
+        inner_args, inner_kwargs = tree.unflatten(structure, inner)
+        results, result_tree, _ = result_values(fun, fun(*inner_args, **inner_kwargs))
+        specs = [ShapeDtype([_size_text(n) for n in r.shape], r.dtype) for r in results]
+        frame.discard()
+    return tree.unflatten(result_tree, specs)
+
+
+def _names_of(shape: Sequence[Any]) -> list[str | None]:
+    texts = [n.text if isinstance(n, Dim) else n for n in shape]
+    return [n if isinstance(n, str) else None for n in texts]
+
+
+def _size_text(size: Any) -> int | None:
+    return size if isinstance(size, int) else None
 
 
 def explain_retrace(function: Jitted) -> str:
