@@ -35,6 +35,7 @@ from .frontend.control.while_loops import fori_loop as fori_loop
 from .frontend.control.while_loops import while_loop as while_loop
 from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
+from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
 from .frontend.staging.inspection import block_until_ready as block_until_ready
