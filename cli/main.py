@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "run": "Run a .vmfb on arrays and print the results, or write them to files.",
     "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
+    "extract": "Write one module of a .vmfb as a plain IREE module, for C and other hosts of IREE.",
     "bench": "Measure the latency, throughput, memory and kernels of a .vmfb.",
     "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
     "targets": "List the targets of programs, or say for which of them a function compiles.",

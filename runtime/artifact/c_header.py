@@ -101,7 +101,8 @@ def c_header(manifest: Manifest, name: str, *, file: str, content: bytes | None 
     if manifest.parameters is not None and any(held.is_parameter for held in manifest.parameters.held):
         raise ArtifactError(
             "the program has weights outside its file, which headers for C cannot load",
-            hint="build it without --c-stub, or keep the weights in the program",
+            hint="keep the weights in the program: adze.Program(state, outside=False), or "
+            "adze transform --weights-inside of a file that keeps its IR",
         )
     program = identifier(name)
     functions = c_functions(manifest, program)
