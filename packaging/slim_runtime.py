@@ -17,7 +17,12 @@ from pathlib import Path
 
 DISTRIBUTION = "iree-base-runtime"
 LABEL = "slim"
-LEFT_OUT = ("iree/_runtime_libs_tracy/", "iree/_runtime_libs/iree-", "iree/_runtime_libs/share/")
+LEFT_OUT = (
+    "iree/_runtime_libs_tracy/",
+    "iree/_runtime_libs/iree-",
+    "iree/_runtime_libs/share/",
+    "iree/_runtime/scripts/",
+)
 _DATE = (1980, 1, 1, 0, 0, 0)  # equal wheels, equal bytes
 
 

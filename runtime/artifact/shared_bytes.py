@@ -103,8 +103,8 @@ def _found(target: bytes, start: int, table: Any) -> Iterator[tuple[int, int]]:
     chunk = np.frombuffer(target[start : start + _CHUNK + _WORD - 1], np.uint8)
     if chunk.size < _WORD:
         return
-    words = np.lib.stride_tricks.sliding_window_view(chunk, _WORD)
-    words = np.ascontiguousarray(words).view(np.uint64)[:, 0]
+    windows = np.lib.stride_tricks.sliding_window_view(chunk, _WORD)
+    words = np.ascontiguousarray(windows).view(np.uint64)[:, 0]
     for at in np.flatnonzero(table[_hashes(words)]).tolist():
         yield start + at, int(words[at])
 
