@@ -1,4 +1,4 @@
-"""The wheel of IREE's runtime without what adze does not use: whole, small, and with every file that is used."""
+"""The wheel of IREE's runtime without what adze does not use: small, and with every file that is used."""
 
 from __future__ import annotations
 
