@@ -13,7 +13,7 @@ import numpy as np
 
 from . import mlir
 from .errors import VerificationError
-from .op import Attribute
+from .op import Attribute, Op
 from .types import SIZE, SizeType, TensorType, ValueType, dtype_from_name, dtype_name, require_possible
 
 DYNAMIC: Final = -(2**63)  # ShapedType::kDynamic
@@ -33,6 +33,10 @@ class Codec:
         self._elements: dict[np.dtype, mlir.ir.Type] = {}
         self._written: dict[Any, mlir.ir.Attribute] = {}
         self._read: dict[tuple[str, mlir.ir.Attribute], Any] = {}
+        self.results: dict[
+            tuple[type[Op], tuple[ValueType, ...]], tuple[tuple[ValueType, ...], list[mlir.ir.Type]]
+        ] = {}
+        """The result types of ops without attributes, by the types of their operands; emitters fill it."""
 
     # -- types ---------------------------------------------------------------------------------
 

@@ -93,6 +93,7 @@ from .ops.elementwise.transcendental import (
     Tan,
     Tanh,
 )
+from .ops.host_calls import HostCall, HostEffect
 from .ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
 from .ops.indexing.gather import Gather
 from .ops.indexing.scatter import Scatter
@@ -194,7 +195,7 @@ DERIVATIVES: Final = (
     Routine,
     LinearRoutine,
 )
-EFFECTS: Final = (Print, Check)
+EFFECTS: Final = (Print, Check, HostCall, HostEffect)
 
 OPS: Final[tuple[type[Op], ...]] = (
     *CONSTANTS,

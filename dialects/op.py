@@ -209,6 +209,8 @@ class Op:
     """Whether elements are computed; False where they are moved, chosen, reinterpreted or shown."""
     has_own_rules: ClassVar[bool] = False
     """Whether it refers to rules of its own, for derivatives or batches, besides its callee."""
+    runs_on_host: ClassVar[bool] = False
+    """Whether a Python function of the process computes it: nothing computes it before the program runs."""
     label_attribute: ClassVar[str | None] = None
     """The attribute that names its result for checkpoint policies."""
     predicated: ClassVar[Callable[..., Any] | None] = None

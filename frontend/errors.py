@@ -63,3 +63,11 @@ class OutOfRangeError(DtypeError, ArgumentError, OverflowError):
 
 class UnsupportedError(AdzeError, NotImplementedError, TypeError):
     """Something of NumPy or of the array API that adze lacks; TypeError is what NumPy's protocols raise."""
+
+
+class DeletedArrayError(AdzeError, RuntimeError):
+    """An array was used after it had been donated to a call, or deleted."""
+
+
+class CallbackError(AdzeError, RuntimeError, ValueError):
+    """A Python function that a program calls returned something else than it was to return."""

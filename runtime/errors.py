@@ -94,3 +94,7 @@ class CallTypeError(CallError, TypeError):
 
 class FailedCallError(CallError, RuntimeError):
     """A program failed while it ran: a check that it states, or its device."""
+
+
+class HostCallError(FailedCallError, ValueError):
+    """A Python function that a program calls raised; the exception is the cause of this one."""

@@ -8,7 +8,7 @@ wants: the declaration, the operands and the attributes as Python values, sizes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from ..op import DIALECT, Op, stated_sizes
 from ..ops.constants import Constant
 from ..types import ValueType, require_possible
 from .core import Application
+
+_DECLARED: Final = {f"{DIALECT}.{name}": op for name, op in BY_NAME.items()}
 
 
 class Emitter(Builder[Any]):
@@ -65,11 +67,15 @@ class Emitter(Builder[Any]):
         attributes: Mapping[str, Any],
     ) -> tuple[tuple[Any, ...], tuple[ValueType, ...]]:
         """`apply` for callers that know the operand types; returns the result types as well."""
-        result_types = op.result_types(types, attributes)
-        require_possible(op.name, result_types)
         codec = self.codec
         values = list(operands)
         written: dict[str, mlir.ir.Attribute] = {}
+        if op.attributes or attributes:
+            result_types = op.result_types(types, attributes)
+            require_possible(op.name, result_types)
+            written_types = [codec.write_type(t) for t in result_types]
+        else:
+            result_types, written_types = self._known_results(op, tuple(types))
         for name, attribute in op.attributes.items():
             value = attributes[name]
             if attribute.kind == "sizes":
@@ -78,13 +84,25 @@ class Emitter(Builder[Any]):
             written[name] = codec.write(attribute, value)
         created = mlir.ir.Operation.create(
             f"{DIALECT}.{op.name}",
-            results=[codec.write_type(t) for t in result_types],
+            results=written_types,
             operands=values,
             attributes=written,
             loc=self.location,
             ip=self.point,
         )
         return tuple(created.results), result_types
+
+    def _known_results(
+        self, op: type[Op], types: tuple[ValueType, ...]
+    ) -> tuple[tuple[ValueType, ...], list[mlir.ir.Type]]:
+        """The result types of an op without attributes, and as MLIR types, once computed."""
+        known = self.codec.results.get((op, types))
+        if known is None:
+            result_types = op.result_types(types, {})
+            require_possible(op.name, result_types)
+            known = result_types, [self.codec.write_type(t) for t in result_types]
+            self.codec.results[op, types] = known
+        return known
 
 
 class Reader:
@@ -95,13 +113,12 @@ class Reader:
 
     def declaration(self, name: str) -> type[Op] | None:
         """The declaration of the op called `adze.<name>`, None for an op of another dialect."""
-        prefix, _, short = name.partition(".")
-        if prefix != DIALECT:
+        declared = _DECLARED.get(name)
+        if declared is not None:
+            return declared
+        if name.partition(".")[0] != DIALECT:
             return None
-        try:
-            return BY_NAME[short]
-        except KeyError:
-            raise VerificationError(f"there is no op '{name}' in the adze dialect") from None
+        raise VerificationError(f"there is no op '{name}' in the adze dialect")
 
     def read(
         self, operation: Any, lookup: Callable[[mlir.ir.Value], Any] | None = None
@@ -113,6 +130,10 @@ class Reader:
         operands: list[Any] = list(operation.operands)
         if lookup is not None:
             operands = [lookup(v) for v in operands]
+        return self.decode(op, operation, operands)
+
+    def decode(self, op: type[Op], operation: Any, operands: list[Any]) -> Application:
+        """`operation`, of class `op`, with `operands` in the place of its own."""
         attributes: dict[str, Any] = {}
         if not op.attributes:
             return Application(op, tuple(operands), attributes)

@@ -1005,4 +1005,29 @@ irdl.dialect @adze {
     irdl.operands(predicate: %0)
     irdl.attributes {"message" = %1}
   }
+  irdl.operation @host_call {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.string"
+    %3 = irdl.base "#builtin.array"
+    %4 = irdl.base "#builtin.string"
+    %5 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callback" = %2, "result_types" = %3, "mapping" = %4, "batches" = %5}
+  }
+  irdl.operation @host_effect {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.string"
+    %3 = irdl.base "#builtin.array"
+    %4 = irdl.base "#builtin.string"
+    %5 = irdl.base "#builtin.array"
+    %6 = irdl.is false
+    %7 = irdl.is true
+    %8 = irdl.any_of(%6, %7)
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"callback" = %2, "result_types" = %3, "mapping" = %4, "batches" = %5, "ignores_tangents" = %8}
+  }
 }

@@ -606,3 +606,11 @@ class Builder(BuilderCore[V]):
     def check(self, predicate: V, *, message: str) -> None:
         """Stop the program with the error `message` unless `predicate` holds; it survives into the artifact."""
         self.apply(self.dialect["check"], (predicate, ), {"message": message})
+
+    def host_call(self, *xs: V, callback: str, result_types: Sequence[ValueType], mapping: str, batches: Sequence[Sequence[int]]) -> tuple[V, ...]:
+        """``y... = callback(x...)``, by a Python function without effects: it may run more than once, or never."""
+        return self.apply(self.dialect["host_call"], (*xs, ), {"callback": callback, "result_types": tuple(result_types), "mapping": mapping, "batches": tuple(tuple(row) for row in batches)})
+
+    def host_effect(self, *xs: V, callback: str, result_types: Sequence[ValueType], mapping: str, batches: Sequence[Sequence[int]], ignores_tangents: bool) -> tuple[V, ...]:
+        """``y... = callback(x...)``, by a Python function that does something: it runs once, in program order."""
+        return self.apply(self.dialect["host_effect"], (*xs, ), {"callback": callback, "result_types": tuple(result_types), "mapping": mapping, "batches": tuple(tuple(row) for row in batches), "ignores_tangents": ignores_tangents})

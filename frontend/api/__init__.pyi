@@ -1,6 +1,7 @@
 """The names that users find in `adze`, each with its module: for type checkers and for `__init__.py`."""
 
 from . import ad_checkpoint as ad_checkpoint
+from . import compat as compat
 from . import custom_batching as custom_batching
 from . import custom_derivatives as custom_derivatives
 from . import debug as debug
@@ -11,6 +12,7 @@ from . import example_libraries as example_libraries
 from . import experimental as experimental
 from . import flatten_util as flatten_util
 from . import image as image
+from . import imports as imports
 from . import lax as lax
 from . import nn as nn
 from . import numpy as numpy
@@ -31,6 +33,9 @@ from .frontend.control.scans import map as map
 from .frontend.control.scans import scan as scan
 from .frontend.control.while_loops import fori_loop as fori_loop
 from .frontend.control.while_loops import while_loop as while_loop
+from .frontend.imports.onnx.model import from_onnx as from_onnx
+from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
+from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
 from .frontend.staging.inspection import block_until_ready as block_until_ready
@@ -81,6 +86,8 @@ from .frontend.staging.programs import Program as Program
 from .frontend.tracing.array import Array as Array
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.tracing.specs import ShapeDtypeStruct as ShapeDtypeStruct
+from .frontend.transforms.callbacks import io_callback as io_callback
+from .frontend.transforms.callbacks import pure_callback as pure_callback
 from .frontend.transforms.checkpoints import checkpoint as checkpoint
 from .frontend.transforms.checkpoints import checkpoint_name as checkpoint_name
 from .frontend.transforms.checkpoints import checkpoint_policies as checkpoint_policies

@@ -1,7 +1,11 @@
-"""Finding out where a value went wrong."""
+"""Finding out where a value went wrong, and showing values while a program runs."""
 
 from .frontend.library.names import public_names as _public_names
 from .frontend.staging.debug import nans as nans
+from .frontend.transforms import callbacks as _callbacks
 from .passes.analysis.check_nans import NanError as NanError
+
+callback = _callbacks.debug_callback
+print = _callbacks.debug_print
 
 __all__ = _public_names(globals())

@@ -193,12 +193,15 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
     return _rounded(unnormalised / xp.sum(unnormalised, axis=axis, keepdims=True), x)
 
 
-def log_softmax(x: Any, axis: Axis = -1) -> Any:
+def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
     """`log(softmax(x))`, computed without the logarithm of a small number.
 
-    Half precision is computed in float32 and rounded once.
+    Positions where `where` is false count as absent and give -inf. Half precision is computed in float32 and
+    rounded once.
     """
     value = _single(x)
+    if where is not None:
+        value = xp.where(where, value, -xp.inf)
     shifted = value - _anchor(value, axis)
     return _rounded(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), x)
 

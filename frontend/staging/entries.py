@@ -98,7 +98,9 @@ class Entry:
             results = self.function.call_views(views)
         except AdzeError as error:
             located = self._located(error, leaves)
-            raise located from (None if located is error else error)
+            if located is error:
+                raise
+            raise located from error
         if self.is_single:
             return array_of_view(results[0], kinds[0])
         return self.unflatten([array_of_view(v, k) for v, k in zip(results, kinds, strict=True)])
@@ -120,7 +122,9 @@ class Entry:
             results = self.function.call(arguments)
         except AdzeError as error:
             located = self._located(error, leaves)
-            raise located from (None if located is error else error)
+            if located is error:
+                raise
+            raise located from error
         if self.is_single:
             return Array(results[0])
         return tree.unflatten(self.result_tree, map(Array, results))

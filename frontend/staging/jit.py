@@ -20,7 +20,7 @@ from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import is_watching
 from .. import tree
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from ..tracing.frames import Frame, current_frame, recording
 from ..tracing.function_scope import dimension_names, with_all_names
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
@@ -36,6 +36,7 @@ from ..tracing.trace import (
     result_values,
     trace_program,
 )
+from .donation import Donation
 from .entries import UNKNOWN, Entry, KnownCalls, compiled_entry
 from .first_call import FirstCall, Pending, evaluates_first, first_call_of, pending_or_failure
 from .retraces import Retrace, Signature, difference, kind_of_leaf
@@ -82,6 +83,7 @@ class Jitted:
         target: str | None,
         device: str | None,
         first_call: FirstCall | None,
+        donated: tuple[tuple[int, ...], tuple[str, ...]] = ((), ()),
     ) -> None:
         functools.update_wrapper(self, function, updated=())  # attributes of a callable object stay its own
         self._function = function
@@ -96,6 +98,8 @@ class Jitted:
         self._lock = threading.RLock()
         _JITTED.add(self)
         self._has_static = bool(self._static_nums or self._static_names)
+        nums, names = static_parameters(function, *donated, what="donate")
+        self._donation = Donation(function_name(function), nums, names) if nums or names else None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Methods: `self` becomes the first argument."""
@@ -104,6 +108,15 @@ class Jitted:
     # -- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._donation is not None and current_frame() is None:
+            donated = self._donation.arrays(args, kwargs)
+            results = self._call_any(args, kwargs)
+            self._donation.use_up(donated, results)
+            return results
+        return self._call_any(args, kwargs)
+
+    def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call by the short way, where its arguments are known."""
         if not self._has_static and current_frame() is None and not is_watching():
             result = self._known.call(args, kwargs)
             if result is not UNKNOWN:
@@ -334,9 +347,17 @@ def jit(
     *,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    donate_argnums: int | Sequence[int] = (),
+    donate_argnames: str | Sequence[str] = (),
     target: str | None = None,
     device: str | None = None,
     first_call: str | None = None,
+    inline: bool = False,
+    keep_unused: bool = False,
+    backend: str | None = None,
+    in_shardings: None = None,
+    out_shardings: None = None,
+    compiler_options: None = None,
 ) -> Any:
     """Compile `function` ahead of its calls, once for each tree, shape and dtype of its arguments.
 
@@ -346,10 +367,17 @@ def jit(
     `vulkan`, `cuda:sm_80`, ...; by default what the device needs), `device` where it runs (by default
     ADZE_DEVICE, else the cheaper CPU driver).
 
+    `donate_argnums` and `donate_argnames` name arguments whose device arrays a call may use up: each of them
+    is deleted when the call returns a result of as many bytes, which frees its memory; using it later is a
+    `DeletedArrayError`. Other donated arguments, and those of a call inside another trace, stay as they are.
+
     With `first_call="evaluate"` a call with arguments of new kinds does not wait for the compile: it is
     computed with NumPy, as all calls are until a thread has compiled the program. Such results are arrays in
     host memory, may differ from the compiled ones by rounding, and keep subnormal numbers; a failure of the
     compile is raised by a later call. By default ADZE_FIRST_CALL decides, else the first call compiles.
+
+    The rest are JAX's: calls inside other functions are inlined and unused arguments stay whatever `inline`
+    and `keep_unused` say; `backend` may be "cpu", shardings and `compiler_options` None alone.
 
     Raises `ArgumentError` for arguments that are no arrays, `TraceError` for functions that cannot be
     traced, `CompileError` when IREE cannot compile the program.
@@ -359,17 +387,50 @@ def jit(
             jit,
             static_argnums=static_argnums,
             static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames,
             target=target,
             device=device,
             first_call=first_call,
+            backend=backend,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
+            compiler_options=compiler_options,
         )
+    _check_options(backend, in_shardings, out_shardings, compiler_options)
     if not callable(function):
         raise ArgumentTypeError(
             f"jit expects a function, got {type(function).__name__}", where=user_location_text()
         )
-    nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return Jitted(function, nums, names, target, device, first_call_of(first_call))
+    static = _listed(static_argnums, static_argnames)
+    donated = _listed(donate_argnums, donate_argnames)
+    return Jitted(function, *static, target, device, first_call_of(first_call), donated)
+
+
+def _check_options(backend: str | None, in_shardings: Any, out_shardings: Any, compiler_options: Any) -> None:
+    """Refuse values of JAX's options that would be ignored."""
+    if backend not in (None, "cpu"):
+        raise UnsupportedError(
+            f"jit(backend={backend!r})",
+            where=user_location_text(),
+            hint='write target="vulkan", or another target of `adze targets`',
+        )
+    if in_shardings is not None or out_shardings is not None:
+        raise UnsupportedError("jit with shardings: a program runs on one device", where=user_location_text())
+    if compiler_options:
+        raise UnsupportedError(
+            "jit(compiler_options=...): these are options of XLA",
+            where=user_location_text(),
+            hint="leave them out",
+        )
+
+
+def _listed(
+    nums: int | Sequence[int] | None, names: str | Sequence[str] | None
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Positions and names of arguments, which may be one of each, several or None."""
+    positions = (nums,) if isinstance(nums, int) else tuple(nums or ())
+    return positions, (names,) if isinstance(names, str) else tuple(names or ())
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
@@ -385,10 +446,41 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Arguments are arrays or specs. A dynamic dimension of a result has a name where an argument gave it one,
     and is None otherwise.
     """
+    frame = current_frame()
+    if frame is not None:
+        return _shapes_inside(frame, fun, args, kwargs)
     program = trace(fun, *args, **kwargs).program
     kinds = zip(program.result_shapes, program.result_types, strict=True)
     leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
     return tree.unflatten(program.result_tree, leaves)
+
+
+def _shapes_inside(
+    outer: Frame, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """As `eval_shape`, in a trace whose values `fun` may use."""
+    leaves, structure = tree.flatten((args, kwargs))
+    frame = Frame(outer.program, function_name(fun), outer, private=True, where=definition(fun))
+    with recording(frame):
+        inner = []
+        for leaf in leaves:
+            value = leaf if isinstance(leaf, ShapeDtype) else as_value(leaf)
+            kind = value.type if isinstance(value, ShapeDtype) else ops.tensor_type(value)
+            inner.append(frame.add_argument(kind, _names_of(value.shape)))
+        inner_args, inner_kwargs = tree.unflatten(structure, inner)
+        results, result_tree, _ = result_values(fun, fun(*inner_args, **inner_kwargs))
+        specs = [ShapeDtype([_size_text(n) for n in r.shape], r.dtype) for r in results]
+        frame.discard()
+    return tree.unflatten(result_tree, specs)
+
+
+def _names_of(shape: Sequence[Any]) -> list[str | None]:
+    texts = [n.text if isinstance(n, Dim) else n for n in shape]
+    return [n if isinstance(n, str) else None for n in texts]
+
+
+def _size_text(size: Any) -> int | None:
+    return size if isinstance(size, int) else None
 
 
 def explain_retrace(function: Jitted) -> str:

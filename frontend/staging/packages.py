@@ -28,6 +28,8 @@ def packed(compiled: Sequence[Compiled], *, keep_ir: bool = False) -> Contents:
     """The contents of a file with these programs, which are one traced program for several targets."""
     first, *others = compiled
     ir = kept_ir(first.program.module) if keep_ir else b""
+    for each in compiled:
+        each.require_portable()
     if not others:
         return Contents(first.vmfb, first.manifest, ir)
     variants = tuple(variant_of(each.manifest, each.vmfb) for each in compiled)

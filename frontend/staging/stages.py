@@ -21,6 +21,7 @@ from ...passes.analysis.verify import location_text, verify
 from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
+from ...passes.lower.host_calls import localized
 from ...passes.lower.iree.recomputed_reductions import has_chains
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
 from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
@@ -34,11 +35,12 @@ from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
 from ...runtime.errors import CompileError
 from ...runtime.execute.devices import get_device
+from ...runtime.execute.host_calls import HostSite, module_of
 from ...runtime.execute.program import Executable, Function
 from ...runtime.settings import read_settings
 from ...runtime.targets import Target, parse_target
 from .. import tree
-from ..errors import ArgumentError, ArgumentTypeError
+from ..errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import Parameter, TracedProgram
@@ -139,6 +141,7 @@ class Traced:
         dumps = self._dumps()
         dumps.write(TRACED, self.program.module)
         module = clone_module(self.program.module)
+        sites = localized(module)
         ir_sha256 = ""
 
         def observe(step: Pass, module: Any, seconds: float) -> None:
@@ -151,7 +154,7 @@ class Traced:
 
         steps = for_target(PIPELINE, chosen, loop_kernels=read_settings().loop_kernels)
         run_pipeline(module, steps, observer=observe)
-        return Lowered(self.program, module, chosen, ir_sha256)
+        return Lowered(self.program, module, chosen, ir_sha256, sites)
 
     def _dumps(self) -> StageDumps:
         root = read_settings().dump_dir
@@ -170,7 +173,15 @@ class Traced:
 class Lowered:
     """A program as linalg on tensors, for one target; `ir_sha256` is of its simplified adze IR."""
 
-    def __init__(self, traced: TracedProgram, module: Any, target: Target, ir_sha256: str) -> None:
+    def __init__(
+        self,
+        traced: TracedProgram,
+        module: Any,
+        target: Target,
+        ir_sha256: str,
+        sites: tuple[HostSite, ...] = (),
+    ) -> None:
+        self.sites = sites
         self.program = traced
         self.module = module
         self.target = target
@@ -239,6 +250,7 @@ class Lowered:
             self.target,
             CompileReport(key, record, entry.metadata.get("seconds")),
             device,
+            self.sites,
         )
 
     def _attach_manifest(self, module: Any, options: CompileOptions) -> Any:
@@ -270,7 +282,7 @@ class Lowered:
         """The program lowered again, with every loop on the host."""
         module = clone_module(self.program.module)
         run_pipeline(module, for_target(PIPELINE, self.target, loop_kernels=False))
-        return Lowered(self.program, module, self.target, self.ir_sha256)
+        return Lowered(self.program, module, self.target, self.ir_sha256, self.sites)
 
     def _build_host_loops(self, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         """As `_build`, of a program that IREE did not take with its loops as kernels."""
@@ -318,7 +330,9 @@ class Compiled:
         target: Target,
         report: CompileReport,
         device: str | None,
+        sites: tuple[HostSite, ...] = (),
     ) -> None:
+        self.sites = sites
         self.program = traced
         self.manifest = manifest
         self.vmfb = vmfb
@@ -334,7 +348,8 @@ class Compiled:
             work = self.manifest.work
             name = self._device or default_device(self.target)
             device = get_device(name, work=work)
-            executable = Executable(self.vmfb, device, self.manifest.signatures)
+            modules = (module_of(self.sites, device),) if self.sites else ()
+            executable = Executable(self.vmfb, device, self.manifest.signatures, modules)
             self._function = executable.function(self.program.symbol)
         return self._function
 
@@ -369,12 +384,23 @@ class Compiled:
         """The IR of a stage that the program went through, for its target."""
         return Traced(self.program).at_stage(stage, self.target, locations=locations)
 
+    def require_portable(self) -> None:
+        """Raise `UnsupportedError` for a program that calls Python functions, which a file cannot hold."""
+        if self.sites:
+            places = ", ".join(dict.fromkeys(site.where or "?" for site in self.sites))
+            raise UnsupportedError(
+                f"{self.program.symbol}() calls Python functions of this process, which no file can hold: "
+                f"{places}",
+                hint="leave debug.print and the callbacks out of what is deployed, or return their arguments",
+            )
+
     def save(self, path: str | os.PathLike[str], *, keep_ir: bool = False) -> Path:
         """Write the program as a deployable `.vmfb`, whole or not at all.
 
         With `keep_ir` the file holds the adze IR as it was traced too, constants included, so that
         `load(path).differentiable()` can be differentiated, batched and compiled again.
         """
+        self.require_portable()
         ir = kept_ir(self.program.module) if keep_ir else b""
         return artifact.save(path, artifact.Contents(self.vmfb, self.manifest, ir))
 

@@ -12,9 +12,9 @@ from ..tracing.trace import function_name
 
 
 def static_parameters(
-    function: Callable[..., Any], nums: tuple[int, ...], names: tuple[str, ...]
+    function: Callable[..., Any], nums: tuple[int, ...], names: tuple[str, ...], what: str = "static"
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Positions and names of all static arguments: each may be given either way in a call."""
+    """Positions and names of all static (or donated) arguments: each may be given either way in a call."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -25,12 +25,12 @@ def static_parameters(
     if inspect.Parameter.VAR_POSITIONAL not in kinds:
         nums = tuple(n + len(listed) if -len(listed) <= n < 0 else n for n in nums)
     beyond = [n for n in nums if not -len(listed) <= n < len(listed)]
-    what = f"static_argnames {unknown}" if unknown and inspect.Parameter.VAR_KEYWORD not in kinds else ""
+    wrong = f"{what}_argnames {unknown}" if unknown and inspect.Parameter.VAR_KEYWORD not in kinds else ""
     if beyond and inspect.Parameter.VAR_POSITIONAL not in kinds:
-        what = f"static_argnums {beyond}"
-    if what:
+        wrong = f"{what}_argnums {beyond}"
+    if wrong:
         raise ArgumentError(
-            f"{what} are no parameters of {function_name(function)}({', '.join(listed)})",
+            f"{wrong} are no parameters of {function_name(function)}({', '.join(listed)})",
             where=user_location_text(),
         )
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

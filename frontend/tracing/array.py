@@ -32,6 +32,7 @@ _at = library_function("at")
 _call_function = library_function("call_function")
 _call_ufunc = library_function("call_ufunc")
 _compress = library_function("compress")
+_delete_array = library_function("delete_array")
 _get_index = library_function("get_index")
 _imag = library_function("imag")
 _matrix_transpose = library_function("matrix_transpose")
@@ -297,6 +298,14 @@ class Array(ArrayMethods):
     def block_until_ready(self) -> Array:
         """The array itself: calls return when their results are there."""
         return self
+
+    def is_deleted(self) -> bool:
+        """Whether the elements are gone: the array was donated to a call, or `delete()` was called."""
+        return False
+
+    def delete(self) -> None:
+        """Let go of the elements now; using them later is a `DeletedArrayError`."""
+        _delete_array(self, "by delete()")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         host = self.numpy()

@@ -430,6 +430,16 @@ def recording(frame: Frame) -> Iterator[Frame]:
         assert popped is frame
 
 
+@contextmanager
+def outside_traces() -> Iterator[None]:
+    """Let what runs here be no part of what this thread traces: a function that a program calls."""
+    frames, _stack.frames = _stack.frames, []
+    try:
+        yield
+    finally:
+        _stack.frames = frames
+
+
 def _leak(value: Tracer | Dim) -> LeakedTracerError:
     what = value.type if isinstance(value, Tracer) else f"dimension {value}"
     origin = value.origin() if isinstance(value, Tracer) else "a traced function"

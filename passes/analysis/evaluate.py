@@ -88,6 +88,11 @@ class Evaluation:
         if application is None:
             raise VerificationError(f"op '{operation.name}' cannot be evaluated: it is not of adze")
         op, operands, attributes = application
+        if not self.effects and op.has_effect:
+            raise VerificationError(
+                f"the result of 'adze.{op.name}' has no value yet: it runs once, with the whole function",
+                where=location_text(operation.location),
+            )
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"op 'adze.{op.name}' cannot be evaluated: {op.evaluate.reason}")
         try:

@@ -19,7 +19,8 @@ _BESIDE: Final = (EXECUTABLE, "util.global")
 
 
 def functions(module: mlir.ir.Module) -> dict[str, Operation]:
-    """The functions of `module` by symbol, in order; `VerificationError` if it holds others than kernels."""
+    """The functions of `module` by symbol, in order, without declarations of imported ones;
+    `VerificationError` if it holds others than kernels."""
     by_symbol: dict[str, Operation] = {}
     for operation in module.body.operations:
         if operation.operation.name in _BESIDE:
@@ -28,6 +29,8 @@ def functions(module: mlir.ir.Module) -> dict[str, Operation]:
             raise VerificationError(
                 f"a module of adze holds functions only, not '{operation.operation.name}'"
             )
+        if len(operation.regions[0].blocks) == 0:
+            continue  # one that the lowered program imports
         by_symbol[operation.attributes["sym_name"].value] = operation
     return by_symbol
 

@@ -187,7 +187,7 @@ class LinalgBuilder:
     def as_known(self, value: Value) -> Value:
         """`value`, a tensor with all that is known of its sizes in its type; what is no tensor as it is."""
         shape = self._shapes.get(value)
-        return value if shape is None else self.retype(value, shape)
+        return value if shape is None or value.type.has_static_shape else self.retype(value, shape)
 
     def cast(self, value: Value, type_: Type) -> Value:
         """`value` as a tensor of another static knowledge of its sizes (`tensor.cast`)."""
@@ -203,9 +203,9 @@ class LinalgBuilder:
         shape = self._sizes(shape)
         dynamic = [n for n in shape if not isinstance(n, int)]
         type_ = self.tensor_type(shape, dtype)
-        op = mlir.ir.Operation.create("tensor.empty", results=[type_], operands=dynamic)
-        self._shapes[op.result] = shape
-        return op.result
+        value = mlir.ir.Operation.create("tensor.empty", results=[type_], operands=dynamic).result
+        self._shapes[value] = shape
+        return value
 
     def empty_of_element(self, element: Type, shape: Sequence[Size]) -> Value:
         """An uninitialised tensor of an MLIR element type."""
@@ -368,15 +368,18 @@ class LinalgBuilder:
 
         An op equal to an earlier one but for its operands is a copy of it, which is four times as fast.
         """
-        shape = self.merged_shape(*operands)
-        static = [n if isinstance(n, int) else DYNAMIC for n in shape]
-        if any(v.type.shape != static for v in operands):
+        has_numbers = bool(self.complex_numbers) and any(v in self.complex_numbers for v in operands)
+        types = [v.type for v in operands]
+        if any(t != types[0] for t in types) or not types[0].has_static_shape:
+            shape = self.merged_shape(*operands)
             operands = [self.retype(v, shape) for v in operands]
+            types = [v.type for v in operands]
+        else:
+            shape = self.shape(operands[0])
         rank = len(shape)
-        init = self.empty(shape, result)
-        key = (rule, dtypes, init.type, *[v.type for v in operands], *attributes.items())
-        has_numbers = any(v in self.complex_numbers for v in operands)
+        key = (rule, dtypes, result, *types, *attributes.items())
         template = None if has_numbers else self._templates.get(key)
+        init = self.empty(shape, result)
         if template is not None:
             return self._instantiate(template, [*operands, init])
 
@@ -396,4 +399,6 @@ class LinalgBuilder:
         clone_operands = clone.operands
         for position, operand in enumerate(operands):
             clone_operands[position] = operand
-        return self.bind_shape(clone.results[0], self.shape(operands[-1]))
+        value = clone.results[0]
+        self._shapes[value] = self._shapes[operands[-1]]
+        return value

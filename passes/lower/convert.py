@@ -79,6 +79,13 @@ class Conversion:
                 if self.failure is not None:
                     raise self.failure from None
                 raise
+            self._declare_imports()
+
+    def _declare_imports(self) -> None:
+        """Declare the functions that lowered ops call and that the module does not have."""
+        with mlir.ir.InsertionPoint.at_block_begin(self.module.body):
+            for symbol, type_ in self.lowering.imports.items():
+                mlir.func.FuncOp(symbol, type_, visibility="private")
 
     def _erase_signedness(self) -> None:
         """Give every unsigned value its signless type, remembering what it was declared to be."""
@@ -109,7 +116,8 @@ class Conversion:
         function.attributes["function_type"] = mlir.ir.TypeAttr.get(type_)
 
     def _type(self, value: mlir.ir.Value) -> ValueType:
-        return self.declared.get(value) or self.codec.read_type(value.type)
+        declared = self.declared.get(value) if self.declared else None
+        return declared or self.codec.read_type(value.type)
 
     def _pattern(self, op: type[Op]) -> Callable[..., bool]:
         def pattern(
@@ -128,11 +136,11 @@ class Conversion:
 
     def _convert(self, op: type[Op], operation: Operation, adaptor: Any, rewriter: Any) -> None:
         originals = list(operation.operands)
-        converted = dict(zip(originals, adaptor.operands, strict=True))
-        operand_types = tuple(self._type(v) for v in originals)
-        result_types = tuple(self._type(v) for v in operation.results)
-        application = self.reader.read(operation, lambda v: self.builder.size(converted[v]))
-        assert application is not None
+        results = list(operation.results)
+        operand_types = tuple([self._type(v) for v in originals])
+        result_types = tuple([self._type(v) for v in results])
+        converted = [self.builder.size(v) for v in adaptor.operands]
+        application = self.reader.decode(op, operation, converted)
         with rewriter.ip, operation.location:
             operands = [self.builder.as_known(v) for v in application.operands]
             lowered = self.lowering.lower(
@@ -141,7 +149,7 @@ class Conversion:
             values = [self._as_declared(v, t) for v, t in zip(lowered, result_types, strict=True)]
             if BARRIER in operation.attributes:
                 values = [self.builder.materialise(v) for v in values]
-        for result, value in zip(operation.results, values, strict=True):
+        for result, value in zip(results, values, strict=True):
             self.lowering.count_uses(value, result)
         rewriter.replace_op(operation, values)
 

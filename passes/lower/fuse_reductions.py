@@ -6,6 +6,7 @@ over memory (`forms/reduction_fusion.py`). What the conversion knew of complex c
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -39,11 +40,12 @@ class FuseReductions(Pass):
 
 def _complex_constants(module: mlir.ir.Module) -> Iterator[tuple[Value, np.generic]]:
     """The values that repeat one complex number, and that number: two real constants put together."""
+    is_complex = functools.cache(_is_complex)
     for function in functions(module).values():
         for block in function.regions[0].blocks:
             for child in block.operations:
                 operation = child.operation
-                if operation.name == "linalg.generic" and _is_complex(operation.results[0].type):
+                if operation.name == "linalg.generic" and is_complex(operation.results[0].type):
                     number = _complex_number(operation)
                     if number is not None:
                         yield operation.results[0], number

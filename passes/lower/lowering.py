@@ -81,6 +81,7 @@ class LoweringContext:
     functions: ModuleFunctions
     uses: Mapping[Value, int]
     kernels: Kernels
+    imports: dict[str, Type]
     op: type[Op]
     operation: Operation
     operand_types: tuple[ValueType, ...]
@@ -134,6 +135,8 @@ class Lowering:
         self.builder = builder or LinalgBuilder(module.context, TargetKind(target.kind))
         self.functions = ModuleFunctions(module)
         self.kernels = Kernels(module)
+        self.imports: dict[str, Type] = {}
+        """The functions that the lowered program imports, with their types."""
         self.uses: dict[Value, int] = {}
 
     def lower(
@@ -154,6 +157,7 @@ class Lowering:
             self.functions,
             self.uses,
             self.kernels,
+            self.imports,
             op,
             operation,
             operand_types,
@@ -167,7 +171,7 @@ class Lowering:
     def count_uses(self, value: Value, result: Value) -> None:
         """Let `value` stand for `result`: a value that stands for two results, one an operand of the other's
         op, has the uses of both."""
-        self.uses[value] = max(self.uses.get(value, 0) - 1, 0) + sum(1 for _ in result.uses)
+        self.uses[value] = max(self.uses.get(value, 0) - 1, 0) + len(list(result.uses))
 
 
 def lowering_of(op: type[Op], table: LoweringTable) -> LoweringFunction:

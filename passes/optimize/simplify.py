@@ -9,6 +9,7 @@ repeated until a fixed point.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -136,15 +137,15 @@ class _Run:
         if replacement is None:
             return None
         values = list(as_tuple(replacement))
-        types = [self.reader.codec.read_type(v.type) for v in values]
-        declared = [self.reader.codec.read_type(r.type) for r in operation.results]
-        return values if types == declared else None
+        return values if [v.type for v in values] == [r.type for r in operation.results] else None
 
     def _folded(self, operation: Operation, application: Application) -> list[Value] | None:
         op, operands, attributes = application
         if not operands or not all(v in self.constants for v in operands):
             return None
         if isinstance(op.evaluate, Undefined) or op.size_attributes or op.refers_to_functions:
+            return None
+        if op.runs_on_host:
             return None
         declared = [self.reader.codec.read_type(r.type) for r in operation.results]
         if not all(isinstance(t, TensorType) and _is_small(t) for t in declared):
@@ -177,15 +178,30 @@ class _Run:
                 self._erase(operation)
 
     def _emitter(self, operation: Operation) -> Emitter:
-        return _SimplifyingEmitter(self, mlir.ir.InsertionPoint(operation), operation.location)
+        return _SimplifyingEmitter(self, operation)
 
 
 class _SimplifyingEmitter(Emitter):
-    """The emitter of `simplify` rules: it simplifies what it emits and knows the constants of the sweep."""
+    """The emitter of `simplify` rules: it simplifies what it emits and knows the constants of the sweep.
 
-    def __init__(self, run: _Run, point: mlir.ir.InsertionPoint, location: mlir.ir.Location) -> None:
-        super().__init__(run.reader.codec, point, location)
+    Most rules emit nothing: the place is asked for when one does.
+    """
+
+    def __init__(self, run: _Run, operation: Operation) -> None:
+        self.codec = run.reader.codec
+        self.functions = None
         self.run = run
+        self._operation = operation
+
+    @cached_property
+    def point(self) -> mlir.ir.InsertionPoint:
+        """Before the op that is simplified."""
+        return mlir.ir.InsertionPoint(self._operation)
+
+    @cached_property
+    def location(self) -> mlir.ir.Location:
+        """The location of the op that is simplified."""
+        return self._operation.location
 
     def emit(
         self,

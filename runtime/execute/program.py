@@ -26,6 +26,7 @@ from ..artifact.signature import (
 from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
+from .host_calls import host_call_error, take_raised
 from .native import native
 
 if TYPE_CHECKING:
@@ -211,6 +212,10 @@ class Function:
         try:
             self._invoke(self._vm_function, inputs, results)
         except Exception as error:
+            raised = take_raised()
+            if raised is not None:
+                explained = host_call_error(raised, self.signature.name)
+                raise explained from (None if explained is raised else raised)
             raise FailedCallError(_explain_call(error, self.signature)) from error
         view_class, result = self._view_class, results.get_as_object
         return [result(position, view_class) for position in range(self._result_count)]

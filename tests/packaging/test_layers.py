@@ -190,7 +190,9 @@ FRONTEND = (
     "control",
     "library",
     "staging",
+    "imports",
     "report",
+    "compat",
 )
 
 

@@ -39,6 +39,7 @@ from ..frontend.library.nn import sparse_sigmoid as sparse_sigmoid
 from ..frontend.library.nn import squareplus as squareplus
 from ..frontend.library.nn import standardize as standardize
 from ..frontend.library.nn import swish as swish
+from ..frontend.library.numpy import tanh as tanh
 from . import initializers as initializers
 
 __all__ = ["initializers", *_public_names(globals())]

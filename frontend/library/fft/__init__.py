@@ -1,1 +1,1 @@
-"""Discrete Fourier transforms as matrix products: linear, so that derivatives and batches follow by rule."""
+"""Discrete Fourier transforms as routines and as matrix products; derivatives and batches follow by rule."""

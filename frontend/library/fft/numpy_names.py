@@ -7,6 +7,7 @@ as float32. Sizes along the transformed axes are static, others may be dynamic.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,15 @@ from ..numpy.arguments import (
     static_size,
 )
 from ..numpy.promotion import type_text
-from .last_axis import Parts, inverse, inverse_real, resized, transform, transform_real
+from .last_axis import (
+    column_spectrum,
+    has_column_kernel,
+    real_signal,
+    real_spectrum,
+    resized,
+    spectrum,
+    whole,
+)
 
 _NORMS = (None, "backward", "ortho", "forward")
 
@@ -37,13 +46,8 @@ def _value(x: Any) -> Any:
     return ops.convert(value, dtype=FLOAT32) if value.dtype in (FLOAT16, BFLOAT16) else value
 
 
-def _parts(x: Any) -> Parts:
-    return (ops.real(x), ops.imag(x)) if x.dtype in COMPLEX else (x, None)
-
-
-def _whole(x: Parts) -> Any:
-    re, im = x
-    return ops.complex(re, ops.zeros_like(re) if im is None else im)
+def _complex(x: Any) -> Any:
+    return x if x.dtype in COMPLEX else whole((x, None))
 
 
 def _scaled(function: str, x: Any, n: int, norm: str | None, *, is_inverse: bool) -> Any:
@@ -85,15 +89,36 @@ def _along(
     return xp.moveaxis(run(xp.moveaxis(value, place, -1), place), -1, place)
 
 
+def _columns(
+    function: str, a: Any, n: Any, axis: Any, norm: str | None, out: Any, *, is_inverse: bool
+) -> Any | None:
+    """The transform along an axis before the last one, as it lies; None if that cannot be done."""
+    refuse_out(function, out)
+    value = _value(a)
+    if n is not None or norm not in _NORMS or value.ndim < 2:
+        return None
+    place = normalize_axis(function, axis, value.ndim)
+    shape = value.shape
+    if place == value.ndim - 1 or not all(isinstance(size, int) for size in shape):
+        return None
+    count = prod(shape[place + 1 :])
+    if 0 in shape or not has_column_kernel(shape[place], count):
+        return None
+    columns = ops.reshape(_complex(value), shape=(*shape[: place + 1], count))
+    points = column_spectrum(columns, shape[place], is_inverse=is_inverse)
+    return ops.reshape(_scaled(function, points, shape[place], norm, is_inverse=is_inverse), shape=shape)
+
+
 def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """The discrete Fourier transform along `axis`, of `n` points (cut or padded with zeros)."""
 
     def run(x: Any, place: int) -> Any:
         size = _length("fft", x, n, -1)
-        spectrum = _whole(transform(_parts(resized(x, size)), size))
-        return _scaled("fft", spectrum, size, norm, is_inverse=False)
+        points = spectrum(_complex(resized(x, size)), size)
+        return _scaled("fft", points, size, norm, is_inverse=False)
 
-    return _along("fft", a, n, axis, norm, out, run)
+    columns = _columns("fft", a, n, axis, norm, out, is_inverse=False)
+    return _along("fft", a, n, axis, norm, out, run) if columns is None else columns
 
 
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
@@ -101,10 +126,11 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 
     def run(x: Any, place: int) -> Any:
         size = _length("ifft", x, n, -1)
-        spectrum = _whole(inverse(_parts(resized(x, size)), size))
-        return _scaled("ifft", spectrum, size, norm, is_inverse=True)
+        points = spectrum(_complex(resized(x, size)), size, is_inverse=True)
+        return _scaled("ifft", points, size, norm, is_inverse=True)
 
-    return _along("ifft", a, n, axis, norm, out, run)
+    columns = _columns("ifft", a, n, axis, norm, out, is_inverse=True)
+    return _along("ifft", a, n, axis, norm, out, run) if columns is None else columns
 
 
 def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
@@ -112,8 +138,8 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
 
     def run(x: Any, place: int) -> Any:
         size = _length("rfft", x, n, -1)
-        spectrum = _whole(transform_real(resized(x, size), size))
-        return _scaled("rfft", spectrum, size, norm, is_inverse=False)
+        points = real_spectrum(resized(x, size), size)
+        return _scaled("rfft", points, size, norm, is_inverse=False)
 
     _refuse_complex("rfft", a)
     return _along("rfft", a, n, axis, norm, out, run)
@@ -132,8 +158,8 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
         size = _length(
             "irfft", x, 2 * (static_size("irfft", x.shape[-1], "the axis") - 1) if n is None else n, -1
         )
-        spectrum = inverse_real(_parts(resized(x, size // 2 + 1)), size)
-        return _scaled("irfft", spectrum, size, norm, is_inverse=True)
+        points = real_signal(resized(x, size // 2 + 1), size)
+        return _scaled("irfft", points, size, norm, is_inverse=True)
 
     return _along("irfft", a, n, axis, norm, out, run)
 
@@ -184,7 +210,7 @@ def _many(
     value = _value(a)
     lengths, chosen = _shape_and_axes(function, value, s, axes)
     if not chosen:
-        return value if value.dtype in COMPLEX else _whole((value, None))
+        return _complex(value)
     for n, axis in reversed(list(zip(lengths, chosen, strict=True))):
         value = transform_one(value, n, axis, norm)
     return value

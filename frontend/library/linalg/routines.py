@@ -3,7 +3,8 @@
 Input: the name of a kernel, a function of arrays, and arrays. Output: what the function returns of them.
 Idea: in a trace the function becomes a private one, the callee of an `adze.routine`; equal calls share it.
 Outside a trace, and for dtypes and sizes that no kernel takes, the function is called as it is. A kernel
-takes float32 and float64, static sizes and any number of leading axes (`passes/lower/kernels/linalg`).
+takes float32 and float64 (Fourier transforms complex64 and complex128), static sizes and any number of
+leading axes (`passes/lower/kernels/linalg`, `passes/lower/kernels/fourier`).
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ....dialects.types import FLOAT32, FLOAT64, TensorType
+from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, TensorType
 from ...tracing.frames import current_frame
-from ...tracing.function_scope import FunctionScope, PrivateFunction, argument_of
+from ...tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
 from ...tracing.interpreter import ops
 
 DTYPES: Final = (FLOAT32, FLOAT64)
+COMPLEX_KERNELS: Final = ("fft", "ifft", "fft_columns", "ifft_columns", "irfft", "rfft_transposed")
 
 
 def routine(kernel: str, function: Callable[..., Any], *arrays: Any) -> Any:
@@ -24,7 +26,7 @@ def routine(kernel: str, function: Callable[..., Any], *arrays: Any) -> Any:
 
     The name stands for the function and for everything but the arrays that it depends on.
     """
-    if not _has_kernel(arrays):
+    if not _has_kernel(kernel, arrays):
         return function(*arrays)
     callee = _traced(kernel, function, arrays)
     results = ops.routine(*arrays, callee=callee.symbol, kernel=kernel, results=callee.result_types)
@@ -40,12 +42,13 @@ def linear_routine(
 ) -> Any:
     """The same for a function that is linear in its last argument, with its transpose.
 
-    ``transposed(*others, cotangent)`` is the cotangent of the last argument, which has the result's shape.
+    ``transposed(*others, cotangent)`` is the cotangent of the last argument.
     """
-    if not _has_kernel(arrays):
+    if not _has_kernel(kernel, arrays):
         return function(*arrays)
     callee = _traced(kernel, function, arrays)
-    back = _traced(transposed_kernel, transposed, arrays)
+    (result_type,) = callee.result_types
+    back = _traced(transposed_kernel, transposed, arrays[:-1], result_type)
     (result,) = ops.linear_routine(
         *arrays,
         callee=callee.symbol,
@@ -57,19 +60,24 @@ def linear_routine(
     return result
 
 
-def _has_kernel(arrays: tuple[Any, ...]) -> bool:
+def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:
     if current_frame() is None:
         return False
     types = [ops.tensor_type(x) for x in arrays]
-    return types[0].dtype in DTYPES and all(t.is_static and 0 not in t.shape for t in types)
+    dtypes = COMPLEX if kernel in COMPLEX_KERNELS else DTYPES
+    return types[0].dtype in dtypes and all(t.is_static and 0 not in t.shape for t in types)
 
 
-def _traced(kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...]) -> PrivateFunction:
+def _traced(
+    kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...], *more: TensorType
+) -> PrivateFunction:
+    """The function of arguments like `arrays`, then of the types `more`."""
     scope = FunctionScope()
-    types: tuple[TensorType, ...] = tuple(ops.tensor_type(x) for x in arrays)
+    types: tuple[TensorType, ...] = (*(ops.tensor_type(x) for x in arrays), *more)
     memo, key = scope.program.memo, ("routine", kernel, types)
     if key not in memo:
         arguments = [argument_of(x) for x in arrays]
+        arguments += [Argument(type_, (None,) * type_.rank, False) for type_ in more]
         memo[key] = scope.trace(kernel, lambda leaves: function(*leaves), arguments)
         assert not memo[key].captured, f"the routine {kernel} depends on more than its arguments"
     traced: PrivateFunction = memo[key]

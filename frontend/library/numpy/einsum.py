@@ -19,7 +19,15 @@ from .reductions import sum as sum_of
 _ASSUMED: Final = 128  # what a dynamic size counts for when a path is chosen
 
 
-def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto", dtype: Any = None) -> Any:
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    optimize: Any = "auto",
+    dtype: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
     """The sum of products that `subscripts` ("ij,jk->ik") describes; traced shapes must be static in rank.
 
     Raises `ArgumentError` for a malformed string and `ShapeError` for sizes that contradict each other.
@@ -29,6 +37,7 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto", dtype: An
     if not operands:
         raise argument_error("einsum: need at least one operand")
     values = list(promote(*operands))
+    dtype = preferred_element_type if dtype is None else dtype
     if dtype is not None:
         values = [asarray_of(v).astype(dtype) for v in values]
     inputs, output = _parsed(subscripts, values)

@@ -28,6 +28,7 @@ from ....dialects.ops.custom_rules.checkpoints import (
 )
 from ....dialects.ops.effects import Check, Print
 from ....dialects.ops.elementwise.family import Elementwise
+from ....dialects.ops.host_calls import HostCallLike
 from ....dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
 from ....dialects.ops.indexing.gather import Gather
 from ....dialects.ops.indexing.scatter import Scatter
@@ -53,6 +54,7 @@ from .convolution import lower_convolution
 from .cumulative import lower_cumulative
 from .effects import lower_check, lower_print
 from .elementwise import lower_elementwise
+from .host_calls import lower_host_call
 from .identities import (
     lower_checkpoint_name,
     lower_optimization_barrier,
@@ -120,6 +122,7 @@ LOWERINGS: Final[LoweringTable] = {
     UndefinedValue: lower_undefined_value,
     Check: lower_check,
     Print: lower_print,
+    HostCallLike: lower_host_call,
     AxisSum: lower_axis_sum,
     AxisGather: lower_axis_gather,
 }

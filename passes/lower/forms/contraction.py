@@ -18,6 +18,7 @@ from ....dialects.ops.reduction import accumulation_dtype
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
+from .complex_products import is_divided, product_of_parts
 from .products import product_by_kernel
 from .reductions import reduce_axes
 from .tensor_ops import (
@@ -147,6 +148,13 @@ def matrix_product(
         # Observed: a sum of dynamic size, fused with operands that are used elsewhere too, keeps them
         # on the stack ("exceeded stack allocation limit").
         left, right = (Factor(b.materialise(f.value), f.axes) for f in (left, right))
+    if source == carried and is_divided(ctx, sizes, carried):
+        axes = left.axes, right.axes
+
+        def multiply(x: Value, y: Value, dtype: np.dtype) -> Value:
+            return matrix_product(ctx, Factor(x, axes[0]), Factor(y, axes[1]), dtype, dtype)
+
+        return product_of_parts(ctx, left.value, right.value, carried, multiply)
     by_kernel = product_by_kernel(ctx, left.value, left.axes, right.value, right.axes, sizes, source, carried)
     if by_kernel is not None:
         return by_kernel

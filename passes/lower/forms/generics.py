@@ -72,6 +72,13 @@ class Generic:
         return self.operation.attributes.get("compilation_info")
 
 
+def may_be_a_reduction(operation: Operation) -> bool:
+    """Whether `operation` may be a reduction: those that `recognise` knows have one input."""
+    if operation.name != "linalg.generic" or len(operation.operands) != 2:
+        return False
+    return "reduction" in str(operation.attributes["iterator_types"])
+
+
 def recognise(operation: Operation) -> Generic | None:
     """What is known of `operation`, if it is a large elementwise op or reduction."""
     if operation.name != "linalg.generic" or len(operation.results) != 1:

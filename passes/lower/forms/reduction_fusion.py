@@ -29,6 +29,7 @@ from .generics import (
     emit_reduction,
     inline_body,
     is_large,
+    may_be_a_reduction,
     recognise,
     splat_constant,
 )
@@ -81,8 +82,11 @@ class _Block:
         self.collapsed: dict[Access, Value] = {}
 
     def run(self) -> None:
-        for operation in self.block.operations:
-            generic = recognise(operation.operation)
+        operations = [child.operation for child in self.block.operations]
+        if not any(map(may_be_a_reduction, operations)):
+            return
+        for operation in operations:
+            generic = recognise(operation)
             if generic is not None:
                 self.generics[generic.key] = generic
         reductions = [g for g in self.generics.values() if g.is_reduction]

@@ -14,6 +14,8 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import numpy as np
+
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
 from ...ir.functions import EXECUTABLE
@@ -49,6 +51,8 @@ class Kernel:
     for each result; the one of a tied result is its operand's. The code must depend only on the types and on
     `key`: calls with the same name, key, types and counts share it. `workgroups` has up to three counts; a
     count that is known when the program runs is a value of type `index`.
+    `constants`: arrays of floats, which follow the operands; the types and `key` determine them.
+    `has_parts`: a complex array `[..., n]` is passed as an array `[..., 2 n]` of its parts.
     """
 
     name: str
@@ -56,6 +60,8 @@ class Kernel:
     emit: Emit
     key: Hashable = ()
     workgroups: tuple[Size, ...] = (1,)
+    constants: tuple[np.ndarray, ...] = field(default=(), compare=False)
+    has_parts: bool = False
 
 
 def tensor_sizes(value: Value) -> list[Size]:
@@ -101,7 +107,8 @@ class Kernels:
         bool is of bytes, since a memref of i1 has another layout than a tensor of i1.
         `sizes` returns those of a tensor's axes.
         """
-        call = _Call(kernel, tuple(operands), sizes)
+        constants = [_constant(array) for array in kernel.constants]
+        call = _Call(kernel, (*operands, *constants), sizes)
         key = call.key
         if key not in self._symbols:
             self._symbols[key] = self._free_symbol(f"kernel_{kernel.name}")
@@ -233,7 +240,8 @@ def _define_function(symbol: str, call: _Call) -> None:
         written = iter(arguments[first + len(scalars) :])
 
         def view(source: Value, type_: Type, sizes: Sequence[Value]) -> Value:
-            return _view(source, zero, type_, [scalars[n] for n in sizes])
+            seen = _of_parts(type_) if call.kernel.has_parts else type_
+            return _view(source, zero, seen, [scalars[n] for n in sizes])
 
         operands = [
             view(argument, v.type, sizes) if _is_tensor(v.type) else argument
@@ -255,6 +263,20 @@ def _view(binding: Value, zero: Value, type_: Type, sizes: Sequence[Value]) -> V
         "stream.binding.subspan", results=[memref], operands=[binding, zero, *sizes]
     )
     return subspan.result
+
+
+def _of_parts(type_: Type) -> Type:
+    """The type of the parts of a complex array, side by side along the last axis; of others, as it is."""
+    tensor = mlir.ir.RankedTensorType(type_)
+    if not isinstance(tensor.element_type, mlir.ir.ComplexType):
+        return type_
+    *lead, last = tensor.shape
+    return mlir.ir.RankedTensorType.get([*lead, 2 * last], tensor.element_type.element_type)
+
+
+def _constant(array: np.ndarray) -> Value:
+    elements = mlir.ir.DenseElementsAttr.get(np.ascontiguousarray(array))
+    return mlir.arith.constant(elements.type, elements)
 
 
 def _dynamic(value: Value, sizes: Sizes) -> list[Value]:

@@ -8,7 +8,7 @@ kernel (`loops/`), which saves a dispatch in every step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Final
@@ -26,9 +26,12 @@ from ...optimize.simplify import drop_unreferenced, simplify
 from ..plan import target_of
 from ..tuning import configuration
 from .executable import Kernels
-from .linalg import KERNELS
+from .fourier import real, transforms
+from .linalg import KERNELS as LINALG
+from .linalg import MakeKernel
 from .linalg.vectors import Machine
 
+KERNELS: Final[Mapping[str, MakeKernel]] = {**LINALG, **transforms.KERNELS, **real.KERNELS}
 SMALL: Final = 1024  # elements of an operand: up to so many a routine in a loop becomes ops
 
 

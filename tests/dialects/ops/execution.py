@@ -13,9 +13,12 @@ import numpy as np
 
 from adze.dialects import mlir
 from adze.dialects.types import INT64, TensorType, ValueType
+from adze.passes.lower.host_calls import localized
 from adze.passes.pipeline import LOWER, for_target, run_pipeline
 from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
 from adze.runtime.compile.compiler import compile_bytecode
+from adze.runtime.execute.devices import get_device
+from adze.runtime.execute.host_calls import module_of
 from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
@@ -32,13 +35,21 @@ def compile_functions(
 ) -> Callable[[str, Sequence[np.ndarray]], list[np.ndarray]]:
     """Lower, compile and load `module` for `device`; the result calls one of its functions by name."""
     target = parse_target(device)
+    sites = localized(module)
     run_pipeline(module, for_target(LOWER, target, loop_kernels=loop_kernels), check=False)
     data = io.BytesIO()
     module.operation.write_bytecode(data)
     compiled = compile_bytecode(data.getvalue(), target)
     declared = [_signature(name, *types) for name, types in signatures.items()]
-    executable = Executable(compiled.vmfb, "local-sync" if device == "cpu" else device, declared)
-    return lambda name, arguments: [r.numpy() for r in executable.call(name, arguments)]
+    opened = get_device("local-sync" if device == "cpu" else device)
+    modules = [module_of(sites, opened)] if sites else []
+    executable = Executable(compiled.vmfb, opened, declared, modules)
+
+    def call(name: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+        assert all(site.function for site in sites)  # the program holds them weakly
+        return [r.numpy() for r in executable.call(name, arguments)]
+
+    return call
 
 
 def compile_cases(

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from adze.dialects.types import ANY, COMPLEX, NUMBERS, storage
+from adze.dialects.ops.host_calls import register
+from adze.dialects.types import ANY, COMPLEX, NUMBERS, TensorType, storage
 
 from .cases import Array, Case, array, case, given, row
 
@@ -243,7 +244,62 @@ RANDOMNESS: Final = (
     ),
 )
 
+
+def doubled(types: Sequence[TensorType], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What the rows of host calls call: twice the last operand."""
+    return (arrays[-1] * np.int32(2),)
+
+
+def nothing(types: Sequence[TensorType], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """A call that only has an effect."""
+    return ()
+
+
+_TWICE: Final[dict[str, Any]] = {
+    "callback": register(doubled),
+    "mapping": "sequential",
+    "static_only": "the types of the results are stated",
+}
+
+
+def _three(*batch: int) -> tuple[TensorType, ...]:
+    return (TensorType((*batch, 3), np.dtype(np.int32)),)
+
+
+HOST_CALLS: Final = (
+    row(
+        "host_call",
+        case(array(3, dtype=np.int32), result_types=_three(), batches=(), **_TWICE),
+        case(
+            array(3, dtype=np.int32),
+            array(2, 3, dtype=np.int32),
+            result_types=_three(2),
+            batches=((1, 0, 1),),
+            **_TWICE,
+        ),
+    ),
+    row(
+        "host_effect",
+        case(
+            given(True, dtype=np.bool_),
+            array(3, dtype=np.int32),
+            result_types=_three(),
+            batches=(),
+            ignores_tangents=True,
+            **_TWICE,
+        ),
+        case(
+            given(True, dtype=np.bool_),
+            result_types=(),
+            batches=(),
+            ignores_tangents=False,
+            **{**_TWICE, "callback": register(nothing)},
+        ),
+    ),
+)
+
 EFFECTS: Final = (
     row("print", case(array(2), format="x = {}"), case(format="here")),
     row("check", case(given(True, dtype=np.bool_), message="a check that holds")),
+    *HOST_CALLS,
 )

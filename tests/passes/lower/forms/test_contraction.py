@@ -12,7 +12,7 @@ import pytest
 
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.ops.contraction.dot_general import DotGeneral
-from adze.dialects.types import FLOAT16, FLOAT32, FLOAT64, INT32, TensorType
+from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT32, TensorType
 
 from ..programs import Compiled, lowered_text
 
@@ -66,6 +66,11 @@ run = Compiled(
         "f64": (product(PLAIN), (TensorType((64, 96), FLOAT64), TensorType((96, 64), FLOAT64))),
         "f16": (product(PLAIN), (TensorType((64, 96), FLOAT16), TensorType((96, 64), FLOAT16))),
         "i32": (product(PLAIN), (TensorType((64, 96), INT32), TensorType((96, 64), INT32))),
+        "c64": (product(PLAIN), (TensorType((33, 40), COMPLEX64), TensorType((40, 21), COMPLEX64))),
+        "c128": (
+            product(((1,), (2,)), ((0,), (0,))),
+            (TensorType((3, 17, 19), COMPLEX128), TensorType((3, 18, 17), COMPLEX128)),
+        ),
     }
 )
 dynamic = Compiled(
@@ -100,6 +105,17 @@ def test_batched_products() -> None:
     assert close(run("batched_odd", x, y)[0], x @ y, 33)
     x, y = sample(2, 3, 64, 32), sample(2, 3, 96, 32)
     assert close(run("batched_right", x, y)[0], x @ y.swapaxes(2, 3), 32)
+
+
+def test_complex_products_are_products_of_their_parts() -> None:
+    x, y = (sample(*s) + 1j * sample(*s) for s in ((33, 40), (40, 21)))
+    assert close(run("c64", x, y)[0], x @ y, 40)
+    x[3, 7], y[5, 2] = np.inf, 1j * np.nan
+    with np.errstate(invalid="ignore"):
+        want = x.astype(complex) @ y
+    assert np.array_equal(np.isfinite(run("c64", x, y)[0]), np.isfinite(want))
+    x, y = (sample(*s) + 1j * sample(*s).astype(float) for s in ((3, 17, 19), (3, 18, 17)))
+    assert np.allclose(run("c128", x, y)[0], np.einsum("bkm,bnk->bmn", x, y), rtol=0, atol=1e-13)
 
 
 def test_what_follows_a_product_is_computed_with_it() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adze.dialects import mlir
 from adze.dialects.types import TensorType
 from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
@@ -28,7 +29,7 @@ def run_routine(
         return [b.full(0, r.shape, r.dtype) for r in results]  # what the callee computes does not matter
 
     def main(b: Any, *xs: Any) -> Any:
-        if kernel.startswith("solve"):
+        if kernel.startswith("solve") or "fft" in kernel:
             names = {"transposed": "_callee", "transposed_kernel": kernel}
             return b.linear_routine(*xs, callee="_callee", kernel=kernel, results=tuple(results), **names)
         return b.routine(*xs, callee="_callee", kernel=kernel, results=tuple(results))
@@ -39,4 +40,21 @@ def run_routine(
     assert text.count("flow.dispatch @") == 1 and "_callee" not in text
     symbol = text.split("flow.dispatch @")[1].split("::")[0]
     count = int(text.split("stream.return %c")[1].split(",")[0])
-    return tuple(run_kernel(module, symbol, arrays, count)[: len(results)])
+    operands = [of_parts(a) for a in (*arrays, *constants_of(module))]
+    written = run_kernel(module, symbol, operands, count)[: len(results)]
+    return tuple(w.view(r.dtype) if w.dtype != r.dtype else w for w, r in zip(written, results, strict=True))
+
+
+def of_parts(array: np.ndarray) -> np.ndarray:
+    """A complex array as an array of its parts; others as they are."""
+    if array.dtype.kind != "c":
+        return array
+    return np.ascontiguousarray(array).view(f"f{array.dtype.itemsize // 2}")
+
+
+def constants_of(module: Any) -> list[np.ndarray]:
+    """The constant arrays that a dispatch takes."""
+    function = next(o for o in module.body.operations if o.operation.name == "func.func")
+    operations = [o.operation for o in function.regions[0].blocks[0].operations]
+    values = (o.attributes["value"] for o in operations if o.name == "arith.constant")
+    return [np.array(v) for v in values if isinstance(v, mlir.ir.DenseElementsAttr)]

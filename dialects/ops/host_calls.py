@@ -1,0 +1,246 @@
+"""Calls of Python functions while a program runs: `host_call` is pure, `host_effect` does something besides.
+
+IR cannot hold a Python function: `callback` is the name under which the frontend registered it. The rows of
+`batches` say how vmap has mapped the call, the outermost first: the kind of the mapping (`Mapping`), then a
+flag for each operand that has the batch. One call runs the whole batch, so that no loop of the program enters
+Python for each element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from threading import Lock
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from ..errors import AdzeError, MissingRuleError
+from ..op import Attribute, Op, Operand, boolean, pairs, text, undefined
+from ..protocols import Batched, Builder, Size, Tangent, Tangents, Value, Values
+from ..types import ANY, TensorType
+
+HostFunction = Callable[..., tuple[np.ndarray, ...]]
+"""The types of the results, arrays -> the results."""
+
+REGISTERED: Final[WeakValueDictionary[str, Any]] = WeakValueDictionary()
+"""The functions by name; whoever registers one keeps it alive as long as a program may call it."""
+
+_registering: Final = Lock()
+_count = 0
+
+
+class Mapping(IntEnum):
+    """How a call is mapped by `vmap`; JAX's `vmap_method`."""
+
+    REFUSED = 0
+    SEQUENTIAL = 1
+    """One call an element, in order."""
+    EXPAND_DIMS = 2
+    """One call, in which operands that are not mapped have a leading axis of size 1."""
+    BROADCAST_ALL = 3
+    """One call, in which every operand has the batch as its leading axis."""
+    LEGACY_VECTORIZED = 4
+    """One call, in which operands that are not mapped stay as they are."""
+
+
+class NoDerivativeError(AdzeError, ValueError):
+    """A Python function that a program calls has no derivative."""
+
+
+class LostCallbackError(AdzeError, RuntimeError):
+    """A program refers to a Python function that is gone."""
+
+
+def register(function: HostFunction) -> str:
+    """Let programs refer to `function` under the name that is returned."""
+    global _count
+    with _registering:
+        name = f"call_{_count}"
+        _count += 1
+        REGISTERED[name] = function
+    return name
+
+
+def registered(name: str) -> HostFunction:
+    """The function of that name; `LostCallbackError` where the text of a program outlived it."""
+    function: HostFunction | None = REGISTERED.get(name)
+    if function is None:
+        raise LostCallbackError(
+            f"the program calls '{name}', a Python function that its text cannot hold",
+            hint="call the function that was traced, in the process that traced it",
+        )
+    return function
+
+
+def known_sizes(type_: TensorType) -> tuple[int, ...]:
+    """The shape of a type, 0 in place of sizes that are not known."""
+    return tuple(n if isinstance(n, int) else 0 for n in type_.shape)
+
+
+def run(
+    function: HostFunction,
+    arrays: Sequence[np.ndarray],
+    results: Sequence[TensorType],
+    batches: Sequence[Sequence[int]],
+    depth: int = 0,
+) -> tuple[np.ndarray, ...]:
+    """Call `function` for the whole batch that `batches` describes; `results` have the types of all of it."""
+    if depth == len(batches):
+        return function(results, *arrays)
+    kind, *flags = batches[depth]
+    if kind != Mapping.SEQUENTIAL:
+        return run(function, _aligned(kind, flags, arrays, depth), results, batches, depth + 1)
+    size = next(a.shape[0] for a, has in zip(arrays, flags, strict=True) if has)
+    inner = [r.with_shape(r.shape[1:]) for r in results]
+    rows = [
+        run(function, [a[i] if has else a for a, has in zip(arrays, flags, strict=True)], inner, batches[1:])
+        for i in range(size)
+    ]
+    if not rows:
+        return tuple(np.zeros((size, *known_sizes(r)[1:]), r.dtype) for r in results)
+    return tuple(np.stack(column) for column in zip(*rows, strict=True))
+
+
+def _aligned(kind: int, flags: Sequence[int], arrays: Sequence[np.ndarray], depth: int) -> list[np.ndarray]:
+    """The operands with the batch at axis `depth`, as the mapping of one call wants it."""
+    if kind == Mapping.LEGACY_VECTORIZED:
+        return list(arrays)
+    size = next(a.shape[depth] for a, has in zip(arrays, flags, strict=True) if has)
+    aligned = [a if has else np.expand_dims(a, depth) for a, has in zip(arrays, flags, strict=True)]
+    if kind == Mapping.EXPAND_DIMS:
+        return aligned
+    return [np.broadcast_to(a, [*a.shape[:depth], size, *a.shape[depth + 1 :]]) for a in aligned]
+
+
+class HostCallLike(Op, adds=("mapped",)):
+    """Family of ops whose results a Python function computes."""
+
+    operands = (Operand("xs", ANY, variadic=True),)
+    attributes = {
+        "callback": text("the registered name of the Python function"),
+        "result_types": Attribute("types", "the types of the results"),
+        "mapping": text("how vmap maps it: the name of a `Mapping`"),
+        "batches": pairs("a row for each vmap: the kind of the mapping, then a flag an operand"),
+    }
+    is_arithmetic = False
+    runs_on_host = True
+    transpose = undefined("a Python function has no transpose")
+
+    @staticmethod
+    def infer(
+        *xs: TensorType, result_types: tuple[TensorType, ...], **attributes: Any
+    ) -> tuple[TensorType, ...]:
+        return tuple(result_types)
+
+    @classmethod
+    def mapped(
+        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], attributes: dict[str, Any]
+    ) -> Values:
+        """The call for the whole batch: one row more."""
+        kind = Mapping[attributes["mapping"].upper()]
+        if kind is Mapping.REFUSED:
+            raise MissingRuleError(
+                f"'{cls.name}' cannot be batched: its Python function takes one element",
+                hint='pass vmap_method="sequential" (or another one) to pure_callback',
+            )
+        row = (int(kind), *map(int, batched))
+        extent = size if isinstance(size, int) else None
+        results = tuple(t.with_shape((extent, *t.shape)) for t in attributes["result_types"])
+        stated = {**attributes, "result_types": results, "batches": (row, *attributes["batches"])}
+        return b.apply(cls, tuple(operands), stated)
+
+
+class HostCall(HostCallLike):
+    """``y... = callback(x...)``, by a Python function without effects: it may run more than once, or never.
+
+    A program that is evaluated calls it at once; a compiled one asks the process that it runs in.
+    """
+
+    name = "host_call"
+
+    @staticmethod
+    def evaluate(
+        *xs: np.ndarray,
+        callback: str,
+        result_types: tuple[TensorType, ...],
+        mapping: str,
+        batches: Sequence[Sequence[int]],
+    ) -> tuple[np.ndarray, ...]:
+        return run(registered(callback), xs, result_types, batches)
+
+    @staticmethod
+    def jvp(
+        b: Builder, primals: Values, tangents: Sequence[Tangent], results: Values, **attributes: Any
+    ) -> Tangents:
+        raise NoDerivativeError(
+            "pure_callback has no derivative: it calls a Python function",
+            hint="state it: put the call into an adze.custom_jvp or custom_vjp function, or stop_gradient",
+        )
+
+    @classmethod
+    def batch(
+        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], **attributes: Any
+    ) -> Batched:
+        values = cls.mapped(b, size, operands, batched, attributes)
+        return list(values), [True] * len(values)
+
+
+class HostEffect(HostCallLike):
+    """``y... = callback(x...)``, by a Python function that does something: it runs once, in program order.
+
+    The first operand is the predicate under which it runs; where it is false the results are zeros.
+    """
+
+    name = "host_effect"
+    attributes = {
+        **HostCallLike.attributes,
+        "ignores_tangents": boolean("whether derivatives pass it by; otherwise they are an error"),
+    }
+    has_effect = True
+    is_always_predicated = True
+
+    @staticmethod
+    def evaluate(
+        predicate: np.ndarray,
+        *xs: np.ndarray,
+        callback: str,
+        result_types: tuple[TensorType, ...],
+        mapping: str,
+        batches: Sequence[Sequence[int]],
+        ignores_tangents: bool,
+    ) -> tuple[np.ndarray, ...]:
+        return run(registered(callback), [predicate, *xs], result_types, batches)
+
+    @staticmethod
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        results: Values,
+        *,
+        ignores_tangents: bool,
+        **attributes: Any,
+    ) -> Tangents:
+        if not ignores_tangents:
+            raise NoDerivativeError(
+                "io_callback has no derivative: it calls a Python function with effects",
+                hint="pass it adze.stop_gradient(x), or put it into a custom_jvp or custom_vjp function",
+            )
+        return [None] * len(attributes["result_types"])
+
+    @classmethod
+    def batch(
+        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], **attributes: Any
+    ) -> Batched:
+        values = cls.mapped(b, size, operands, batched, attributes)
+        return list(values), [True] * len(values)
+
+    @classmethod
+    def predicated(
+        cls, b: Builder, predicate: Value, operands: Values, engine: object, **attributes: Any
+    ) -> Values:
+        """It runs where both predicates hold."""
+        first, *others = operands
+        return b.apply(cls, (b.and_(first, predicate), *others), attributes)

@@ -1,0 +1,148 @@
+"""Names of `jax.core` and `jax.extend.core`: what clients ask of tracers, and classes of JAX's own tracer.
+
+`Tracer` and `get_aval` mean adze's. A `Primitive` can be declared, with its rules, and is refused where it
+is bound: a new op is a class of adze's dialect (docs/add_an_op.md), and a new function with rules of its own
+is a `custom_jvp`, `custom_vjp` or `custom_batching.custom_vmap`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..errors import UnsupportedError
+from ..staging.inspection import typeof
+from ..tracing.frames import Tracer as Tracer
+from ..tracing.frames import current_frame
+from ..tracing.locations import user_location_text
+from ..tracing.specs import ShapeDtype
+
+ShapedArray = ShapeDtype
+AbstractValue = ShapeDtype
+get_aval = typeof
+
+
+class Primitive:
+    """An op of JAX's tracer, by its name; binding it is an error."""
+
+    multiple_results = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def def_impl(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function
+
+    def_abstract_eval = def_effectful_abstract_eval = def_custom_bind = def_impl
+
+    def bind(self, *args: Any, **params: Any) -> NoReturn:
+        raise UnsupportedError(
+            f"{self.name} is a primitive of JAX's own tracer, which adze has not",
+            where=user_location_text(),
+            hint="write the function with adze.custom_jvp, adze.custom_vjp or adze.pure_callback",
+        )
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class OfJaxprs:
+    """A part of JAX's own IR: a class for annotations and `isinstance`, of which nothing in adze is."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        raise UnsupportedError(
+            f"{type(self).__name__} is a part of JAX's IR",
+            where=user_location_text(),
+            hint="adze.make_jaxpr(f)(x) prints adze's IR; docs/writing_a_pass.md says how to rewrite it",
+        )
+
+
+class Jaxpr(OfJaxprs):
+    """JAX's functions of its IR."""
+
+
+class ClosedJaxpr(OfJaxprs):
+    """JAX's functions of its IR, with their constants."""
+
+
+class JaxprEqn(OfJaxprs):
+    """An equation of JAX's IR."""
+
+
+class Var(OfJaxprs):
+    """A variable of JAX's IR."""
+
+
+class Literal(OfJaxprs):
+    """A literal of JAX's IR."""
+
+
+class TypedNdArray(OfJaxprs):
+    """A literal array of JAX's IR."""
+
+
+class LiteralArray(OfJaxprs):
+    """A literal array of JAX's IR."""
+
+
+class Effect(OfJaxprs):
+    """An effect of JAX's IR."""
+
+
+class Token(OfJaxprs):
+    """An order of effects in JAX's IR."""
+
+
+Atom = Var | Literal
+
+
+def jaxprs_in_params(params: Any) -> NoReturn:
+    """An error: ops of adze hold no jaxprs."""
+    raise UnsupportedError("jaxprs_in_params is about JAX's IR", where=user_location_text())
+
+
+eval_jaxpr = jaxpr_as_fn = subjaxprs = mapped_aval = unmapped_aval = jaxprs_in_params
+
+
+def get_opaque_trace_state(convention: str | None = None) -> Any:
+    """An object that is the same as long as the same trace goes on."""
+    frame = current_frame()
+    return None if frame is None else frame.program
+
+
+def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
+    """`force(val)`, for a value that Python needs now."""
+    return val if force is None else force(val)
+
+
+def trace_state_clean() -> bool:
+    """Whether nothing is being traced."""
+    return current_frame() is None
+
+
+__all__ = [
+    "AbstractValue",
+    "Atom",
+    "ClosedJaxpr",
+    "Effect",
+    "Jaxpr",
+    "JaxprEqn",
+    "Literal",
+    "LiteralArray",
+    "Primitive",
+    "ShapedArray",
+    "Token",
+    "Tracer",
+    "TypedNdArray",
+    "Var",
+    "concrete_or_error",
+    "eval_jaxpr",
+    "get_aval",
+    "get_opaque_trace_state",
+    "jaxpr_as_fn",
+    "jaxprs_in_params",
+    "mapped_aval",
+    "subjaxprs",
+    "trace_state_clean",
+    "unmapped_aval",
+]

@@ -1,0 +1,3 @@
+"""A module of JAX that holds other modules only."""
+
+__all__: list[str] = []

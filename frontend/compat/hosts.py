@@ -1,0 +1,3 @@
+"""Names of `jax.debug` that only JAX has."""
+
+__all__: list[str] = []

@@ -1,0 +1,117 @@
+"""`Forwarding`: a module under JAX's name whose contents are looked up in modules of adze.
+
+Input: JAX's name of a module. Output: a module with the names that adze has there. Idea: what
+`adze.numpy` has is `jax.numpy`'s, name by name; a module of `STAND_INS` comes first where JAX's place of a
+name is another one, or where clients of JAX import what adze has no use for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from types import ModuleType
+from typing import Any, Final
+
+ADZE: Final = __name__.partition(".")[0]
+
+STAND_INS: Final = {
+    "": "top",
+    "core": "core",
+    "custom_derivatives": "derivatives",
+    "debug": "hosts",
+    "dtypes": "kinds",
+    "experimental": "experimental",
+    "extend": "empty",
+    "extend.core": "core",
+    "extend.linear_util": "parts",
+    "extend.source_info_util": "functions",
+    "api_util": "functions",
+    "interpreters": "empty",
+    "interpreters.ad": "interpreters",
+    "interpreters.batching": "interpreters",
+    "interpreters.mlir": "interpreters",
+    "interpreters.partial_eval": "parts",
+    "interpreters.xla": "interpreters",
+    "interpreters.pxla": "interpreters",
+    "linear_util": "parts",
+    "monitoring": "monitoring",
+    "sharding": "sharding",
+    "stages": "stages",
+    "version": "top",
+    "numpy": "array_names",
+    "lax": "primitives",
+    "_src": "parts",
+    "_src.core": "core",
+    "_src.dispatch": "functions",
+    "experimental.layout": "parts",
+    "_src.dtypes": "kinds",
+    "_src.literals": "core",
+    "_src.traceback_util": "functions",
+    "_src.tree_util": "empty",
+}
+"""JAX's module -> the file of this folder whose names come before adze's."""
+
+
+class Forwarding(ModuleType):
+    """A module whose names are those of other modules, each looked up when it is first used."""
+
+    def __init__(self, name: str, jax_name: str, homes: list[ModuleType]) -> None:
+        super().__init__(name, f"The names of `{jax_name}` in adze.")
+        self._jax_name = jax_name
+        self._homes = homes
+        self.__path__: list[str] = []
+        listed = [n for home in homes for n in getattr(home, "__all__", ())]
+        self.__all__ = sorted(set(listed))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in ("__version__", "__version_info__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        inner = f"{self._jax_name}.{name}".removeprefix("jax.")
+        for home in self._homes if inner not in STAND_INS else ():
+            value = getattr(home, name, self)
+            if value is self:
+                continue
+            if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == ADZE:
+                break  # a module of adze under JAX's name forwards too
+            setattr(self, name, value)
+            return value
+        try:
+            return importlib.import_module(f"{self.__name__}.{name}")
+        except ModuleNotFoundError:
+            raise AttributeError(
+                f"adze has no {self._jax_name}.{name} (docs/coming_from_jax.md lists what is there)"
+            ) from None
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.__all__})
+
+
+PRIVATE: Final = ("_src.", "interpreters.")
+"""Modules of JAX whose every name can be imported, and is refused where it is used."""
+
+
+def _stand_in(path: str) -> str | None:
+    return STAND_INS.get(path, "parts" if path.startswith(PRIVATE) else None)
+
+
+def homes_of(path: str) -> list[ModuleType]:
+    """The modules that hold the names of JAX's module `path` (without `jax.`); empty where adze has none."""
+    homes = []
+    stand_in = _stand_in(path)
+    if stand_in is not None:
+        homes.append(importlib.import_module(f"{__package__}.{stand_in}"))
+    name = f"{ADZE}.{path}".rstrip(".")
+    if not path.startswith(("_", "compat", "frontend", "passes", "runtime", "dialects", "cli")) and _exists(
+        name
+    ):
+        homes.append(importlib.import_module(name))
+    if path.startswith(PRIVATE) and stand_in != "parts":
+        homes.append(importlib.import_module(f"{__package__}.parts"))
+    return homes
+
+
+def _exists(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False

@@ -1,0 +1,1 @@
+"""Programs of other frameworks as ordinary functions of adze ops."""

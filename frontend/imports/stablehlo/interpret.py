@@ -1,0 +1,48 @@
+"""Runs a program on values: one rule for each op, in the order of the text.
+
+Input: a program, the table of rules, arguments. Output: results. Outside a trace the ops compute, within one
+they are recorded: it is the ops of adze that know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ....dialects.errors import AdzeError
+from .application import Application, Rule
+from .program import Operation, Program, Region
+
+
+class Interpreter:
+    """Interprets the functions and regions of one program."""
+
+    def __init__(self, program: Program, table: Mapping[str, Rule]) -> None:
+        self.program = program
+        self.table = table
+
+    def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:
+        """The results of a function."""
+        return self._run(self.program.functions[name].body, arguments, {})
+
+    def _run(self, region: Region, arguments: Sequence[Any], outer: Mapping[int, Any]) -> list[Any]:
+        values = dict(outer)
+        values.update(zip(region.arguments, arguments, strict=True))
+        for operation in region.operations:
+            results = self._apply(operation, values)
+            values.update(zip(operation.results, results, strict=True))
+        return [values[number] for number in region.results]
+
+    def _apply(self, operation: Operation, values: Mapping[int, Any]) -> Sequence[Any]:
+        inputs = tuple(values[number] for number in operation.operands)
+        callee = operation.attributes.get("callee", operation.attributes.get("decomposition"))
+        if operation.name in ("func.call", "stablehlo.composite"):
+            return self.call(callee, inputs)
+        application = Application(operation, inputs, lambda region, xs: self._run(region, xs, values))
+        try:
+            results = self.table[operation.name](application)
+        except AdzeError as error:
+            if not getattr(error, "__notes__", None):
+                error.add_note(f"of {operation.name} at {operation.where}")
+            raise
+        return results if isinstance(results, (list, tuple)) else [results]

@@ -1,0 +1,121 @@
+"""The text of a StableHLO program, ready to be parsed: read from a file, checked, rid of Shardy's ops.
+
+Input: text, bytes, or the path of a file. Output: the text and the name that errors call it by.
+
+Idea: what MLIR's parser cannot take without harm is refused before it: portable bytecode, whose dialect the
+wheel cannot convert, and nesting so deep that the parser's stack would end.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from .program import StableHLOError
+
+_BYTECODE: Final = b"ML\xefR"
+_MOST_NESTED: Final = 200
+_MOST_BYTES: Final = 2**31 - 1
+_QUOTED_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[(\[{<]|[)\]}]|(?<!-)>')
+_MESH: Final = re.compile(r"^\s*sdy\.mesh\b[^\n]*$", re.MULTILINE)
+_CONSTRAINT: Final = re.compile(r"sdy\.sharding_constraint(\s+%[\w#]+)\s+<[^\n]*?>\s*:")
+_OTHER_SHARDY: Final = re.compile(r"^\s*(?:%[\w:, %]+=\s*)?\"?sdy\.(\w+)", re.MULTILINE)
+_LOOKS_LIKE_MLIR: Final = ("\n", "{", "func.func", "module")
+HOW_TO_EXPORT: Final = (
+    "save the text instead: open(path, 'w').write(jax.export.export(jax.jit(f))(x).mlir_module())"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text, and what errors call it."""
+
+    text: str
+    name: str
+
+
+def source_of(text_or_path: str | bytes | os.PathLike[str]) -> Source:
+    """The text that `text_or_path` is, or that the file of that path holds; `StableHLOError` otherwise."""
+    if isinstance(text_or_path, bytes):
+        return _decoded(text_or_path, "<bytes>")
+    if isinstance(text_or_path, str) and any(sign in text_or_path for sign in _LOOKS_LIKE_MLIR):
+        path = None if "\n" in text_or_path or len(text_or_path) > 4096 else Path(text_or_path)
+        if path is None or not _is_file(path):
+            return _prepared(text_or_path, "<text>")
+    if not isinstance(text_or_path, (str, os.PathLike)):
+        raise StableHLOError(
+            f"expected the text or the path of a StableHLO module, got {type(text_or_path).__name__}",
+            hint="pass str(module) of MLIR's bindings, or exported.mlir_module() of jax.export",
+        )
+    path = Path(text_or_path)
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise StableHLOError(f"{path} is larger than {_MOST_BYTES} bytes, the most that MLIR parses")
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StableHLOError(f"cannot read the StableHLO file {str(path)[:200]!r}: {reason}") from None
+    return _decoded(content, str(path))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _decoded(content: bytes, name: str) -> Source:
+    if content.startswith(_BYTECODE):
+        raise StableHLOError(
+            f"{name} is portable bytecode of StableHLO, which adze's MLIR cannot convert",
+            hint=HOW_TO_EXPORT,
+        )
+    try:
+        return _prepared(content.decode("utf-8"), name)
+    except UnicodeDecodeError as error:
+        raise StableHLOError(
+            f"{name} is no text: byte {error.start} is not UTF-8", hint=HOW_TO_EXPORT
+        ) from None
+
+
+def _prepared(text: str, name: str) -> Source:
+    if "\0" in text:
+        raise StableHLOError(f"{name} is no text: it holds a zero byte", hint=HOW_TO_EXPORT)
+    _check_nesting(text, name)
+    if "sdy." in text:
+        text = _without_shardy(text, name)
+    return Source(text, name)
+
+
+def _check_nesting(text: str, name: str) -> None:
+    depth = 0
+    for sign in _QUOTED_OR_COMMENT.finditer(text):
+        first = sign[0][0]
+        if first in "([{<":
+            depth += 1
+            if depth > _MOST_NESTED:
+                line = text.count("\n", 0, sign.start()) + 1
+                raise StableHLOError(
+                    f"{name} is nested more than {_MOST_NESTED} levels deep", where=f"{name}:{line}"
+                )
+        elif first in ")]}>":
+            depth = max(depth - 1, 0)
+
+
+def _without_shardy(text: str, name: str) -> str:
+    """Meshes go, and constraints, which change no value, become barriers; every line keeps its number."""
+    text = _MESH.sub("", text)
+    text = _CONSTRAINT.sub(r"stablehlo.optimization_barrier\1 :", text)
+    other = _OTHER_SHARDY.search(text)
+    if other:
+        line = text.count("\n", 0, other.start(1)) + 1
+        raise StableHLOError(
+            f"sdy.{other[1]}: a program that is divided among devices is not supported",
+            where=f"{name}:{line}",
+            hint="export it for one device",
+        )
+    return text

@@ -1,0 +1,1 @@
+"""Fourier transforms of complex arrays along one axis, as kernels."""

@@ -1,0 +1,108 @@
+"""Python functions that a compiled program calls: a module of IREE's whose functions are this process's.
+
+Input: the sites of the calls. Output: a module `adze_host`, which the program imports. Idea: the arguments
+come as buffer views, which NumPy sees without a copy on CPUs; the results are new buffers. An exception of a
+function crosses IREE as text; the object waits here for the caller of the program.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ...dialects.errors import AdzeError
+from ..errors import HostCallError
+from .array import DeviceArray, from_host
+from .devices import Device, get_device
+from .native import native
+
+if TYPE_CHECKING:
+    from iree import runtime as iree_runtime
+
+MODULE: Final = "adze_host"
+
+
+@dataclass(frozen=True)
+class HostSite:
+    """A call of a Python function by a program: the name that it imports, the function of NumPy arrays, the
+    dtypes of its operands and the number of its results; `where` is the user's line."""
+
+    name: str
+    function: Callable[[list[np.ndarray]], Sequence[np.ndarray]]
+    operands: tuple[np.dtype, ...]
+    result_count: int
+    where: str | None
+
+
+class _Raised(threading.local):
+    """What a function raised in the call that this thread is making."""
+
+    error: BaseException | None = None
+
+
+_raised: Final = _Raised()
+
+
+def take_raised() -> BaseException | None:
+    """What a function raised since this was asked last, on this thread."""
+    error, _raised.error = _raised.error, None
+    return error
+
+
+def host_call_error(raised: BaseException, program: str) -> BaseException:
+    """What a call of a program raises when a Python function that it calls raised."""
+    if not isinstance(raised, Exception) or isinstance(raised, AdzeError):
+        return raised  # KeyboardInterrupt and its like go on as they are
+    return HostCallError(
+        f"{program}(): a Python function that it calls raised {type(raised).__name__}: {raised}"
+    )
+
+
+def module_of(sites: Sequence[HostSite], device: Device) -> Callable[[Any], Any]:
+    """What makes the module `adze_host` for programs on `device`; the caller keeps `sites` alive."""
+
+    def make(instance: iree_runtime.VmInstance) -> iree_runtime.VmModule:
+        interface = native().PyModuleInterface(MODULE, _State)
+        for site in sites:
+            convention = f"0{'r' * len(site.operands) or 'v'}_{'r' * site.result_count or 'v'}"
+            interface.export(site.name, convention, _entry(site, device.name))
+        return interface.create()
+
+    return make
+
+
+class _State:
+    """The state of the module in one program: none."""
+
+    def __init__(self, interface: Any) -> None:
+        pass
+
+
+def _entry(site: HostSite, name: str) -> Callable[..., Any]:
+    # IREE's objects take part in no garbage collection: a strong reference to the function of a user, whose
+    # globals may hold the program, would keep both for ever. The program's owner has the sites.
+    weak = weakref.ref(site)
+
+    def call(state: _State, *references: Any) -> Any:
+        device = get_device(name)  # a forked child has opened its own
+        site = weak()
+        assert site is not None
+        try:
+            arrays = [_array(r, dtype, device) for r, dtype in zip(references, site.operands, strict=True)]
+            views = [from_host(r, device, copy=True).view.ref for r in site.function(arrays)]
+        except BaseException as error:
+            _raised.error = error
+            raise
+        return views[0] if len(views) == 1 else tuple(views) if views else None
+
+    return call
+
+
+def _array(reference: Any, dtype: np.dtype, device: Device) -> np.ndarray:
+    view = reference.deref(native().HalBufferView)
+    return DeviceArray(view, tuple(view.shape), dtype, device).numpy()
