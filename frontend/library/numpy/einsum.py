@@ -19,6 +19,21 @@ from .reductions import sum as sum_of
 _ASSUMED: Final = 128  # what a dynamic size counts for when a path is chosen
 
 
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[Any], Any]:
+    """The order in which `einsum` would multiply, as NumPy writes it, and a text about its cost.
+
+    `optimize` is one of opt_einsum's strategies ("auto", "greedy", "optimal"), a path, True or False.
+    """
+    shapes = [asarray_of(x).shape for x in operands]
+    strategy = optimize
+    if isinstance(optimize, bool):
+        strategy = "auto" if optimize else [tuple(range(len(operands)))]
+    from opt_einsum import contract_path  # as below
+
+    path, info = contract_path(subscripts, *shapes, shapes=True, optimize=strategy)
+    return ["einsum_path", *path], info
+
+
 def einsum(
     subscripts: Any,
     /,
