@@ -82,6 +82,8 @@ def main() -> None:
         run(sys.argv[1:])
     except SystemExit as end:
         code = end.code
+    except KeyboardInterrupt:  # before a command began
+        code = 130
     except OSError as error:  # a page of help that cannot be written
         print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
     sys.exit(code if close_output() else code or 1)
