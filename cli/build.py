@@ -63,8 +63,9 @@ def build(
     functions: Annotated[
         list[str],
         typer.Argument(
-            metavar="[FILE.py:FUNC... | ARTIFACT...]",
-            help="Functions, or an adze.Program; or artifacts of the project: all, if none is named.",
+            metavar="[FILE.py:FUNC... | MODEL | ARTIFACT...]",
+            help="Functions, an adze.Program, or a model (.onnx, .mlir); "
+            "or artifacts of the project: all, if none is named.",
             show_default=False,
         ),
     ] = [],  # noqa: B006 - typer copies it
