@@ -77,6 +77,10 @@ TEXTS = {
     ),
     "no main": ("func.func private @f() { return }", "no function @main"),
     "empty": ("\n", "no function @main"),
+    "an axis that would be allocated": (
+        "func.func @main() {\n// [b, f, 0]x[o, i, 0]->[b, f, 9223372036854775807]\nreturn\n}",
+        r"9223372036854775807\] name an axis that no array has\n  at <text>:2",
+    ),
     "several devices of Shardy": (
         module(
             '%0 = sdy.all_reduce {"x"} %x out_sharding=<@mesh, [{}]> : tensor<3xf32>\n'
