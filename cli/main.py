@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "run": "Run a .vmfb on arrays and print the results, or write them to files.",
     "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
+    "extract": "Write one module of a .vmfb as a plain IREE module, for C and other hosts of IREE.",
     "bench": "Measure the latency, throughput, memory and kernels of a .vmfb.",
     "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
     "targets": "List the targets of programs, or say for which of them a function compiles.",
@@ -89,6 +90,8 @@ def main() -> None:
         run(sys.argv[1:])
     except SystemExit as end:
         code = end.code
+    except KeyboardInterrupt:  # before a command began
+        code = 130
     except OSError as error:  # a page of help that cannot be written
         print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
     sys.exit(code if close_output() else code or 1)

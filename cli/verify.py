@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from .arguments import readable_file
 from .front import typer
 from .inputs import pair_inputs, read_inputs
-from .reporting import BadUsage, JsonOption, command, print_json, print_text, usage, working
+from .reporting import BadUsage, JsonOption, command, counted, print_json, print_text, usage, working
 from .run import DeviceOption, FunctionOption, InputsOption, KeyOption, choose_function
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ def _json(agreement: Agreement) -> dict[str, Any]:
 def _show(calls: int, agreements: list[Agreement], wrong: list[str]) -> None:
     for a in agreements:
         print_text(f"{a.result}: error {a.error:.2g}, allowed {a.allowed:.2g}{'' if a.holds else '  WRONG'}")
-    print_text(f"{calls} calls: {'wrong: ' + ', '.join(wrong) if wrong else 'all results agree'}")
+    print_text(f"{counted(calls, 'call')}: {'wrong: ' + ', '.join(wrong) if wrong else 'all results agree'}")
 
 
 def _sizes(texts: list[str], names: set[str]) -> dict[str, int]:
