@@ -116,6 +116,8 @@ def choose(
         raise ArtifactError(f"the file has no variant for {target}: it has {names}")
     wanted = device or read_setting("device")
     kind = _kind_of_device(wanted) if wanted else None
+    if device is None and kind not in (None, *_KINDS):
+        get_device(wanted)  # raises: there is no such device
     fitting = [verdict for verdict in judged if kind in (None, kind_of(verdict.variant))]
     if device is None and not fitting:
         fitting, wanted = judged, None
