@@ -46,6 +46,7 @@ $(PY):
 	       echo "error: cannot make a virtual environment; on Debian: apt-get install python3-venv"; exit 1; }
 
 # An editable install maps each module to its file, so it is made again when files come, go or move.
+# Modules of other packages are compiled to bytecode when they are first imported: most never are.
 $(MODULES): FORCE
 	@mkdir -p $(@D)
 	@find $(PACKAGE) -name '*.py' | sort | cmp --silent - $@ \
@@ -53,8 +54,8 @@ $(MODULES): FORCE
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(wildcard cmake/*) $(MODULES) | $(PY)
 	@mkdir -p "$(TMPDIR)"
-	$(PY) -m pip install --quiet --editable '.[test]'
-	$(PY) -m compileall -q $(PACKAGE)
+	$(PY) -m pip install --quiet --no-compile --editable '.[test]'
+	$(PY) -m compileall -q -j 2 $(PACKAGE)
 	@touch $@
 
 install: $(INSTALLED)
@@ -79,7 +80,7 @@ format: $(INSTALLED)
 typecheck: $(INSTALLED)
 	@mkdir -p "$(TMPDIR)"
 	@rm -rf $(TYPED)
-	@$(PY) -m pip install --quiet --no-deps --no-build-isolation --config-settings=wheel.cmake=false \
+	@$(PY) -m pip install --quiet --no-compile --no-deps --no-build-isolation --config-settings=wheel.cmake=false \
 	  --target $(TYPED) .
 	$(PY) -m mypy
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +21,12 @@ from .front import typer
 from .reporting import BadUsage, usage
 
 FunctionArgument = Annotated[
-    str, typer.Argument(metavar="FILE.py:FUNC", help="The file and the function in it.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="FILE.py:FUNC|MODEL",
+        help="The file and the function in it, or a model (.onnx, .mlir).",
+        show_default=False,
+    ),
 ]
 SpecOption = Annotated[
     list[str],
@@ -71,11 +77,27 @@ def bind_specs(
         raise BadUsage(
             f"{name} does not say which parameters it has", hint="wrap it: def f(x): ..., and build f"
         ) from None
+    positional, keywords = _with_declared(function, signature, positional, keywords)
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as error:
         raise BadUsage(f"{option}: {name}{signature} cannot be called so: {error}") from None
     return bound.args, bound.kwargs
+
+
+def _with_declared(
+    function: Callable[..., Any], signature: inspect.Signature, positional: list[Any], named: dict[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The specs with those that a model declares of arguments for which none was given."""
+    if isinstance(function, types.FunctionType) or len(positional) + len(named) >= len(signature.parameters):
+        return positional, named
+    from ..frontend.imports.loading import declared_specs
+
+    declared = declared_specs(function)
+    if declared is None:
+        return positional, named
+    rest = [*signature.parameters][len(positional) :]
+    return positional, {**{name: declared[name] for name in rest}, **named}
 
 
 def chosen_targets(names: Sequence[str], default: Sequence[str] = ("cpu",)) -> list[Target]:

@@ -27,7 +27,7 @@ from .derivations import (
     derivation,
 )
 from .dims import DimOption, SpecializeOption, parse_dims, parse_sizes
-from .programs import Asked, BundleOption, Written, trace_functions, write_program
+from .programs import Asked, BundleOption, Tracing, Written, trace_functions, write_program
 from .project.command import (
     OF_A_FUNCTION,
     OF_A_PROJECT,
@@ -63,8 +63,9 @@ def build(
     functions: Annotated[
         list[str],
         typer.Argument(
-            metavar="[FILE.py:FUNC... | ARTIFACT...]",
-            help="Functions, or an adze.Program; or artifacts of the project: all, if none is named.",
+            metavar="[FILE.py:FUNC... | MODEL | ARTIFACT...]",
+            help="Functions, an adze.Program, or a model (.onnx, .mlir); "
+            "or artifacts of the project: all, if none is named.",
             show_default=False,
         ),
     ] = [],  # noqa: B006 - typer copies it
@@ -155,7 +156,7 @@ def _build_one_program(options: dict[str, Any], output: Path | None) -> Written:
     asked = Asked(options["specs"], how, options["bundle"], *sizes)
     with Recording() as seen:
         written = write_program(
-            lambda: trace_functions(functions, asked),
+            lambda: _for_c(trace_functions(functions, asked), header),
             ", ".join(functions),
             targets,
             destination,
@@ -167,6 +168,16 @@ def _build_one_program(options: dict[str, Any], output: Path | None) -> Written:
         outputs = [output] if c_stub is None else [output, c_stub]
         write_depfile(rules, outputs, seen, source_file(functions[0]))
     return written
+
+
+def _for_c(tracing: Tracing, header: Path | None) -> Tracing:
+    """The same; where a header is wanted, weights outside are refused before anything is compiled."""
+    from ..frontend.staging.exports import kept_arrays
+    from ..runtime.artifact.c_header import check_inside
+
+    if header is not None:
+        check_inside(kept_arrays(tracing.program.program))
+    return tracing
 
 
 def _read_or_written(options: dict[str, Any]) -> list[Path]:

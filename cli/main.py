@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import io
+import keyword
 import sys
 from typing import Any, Final
 
@@ -19,9 +20,11 @@ from .streams import STDERR, divert
 COMMANDS: Final = {
     "build": "Compile a Python function to one .vmfb, or the artifacts of a project that changed.",
     "check": "Trace functions, verify their IR and check their derivatives, without a compile or a device.",
+    "import": "Write a model as a Python function against adze.numpy, and its weights beside it.",
     "run": "Run a .vmfb on arrays and print the results, or write them to files.",
     "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
+    "extract": "Write one module of a .vmfb as a plain IREE module, for C and other hosts of IREE.",
     "bench": "Measure the latency, throughput, memory and kernels of a .vmfb.",
     "profile": "Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.",
     "targets": "List the targets of programs, or say for which of them a function compiles.",
@@ -40,8 +43,14 @@ COMMANDS: Final = {
 
 def load(name: str) -> Any:
     """The function of a command, or the app of a group of commands."""
-    module = importlib.import_module(f".{name}", __package__)
-    return getattr(module, "app", None) or getattr(module, name)
+    stem = module_of(name)
+    module = importlib.import_module(f".{stem}", __package__)
+    return getattr(module, "app", None) or getattr(module, stem)
+
+
+def module_of(name: str) -> str:
+    """The module of a command, whose name may be a keyword of Python."""
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def version() -> str:
@@ -58,7 +67,7 @@ def available() -> dict[str, str]:
     return {
         name: line
         for name, line in COMMANDS.items()
-        if importlib.util.find_spec(f".{name}", __package__) is not None
+        if importlib.util.find_spec(f".{module_of(name)}", __package__) is not None
     }
 
 
@@ -81,6 +90,8 @@ def main() -> None:
         run(sys.argv[1:])
     except SystemExit as end:
         code = end.code
+    except KeyboardInterrupt:  # before a command began
+        code = 130
     except OSError as error:  # a page of help that cannot be written
         print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
     sys.exit(code if close_output() else code or 1)

@@ -22,7 +22,7 @@ from ..dialects.errors import AdzeError
 from .arguments import bind_specs
 from .dims import bounded
 from .reporting import BadUsage, working
-from .source import load_objects, user_code
+from .source import function_name, load_objects, user_code
 
 if TYPE_CHECKING:
     from ..frontend.staging.derived import Derivation, Specified
@@ -106,7 +106,7 @@ def program_of(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) ->
         return _given(functions, loaded, asked)
     if len(functions) == 1 and asked.bundle is None and not asked.sizes:
         return None
-    names = [text.rpartition(":")[2].rpartition(".")[2] for text in functions]
+    names = [function_name(text) for text in functions]
     by_function, kinds = _specs_of(names, asked.specs), _kinds(asked.bundle, asked.how)
     program = Program()
     for name, function in zip(names, loaded, strict=True):

@@ -18,6 +18,7 @@ from typing import Annotated, Any, TypeVar
 
 from ..dialects.errors import AdzeError
 from .front import typer
+from .interruption import was_interrupted
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 _TracebackOption = Annotated[
@@ -54,6 +55,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise  # the last is for `| head`: who reads wants no more, and no message
         except Exception as error:
+            if was_interrupted():  # a library made an error of it
+                raise KeyboardInterrupt from None
             if traceback:
                 tracebacks.print_exception(error)
             else:
@@ -77,6 +80,8 @@ def describe(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"SyntaxError: {error.msg}\n  at {error.filename}:{error.lineno}"
     kind = type(error).__name__
     try:
         text = str(error)

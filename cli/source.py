@@ -10,11 +10,12 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -37,12 +38,32 @@ def load_objects(texts: Sequence[str], *, program: bool = True) -> list[Any]:
     return [_load(text, modules, program) for text in texts]
 
 
+MODEL_SUFFIXES: Final = (".onnx", ".mlir", ".mlirbc", ".stablehlo")
+"""How files of models end, which `frontend/imports` loads: a test compares."""
+
+
+def is_model(text: str) -> bool:
+    """Whether the command line names a model's file, which is a function by itself."""
+    return text.lower().endswith(MODEL_SUFFIXES)
+
+
+def function_name(text: str) -> str:
+    """What a function is called in a program: FUNC of FILE.py:FUNC, or the name of a model's file."""
+    if is_model(text):
+        return re.sub(r"\W", "_", Path(text).name.partition(".")[0]) or "model"
+    return text.rpartition(":")[2].rpartition(".")[2]
+
+
 def _load(text: str, modules: dict[Path, ModuleType], program: bool) -> Any:
+    if is_model(text):
+        from ..frontend.imports.loading import load_model
+
+        return load_model(readable_file(Path(text)))
     file, separator, name = text.rpartition(":")
     if not separator or not file or not name:
         raise BadUsage(
             f"{text!r} does not name a function: expected a file, a colon and a function, "
-            "such as model.py:predict"
+            "such as model.py:predict, or the file of a model, such as model.onnx"
         )
     path = readable_file(Path(file))
     if path.resolve() not in modules:
@@ -60,8 +81,8 @@ def _load(text: str, modules: dict[Path, ModuleType], program: bool) -> Any:
 
 
 def source_file(text: str) -> Path:
-    """The file in `FILE.py:FUNC`."""
-    return Path(text.rpartition(":")[0])
+    """The file in `FILE.py:FUNC`, or that of a model."""
+    return Path(text) if is_model(text) else Path(text.rpartition(":")[0])
 
 
 def import_file(path: Path) -> ModuleType:

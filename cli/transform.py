@@ -27,10 +27,12 @@ from .derivations import (
     derivation,
 )
 from .programs import Tracing, Written, traced, write_program
-from .reporting import JsonOption, command, working
+from .reporting import BadUsage, JsonOption, command, working
 from .run import FunctionOption, choose_function
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..runtime.artifact.artifact import Contents
     from ..runtime.targets import Target
 
@@ -56,6 +58,9 @@ def transform(
     vmap: VmapOption = None,
     in_axes: InAxesOption = None,
     function: FunctionOption = None,
+    inside: Annotated[
+        bool, typer.Option("--weights-inside", help="Put weights that are outside into the new file.")
+    ] = False,
     keep_ir: KeepIrOption = False,
     json: JsonOption = False,
 ) -> None:
@@ -80,8 +85,13 @@ def transform(
     chosen = chosen_targets(target, [v.target for v in manifest.variants] or [manifest.target])
     destination = check_output(output, keep=[file])
     if function is None and how.derivative is None and how.batch is None:
-        report(_compiled_again(contents, file, chosen, destination, keep_ir), output, json)
+        report(_compiled_again(contents, file, chosen, destination, keep_ir, inside), output, json)
         return
+    if inside:
+        raise BadUsage(
+            "--weights-inside is for the whole program: a derivative takes its weights as an argument",
+            hint="leave it out, or --function, --grad and their like",
+        )
     name = choose_function(manifest, function).name
     kept = KeptFunction(contents, name)
     args, kwargs = kept.specs
@@ -93,7 +103,12 @@ def transform(
 
 
 def _compiled_again(
-    contents: Contents, file: Path, targets: Sequence[Target], destination: Path, keep_ir: bool
+    contents: Contents,
+    file: Path,
+    targets: Sequence[Target],
+    destination: Path,
+    keep_ir: bool,
+    inside: bool,
 ) -> Written:
     """The whole program, compiled again and written, with its file of parameters beside it."""
     from ..frontend.staging.recompiled import recompiled
@@ -102,10 +117,26 @@ def _compiled_again(
 
     started = time.perf_counter()
     with working(f"compiling {file} for {', '.join(map(str, targets))}"):
-        new, compiled = recompiled(contents, targets, keep_ir=keep_ir)
-        beside = contents.manifest.parameters.file if contents.manifest.parameters else None
+        weights = _weights(contents, file.parent) if inside else None
+        new, compiled = recompiled(contents, targets, keep_ir=keep_ir, inside=weights)
+        beside = new.manifest.parameters.file if new.manifest.parameters else None
         if beside is not None and not same_file(file.parent, destination.parent):
             parameters = readable_file(file.parent / beside).read_bytes()
             write_atomically(check_output(destination.parent / beside), parameters)
         save(destination, new)
     return Written(compiled, destination.stat().st_size, time.perf_counter() - started)
+
+
+def _weights(contents: Contents, folder: Path) -> dict[str, np.ndarray]:
+    """The weights that are outside; what has none, or none in a .safetensors file, is bad usage."""
+    from ..runtime.artifact.weights import parameters_of
+
+    parameters = contents.manifest.parameters
+    weights = parameters_of(parameters, folder)
+    outside = [] if parameters is None else [h.spec for h in parameters.held if h.is_parameter]
+    if not outside or any(spec.name not in weights for spec in outside):
+        raise BadUsage("--weights-inside: the program has no .safetensors file of weights beside it")
+    for spec in outside:
+        if spec.dtype.kind == "c":
+            raise BadUsage(f"--weights-inside: {spec} is complex, and such weights stay outside")
+    return weights

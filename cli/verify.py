@@ -8,6 +8,7 @@ against NumPy, which evaluates the IR op by op. Exit code 1 where anything is wr
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import isfinite
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from .arguments import readable_file
 from .front import typer
 from .inputs import pair_inputs, read_inputs
-from .reporting import BadUsage, JsonOption, command, print_json, print_text, usage, working
+from .reporting import BadUsage, JsonOption, command, counted, print_json, print_text, usage, working
 from .run import DeviceOption, FunctionOption, InputsOption, KeyOption, choose_function
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ MaxErrorOption = Annotated[
 
 @command
 def verify(
-    file: Annotated[Path, typer.Argument(metavar="OUT.vmfb", help="The program.", show_default=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="OUT.vmfb|MODEL", help="The program, or a model.", show_default=False)
+    ],
     key: KeyOption = None,
     numbers: NumbersOption = None,
     inputs: InputsOption = [],  # noqa: B006 - typer copies it
@@ -78,6 +81,8 @@ def verify(
     An error is relative to the largest magnitude in its result; integers, bools, NaN and infinities must be
     equal.
 
+    A model (.onnx, .mlir) is compiled for this machine first, with the sizes that it declares.
+
     Example: adze verify predict.vmfb --samples 20
 
     Example: adze verify predict.vmfb --key release.public.pem
@@ -89,6 +94,14 @@ def verify(
     compares = key is None if numbers is None else numbers
     if not compares and (inputs or sizes or max_error is not None or device is not None):
         raise BadUsage("--in, --size, --max-error and --device are for numbers", hint="add --numbers")
+    if str(file).lower().endswith((".onnx", ".mlir", ".mlirbc", ".stablehlo")):
+        if key is not None or not compares:
+            raise BadUsage(
+                f"{file}: a model has no signature", hint="build it, sign it, and verify the .vmfb"
+            )
+        with _built(file) as program:
+            verify(program, None, True, inputs, samples, seed, sizes, max_error, function, device, json)
+        return
     public = None if key is None else public_key(readable_file(key, "--key"))
     found = inspect(readable_file(file), public)
     _check_weights(found)
@@ -106,6 +119,23 @@ def verify(
         if not json:
             _show(len(calls), agreements, [a.result.name for a in agreements if not a.holds])
     _end(report if json else None, holds)
+
+
+@contextlib.contextmanager
+def _built(model: Path) -> Iterator[Path]:
+    """A model as a program of the sizes that it declares, which is gone afterwards."""
+    with _of_the_compiler():
+        from ..frontend.imports.loading import declared_specs, load_model
+        from ..frontend.staging.jit import trace
+        from ..frontend.staging.packages import packed
+        from ..runtime.artifact.artifact import save
+    loaded = load_model(readable_file(model))
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / f"{model.stem}.vmfb"
+        with working(f"compiling {model}"):
+            compiled = trace(loaded, **(declared_specs(loaded) or {})).lower().compile()
+            save(program, packed((compiled,), keep_ir=True))
+        yield program
 
 
 def _check_weights(found: Inspection) -> None:
@@ -195,7 +225,7 @@ def _json(agreement: Agreement) -> dict[str, Any]:
 def _show(calls: int, agreements: list[Agreement], wrong: list[str]) -> None:
     for a in agreements:
         print_text(f"{a.result}: error {a.error:.2g}, allowed {a.allowed:.2g}{'' if a.holds else '  WRONG'}")
-    print_text(f"{calls} calls: {'wrong: ' + ', '.join(wrong) if wrong else 'all results agree'}")
+    print_text(f"{counted(calls, 'call')}: {'wrong: ' + ', '.join(wrong) if wrong else 'all results agree'}")
 
 
 def _sizes(texts: list[str], names: set[str]) -> dict[str, int]:

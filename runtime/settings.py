@@ -43,6 +43,7 @@ class Settings:
     loop_kernels: bool
     verify: bool
     first_call: str
+    default_dtypes: str
     threads: int | None
     unused_max_bytes: int
 
@@ -168,6 +169,12 @@ def _parse_first_call(name: str, text: str) -> str:
     return text
 
 
+def _parse_default_dtypes(name: str, text: str) -> str:
+    if text not in ("float32", "numpy"):
+        raise SettingError(f"{name} is {text!r}: expected float32 or numpy")
+    return text
+
+
 VARIABLES: Final[dict[str, _Variable]] = {
     "ADZE_CACHE": _Variable("cache", "use the persistent compile cache", lambda: True, _parse_switch),
     "ADZE_CACHE_DIR": _Variable(
@@ -196,6 +203,12 @@ VARIABLES: Final[dict[str, _Variable]] = {
         "what the first call of a jitted function does: compile, or evaluate while a thread compiles",
         lambda: "compile",
         _parse_first_call,
+    ),
+    "ADZE_DEFAULT_DTYPES": _Variable(
+        "default_dtypes",
+        "what NumPy's float64 constants are: float32 lets them yield to what they meet, numpy keeps them",
+        lambda: "numpy",
+        _parse_default_dtypes,
     ),
     "ADZE_THREADS": _Variable(
         "threads",

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ..reporting import BadUsage, print_note, print_text
+from ..source import is_model
 from .outcomes import FORMATS, Outcome, shown
 
 ProjectOption = Annotated[
@@ -42,8 +43,8 @@ FormatOption = Annotated[
 
 
 def names_function(name: str) -> bool:
-    """Whether an argument of `adze build` is FILE.py:FUNC, or was meant to be, and no name of an artifact."""
-    return ":" in name.partition("@")[0] or "/" in name or name.endswith(".py")
+    """Whether an argument is FILE.py:FUNC, or was meant to be, or a model, and no name of an artifact."""
+    return ":" in name.partition("@")[0] or "/" in name or name.endswith(".py") or is_model(name)
 
 
 OF_A_FUNCTION: Final = {

@@ -35,6 +35,7 @@ from .frontend.control.while_loops import fori_loop as fori_loop
 from .frontend.control.while_loops import while_loop as while_loop
 from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
+from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
 from .frontend.staging.inspection import block_until_ready as block_until_ready
@@ -83,6 +84,7 @@ from .frontend.staging.machine import release_memory as release_memory
 from .frontend.staging.placement import device_put as device_put
 from .frontend.staging.programs import Program as Program
 from .frontend.tracing.array import Array as Array
+from .frontend.tracing.default_dtypes import default_dtypes as default_dtypes
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.tracing.specs import ShapeDtypeStruct as ShapeDtypeStruct
 from .frontend.transforms.callbacks import io_callback as io_callback

@@ -2,6 +2,8 @@
 
 from .frontend.library.names import public_names as _public_names
 from .frontend.staging.debug import nans as nans
+from .frontend.tracing.default_dtypes import WideningError as WideningError
+from .frontend.tracing.default_dtypes import widening as widening
 from .frontend.transforms import callbacks as _callbacks
 from .passes.analysis.check_nans import NanError as NanError
 

@@ -1,5 +1,10 @@
-"""Names of `jax.numpy` that are NumPy's own."""
+"""Names of `jax.numpy` that are NumPy's own, and dtypes that clients name and adze's arrays do not take."""
 
+from ml_dtypes import float8_e4m3b11fnuz as float8_e4m3b11fnuz
+from ml_dtypes import float8_e4m3fn as float8_e4m3fn
+from ml_dtypes import float8_e4m3fnuz as float8_e4m3fnuz
+from ml_dtypes import float8_e5m2 as float8_e5m2
+from ml_dtypes import float8_e5m2fnuz as float8_e5m2fnuz
 from numpy import dtype as dtype
 
 __all__ = ["dtype"]

@@ -105,6 +105,8 @@ def homes_of(path: str) -> list[ModuleType]:
         name
     ):
         homes.append(importlib.import_module(name))
+    if path.startswith(PRIVATE) and stand_in != "parts":
+        homes.append(importlib.import_module(f"{__package__}.parts"))
     return homes
 
 

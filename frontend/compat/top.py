@@ -14,7 +14,9 @@ import numpy as np
 from ...runtime.execute.devices import Device as Device
 from .. import tree
 from ..errors import UnsupportedError
+from ..staging.jax_settings import Config
 from ..tracing.array import ArrayMethods as Array
+from ..tracing.frames import outside_traces as ensure_compile_time_eval
 from ..tracing.locations import user_location_text
 from .sharding import NamedSharding as NamedSharding
 from .sharding import P as P
@@ -22,6 +24,32 @@ from .sharding import P as P
 __version__ = "0.10.2"
 __version_info__ = (0, 10, 2)
 """The JAX whose names are followed, for clients that ask."""
+
+
+class ClientConfig(Config):
+    """`jax.config` as clients see it: what they ask to choose a default dtype says that it is float32.
+
+    `jax_enable_x64` is False until it is set, though 64-bit arrays work; set it, and libraries that ask make
+    float64 parameters, as they do with JAX.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values["jax_enable_x64"] = False
+
+    def update(self, name: str, value: Any) -> None:
+        if name == "jax_enable_x64":
+            self._values[name] = bool(value)
+        else:
+            super().update(name, value)
+
+    @property
+    def x64_enabled(self) -> bool:
+        """Whether `jax_enable_x64` was set."""
+        return bool(self._values["jax_enable_x64"])
+
+
+config = ClientConfig()
 
 
 def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Any]:
@@ -68,4 +96,13 @@ def pmap(
     return call
 
 
-__all__ = ["Array", "Device", "NamedSharding", "P", "local_devices", "pmap"]
+__all__ = [
+    "Array",
+    "Device",
+    "NamedSharding",
+    "P",
+    "config",
+    "ensure_compile_time_eval",
+    "local_devices",
+    "pmap",
+]

@@ -16,8 +16,14 @@ import numpy as np
 
 from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
-from ..tracing.frames import current_frame
-from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, keep_dimensions
+from ..tracing.frames import Tracer, current_frame
+from ..tracing.function_scope import (
+    FunctionScope,
+    PrivateFunction,
+    argument_of,
+    keep_dimensions,
+    named_sizes,
+)
 from ..tracing.interpreter import as_value, ops, stack
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -219,6 +225,11 @@ class _Scan:
             reverse=self.reverse,
             results=(*carry_types, *columns),
         )
+        sizes = named_sizes([*arrays, *body.captured])
+        for y, names in zip(results[count:], body.result_names[count:], strict=True):
+            if isinstance(y, Tracer) and not y.type.is_static:
+                own = [sizes.get(name or "", n) for name, n in zip(names, y.shape[1:], strict=False)]
+                keep_dimensions(y, (self.steps, *(own or y.shape[1:])))
         return tree.unflatten(structure, results[:count]), tree.unflatten(y_tree, results[count:])
 
     def checkpointed(self, init: Any, arrays: Sequence[Any], groups: Sequence[int]) -> tuple[Any, Any]:

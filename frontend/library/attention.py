@@ -17,9 +17,9 @@ import numpy as np
 from ..tracing.interpreter import ops
 from ..tracing.sizes import Dim
 from . import numpy as xp
-from .nn import logsumexp, softmax
 from .numpy.arguments import argument_error, dtype_error, shape_error
 from .numpy.promotion import promote, type_text
+from .softmax import logsumexp, softmax
 
 _INT = np.dtype(np.int32)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,25 @@ from ..tracing.locations import user_location_text
 from . import numpy as xp
 from .lax.contractions import conv_general_dilated
 from .lax.padding import window_padding
-from .lax.scalar_operands import axes_of, axis_of
+from .lax.scalar_operands import axis_of
 from .numpy.promotion import stays_weak
+from .softmax import Axis, inexact, rounded, single, standardized
+from .softmax import log_softmax as log_softmax
+from .softmax import logsumexp as logsumexp
+from .softmax import softmax as softmax
+from .softmax import standardize as standardize
 
-Axis = int | Sequence[int] | None
-_HALF: Final = (np.dtype(np.float16), xp.bfloat16)
+
+@stays_weak
+def identity(x: Any) -> Any:
+    """`x` itself."""
+    return xp.asarray(x)
+
+
+@stays_weak
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent."""
+    return ops.tanh(inexact(x))
 
 
 @stays_weak
@@ -69,7 +83,7 @@ def selu(x: Any) -> Any:
 @stays_weak
 def sigmoid(x: Any) -> Any:
     """`1 / (1 + exp(-x))`."""
-    return ops.logistic(_inexact(x))
+    return ops.logistic(inexact(x))
 
 
 @stays_weak
@@ -86,34 +100,34 @@ def softplus(x: Any) -> Any:
 @stays_weak
 def squareplus(x: Any, b: float = 4.0) -> Any:
     """`(x + sqrt(x**2 + b)) / 2` (Barron 2021): like `softplus`, of algebraic functions only."""
-    value = _inexact(x)
+    value = inexact(x)
     return 0.5 * (value + xp.sqrt(value * value + b))
 
 
 @stays_weak
 def sparse_plus(x: Any) -> Any:
     """0 up to -1, `x` from 1 on, `(x + 1)**2 / 4` between them."""
-    value = _inexact(x)
+    value = inexact(x)
     return xp.where(value <= -1, 0.0, xp.where(value >= 1, value, (value + 1) ** 2 / 4))
 
 
 @stays_weak
 def sparse_sigmoid(x: Any) -> Any:
     """`(x + 1) / 2` limited to `[0, 1]`: the derivative of `sparse_plus`."""
-    return 0.5 * xp.clip(_inexact(x) + 1.0, 0.0, 2.0)
+    return 0.5 * xp.clip(inexact(x) + 1.0, 0.0, 2.0)
 
 
 @stays_weak
 def soft_sign(x: Any) -> Any:
     """`x / (1 + |x|)`."""
-    value = _inexact(x)
+    value = inexact(x)
     return value / (1 + xp.abs(value))
 
 
 @stays_weak
 def log1mexp(x: Any) -> Any:
     """`log(1 - exp(-x))` for positive `x`, accurate for small and large ones (Maechler 2012)."""
-    value = _inexact(x)
+    value = inexact(x)
     is_small = value < math.log(2.0)
     small = xp.where(is_small, value, 1.0)
     large = xp.where(is_small, 1.0, value)
@@ -123,7 +137,7 @@ def log1mexp(x: Any) -> Any:
 @stays_weak
 def silu(x: Any) -> Any:
     """`x * sigmoid(x)`, also called swish."""
-    value = _inexact(x)
+    value = inexact(x)
     return value * sigmoid(value)
 
 
@@ -133,7 +147,7 @@ swish = silu
 @stays_weak
 def gelu(x: Any, approximate: bool = True) -> Any:
     """Gaussian error linear unit (Hendrycks and Gimpel 2016): `x * P(Z <= x)`; by tanh, or exactly by erf."""
-    value = _inexact(x)
+    value = inexact(x)
     if approximate:
         inner = math.sqrt(2 / math.pi) * (value + 0.044715 * value**3)
         return 0.5 * value * (1 + xp.tanh(inner))
@@ -143,7 +157,7 @@ def gelu(x: Any, approximate: bool = True) -> Any:
 @stays_weak
 def mish(x: Any) -> Any:
     """`x * tanh(softplus(x))`."""
-    value = _inexact(x)
+    value = inexact(x)
     return value * xp.tanh(softplus(value))
 
 
@@ -169,7 +183,7 @@ def hard_tanh(x: Any) -> Any:
 
 def glu(x: Any, axis: int = -1) -> Any:
     """Gated linear unit (Dauphin et al. 2017): the first half times the sigmoid of the second."""
-    value = _inexact(x)
+    value = inexact(x)
     axis = axis_of(axis, value.ndim)
     n = value.shape[axis]
     if not isinstance(n, int) or n % 2:
@@ -178,71 +192,17 @@ def glu(x: Any, axis: int = -1) -> Any:
     return first * sigmoid(second)
 
 
-def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Any:
-    """`exp(x) / sum(exp(x))` along `axis`, shifted by the maximum so that it cannot overflow.
-
-    Positions where `where` is false count as absent and give 0. Half precision is computed in float32 and
-    rounded once.
-    """
-    value = _single(x)
-    if where is not None:
-        value = xp.where(where, value, -xp.inf)
-    unnormalised = xp.exp(value - _anchor(value, axis))
-    if where is not None:
-        unnormalised = xp.where(where, unnormalised, 0.0)
-    return _rounded(unnormalised / xp.sum(unnormalised, axis=axis, keepdims=True), x)
-
-
-def log_softmax(x: Any, axis: Axis = -1) -> Any:
-    """`log(softmax(x))`, computed without the logarithm of a small number.
-
-    Half precision is computed in float32 and rounded once.
-    """
-    value = _single(x)
-    shifted = value - _anchor(value, axis)
-    return _rounded(shifted - xp.log(xp.sum(xp.exp(shifted), axis=axis, keepdims=True)), x)
-
-
-def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False, where: Any = None) -> Any:
-    """`log(sum(b * exp(a)))` along `axis`, shifted by the maximum.
-
-    Half precision is computed in float32 and rounded once.
-    """
-    value = _single(a)
-    if where is not None:
-        value = xp.where(where, value, -xp.inf)
-    top = _anchor(value, axis)
-    terms = xp.exp(value - top)
-    if b is not None:
-        terms = xp.asarray(b) * terms
-    total = _rounded(xp.log(xp.sum(terms, axis=axis, keepdims=True)) + top, a, *(() if b is None else (b,)))
-    return total if keepdims else xp.squeeze(total, axis=_all_axes(axis, value.ndim))
-
-
-def standardize(x: Any, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
-    """`x` with mean 0 and variance 1 along `axis`. Half precision is computed in float32 and rounded once."""
-    return _rounded(_standardized(x, axis, epsilon), x)
-
-
-def _standardized(x: Any, axis: Axis, epsilon: float) -> Any:
-    """What `standardize` rounds, in float32 for half precision."""
-    value = _single(x)
-    centred = value - xp.mean(value, axis=axis, keepdims=True)
-    variance = xp.mean(centred * centred, axis=axis, keepdims=True)
-    return centred * ops.rsqrt(variance + epsilon)
-
-
 def layer_norm(x: Any, scale: Any = None, bias: Any = None, axis: Axis = -1, epsilon: float = 1e-5) -> Any:
     """Layer normalisation (Ba et al. 2016) along `axis`, then `* scale + bias` where they are given.
 
     Half precision is computed in float32 and rounded once.
     """
-    result = _standardized(x, axis, epsilon)
+    result = standardized(x, axis, epsilon)
     if scale is not None:
         result = result * scale
     if bias is not None:
         result = result + bias
-    return _rounded(result, x, *(factor for factor in (scale, bias) if factor is not None))
+    return rounded(result, x, *(factor for factor in (scale, bias) if factor is not None))
 
 
 def rms_norm(x: Any, scale: Any = None, axis: Axis = -1, epsilon: float = 1e-6) -> Any:
@@ -250,15 +210,15 @@ def rms_norm(x: Any, scale: Any = None, axis: Axis = -1, epsilon: float = 1e-6) 
 
     Half precision is computed in float32 and rounded once.
     """
-    value = _single(x)
+    value = single(x)
     result = value * ops.rsqrt(xp.mean(value * value, axis=axis, keepdims=True) + epsilon)
-    return _rounded(result, x) if scale is None else _rounded(result * scale, x, scale)
+    return rounded(result, x) if scale is None else rounded(result * scale, x, scale)
 
 
 def batch_norm(x: Any, mean: Any, variance: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
     """Batch normalisation (Ioffe and Szegedy 2015) with given statistics along the last axis."""
-    factor = scale * ops.rsqrt(_inexact(variance) + epsilon)
-    return (_inexact(x) - mean) * factor + bias
+    factor = scale * ops.rsqrt(inexact(variance) + epsilon)
+    return (inexact(x) - mean) * factor + bias
 
 
 def one_hot(x: Any, num_classes: int, *, dtype: Any = np.float32, axis: int = -1) -> Any:
@@ -327,7 +287,7 @@ def avg_pool(
 
     Padding counts as zeros, unless `count_include_pad` is false.
     """
-    value = _inexact(x)
+    value = inexact(x)
     total = _pool(value, window, strides, padding, 0, xp.add)
     sizes = _per_axis(window, value.ndim - 2, "window")
     if count_include_pad:
@@ -376,7 +336,7 @@ def _pool(x: Any, window: Any, strides: Any, padding: Any, fill: float, combine:
 
 def cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:
     """Softmax cross entropy of each example: `labels` are class numbers, or probabilities like `logits`."""
-    scores = _inexact(logits)
+    scores = inexact(logits)
     targets = as_value(labels)
     log_probabilities = log_softmax(scores, axis)
     if targets.dtype.kind in "iu" and targets.ndim == scores.ndim - 1:
@@ -394,36 +354,8 @@ def cross_entropy(logits: Any, labels: Any, axis: int = -1) -> Any:
 @stays_weak
 def sigmoid_cross_entropy(logits: Any, labels: Any) -> Any:
     """Binary cross entropy of `sigmoid(logits)` and `labels` in `[0, 1]`, elementwise, without overflow."""
-    scores = _inexact(logits)
+    scores = inexact(logits)
     return softplus(scores) - scores * labels
-
-
-def _inexact(x: Any) -> Any:
-    """`x` as an array of floats: integers become float32."""
-    value = xp.asarray(x)
-    return value if value.dtype.kind in "fcV" else value.astype(np.float32)
-
-
-def _single(x: Any) -> Any:
-    """`_inexact(x)`, with half precision widened to float32."""
-    value = _inexact(x)
-    return value.astype(np.float32) if value.dtype in _HALF else value
-
-
-def _rounded(result: Any, *inputs: Any) -> Any:
-    """`result` in the dtype that the inputs promote to where that is one of half precision."""
-    dtype = xp.result_type(*map(_inexact, inputs))
-    return result.astype(dtype) if dtype in _HALF else result
-
-
-def _anchor(value: Any, axis: Axis) -> Any:
-    """The maximum, by which exponents are shifted: a constant to derivatives, since it cancels."""
-    return ops.stop_gradient(_finite(xp.max(value, axis=axis, keepdims=True)))
-
-
-def _finite(top: Any) -> Any:
-    """A maximum to subtract: infinite ones become 0, so that infinities do not turn to NaN."""
-    return xp.where(xp.isfinite(top), top, 0.0)
 
 
 def _per_axis(value: int | Sequence[int], count: int, name: str) -> tuple[int, ...]:
@@ -433,7 +365,3 @@ def _per_axis(value: int | Sequence[int], count: int, name: str) -> tuple[int, .
             f"{name} is {value!r}, expected a positive integer or {count} of them", where=user_location_text()
         )
     return entries
-
-
-def _all_axes(axis: Axis, rank: int) -> tuple[int, ...]:
-    return tuple(range(rank)) if axis is None else axes_of(axis, rank)

@@ -21,6 +21,9 @@ from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import is_watching
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from ..tracing.default_dtypes import check as check_default_dtypes
+from ..tracing.default_dtypes import default_dtypes as dtypes_context
+from ..tracing.default_dtypes import is_float32
 from ..tracing.frames import Frame, current_frame, recording
 from ..tracing.function_scope import dimension_names, with_all_names
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
@@ -93,7 +96,7 @@ class Jitted:
         self._first_call = first_call
         self._pending: dict[Signature, Pending] = {}
         self._entries: dict[Signature, Entry] = {}
-        self._known = KnownCalls()
+        self._known = {False: KnownCalls(), True: KnownCalls()}  # by `default_dtypes`
         self._retraces: list[Retrace] = []
         self._lock = threading.RLock()
         _JITTED.add(self)
@@ -118,7 +121,7 @@ class Jitted:
     def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call by the short way, where its arguments are known."""
         if not self._has_static and current_frame() is None and not is_watching():
-            result = self._known.call(args, kwargs)
+            result = self._known[is_float32()].call(args, kwargs)
             if result is not UNKNOWN:
                 return result
         return self._call(args, kwargs)
@@ -137,7 +140,7 @@ class Jitted:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
             raise
-        signature = Signature(structure, kinds, static, is_watching())
+        signature = Signature(structure, kinds, static, is_watching(), is_float32())
         entry = self._entries.get(signature)
         if entry is None:
             if evaluates_first(self._first_call) and not signature.checks_nans:
@@ -146,7 +149,9 @@ class Jitted:
                     return pending.evaluate(leaves)
             entry = self._compile_entry(signature, args, kwargs, static)
         if not static and not signature.checks_nans:
-            self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry)
+            self._known[signature.default_is_float32].add(
+                structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry
+            )
         return entry.call(leaves)
 
     def _compile_entry(
@@ -267,7 +272,13 @@ class Jitted:
         leaves, structure = tree.flatten((args, kwargs))
         given = [as_value(leaf) for leaf in leaves]
         weak, values = [v.weak_type for v in given], [wide_of(v) for v in given]
-        key = (id(self), structure, tuple(zip(map(ops.type_of, values), weak, strict=True)), static)
+        key = (
+            id(self),
+            structure,
+            tuple(zip(map(ops.type_of, values), weak, strict=True)),
+            static,
+            is_float32(),
+        )
         # With the jitted function itself: while it is kept, no other one gets its address.
         memo: dict[Any, tuple[Jitted, _Nested]] = frame.program.memo
         captured: list[Any] = []
@@ -329,7 +340,7 @@ class Jitted:
         """Forget all compiled programs."""
         with self._lock:
             self._entries.clear()
-            self._known = KnownCalls()
+            self._known = {False: KnownCalls(), True: KnownCalls()}
             self._pending.clear()
 
     def _why(self, new: Signature, names: Sequence[str]) -> str:
@@ -352,6 +363,7 @@ def jit(
     target: str | None = None,
     device: str | None = None,
     first_call: str | None = None,
+    default_dtypes: str | None = None,
     inline: bool = False,
     keep_unused: bool = False,
     backend: str | None = None,
@@ -376,6 +388,9 @@ def jit(
     host memory, may differ from the compiled ones by rounding, and keep subnormal numbers; a failure of the
     compile is raised by a later call. By default ADZE_FIRST_CALL decides, else the first call compiles.
 
+    `default_dtypes="float32"` lets float64 constants that NumPy made yield to what they meet: see
+    `adze.default_dtypes`.
+
     The rest are JAX's: calls inside other functions are inlined and unused arguments stay whatever `inline`
     and `keep_unused` say; `backend` may be "cpu", shardings and `compiler_options` None alone.
 
@@ -392,6 +407,7 @@ def jit(
             target=target,
             device=device,
             first_call=first_call,
+            default_dtypes=default_dtypes,
             backend=backend,
             in_shardings=in_shardings,
             out_shardings=out_shardings,
@@ -402,6 +418,9 @@ def jit(
         raise ArgumentTypeError(
             f"jit expects a function, got {type(function).__name__}", where=user_location_text()
         )
+    if default_dtypes is not None:
+        check_default_dtypes(default_dtypes)
+        function = dtypes_context(default_dtypes)(function)
     static = _listed(static_argnums, static_argnames)
     donated = _listed(donate_argnums, donate_argnames)
     return Jitted(function, *static, target, device, first_call_of(first_call), donated)
@@ -446,10 +465,41 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Arguments are arrays or specs. A dynamic dimension of a result has a name where an argument gave it one,
     and is None otherwise.
     """
+    frame = current_frame()
+    if frame is not None:
+        return _shapes_inside(frame, fun, args, kwargs)
     program = trace(fun, *args, **kwargs).program
     kinds = zip(program.result_shapes, program.result_types, strict=True)
     leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
     return tree.unflatten(program.result_tree, leaves)
+
+
+def _shapes_inside(
+    outer: Frame, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """As `eval_shape`, in a trace whose values `fun` may use."""
+    leaves, structure = tree.flatten((args, kwargs))
+    frame = Frame(outer.program, function_name(fun), outer, private=True, where=definition(fun))
+    with recording(frame):
+        inner = []
+        for leaf in leaves:
+            value = leaf if isinstance(leaf, ShapeDtype) else as_value(leaf)
+            kind = value.type if isinstance(value, ShapeDtype) else ops.tensor_type(value)
+            inner.append(frame.add_argument(kind, _names_of(value.shape)))
+        inner_args, inner_kwargs = tree.unflatten(structure, inner)
+        results, result_tree, _ = result_values(fun, fun(*inner_args, **inner_kwargs))
+        specs = [ShapeDtype([_size_text(n) for n in r.shape], r.dtype) for r in results]
+        frame.discard()
+    return tree.unflatten(result_tree, specs)
+
+
+def _names_of(shape: Sequence[Any]) -> list[str | None]:
+    texts = [n.text if isinstance(n, Dim) else n for n in shape]
+    return [n if isinstance(n, str) else None for n in texts]
+
+
+def _size_text(size: Any) -> int | None:
+    return size if isinstance(size, int) else None
 
 
 def explain_retrace(function: Jitted) -> str:

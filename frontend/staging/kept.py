@@ -18,7 +18,7 @@ from ...dialects.errors import VerificationError
 from ...passes.analysis.verify import verify
 from ...passes.ir.functions import functions
 from ...runtime.artifact.artifact import Contents
-from ...runtime.artifact.signature import ArraySpec, Bounds
+from ...runtime.artifact.signature import ArraySpec, Bounds, FunctionSignature
 from ...runtime.errors import ArtifactError
 from .. import written_trees
 from ..errors import ArgumentError, ArgumentTypeError
@@ -55,6 +55,11 @@ class KeptFunction:
     def module(self) -> mlir.ir.Module:
         """The kept IR, as long as this function is."""
         return self._program.module
+
+    @property
+    def signature(self) -> FunctionSignature:
+        """What it takes and returns."""
+        return self._call.function.signature
 
     @property
     def specs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:

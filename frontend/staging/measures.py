@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...runtime.artifact.artifact import Contents
+from ..errors import ArgumentError
 from .kept import KeptFunction
 from .modules import kept_ir
 from .stages import Compiled, Traced
@@ -24,6 +25,11 @@ def largest_error(traced: Traced, compiled: Compiled, samples: int = SAMPLES, se
     """
     reference = KeptFunction(Contents(b"", compiled.manifest, kept_ir(traced.program.module)))
     signature = compiled.manifest.signatures[0]
+    if reference.signature != signature:
+        raise ArgumentError(
+            f"{signature.name}() has to do with the state of its program, and max_error is for others",
+            hint="leave max_error out, or budget a function without state",
+        )
     largest = 0.0
     for leaves in drawn(signature, samples, seed, {}):
         expected = reference.leaves_of(leaves)

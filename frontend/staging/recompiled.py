@@ -6,10 +6,14 @@ contents of another artifact, whose manifest says the same of functions and para
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from ...dialects import mlir
 from ...dialects.types import TensorType
+from ...passes.lower.hold_state import HELD
 from ...runtime.artifact.artifact import Contents
 from ...runtime.artifact.manifest import ExportedFunction, Held
 from ...runtime.artifact.signature import ArraySpec
@@ -18,6 +22,7 @@ from ...runtime.targets import Target
 from .. import tree
 from ..tracing.frames import Program
 from ..tracing.trace import HeldArray, Parameter, TracedProgram
+from .held import written_array
 from .kept import program_of
 from .packages import different_targets, packed
 from .stages import Compiled, Traced
@@ -49,13 +54,37 @@ def recompiled_here(contents: Contents, device: str | None, target: str | None) 
 
 
 def recompiled(
-    contents: Contents, targets: Sequence[str | Target], *, keep_ir: bool = True
+    contents: Contents,
+    targets: Sequence[str | Target],
+    *,
+    keep_ir: bool = True,
+    inside: Mapping[str, np.ndarray] | None = None,
 ) -> tuple[Contents, tuple[Compiled, ...]]:
-    """The program of an artifact, compiled for these targets by the compiler that is here."""
+    """The program of an artifact, compiled for these targets by the compiler that is here.
+
+    The arrays `inside` are those that it has outside, and become a part of it.
+    """
     traced = retraced(contents)
+    parameters = contents.manifest.parameters
+    if inside is not None and parameters is not None:
+        _put_inside(traced.program, inside)
+        held = tuple(replace(each, is_parameter=False) for each in parameters.held)
+        parameters = replace(parameters, file=None, sha256="", held=held)
     compiled = tuple(traced.lower(target).compile() for target in different_targets(targets))
     new = packed(compiled, keep_ir=keep_ir)
-    return replace(new, manifest=replace(new.manifest, parameters=contents.manifest.parameters)), compiled
+    return replace(new, manifest=replace(new.manifest, parameters=parameters)), compiled
+
+
+def _put_inside(program: TracedProgram, arrays: Mapping[str, np.ndarray]) -> None:
+    """Let the module have these arrays as the first values of those that it has outside."""
+    attributes = program.module.operation.attributes
+    written = list(attributes[HELD])
+    program.held = [replace(each, is_parameter=False) for each in program.held]
+    with program.program.context, program.program.unknown:
+        for n, held in enumerate(program.held):
+            if "scope" in mlir.ir.DictAttr(written[n]):
+                written[n] = written_array(program.program.codec, held, arrays[held.name])
+        attributes[HELD] = mlir.ir.ArrayAttr.get(written)
 
 
 def _entry(program: Program, exported: ExportedFunction) -> TracedProgram:

@@ -35,6 +35,7 @@ class Signature(NamedTuple):
     leaves: tuple[Any, ...]
     static: tuple[Any, ...]
     checks_nans: bool
+    default_is_float32: bool = False
 
 
 def difference(old: Signature, new: Signature, names: Sequence[str]) -> str:
@@ -45,6 +46,8 @@ def difference(old: Signature, new: Signature, names: Sequence[str]) -> str:
     changes = []
     if old.checks_nans != new.checks_nans:
         changes.append(f"checks for NaN were switched {'on' if new.checks_nans else 'off'}")
+    if old.default_is_float32 != new.default_is_float32:
+        changes.append(f"default_dtypes became {'float32' if new.default_is_float32 else 'numpy'}")
     for name, was, is_ in zip(names, old.leaves, new.leaves, strict=True):
         if was != is_:
             changes.append(f"argument {name} changed from {describe(was)} to {describe(is_)}")

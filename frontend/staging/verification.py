@@ -16,6 +16,7 @@ import numpy as np
 
 from ...dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32, INEXACT
 from ...runtime.artifact.signature import ArraySpec, FunctionSignature
+from ..errors import ArgumentError
 from .artifacts import LoadedProgram
 
 LARGEST_ERROR: Final = {BFLOAT16: 5e-2, FLOAT16: 1e-2, FLOAT32: 1e-4, np.dtype(np.complex64): 1e-4}
@@ -78,6 +79,12 @@ def compare(
     """
     reference = program.differentiable()
     signature = program.manifest.signatures[0]
+    if reference.signature != signature:
+        raise ArgumentError(
+            f"{signature.name}() has to do with the state of its program: its numbers are compared "
+            "as those of a function of the state",
+            hint=f"adze transform FILE --function {signature.name} --keep-ir -o NEW, then verify NEW",
+        )
     errors = [0.0] * len(signature.outputs)
     for leaves in calls:
         expected = reference.leaves_of(leaves)

@@ -29,6 +29,7 @@ from ...dialects.types import (
 from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
+from .default_dtypes import yields
 from .frames import Frame, Tracer, current_frame, leaked
 from .locations import located, user_location_text
 from .operators import library_function
@@ -200,7 +201,9 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         raise _not_an_array(x)
     converted = array.astype(wanted or as_dtype(array.dtype), copy=False)
     is_users = converted is array and not isinstance(x, (list, tuple, np.generic))
-    return _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)
+    result = _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)
+    is_constant = isinstance(x, np.generic) or (isinstance(x, np.ndarray) and current_frame() is not None)
+    return as_weak(result) if is_constant and wanted is None and yields(result.dtype) else result
 
 
 def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Array:

@@ -94,7 +94,9 @@ class ShapeDtype:
     shape: tuple[SpecDimension, ...]
     dtype: np.dtype
 
-    def __init__(self, shape: Iterable[SpecDimension], dtype: object = types.FLOAT32) -> None:
+    def __init__(
+        self, shape: Iterable[SpecDimension], dtype: object = types.FLOAT32, *, sharding: None = None
+    ) -> None:
         dimensions = tuple(_dimension(size) for size in shape)
         object.__setattr__(self, "shape", dimensions)
         object.__setattr__(self, "dtype", types.as_dtype(dtype))
@@ -109,6 +111,11 @@ class ShapeDtype:
         """The type of such an array; the names of dynamic dimensions are not part of it."""
         sizes = tuple(size if isinstance(size, int) else None for size in self.shape)
         return types.TensorType(sizes, self.dtype)
+
+    @property
+    def sharding(self) -> None:
+        """None: an array lies on one device."""
+        return None
 
     @property
     def size(self) -> int | None:

@@ -33,13 +33,22 @@ class checkpoint_policies:  # a namespace, named as JAX has it
         return ("named", ",".join(names))
 
 
-def checkpoint(fun: Callable[..., Any] | None = None, *, policy: tuple[str, str] = ("nothing", "")) -> Any:
+def checkpoint(
+    fun: Callable[..., Any] | None = None,
+    *,
+    prevent_cse: bool = True,
+    policy: tuple[str, str] | None = None,
+    static_argnums: int | Sequence[int] = (),
+) -> Any:
     """A function like `fun` whose intermediate values are computed again in the backward pass.
 
-    `policy` says what may be kept all the same: one of `checkpoint_policies`.
+    `policy` says what may be kept all the same: one of `checkpoint_policies`. `static_argnums` are the
+    positions of arguments that are Python values of the trace. What is computed again is never merged with
+    the first computation, whatever `prevent_cse` says.
     """
+    policy = ("nothing", "") if policy is None else policy
     if fun is None:
-        return functools.partial(checkpoint, policy=policy)
+        return functools.partial(checkpoint, policy=policy, static_argnums=static_argnums)
     if not isinstance(policy, tuple) or len(policy) != 2:
         raise ArgumentError(
             f"checkpoint policy {policy!r} is not one of adze.checkpoint_policies", where=user_location_text()
@@ -50,12 +59,16 @@ def checkpoint(fun: Callable[..., Any] | None = None, *, policy: tuple[str, str]
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if current_frame() is None:
             return original(*args, **kwargs)
-        leaves, structure = tree.flatten((args, kwargs))
+        positions = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
+        places = {n % len(args) for n in positions if -len(args) <= n < len(args)}
+        fixed = {i: arg for i, arg in enumerate(args) if i in places}
+        leaves, structure = tree.flatten(([a for i, a in enumerate(args) if i not in places], kwargs))
         values = [as_value(leaf) for leaf in leaves]
 
         def call(leaves: Sequence[Any]) -> Any:
             positional, named = tree.unflatten(structure, leaves)
-            return original(*positional, **named)
+            given = iter(positional)
+            return original(*[fixed[i] if i in fixed else next(given) for i in range(len(args))], **named)
 
         arguments = [argument_of(v) for v in values]
         sources = [KnownArgument(v) for v in values]

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...dialects import mlir
+from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError, MissingRuleError, VerificationError
 from ...dialects.op import Op, Undefined, as_tuple
-from ...dialects.types import TensorType, same_dimension
+from ...dialects.types import TensorType, ValueType, same_dimension
 from ..ir.aliases import Value
 from ..ir.functions import body, function, split_body
 from .verify import location_text
@@ -28,14 +30,12 @@ Watch = Callable[[type[Op], Sequence[ArrayLike], Sequence[ArrayLike], object], N
 """Called with op, operands, results and location (MLIR's, or the user's `file:line`) after each op."""
 
 WATCH: ContextVar[Watch | None] = ContextVar("watch", default=None)
+"""The watch of the ops that are evaluated in this context."""
 
 
 def is_watching() -> bool:
     """Whether NaN are looked for on this thread."""
     return WATCH.get() is not None
-
-
-"""The watch of the ops that are evaluated in this context."""
 
 
 def evaluate(module: mlir.ir.Module, symbol: str, arguments: Sequence[Any]) -> list[Any]:
@@ -46,48 +46,121 @@ def evaluate(module: mlir.ir.Module, symbol: str, arguments: Sequence[Any]) -> l
     return Evaluation(module).call(symbol, arguments)
 
 
+class _Slot(int):
+    """The place of a value among those of one call, in operands and in sizes that are no constants."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One op of a function, read once: where its operands lie, and where its results go."""
+
+    op: type[Op]
+    operands: tuple[int, ...]
+    attributes: dict[str, Any]
+    sizes: dict[str, tuple[Any, ...]]
+    results: tuple[int, ...]
+    location: mlir.ir.Location
+    unused: tuple[int, ...]
+    """The values that no later op uses."""
+
+    def attributes_of(self, values: Sequence[Any]) -> dict[str, Any]:
+        """The attributes in one call; some of their sizes may be values."""
+        if not self.sizes:
+            return self.attributes
+        sizes = {n: tuple(values[i] if type(i) is _Slot else i for i in t) for n, t in self.sizes.items()}
+        return {**self.attributes, **sizes}
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function whose ops are read: its parameters' types, steps and results, and the initial values."""
+
+    parameters: tuple[ValueType, ...]
+    steps: tuple[_Step, ...]
+    results: tuple[int, ...]
+    values: tuple[Any, ...]
+    """For each value of the function its array where that is a constant, else None."""
+
+
 class Evaluation:
-    """Evaluates functions and single ops of a module; without `effects` nothing is printed or checked."""
+    """Evaluates functions and single ops of a module; without `effects` nothing is printed or checked.
+
+    A function is read at its first call: its ops must not change after that.
+    """
 
     def __init__(self, module: mlir.ir.Module, *, effects: bool = True) -> None:
         self.module = module
         self.reader = Reader(Codec(module.context))
         self.effects = effects
         self.watch = WATCH.get() if effects else None
+        self._functions: dict[str, _Function] = {}
 
     def call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
         """The results of function `symbol` applied to arrays and integers."""
-        operation = function(self.module, symbol)
-        parameters = list(body(operation).arguments)
-        if len(parameters) != len(arguments):
-            raise VerificationError(f"@{symbol} takes {len(parameters)} arguments, got {len(arguments)}")
-        environment: dict[Value, Any] = {}
-        for position, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
-            environment[parameter] = self._argument(symbol, position, parameter, argument)
-        operations, terminator = split_body(operation)
-        for child in operations:
-            self.step(child.operation, environment)
-        return [environment[v] for v in terminator.operands]
+        if symbol not in self._functions:
+            self._functions[symbol] = self._read(function(self.module, symbol))
+        known = self._functions[symbol]
+        if len(known.parameters) != len(arguments):
+            raise VerificationError(
+                f"@{symbol} takes {len(known.parameters)} arguments, got {len(arguments)}"
+            )
+        values = list(known.values)
+        for position, (declared, argument) in enumerate(zip(known.parameters, arguments, strict=True)):
+            values[position] = _argument(symbol, position, declared, argument)
+        for step in known.steps:
+            operands = [values[i] for i in step.operands]
+            results = self._apply(step.op, operands, step.attributes_of(values), step.location)
+            for place, result in zip(step.results, results, strict=True):
+                values[place] = result
+            for place in step.unused:
+                values[place] = None
+        return [values[i] for i in known.results]
 
-    def _argument(self, symbol: str, position: int, parameter: Value, argument: Any) -> Any:
-        declared = self.reader.codec.read_type(parameter.type)
-        if not isinstance(declared, TensorType):
-            return int(argument)
-        array = np.asarray(argument)
-        fits = array.ndim == declared.rank and all(map(same_dimension, array.shape, declared.shape))
-        if array.dtype != declared.dtype or not fits:
-            seen = TensorType(array.shape, array.dtype)
-            raise VerificationError(f"argument {position} of @{symbol} is {seen}, expected {declared}")
-        return array
+    def _read(self, operation: mlir.ir.Operation) -> _Function:
+        parameters = list(body(operation).arguments)
+        slots: dict[Value, _Slot] = {v: _Slot(i) for i, v in enumerate(parameters)}
+        operations, terminator = split_body(operation)
+        steps, values = list[_Step](), [None] * len(parameters)
+        for child in operations:
+            results = list(child.results)
+            if not results and not self.effects:
+                continue
+            application = self._application(child.operation, slots.__getitem__)
+            for result in results:
+                slots[result] = _Slot(len(slots))
+            if application.op.is_constant and self.watch is None:
+                values.append(application.op.evaluate(**application.attributes))
+                continue
+            values += [None] * len(results)
+            places = tuple(slots[v] for v in results)
+            steps.append(self._step(application, places, child.operation.location))
+        returned = tuple(slots[v] for v in terminator.operands)
+        declared = tuple(self.reader.codec.read_type(v.type) for v in parameters)
+        return _Function(declared, _forgetting(steps, returned, values), returned, tuple(values))
+
+    def _step(self, application: Application, results: tuple[int, ...], location: mlir.ir.Location) -> _Step:
+        op, operands, attributes = application
+        sizes = {
+            name: attributes[name]
+            for name in op.size_attributes
+            if any(type(n) is _Slot for n in attributes[name])
+        }
+        passed = self._with_callables(op, attributes)
+        return _Step(op, tuple(operands), passed, sizes, results, location, ())
 
     def step(self, operation: mlir.ir.Operation, environment: dict[Value, Any]) -> None:
         """Add the results of one op to `environment`, which has its operands."""
         if not self.effects and len(operation.results) == 0:
             return
-        application = self.reader.read(operation, environment.__getitem__)
+        op, operands, attributes = self._application(operation, environment.__getitem__)
+        results = self._apply(op, operands, self._with_callables(op, attributes), operation.location)
+        environment.update(zip(operation.results, results, strict=True))
+
+    def _application(self, operation: mlir.ir.Operation, lookup: Callable[[Value], Any]) -> Application:
+        application = self.reader.read(operation, lookup)
         if application is None:
             raise VerificationError(f"op '{operation.name}' cannot be evaluated: it is not of adze")
-        op, operands, attributes = application
+        op = application.op
         if not self.effects and op.has_effect:
             raise VerificationError(
                 f"the result of 'adze.{op.name}' has no value yet: it runs once, with the whole function",
@@ -95,15 +168,20 @@ class Evaluation:
             )
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"op 'adze.{op.name}' cannot be evaluated: {op.evaluate.reason}")
+        return application
+
+    def _apply(
+        self, op: type[Op], operands: Sequence[Any], attributes: dict[str, Any], location: mlir.ir.Location
+    ) -> tuple[Any, ...]:
         try:
-            results = as_tuple(op.evaluate(*operands, **self._with_callables(op, attributes)))
+            results = as_tuple(op.evaluate(*operands, **attributes))
         except AdzeError as error:
             if error.where:
                 raise
-            raise type(error)(error.message, where=location_text(operation.location)) from None
+            raise type(error)(error.message, where=location_text(location)) from None
         if self.watch is not None:
-            self.watch(op, operands, results, operation.location)
-        environment.update(zip(operation.results, results, strict=True))
+            self.watch(op, operands, results, location)
+        return results
 
     def _with_callables(self, op: type[Op], attributes: dict[str, Any]) -> dict[str, Any]:
         """The attributes, with functions of the module in place of their symbols."""
@@ -117,3 +195,28 @@ class Evaluation:
 
     def _callable(self, symbol: str) -> Callable[..., tuple[Any, ...]]:
         return lambda *arguments: tuple(self.call(symbol, arguments))
+
+
+def _argument(symbol: str, position: int, declared: ValueType, argument: Any) -> Any:
+    if not isinstance(declared, TensorType):
+        return int(argument)
+    array = np.asarray(argument)
+    fits = array.ndim == declared.rank and all(map(same_dimension, array.shape, declared.shape))
+    if array.dtype != declared.dtype or not fits:
+        seen = TensorType(array.shape, array.dtype)
+        raise VerificationError(f"argument {position} of @{symbol} is {seen}, expected {declared}")
+    return array
+
+
+def _forgetting(
+    steps: Sequence[_Step], returned: Sequence[int], constants: Sequence[Any]
+) -> tuple[_Step, ...]:
+    """The steps, each with the values that are used in it for the last time."""
+    used = {*returned, *(place for place, value in enumerate(constants) if value is not None)}
+    forgetting: list[_Step] = []
+    for step in reversed(steps):
+        sizes = (i for sizes in step.sizes.values() for i in sizes if type(i) is _Slot)
+        unused = {*step.operands, *sizes, *step.results} - used
+        used |= unused
+        forgetting.append(replace(step, unused=tuple(unused)))
+    return tuple(reversed(forgetting))

@@ -26,12 +26,15 @@ from ..execute.program import Executable
 from . import signing
 from .files import write_atomically
 from .manifest import Manifest, Variant, manifest_from_json
+from .shared_bytes import patch_of, patched
 from .signing import PrivateKey, PublicKey, Signature
 from .trailer import joined, message_of, taken_apart
 from .variants import choose, open_device, part_of
 from .weights import source_of
 
 _OWN_PARTS: Final = ("module", "ir", "manifest")
+_PATCH: Final = "patch."
+"""Before the name of a part that is stored as a patch of the module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +65,19 @@ class Contents:
         return replace(self, signature=signing.sign(message_of(self._all()), key))
 
     def _all(self) -> dict[str, bytes]:
-        """Every part in the order of the file; the module comes first, for other IREE hosts."""
-        own = {"module": self.module, "ir": self.ir, "manifest": self.manifest.to_json().encode()}
-        return {**own, **self.parts}
+        """Every part in the order of the file; the module comes first, for other IREE hosts.
+
+        Weights that the module and another part have are stored once: the other one is a patch of the module.
+        """
+        manifest = {"manifest": self.manifest.to_json().encode()}
+        stored = dict(map(self._stored, ({"ir": self.ir} | dict(self.parts)).items()))
+        return {"module": self.module, **manifest, **stored}
+
+    def _stored(self, part: tuple[str, bytes]) -> tuple[str, bytes]:
+        """A part as it stands in the file: name and bytes."""
+        name, content = part
+        patch = patch_of(self.module, content)
+        return (name, content) if patch is None else (f"{_PATCH}{name}", patch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,20 +268,32 @@ def from_bytes(content: bytes, key: PublicKey | None = None) -> Contents:
     signature = signing.signature_from_bytes(found.signature) if found.signature else None
     if key is not None:
         signing.verify(found.message, signature, key)
+    parts = _whole_parts(found.parts)
     for name in _OWN_PARTS:
-        if name not in found.parts:
+        if name not in parts:
             raise ArtifactError(f"the file is damaged: it has no part {name!r}")
     try:
-        text = found.parts["manifest"].decode()
+        text = parts["manifest"].decode()
     except UnicodeDecodeError:
         raise ArtifactError("its manifest cannot be read: it is not a text in UTF-8") from None
-    others = {name: part for name, part in found.parts.items() if name not in _OWN_PARTS}
+    others = {name: part for name, part in parts.items() if name not in _OWN_PARTS}
     manifest = manifest_from_json(text)
-    contents = Contents(found.parts["module"], manifest, found.parts["ir"], others, signature)
+    contents = Contents(parts["module"], manifest, parts["ir"], others, signature)
     for variant in manifest.variants:
         if len(contents.module_of(variant)) != variant.bytes:
             raise ArtifactError(f"the file is damaged: its module for {variant.target} has another length")
     return contents
+
+
+def _whole_parts(stored: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The parts of a file, those as a whole that are stored as patches."""
+    parts: dict[str, bytes] = {}
+    for name, content in stored.items():
+        whole = name.removeprefix(_PATCH)
+        if whole in parts:
+            raise ArtifactError(f"the file is damaged: it has two parts {whole!r}")
+        parts[whole] = content if whole == name else patched(parts["module"], content)
+    return parts
 
 
 def _default_device(manifest: Manifest) -> str:

@@ -17,7 +17,7 @@ from ...dialects.types import dtype_name
 from ..errors import ArtifactError
 from .c_code import CLOSE, HELPERS, OPEN, cpu_checks, embedded_bytes, quoted
 from .c_names import distinct, identifier
-from .manifest import Manifest
+from .manifest import Manifest, Parameters
 from .signature import ArraySpec, FunctionSignature
 
 _TYPES: Final = {
@@ -98,11 +98,21 @@ def c_header(manifest: Manifest, name: str, *, file: str, content: bytes | None 
 
     Of a file for several targets IREE runs the first module. Raises `ArtifactError` for weights outside.
     """
-    if manifest.parameters is not None and any(held.is_parameter for held in manifest.parameters.held):
+    check_inside(manifest.parameters)
+    return _c_header(manifest, name, file, content)
+
+
+def check_inside(parameters: Parameters | None) -> None:
+    """Raise the `ArtifactError` for a program with weights outside."""
+    if parameters is not None and any(held.is_parameter for held in parameters.held):
         raise ArtifactError(
             "the program has weights outside its file, which headers for C cannot load",
-            hint="build it without --c-stub, or keep the weights in the program",
+            hint="keep the weights in the program: adze.Program(state, outside=False), or "
+            "adze transform --weights-inside of a file that keeps its IR",
         )
+
+
+def _c_header(manifest: Manifest, name: str, file: str, content: bytes | None) -> str:
     program = identifier(name)
     functions = c_functions(manifest, program)
     guard = f"ADZE_{program.upper()}_H"

@@ -26,6 +26,9 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o666) -> None:
             with os.fdopen(_create(temporary, mode), "wb") as file:
                 _fill(file, content)
         temporary.replace(path)
+    except OSError as error:  # of a file without a name, or of the temporary one
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

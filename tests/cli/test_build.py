@@ -247,7 +247,7 @@ def test_syntax_error_in_the_file_is_a_message(adze: Adze, model: Path) -> None:
     Path("broken.py").write_text("def f(x:\n")
     message = refuse(adze, "broken.py:f", code=1)
     assert message.startswith("error: SyntaxError: ")
-    assert "broken.py, line 1" in message
+    assert "broken.py:1" in message
 
 
 def test_unknown_target_lists_the_targets(adze: Adze, model: Path) -> None:

@@ -76,7 +76,7 @@ def _renamed(folder: Path) -> Contents:
 
 def test_named_inputs_are_used(adze: Adze, program: Path) -> None:
     done = adze("verify", program, "--in", "[[1, 2, 3]]", "--in", "[1, 127]")
-    assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "1 calls: all results agree"
+    assert done.exit_code == 0 and done.stdout.splitlines()[-1] == "1 call: all results agree"
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,6 @@ def test_a_signature_and_numbers_are_checked_one_after_the_other(
     assert done.exit_code == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("signed.vmfb: whole, signed with key") and lines[0].endswith("which is right")
-    assert lines[-1] == "1 calls: all results agree"
+    assert lines[-1] == "1 call: all results agree"
     report = json.loads(adze(*command, "--json").stdout)
     assert (report["signature"], report["calls"], len(report["results"])) == ("right", 1, 3)

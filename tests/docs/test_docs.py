@@ -15,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from adze.cli.main import app
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -57,22 +60,37 @@ def run_session(name: str, text: str, names: dict[str, Any]) -> None:
 
 
 def run_commands(text: str, folder: Path) -> None:
-    """Run the commands of a console block and compare what they print."""
+    """Run the commands of a console block and compare what they print: those of adze in this process.
+
+    The README's run in processes of their own (tests/packaging/test_readme.py).
+    """
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "ADZE_CACHE_DIR": str(folder / "cache"),
+        "COLUMNS": "80",
     }
     for command, expected in COMMAND.findall(text):
         words = shlex.split(command.replace("\\\n", " "))
         while "=" in words[0]:
             key, _, value = words.pop(0).partition("=")
             environment[key] = value
-        done = subprocess.run(
-            words, env=environment, capture_output=True, text=True, timeout=300, check=False
-        )
-        shown = done.stdout + done.stderr
+        shown = run_here(words[1:], environment) if words[0] == "adze" else run_there(words, environment)
         assert doctest.OutputChecker().check_output(expected, shown, FLAGS), f"$ {command}\n{shown}"
+
+
+def run_here(words: list[str], environment: dict[str, str]) -> str:
+    """What a command of adze prints."""
+    result = CliRunner().invoke(app, words, env=environment)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.stdout + result.stderr
+
+
+def run_there(words: list[str], environment: dict[str, str]) -> str:
+    """What any other program prints."""
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    return done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -28,12 +28,28 @@ MAY_IMPORT = {
 OF_DIALECTS_FOR_RUNTIME = {"adze.dialects.errors", "adze.dialects.mlir", "adze.dialects.types"}
 
 
-class WithoutTypeChecking(ast.NodeTransformer):
-    """Drops the blocks that only a type checker reads."""
+IMPORTS = (ast.Import, ast.ImportFrom)
 
-    def visit_If(self, node: ast.If) -> ast.AST | None:
-        is_guard = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        return None if is_guard else self.generic_visit(node)
+
+@cache
+def import_statements(path: Path) -> list[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """The imports of a file, those within functions too, each with whether only a type checker reads it."""
+    return [*_imports_within(ast.parse(path.read_text(encoding="utf-8")).body, False)]
+
+
+def _imports_within(
+    body: list[ast.stmt], for_types: bool
+) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    for node in body:
+        if isinstance(node, IMPORTS):
+            yield node, for_types
+            continue
+        is_guard = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        yield from _imports_within(getattr(node, "body", []), for_types or is_guard)
+        for part in ("orelse", "finalbody"):
+            yield from _imports_within(getattr(node, part, []), for_types)
+        for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
+            yield from _imports_within(part.body, for_types)
 
 
 def package_of(path: Path, checkout: Path) -> str:
@@ -60,8 +76,9 @@ def imports_of(path: Path, checkout: Path, *, at_run_time: bool = False) -> list
 
 def _imports_of(path: Path, checkout: Path, at_run_time: bool) -> Iterator[tuple[str, int]]:
     package = package_of(path, checkout)
-    syntax = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(WithoutTypeChecking().visit(syntax) if at_run_time else syntax):
+    for node, for_types in import_statements(path):
+        if for_types and at_run_time:
+            continue
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node.lineno
@@ -220,11 +237,10 @@ def module_of(path: Path, checkout: Path) -> str:
 def modules_imported(path: Path, checkout: Path, modules: Mapping[str, Path]) -> set[str]:
     """The modules that a file imports, within functions too; `from package import module` is the module."""
     package = package_of(path, checkout)
-    syntax = WithoutTypeChecking().visit(ast.parse(path.read_text(encoding="utf-8")))
     sources = [
         (source_of(node, package), alias.name)
-        for node in ast.walk(syntax)
-        if isinstance(node, ast.ImportFrom)
+        for node, for_types in import_statements(path)
+        if isinstance(node, ast.ImportFrom) and not for_types
         for alias in node.names
     ]
     names = {f"{source}.{name}" if f"{source}.{name}" in modules else source for source, name in sources}

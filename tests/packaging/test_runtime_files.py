@@ -46,9 +46,18 @@ def files(checkout: Path) -> dict[str, Path]:
 # Imports inside functions that are caught, and say what to install.
 LEFT_OUT = {
     "adze": {"adze.frontend.library.operators"},
-    "adze.cli.arguments": {"adze.frontend.tracing.specs", "adze.frontend.staging.packages"},
+    "adze.cli.arguments": {
+        "adze.frontend.imports.loading",
+        "adze.frontend.tracing.specs",
+        "adze.frontend.staging.packages",
+    },
     "adze.cli.front": {"adze.cli.typer_app"},
-    "adze.cli.verify": {"adze.frontend.staging.verification"},
+    "adze.cli.verify": {
+        "adze.frontend.imports.loading",
+        "adze.frontend.staging.jit",
+        "adze.frontend.staging.packages",
+        "adze.frontend.staging.verification",
+    },
     "adze.frontend.staging.artifacts": {
         "adze.frontend.staging.kept",
         "adze.frontend.staging.recompiled",

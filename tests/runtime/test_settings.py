@@ -81,6 +81,7 @@ def test_an_empty_value_is_the_default() -> None:
         ("ADZE_THREADS", "0", "ADZE_THREADS is '0': expected a number of at least 1"),
         ("ADZE_THREADS", "two", "ADZE_THREADS is 'two': expected a number of at least 1"),
         ("ADZE_FIRST_CALL", "later", "ADZE_FIRST_CALL is 'later': expected compile or evaluate"),
+        ("ADZE_DEFAULT_DTYPES", "half", "ADZE_DEFAULT_DTYPES is 'half': expected float32 or numpy"),
         ("ADZE_CACHE_DIR", __file__, f"ADZE_CACHE_DIR is {__file__!r}: that is a file, expected a folder"),
     ],
 )
@@ -100,6 +101,7 @@ def test_the_description_lists_every_variable_and_survives_bad_values() -> None:
         "ADZE_DEVICE",
         "ADZE_LOOP_KERNELS",
         "ADZE_FIRST_CALL",
+        "ADZE_DEFAULT_DTYPES",
         "ADZE_THREADS",
         "ADZE_UNUSED_MAX_BYTES",
         "ADZE_VERIFY",

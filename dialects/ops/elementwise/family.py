@@ -48,8 +48,10 @@ class Elementwise(Op, adds=("function", "partials", "result_dtype")):
     @family_rule
     def evaluate(cls, *arrays: np.ndarray) -> np.ndarray:
         dtype = arrays[0].dtype
+        if dtype in HALVES:
+            arrays = tuple(a.astype(FLOAT32) for a in arrays)
         with np.errstate(all="ignore"):
-            result = cls.function(*(a.astype(FLOAT32) if dtype in HALVES else a for a in arrays))
+            result = cls.function(*arrays)
             return np.asarray(result).astype(cls.result_dtype(dtype), copy=False)
 
     @classmethod

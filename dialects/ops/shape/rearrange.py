@@ -7,6 +7,7 @@ counts, slices in bounds) is checked when the program runs.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import ClassVar
@@ -92,8 +93,11 @@ class BroadcastInDim(Movement):
         expanded = [1] * len(shape)
         for axis, dimension in enumerate(dimensions):
             expanded[dimension] = x.shape[axis]
-        order = np.argsort(dimensions)
-        return np.broadcast_to(np.transpose(x, order).reshape(expanded), shape).copy()
+        if any(a > b for a, b in itertools.pairwise(dimensions)):
+            x = np.transpose(x, np.argsort(dimensions))
+        result = np.empty(shape, x.dtype)
+        result[...] = x.reshape(expanded)
+        return result
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, shape: Shape, dimensions: tuple[int, ...]) -> Value | None:

@@ -39,13 +39,13 @@ from ..frontend.library.names import public_names as _public_names
 from ..frontend.library.nn import elu as elu
 from ..frontend.library.nn import gelu as gelu
 from ..frontend.library.nn import leaky_relu as leaky_relu
-from ..frontend.library.nn import log_softmax as log_softmax
 from ..frontend.library.nn import relu as relu
 from ..frontend.library.nn import selu as selu
 from ..frontend.library.nn import sigmoid as sigmoid
-from ..frontend.library.nn import softmax as softmax
 from ..frontend.library.nn import softplus as softplus
-from ..frontend.library.nn import standardize as standardize
+from ..frontend.library.softmax import log_softmax as log_softmax
+from ..frontend.library.softmax import softmax as softmax
+from ..frontend.library.softmax import standardize as standardize
 
 glorot, randn, logsoftmax = glorot_normal, normal, log_softmax
 

@@ -1,5 +1,7 @@
 """Linear algebra under NumPy's names; a matrix that no exception can report results in NaN."""
 
+from ..frontend.library.linalg.eig import eig as eig
+from ..frontend.library.linalg.eig import eigvals as eigvals
 from ..frontend.library.linalg.numpy_names import cholesky as cholesky
 from ..frontend.library.linalg.numpy_names import cond as cond
 from ..frontend.library.linalg.numpy_names import cross as cross

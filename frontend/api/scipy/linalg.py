@@ -2,11 +2,27 @@
 
 from ..frontend.library.linalg.cholesky import cho_factor as cho_factor
 from ..frontend.library.linalg.cholesky import cho_solve as cho_solve
+from ..frontend.library.linalg.counted_matrices import convolution_matrix as convolution_matrix
+from ..frontend.library.linalg.counted_matrices import fiedler as fiedler
+from ..frontend.library.linalg.counted_matrices import fiedler_companion as fiedler_companion
+from ..frontend.library.linalg.counted_matrices import hadamard as hadamard
+from ..frontend.library.linalg.counted_matrices import helmert as helmert
+from ..frontend.library.linalg.counted_matrices import invhilbert as invhilbert
+from ..frontend.library.linalg.counted_matrices import invpascal as invpascal
+from ..frontend.library.linalg.counted_matrices import leslie as leslie
+from ..frontend.library.linalg.counted_matrices import pascal as pascal
 from ..frontend.library.linalg.lu import lu as lu
 from ..frontend.library.linalg.lu import lu_factor as lu_factor
 from ..frontend.library.linalg.lu import lu_solve as lu_solve
 from ..frontend.library.linalg.matrix_functions import expm as expm
 from ..frontend.library.linalg.norms import norm as norm
+from ..frontend.library.linalg.schur_functions import funm as funm
+from ..frontend.library.linalg.schur_functions import hessenberg as hessenberg
+from ..frontend.library.linalg.schur_functions import qr_multiply as qr_multiply
+from ..frontend.library.linalg.schur_functions import rsf2csf as rsf2csf
+from ..frontend.library.linalg.schur_functions import schur as schur
+from ..frontend.library.linalg.schur_functions import solve_sylvester as solve_sylvester
+from ..frontend.library.linalg.schur_functions import sqrtm as sqrtm
 from ..frontend.library.linalg.scipy_names import cholesky as cholesky
 from ..frontend.library.linalg.scipy_names import det as det
 from ..frontend.library.linalg.scipy_names import eigh as eigh

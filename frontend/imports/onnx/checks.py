@@ -21,6 +21,10 @@ NEWEST: Final = 28
 OLDEST: Final = 1
 
 
+_MAY_LEAVE_OUT: Final = frozenset({"Loop", "Scan"})
+"""Ops whose first inputs may have the name ''."""
+
+
 def check_model(model: Model) -> None:
     """Raises `ModelError` where a node has an op that is unknown, or inputs that nothing computes."""
     version = model.opsets.get("", OLDEST)
@@ -76,7 +80,8 @@ def _check_op(model: Model, node: Node, opsets: Mapping[str, int]) -> None:
             )
         return
     least, most = _arity(key)
-    if not least <= len(node.inputs) <= most or not all(node.inputs[:least]):
+    needed = node.inputs[: 0 if key in _MAY_LEAVE_OUT else least]
+    if not least <= len(node.inputs) <= most or not all(needed):
         raise ModelError(f"{node} has {len(node.inputs)} inputs, expected {_between(least, most)}")
 
 

@@ -46,6 +46,9 @@ def from_onnx(model: Any, *, trainable: bool = True) -> OnnxFunction:
 class OnnxFunction:
     """A model as a function; see `from_onnx`."""
 
+    takes_declared_dtypes = True
+    """Arguments of other dtypes than those of `specs` are refused."""
+
     def __init__(self, model: Model, name: str, trainable: bool) -> None:
         self._model = model
         graph = model.graph

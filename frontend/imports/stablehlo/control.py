@@ -31,6 +31,45 @@ class Count:
     steps: int
 
 
+class _Function:
+    """A region as a function of one tuple, or of nothing.
+
+    No two are equal: adze checks eager branches and loops once for functions of the same code that close over
+    values of the same types, which two regions do that compute something else.
+    """
+
+    def __init__(self, app: Application, region: Region, *, is_condition: bool = False) -> None:
+        self.app = app
+        self.region = region
+        self.is_condition = is_condition
+        self.__name__ = app.op.name.rpartition(".")[2]
+
+    def __call__(self, *state: tuple[Any, ...]) -> Any:
+        results = tuple(as_array(v) for v in self.app.run(self.region, state[0] if state else ()))
+        return results[0] if self.is_condition else results
+
+
+class _Step:
+    """The body of a counted loop: a function of the index and the rest of the state."""
+
+    def __init__(self, app: Application, region: Region, count: Count) -> None:
+        self.body = _Function(app, region)
+        self.count = count
+
+    def __call__(self, index: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
+        place = self.count.place
+        given = [*state[:place], self._counter(as_array(index)), *state[place:]]
+        results = self.body(tuple(given))
+        return (*results[:place], *results[place + 1 :])
+
+    def _counter(self, index: Any) -> Any:
+        dtype = as_array(self.body.app.inputs[self.count.place]).dtype
+        position = ops.convert(index, dtype=INT64) if index.dtype != INT64 else index
+        scaled = ops.mul(position, ops.full_like(position, self.count.step))
+        moved = ops.add(scaled, ops.full_like(position, self.count.first))
+        return moved if dtype == INT64 else ops.convert(moved, dtype=dtype)
+
+
 def _while(app: Application) -> Any:
     condition, body = app.op.regions
     count = _counted(app, condition, body)
@@ -41,35 +80,21 @@ def _while(app: Application) -> Any:
         raise app.error("a loop without a state never ends, or never starts")
     return list(
         while_loop(
-            lambda xs: as_array(app.run(condition, xs)[0]),
-            lambda xs: tuple(as_array(v) for v in app.run(body, xs)),
+            _Function(app, condition, is_condition=True),
+            _Function(app, body),
             state,
         )
     )
 
 
 def _counted_loop(app: Application, body: Region, count: Count) -> list[Any]:
-    counter = app.inputs[count.place]
-    dtype = as_array(counter).dtype
-
-    def at(index: Any) -> Any:
-        position = ops.convert(index, dtype=INT64) if index.dtype != INT64 else index
-        moved = ops.add(
-            ops.mul(position, ops.full_like(position, count.step)), ops.full_like(position, count.first)
-        )
-        return moved if dtype == INT64 else ops.convert(moved, dtype=dtype)
-
-    def step(index: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
-        given = [*state[: count.place], at(as_array(index)), *state[count.place :]]
-        results = [as_array(v) for v in app.run(body, given)]
-        return (*results[: count.place], *results[count.place + 1 :])
-
+    dtype = as_array(app.inputs[count.place]).dtype
     arrays = app.arrays
     others = (*arrays[: count.place], *arrays[count.place + 1 :])
     last = np.asarray(count.first + count.step * count.steps, dtype)
     if not count.steps:
         return list(arrays)
-    state = list(fori_loop(0, count.steps, step, others))
+    state = list(fori_loop(0, count.steps, _Step(app, body, count), others))
     return [*state[: count.place], last, *state[count.place :]]
 
 
@@ -152,16 +177,12 @@ def _case(app: Application) -> Any:
         ops.compare(index, ops.full_like(index, 0), direction="LT"), ops.compare(index, last, direction="GT")
     )
     chosen = ops.select(is_outside, last, index)
-    return list(switch(chosen, [_branch(app, region) for region in app.op.regions]))
-
-
-def _branch(app: Application, region: Region) -> Any:
-    return lambda: tuple(as_array(v) for v in app.run(region, ()))
+    return list(switch(chosen, [_Function(app, region) for region in app.op.regions]))
 
 
 def _if(app: Application) -> Any:
     on_true, on_false = app.op.regions
-    return list(cond(app.array(), _branch(app, on_true), _branch(app, on_false)))
+    return list(cond(app.array(), _Function(app, on_true), _Function(app, on_false)))
 
 
 def _barrier(app: Application) -> Any:

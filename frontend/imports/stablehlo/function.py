@@ -33,6 +33,8 @@ class StableHLOFunction:
     One result is returned as it is, several as a tuple.
     """
 
+    takes_declared_dtypes = True
+
     def __init__(self, program: Program, name: str) -> None:
         main = program.main
         for where, types in (("argument", main.body.argument_types), ("result", main.result_types)):

@@ -28,9 +28,11 @@ from .program import Region
 class Key:
     """What is compared: an operand, in rising or falling order, its floats in total order or not.
 
-    Where they are, `is_canonical` says that all zeros are one, and that all NaN are.
+    Where they are, `is_canonical` says that all zeros are one, and that all NaN are. Of a complex operand
+    one `part` is compared, real or imaginary.
     """
 
+    part: str | None
     operand: int
     is_falling: bool
     is_total: bool
@@ -53,6 +55,8 @@ def _sort(app: Application) -> Any:
 
 def _column(x: Any, key: Key) -> Any:
     """An array whose rising order is the order of the key."""
+    if key.part is not None:
+        x = ops.real(x) if key.part == "real" else ops.imag(x)
     if x.dtype.kind in "fV" and (key.is_total or key.is_falling):
         if key.is_canonical or not key.is_total:
             x = ops.select(ops.compare(x, x, direction="NE"), ops.full_like(x, np.nan), x)
@@ -86,27 +90,38 @@ def _key(form: Any) -> Key | None:
     if direction not in ("LT", "GT"):
         return None
     left, right = _element(form[2]), _element(form[3])
-    if left is None or right is None or left[1] != right[1] or {left[0] % 2, right[0] % 2} != {0, 1}:
+    if left is None or right is None or left[1:] != right[1:] or {left[0] % 2, right[0] % 2} != {0, 1}:
         return None
     if left[0] // 2 != right[0] // 2:
         return None
     is_falling = (direction == "GT") == (left[0] % 2 == 0)
-    return Key(left[0] // 2, is_falling, kind == "TOTALORDER", left[1])
+    return Key(left[2], left[0] // 2, is_falling, kind == "TOTALORDER", left[1])
 
 
-def _element(form: Any) -> tuple[int, bool] | None:
-    """Which argument is compared, and whether as JAX makes floats canonical: one zero, one NaN."""
-    if form[0] == "argument":
-        return form[1], False
+def _element(form: Any) -> tuple[int, bool, str | None] | None:
+    """Which argument is compared, whether as JAX makes floats canonical (one zero, one NaN), which part."""
+    plain = _part(form)
+    if plain is not None:
+        return plain[0], False, plain[1]
     if form[0] != "select":
         return None
     is_nan, _, rest = form[2:]
     if rest[0] != "select" or is_nan[0] != "compare" or is_nan[1][0] != "NE":
         return None
-    is_zero, _, argument = rest[2:]
-    if argument[0] != "argument" or is_nan[2:] != (argument, argument) or is_zero[0] != "compare":
+    is_zero, _, element = rest[2:]
+    plain = _part(element)
+    if plain is None or is_nan[2:] != (element, element) or is_zero[0] != "compare":
         return None
-    return (argument[1], True) if is_zero[1][0] == "EQ" and is_zero[2] == argument else None
+    return (plain[0], True, plain[1]) if is_zero[1][0] == "EQ" and is_zero[2] == element else None
+
+
+def _part(form: Any) -> tuple[int, str | None] | None:
+    """An argument, or the real or imaginary part of one."""
+    if form[0] == "argument":
+        return form[1], None
+    if form[0] in ("real", "imag") and form[2][0] == "argument":
+        return form[2][1], form[0]
+    return None
 
 
 def _by_network(app: Application, region: Region, xs: list[Any], axis: int) -> list[Any]:

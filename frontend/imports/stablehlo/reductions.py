@@ -51,7 +51,8 @@ def _reduce(app: Application) -> Any:
         name = _extremum(region, xs[0].dtype)
         if name and _counts_along(app, axes[0]) and _is_least(app, name):
             position = getattr(ops, f"arg{name}")(xs[0], axis=axes[0], index_dtype=xs[1].dtype)
-            return [getattr(ops, f"reduce_{name}")(xs[0], axes=axes), position]
+            kind = logical("maximum" if name == "max" else "minimum", xs[0].dtype == BOOL)
+            return [getattr(ops, _REDUCTIONS[kind])(xs[0], axes=axes), position]
     return library.reduce(xs, starts, of_lists(app, region), axes)
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from ...tracing.interpreter import ops
 from .application import Application, Counted, Rule
 from .program import constant_of
@@ -98,20 +96,13 @@ def _reverse(app: Application) -> Any:
     return ops.reverse(app.array(), axes=app.ints("dimensions"))
 
 
-def starts(app: Application, first: int) -> list[Any]:
-    """Start indices from operand `first` on, unsigned ones as signed: adze clamps both alike."""
-    return [
-        v if v.dtype.kind == "i" else ops.convert(v, dtype=np.dtype(np.int64)) for v in app.arrays[first:]
-    ]
-
-
 def _dynamic_slice(app: Application) -> Any:
-    return ops.dynamic_slice(app.array(), *starts(app, 1), slice_sizes=app.ints("slice_sizes"))
+    return ops.dynamic_slice(app.array(), *app.arrays[1:], slice_sizes=app.ints("slice_sizes"))
 
 
 def _dynamic_update_slice(app: Application) -> Any:
     x, update = app.array(0), app.array(1)
-    return ops.dynamic_update_slice(x, update, *starts(app, 2))
+    return ops.dynamic_update_slice(x, update, *app.arrays[2:])
 
 
 def _set_dimension_size(app: Application) -> Any:

@@ -20,6 +20,8 @@ _BYTECODE: Final = b"ML\xefR"
 _MOST_NESTED: Final = 200
 _MOST_BYTES: Final = 2**31 - 1
 _QUOTED_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[(\[{<]|[)\]}]|(?<!-)>')
+_MOST_AXES: Final = 64
+_LAYOUTS: Final = re.compile(r"\[[\w\s,?-]*\]\s*x\s*\[[\w\s,?-]*\]\s*->\s*\[[\w\s,?-]*\]")
 _MESH: Final = re.compile(r"^\s*sdy\.mesh\b[^\n]*$", re.MULTILINE)
 _CONSTRAINT: Final = re.compile(r"sdy\.sharding_constraint(\s+%[\w#]+)\s+<[^\n]*?>\s*:")
 _OTHER_SHARDY: Final = re.compile(r"^\s*(?:%[\w:, %]+=\s*)?\"?sdy\.(\w+)", re.MULTILINE)
@@ -86,6 +88,7 @@ def _prepared(text: str, name: str) -> Source:
     if "\0" in text:
         raise StableHLOError(f"{name} is no text: it holds a zero byte", hint=HOW_TO_EXPORT)
     _check_nesting(text, name)
+    _check_layouts(text, name)
     if "sdy." in text:
         text = _without_shardy(text, name)
     return Source(text, name)
@@ -104,6 +107,17 @@ def _check_nesting(text: str, name: str) -> None:
                 )
         elif first in ")]}>":
             depth = max(depth - 1, 0)
+
+
+def _check_layouts(text: str, name: str) -> None:
+    """Dimension numbers that no array has: the parser allocates as many entries, or aborts."""
+    for layouts in _LAYOUTS.finditer(text):
+        if any(len(digits) > 2 or int(digits) > _MOST_AXES for digits in re.findall(r"\d+", layouts[0])):
+            line = text.count("\n", 0, layouts.start()) + 1
+            raise StableHLOError(
+                f"the dimension numbers {layouts[0][:80]} name an axis that no array has",
+                where=f"{name}:{line}",
+            )
 
 
 def _without_shardy(text: str, name: str) -> str:

@@ -17,14 +17,15 @@ import numpy as np
 from .. import numpy as xp
 from ..initializers import glorot_normal, normal, ones, zeros
 from ..lax.contractions import conv_general_dilated
-from ..lax.elementwise import add
-from ..lax.elementwise import max as greatest
+from ..lax.elementwise_pairs import add
+from ..lax.elementwise_pairs import max as greatest
 from ..lax.padding import window_padding
 from ..lax.reduce_window import conv_transpose, reduce_window
-from ..nn import elu, gelu, leaky_relu, log_softmax, relu, selu, sigmoid, softmax, softplus, standardize
+from ..nn import elu, gelu, leaky_relu, relu, selu, sigmoid, softplus
 from ..numpy.arguments import argument_error
 from ..random.keys import split
 from ..random.uniform import bernoulli
+from ..softmax import log_softmax, softmax, standardize
 
 Shape = tuple[Any, ...]
 Layer = tuple[Callable[..., Any], Callable[..., Any]]

@@ -69,12 +69,20 @@ class ConvDimensionNumbers:
     out_spec: tuple[int, ...]
 
 
-def conv_dimension_numbers(rank: int, dimension_numbers: Any) -> ConvDimensionNumbers:
-    """From None (batch and feature first), names like `("NHWC", "HWIO", "NHWC")`, or ready-made."""
+def conv_dimension_numbers(
+    lhs_shape: Sequence[Any], rhs_shape: Sequence[Any], dimension_numbers: Any
+) -> ConvDimensionNumbers:
+    """The layouts of arrays of these shapes: from None (batch and feature first), names like
+    `("NHWC", "HWIO", "NHWC")`, or ready-made."""
+    if len(lhs_shape) != len(rhs_shape):
+        raise ShapeError(
+            f"conv_dimension_numbers: shapes {tuple(lhs_shape)} and {tuple(rhs_shape)} differ in rank",
+            where=user_location_text(),
+        )
     if isinstance(dimension_numbers, ConvDimensionNumbers):
         return dimension_numbers
     if dimension_numbers is None:
-        order = tuple(range(rank))
+        order = tuple(range(len(lhs_shape)))
         return ConvDimensionNumbers(order, order, order)
     try:
         lhs, rhs, out = dimension_numbers
@@ -113,7 +121,7 @@ def conv_general_dilated(
     del precision
     dtype = None if preferred_element_type is None else as_dtype(preferred_element_type)
     left, right = as_value(lhs, dtype), as_value(rhs, dtype)
-    numbers = conv_dimension_numbers(left.ndim, dimension_numbers)
+    numbers = conv_dimension_numbers(left.shape, right.shape, dimension_numbers)
     spatial = left.ndim - 2
     strides = tuple(window_strides)
     in_dilation = tuple(lhs_dilation) if lhs_dilation is not None else (1,) * spatial

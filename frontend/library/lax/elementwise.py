@@ -1,6 +1,7 @@
-"""Elementwise primitives: operands of one dtype; Python scalars fit in, and stay weak alone.
+"""Elementwise primitives of one operand, and those that select or convert.
 
-Axes of size 1 are repeated.
+Python scalars stay weak. `accuracy` is a hint of JAX's: there is one form of each function, the most exact
+one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ....dialects.types import FLOATS, as_dtype
 from ...tracing.interpreter import as_value, ops
 from ..numpy.promotion import stays_weak
 from .precision import RoundingMethod
-from .scalar_operands import choice, operands, repeated
+from .scalar_operands import choice, operands
 
 
 @stays_weak
@@ -47,31 +48,31 @@ def ceil(x: Any) -> Any:
 
 
 @stays_weak
-def sqrt(x: Any) -> Any:
+def sqrt(x: Any, accuracy: Any = None) -> Any:
     """The primitive `sqrt`, elementwise."""
     return ops.sqrt(as_value(x))
 
 
 @stays_weak
-def rsqrt(x: Any) -> Any:
+def rsqrt(x: Any, accuracy: Any = None) -> Any:
     """The primitive `rsqrt`, elementwise."""
     return ops.rsqrt(as_value(x))
 
 
 @stays_weak
-def cbrt(x: Any) -> Any:
+def cbrt(x: Any, accuracy: Any = None) -> Any:
     """The primitive `cbrt`, elementwise."""
     return ops.cbrt(as_value(x))
 
 
 @stays_weak
-def exp(x: Any) -> Any:
+def exp(x: Any, accuracy: Any = None) -> Any:
     """The primitive `exp`, elementwise."""
     return ops.exp(as_value(x))
 
 
 @stays_weak
-def exp2(x: Any) -> Any:
+def exp2(x: Any, accuracy: Any = None) -> Any:
     """The primitive `exp2`, elementwise; of complex numbers `exp(x log 2)`."""
     value = as_value(x)
     if value.dtype.kind == "c":
@@ -80,37 +81,37 @@ def exp2(x: Any) -> Any:
 
 
 @stays_weak
-def expm1(x: Any) -> Any:
+def expm1(x: Any, accuracy: Any = None) -> Any:
     """The primitive `expm1`, elementwise."""
     return ops.expm1(as_value(x))
 
 
 @stays_weak
-def log(x: Any) -> Any:
+def log(x: Any, accuracy: Any = None) -> Any:
     """The primitive `log`, elementwise."""
     return ops.log(as_value(x))
 
 
 @stays_weak
-def log1p(x: Any) -> Any:
+def log1p(x: Any, accuracy: Any = None) -> Any:
     """The primitive `log1p`, elementwise."""
     return ops.log1p(as_value(x))
 
 
 @stays_weak
-def sin(x: Any) -> Any:
+def sin(x: Any, accuracy: Any = None) -> Any:
     """The primitive `sin`, elementwise."""
     return ops.sin(as_value(x))
 
 
 @stays_weak
-def cos(x: Any) -> Any:
+def cos(x: Any, accuracy: Any = None) -> Any:
     """The primitive `cos`, elementwise."""
     return ops.cos(as_value(x))
 
 
 @stays_weak
-def tan(x: Any) -> Any:
+def tan(x: Any, accuracy: Any = None) -> Any:
     """The primitive `tan`, elementwise."""
     return ops.tan(as_value(x))
 
@@ -146,7 +147,7 @@ def cosh(x: Any) -> Any:
 
 
 @stays_weak
-def tanh(x: Any) -> Any:
+def tanh(x: Any, accuracy: Any = None) -> Any:
     """The primitive `tanh`, elementwise."""
     return ops.tanh(as_value(x))
 
@@ -170,7 +171,7 @@ def atanh(x: Any) -> Any:
 
 
 @stays_weak
-def logistic(x: Any) -> Any:
+def logistic(x: Any, accuracy: Any = None) -> Any:
     """The primitive `logistic`, elementwise."""
     return ops.logistic(as_value(x))
 
@@ -248,151 +249,6 @@ def conj(x: Any) -> Any:
 def bitwise_not(x: Any) -> Any:
     """The primitive `not`, elementwise."""
     return ops.not_(as_value(x))
-
-
-@stays_weak
-def add(x: Any, y: Any) -> Any:
-    """The primitive `add`, elementwise."""
-    return ops.add(*repeated(x, y))
-
-
-@stays_weak
-def sub(x: Any, y: Any) -> Any:
-    """The primitive `sub`, elementwise."""
-    return ops.sub(*repeated(x, y))
-
-
-def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
-    """The primitive `mul`, elementwise; with `out_dtype`, the product of `x` and `y` in that dtype."""
-    if out_dtype is None:
-        return _product(x, y)
-    dtype = as_dtype(out_dtype)
-    return ops.mul(*repeated(as_value(x, dtype), as_value(y, dtype)))
-
-
-@stays_weak
-def _product(x: Any, y: Any) -> Any:
-    return ops.mul(*repeated(x, y))
-
-
-@stays_weak
-def div(x: Any, y: Any) -> Any:
-    """The primitive `div`, elementwise."""
-    return ops.div(*repeated(x, y))
-
-
-@stays_weak
-def rem(x: Any, y: Any) -> Any:
-    """The primitive `rem`, elementwise."""
-    return ops.rem(*repeated(x, y))
-
-
-@stays_weak
-def pow(x: Any, y: Any) -> Any:
-    """The primitive `pow`, elementwise."""
-    return ops.pow(*repeated(x, y))
-
-
-@stays_weak
-def atan2(x: Any, y: Any) -> Any:
-    """The primitive `atan2`, elementwise."""
-    return ops.atan2(*repeated(x, y))
-
-
-@stays_weak
-def max(x: Any, y: Any) -> Any:
-    """The primitive `max`, elementwise."""
-    return ops.max(*repeated(x, y))
-
-
-@stays_weak
-def min(x: Any, y: Any) -> Any:
-    """The primitive `min`, elementwise."""
-    return ops.min(*repeated(x, y))
-
-
-@stays_weak
-def bitwise_and(x: Any, y: Any) -> Any:
-    """The primitive `and`, elementwise."""
-    return ops.and_(*repeated(x, y))
-
-
-@stays_weak
-def bitwise_or(x: Any, y: Any) -> Any:
-    """The primitive `or`, elementwise."""
-    return ops.or_(*repeated(x, y))
-
-
-@stays_weak
-def bitwise_xor(x: Any, y: Any) -> Any:
-    """The primitive `xor`, elementwise."""
-    return ops.xor(*repeated(x, y))
-
-
-@stays_weak
-def shift_left(x: Any, y: Any) -> Any:
-    """The primitive `shift_left`, elementwise."""
-    return ops.shift_left(*repeated(x, y))
-
-
-@stays_weak
-def shift_right_logical(x: Any, y: Any) -> Any:
-    """The primitive `shift_right_logical`, elementwise."""
-    return ops.shift_right_logical(*repeated(x, y))
-
-
-@stays_weak
-def shift_right_arithmetic(x: Any, y: Any) -> Any:
-    """The primitive `shift_right_arithmetic`, elementwise."""
-    return ops.shift_right_arithmetic(*repeated(x, y))
-
-
-@stays_weak
-def nextafter(x1: Any, x2: Any) -> Any:
-    """The primitive `nextafter`, elementwise."""
-    return ops.nextafter(*repeated(x1, x2))
-
-
-@stays_weak
-def complex(x: Any, y: Any) -> Any:
-    """The primitive `complex`, elementwise."""
-    return ops.complex(*repeated(x, y))
-
-
-@stays_weak
-def eq(x: Any, y: Any) -> Any:
-    """`x == y`, elementwise."""
-    return ops.compare(*repeated(x, y), direction="EQ")
-
-
-@stays_weak
-def ne(x: Any, y: Any) -> Any:
-    """`x != y`, elementwise."""
-    return ops.compare(*repeated(x, y), direction="NE")
-
-
-@stays_weak
-def lt(x: Any, y: Any) -> Any:
-    """`x < y`, elementwise."""
-    return ops.compare(*repeated(x, y), direction="LT")
-
-
-@stays_weak
-def le(x: Any, y: Any) -> Any:
-    """`x <= y`, elementwise."""
-    return ops.compare(*repeated(x, y), direction="LE")
-
-
-@stays_weak
-def gt(x: Any, y: Any) -> Any:
-    """`x > y`, elementwise."""
-    return ops.compare(*repeated(x, y), direction="GT")
-
-
-@stays_weak
-def ge(x: Any, y: Any) -> Any:
-    """`x >= y`, elementwise."""
-    return ops.compare(*repeated(x, y), direction="GE")
 
 
 @stays_weak

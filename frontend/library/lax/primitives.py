@@ -1,8 +1,7 @@
 """Primitives as objects, under JAX's names: `add_p.bind(x, y)` applies the op.
 
-Input: the name of an elementwise op of `adze.lax`. Output: an object with `name` and `bind`, which takes
-operands of one dtype and shape as the functions of `adze.lax` do. Ops with attributes have functions alone:
-their attributes are not JAX's.
+Input: the name of a function of `adze.lax`. Output: an object with `name` and `bind`, which takes operands as
+the function does, and attributes as keywords under JAX's names.
 """
 
 from __future__ import annotations
@@ -10,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from . import elementwise
+from . import elementwise, elementwise_pairs
+from .attributed_primitives import FUNCTIONS
 
 
 class Primitive:
@@ -20,9 +20,9 @@ class Primitive:
         self.name = name
         self._function = function
 
-    def bind(self, *operands: Any) -> Any:
-        """The op of the operands."""
-        return self._function(*operands)
+    def bind(self, *operands: Any, **attributes: Any) -> Any:
+        """The op of the operands, with these attributes."""
+        return self._function(*operands, **attributes)
 
     def __repr__(self) -> str:
         return self.name
@@ -40,8 +40,13 @@ _NAMES: Final = (
 )
 _OTHERS: Final = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "not": "bitwise_not"}
 
+
+def _elementwise() -> dict[str, Callable[..., Any]]:
+    functions = vars(elementwise) | vars(elementwise_pairs)
+    return {name: functions[_OTHERS.get(name, name)] for name in [*_NAMES, *_OTHERS]}
+
+
 PRIMITIVES: Final[dict[str, Primitive]] = {
-    f"{name}_p": Primitive(name, getattr(elementwise, _OTHERS.get(name, name)))
-    for name in [*_NAMES, *_OTHERS]
+    f"{name}_p": Primitive(name, function) for name, function in {**_elementwise(), **FUNCTIONS}.items()
 }
 """The primitives by their names in `jax.lax`."""

@@ -19,7 +19,7 @@ from ...tracing.locations import user_location_text
 from ...transforms.custom_derivatives import custom_jvp
 from ...transforms.vmap import vmap
 from .. import numpy as xp
-from . import elementwise
+from . import elementwise_pairs
 from .contractions import conv_general_dilated
 from .padding import dilated, window_padding
 from .scalar_operands import axes_of
@@ -27,8 +27,8 @@ from .scalar_operands import axes_of
 Combine = Callable[[Any, Any], Any]
 
 _ON_ARRAYS = (
-    *(elementwise.add, elementwise.mul, elementwise.max, elementwise.min),
-    *(elementwise.bitwise_and, elementwise.bitwise_or, elementwise.bitwise_xor),
+    *(elementwise_pairs.add, elementwise_pairs.mul, elementwise_pairs.max, elementwise_pairs.min),
+    *(elementwise_pairs.bitwise_and, elementwise_pairs.bitwise_or, elementwise_pairs.bitwise_xor),
     *(xp.add, xp.multiply, xp.maximum, xp.minimum, xp.logical_and, xp.logical_or),
 )
 

@@ -1,7 +1,7 @@
 """Polynomials as vectors of coefficients, the highest power first, under NumPy's names.
 
 They have static lengths. Leading zeros are kept where NumPy would trim them, since shapes cannot depend
-on values; `polydiv` and `roots` are left out for the same reason.
+on values.
 """
 
 from __future__ import annotations

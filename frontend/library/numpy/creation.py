@@ -30,6 +30,7 @@ from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
+from ...tracing.specs import ShapeDtype
 from .arguments import (
     argument_error,
     concretization_error,
@@ -173,7 +174,7 @@ def full_like(
     a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any
 ) -> Any:
     """`fill_value` in the shape and dtype of `a`."""
-    like = asarray_of(a)
+    like = a if isinstance(a, ShapeDtype) else asarray_of(a)
     wanted = like.dtype if dtype is None else dtype_of("full_like", dtype)
     return broadcast(
         convert(coerce(fill_value), wanted), like.shape if shape is None else shape_of("full_like", shape)

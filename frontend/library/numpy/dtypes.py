@@ -36,6 +36,14 @@ float16, float32, float64 = np.float16, np.float32, np.float64
 bfloat16 = ml_dtypes.bfloat16
 complex64, complex128 = np.complex64, np.complex128
 
+# NumPy's other names of the same dtypes: `int_` and `uint` have 64 bits, `float_` and `complex_` are the
+# default ones, as in `jax.numpy` with 64 bits enabled.
+single, double, csingle, cdouble = float32, float64, complex64, complex128
+int_, uint, float_, complex_ = np.int64, np.uint64, np.float64, np.complex128
+dtype = np.dtype
+object_, character, flexible = np.object_, np.character, np.flexible
+ComplexWarning = np.exceptions.ComplexWarning
+
 # NumPy's abstract kinds, for `issubdtype`; every array, traced or concrete, is an `ndarray`.
 generic, number, inexact = np.generic, np.number, np.inexact
 integer, signedinteger, unsignedinteger = np.integer, np.signedinteger, np.unsignedinteger

@@ -19,7 +19,30 @@ from .reductions import sum as sum_of
 _ASSUMED: Final = 128  # what a dynamic size counts for when a path is chosen
 
 
-def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto", dtype: Any = None) -> Any:
+def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[Any], Any]:
+    """The order in which `einsum` would multiply, as NumPy writes it, and a text about its cost.
+
+    `optimize` is one of opt_einsum's strategies ("auto", "greedy", "optimal"), a path, True or False.
+    """
+    shapes = [asarray_of(x).shape for x in operands]
+    strategy = optimize
+    if isinstance(optimize, bool):
+        strategy = "auto" if optimize else [tuple(range(len(operands)))]
+    from opt_einsum import contract_path  # as below
+
+    path, info = contract_path(subscripts, *shapes, shapes=True, optimize=strategy)
+    return ["einsum_path", *path], info
+
+
+def einsum(
+    subscripts: Any,
+    /,
+    *operands: Any,
+    optimize: Any = "auto",
+    dtype: Any = None,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
     """The sum of products that `subscripts` ("ij,jk->ik") describes; traced shapes must be static in rank.
 
     Raises `ArgumentError` for a malformed string and `ShapeError` for sizes that contradict each other.
@@ -29,6 +52,7 @@ def einsum(subscripts: Any, /, *operands: Any, optimize: Any = "auto", dtype: An
     if not operands:
         raise argument_error("einsum: need at least one operand")
     values = list(promote(*operands))
+    dtype = preferred_element_type if dtype is None else dtype
     if dtype is not None:
         values = [asarray_of(v).astype(dtype) for v in values]
     inputs, output = _parsed(subscripts, values)

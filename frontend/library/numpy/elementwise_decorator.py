@@ -14,6 +14,7 @@ import numpy as np
 
 from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32
 from ...errors import DtypeError
+from ...tracing.default_dtypes import note_promotion
 from ...tracing.interpreter import as_weak, ops
 from ...tracing.locations import user_location_text
 from .promotion import broadcast_together, coerce, convert, key_of, loop_dtypes
@@ -48,6 +49,7 @@ def prepared(name: str, ufunc: np.ufunc, xs: tuple[Any, ...]) -> tuple[list[Any]
     except DtypeError as error:
         message = error.message.replace(ufunc.__name__, name, 1)
         raise DtypeError(message, where=user_location_text(), hint=error.hint) from None
+    note_promotion(values, dtypes)
     converted = [convert(v, d) for v, d in zip(values, dtypes, strict=True)]
     return (broadcast_together(converted) if len(converted) > 1 else converted), weak
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, INT32
+from ....dialects.types import BOOL, INT32, as_dtype
 from ...errors import ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
@@ -43,9 +43,21 @@ def _require_equal(function: str, x: Any, y: Any, left: int, right: int) -> None
         )
 
 
-def matmul(a: Any, b: Any) -> Any:
-    """The matrix product over the last two axes; leading axes broadcast, vectors count as a row or column."""
+def _operands(a: Any, b: Any, preferred_element_type: Any) -> tuple[Any, Any]:
+    """The operands of a product in one dtype: that of its result, if one is preferred.
+
+    Products are computed in the dtype of their operands, which is the highest `precision`.
+    """
     x, y = promote(a, b)
+    if preferred_element_type is None:
+        return x, y
+    dtype = as_dtype(preferred_element_type)
+    return ops.convert(x, dtype=dtype), ops.convert(y, dtype=dtype)
+
+
+def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The matrix product over the last two axes; leading axes broadcast, vectors count as a row or column."""
+    x, y = _operands(a, b, preferred_element_type)
     if x.ndim == 0 or y.ndim == 0:
         raise shape_error(
             f"matmul: 0-d operands are not matrices: {type_text(x)} and {type_text(y)}", "use multiply"
@@ -70,10 +82,10 @@ def matmul(a: Any, b: Any) -> Any:
     return contract(x, y, ((x.ndim - 1,), (y.ndim - 2,)), (axes, axes))
 
 
-def dot(a: Any, b: Any, out: Any = None) -> Any:
+def dot(a: Any, b: Any, out: Any = None, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """NumPy's `dot`: a product of scalars, or the sum over the last axis of `a`, last but one of `b`."""
     refuse_out("dot", out)
-    x, y = promote(a, b)
+    x, y = _operands(a, b, preferred_element_type)
     if x.ndim == 0 or y.ndim == 0:
         return multiply(x, y)
     _require_equal("dot", x, y, -1, max(y.ndim - 2, 0))
@@ -96,16 +108,16 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
     return squeeze(matmul(expand_dims(conj(x), -2), y), -2)
 
 
-def vdot(a: Any, b: Any) -> Any:
-    """The inner product of flattened arrays, the first one conjugated."""
-    x, y = promote(ravel(a), ravel(b))
+def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
+    """The inner product of flattened arrays, the first one conjugated; `precision` is always the highest."""
+    x, y = _operands(ravel(a), ravel(b), preferred_element_type)
     _require_equal("vdot", x, y, 0, 0)
     return contract(conj(x), y, ((0,), (0,)))
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The sum of products over the last axes."""
-    x, y = promote(a, b)
+    x, y = _operands(a, b, preferred_element_type)
     if x.ndim == 0 or y.ndim == 0:
         return multiply(x, y)
     _require_equal("inner", x, y, -1, -1)
@@ -131,9 +143,11 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return contract(x, y, ((x.ndim - 1,), (y.ndim - 1,)), (axes, axes))
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(
+    a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
     """The sum over pairs of axes: the last n of one and the first n of the other, or two lists of axes."""
-    x, y = promote(a, b)
+    x, y = _operands(a, b, preferred_element_type)
     if isinstance(axes, (tuple, list)):
         left = normalize_axes("tensordot", axes[0], x.ndim)
         right = normalize_axes("tensordot", axes[1], y.ndim)

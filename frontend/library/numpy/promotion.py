@@ -32,6 +32,7 @@ from ....dialects.types import (
 )
 from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.array import Array
+from ...tracing.default_dtypes import note_promotion, yields
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops, scalar_value, wide_of
 from ...tracing.locations import user_location_text
@@ -52,7 +53,8 @@ def coerce(x: Any) -> Any:
     if type(x) in PYTHON_SCALARS or isinstance(x, (Tracer, Array)):
         return x
     if isinstance(x, np.generic):  # np.float64 is a float to Python, but it is strongly typed
-        return Array(np.asarray(x, as_dtype(x.dtype)))
+        value = Array(np.asarray(x, as_dtype(x.dtype)))
+        return as_weak(value) if yields(value.dtype) else value
     return as_value(x)
 
 
@@ -196,6 +198,7 @@ def promote(*xs: Any) -> tuple[Any, ...]:
     dtype, weak = common_dtype(*values)
     if weak:
         return tuple(as_weak(convert(v, WIDE.get(dtype, dtype))) for v in values)
+    note_promotion(values, [dtype] * len(values))
     return tuple(convert(v, dtype) for v in values)
 
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from ...errors import ArgumentError, ArgumentTypeError, ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
@@ -17,6 +19,7 @@ from ...tracing.trace import function_name
 from ...transforms.vmap import vmap
 from .creation import asarray
 from .reshaping import broadcast_shapes, squeeze
+from .ufuncs import Ufunc
 
 _AXES = r"\((?:\w+(?:,\w+)*)?\)"
 _SIGNATURE = re.compile(rf"{_AXES}(?:,{_AXES})*->{_AXES}(?:,{_AXES})*")
@@ -115,3 +118,11 @@ def _check(function: Callable[..., Any], values: Sequence[Any], cores: Sequence[
                     f"vectorize: axis {name} of {function_name(function)} has the sizes {known} and {size}",
                     where=user_location_text(),
                 )
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> Ufunc:
+    """A function of `nin` scalars that returns `nout` of them, as one of arrays that broadcast, with the
+    methods of ufuncs; `identity` is what `reduce` of nothing returns."""
+    mapped = vectorize(func)
+    named = functools.wraps(func)(lambda *xs: mapped(*xs))
+    return Ufunc(named, np.frompyfunc(func, nin, nout, identity=identity))

@@ -19,7 +19,7 @@ from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...transforms.checkpoints import stop_gradient
 from .. import numpy as xp
-from ..nn import softmax
+from ..softmax import softmax
 from ..special.gamma_sample_slope import following
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
 from .inverse_transforms import exponential_floats, normal_floats

@@ -10,11 +10,11 @@ import numpy as np
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
-from ..nn import log_softmax as _log_softmax
-from ..nn import logsumexp as _logsumexp
-from ..nn import softmax as _softmax
 from ..numpy.elementwise_decorator import in_float32
 from ..numpy.promotion import convert, operands, stays_weak
+from ..softmax import log_softmax as _log_softmax
+from ..softmax import logsumexp as _logsumexp
+from ..softmax import softmax as _softmax
 
 _SQRT_HALF: Final = math.sqrt(0.5)
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
@@ -101,9 +101,16 @@ def logit(x: Any) -> Any:
     return xp.log(value) - xp.log1p(-value)
 
 
-def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
-    """`log(sum(b * exp(a)))` along `axis`, without overflow."""
-    return _logsumexp(a, axis=axis, b=b, keepdims=keepdims)
+def logsumexp(
+    a: Any,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    where: Any = None,
+) -> Any:
+    """`log(sum(b * exp(a)))` along `axis`; with `return_sign`, the logarithm of its size, and its sign."""
+    return _logsumexp(a, axis, b, keepdims, return_sign, where)
 
 
 @stays_weak

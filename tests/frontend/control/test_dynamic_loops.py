@@ -189,3 +189,17 @@ def test_a_size_beyond_what_offsets_can_be_computed_of_is_an_error() -> None:
     )
     with pytest.raises(CallError, match="a dynamic size is above 67108864, the most for loops over arrays"):
         np.asarray(program(np.zeros((0, 2**29))))
+
+
+def test_stacked_results_have_the_names_of_sizes() -> None:
+    rows, columns = ShapeDtype(("n", 3)), ShapeDtype((4, "n"))
+
+    def stacked(x: Any) -> Any:
+        return adze.lax.scan(lambda c, row: (c + row.sum(), row * c), np.float32(0), x)[1]
+
+    assert adze.eval_shape(stacked, rows).shape == ("n", 3)
+    assert adze.eval_shape(stacked, columns).shape == (4, "n")
+    assert adze.eval_shape(lambda x: adze.lax.map(lambda row: row[:1], x), rows).shape == ("n", 1)
+    assert adze.eval_shape(lambda x: adze.lax.map(lambda row: row[1:], x), columns).shape == (4, None)
+    traced = adze.trace(adze.jit(stacked), columns)
+    assert "tensor<4x?xf32>" in traced.mlir()

@@ -47,7 +47,12 @@ def close(result: Any, expected: np.ndarray) -> None:
         np.testing.assert_allclose(array.astype(wide), expected.astype(wide), rtol=2e-5, atol=2e-5 * scale)
 
 
-@pytest.mark.parametrize("name", NAMES)
+LONG = ("drawn", "factors", "running", "cnn_grad")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.thorough) if n in LONG else n for n in NAMES]
+)
 def test_values_are_those_of_jax(name: str) -> None:
     results = function(name)(*arrays(name, "in"))
     expected = arrays(name, "out")

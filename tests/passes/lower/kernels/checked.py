@@ -21,6 +21,7 @@ from adze.dialects import mlir
 from adze.frontend.staging.modules import clone_module
 from adze.frontend.staging.stages import Traced
 from adze.passes.analysis.evaluate import Evaluation
+from adze.passes.ir.functions import body, function
 from adze.passes.lower.kernels.loops import replace
 from adze.passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from adze.passes.pipeline import between, for_target, run_pipeline
@@ -38,6 +39,14 @@ class CheckedEvaluation(Evaluation):
         super().__init__(module)
         self.kernels = 0
         self._known: dict[str, tuple[Callable[..., None], list[Any]]] = {}
+
+    def call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
+        block = body(function(self.module, symbol))
+        environment = dict(zip(block.arguments, arguments, strict=True))
+        *operations, terminator = block.operations
+        for operation in operations:
+            self.step(operation.operation, environment)
+        return [environment[v] for v in terminator.operands]
 
     def step(self, operation: mlir.ir.Operation, environment: dict[Any, Any]) -> None:
         if operation.name == "flow.dispatch":

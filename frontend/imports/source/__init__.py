@@ -1,0 +1,1 @@
+"""adze IR as Python source against `adze.numpy` and `adze.lax`."""

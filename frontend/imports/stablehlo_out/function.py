@@ -1,0 +1,46 @@
+"""`to_stablehlo`: a function of adze as the text of a StableHLO module.
+
+Input: a function, arguments or specs. Output: text that JAX, XLA and `iree-compile` take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....passes.pipeline import SIMPLIFIED, between, for_target, run_pipeline
+from ....runtime.targets import parse_target
+from ...staging.jit import trace
+from ...staging.modules import clone_module
+from ...staging.stages import Traced
+from .module import module_text
+
+
+def to_stablehlo(function: Callable[..., Any] | Traced, *, drop_effects: bool = False) -> Callable[..., str]:
+    """The StableHLO text of `function`, for given arguments: `to_stablehlo(f)(*args)`.
+
+    Arguments are arrays or specs (`adze.ShapeDtype`), and trees of those, as `adze.trace` takes them; the
+    module's function `main` has one argument for each leaf and returns the leaves of the result. `function`
+    may be derived (`adze.grad(f)`, `adze.vmap(f)`), compiled or imported. What StableHLO lacks is written in
+    CHLO, as JAX does (`chlo.erf`, `chlo.top_k`).
+
+    StableHLO has no assertions and no output: with `drop_effects` the checks and prints of the function are
+    left out, a loop with `max_steps` then ends after so many steps without an error.
+
+    Raises `adze.imports.ModelUnsupportedError` (a `ValueError`) for what StableHLO cannot express: dynamic
+    sizes, checks and output at run time unless they are dropped, state of a program, loops whose backward
+    pass is chosen when they are lowered.
+    """
+
+    def text(*args: Any, **kwargs: Any) -> str:
+        traced = function if isinstance(function, Traced) else trace(function, *args, **kwargs)
+        return traced_text(traced, drop_effects=drop_effects)
+
+    return text
+
+
+def traced_text(traced: Traced, *, drop_effects: bool = False) -> str:
+    """The StableHLO text of a traced program."""
+    module = clone_module(traced.program.module)
+    run_pipeline(module, for_target(between(None, SIMPLIFIED), parse_target("cpu")))
+    return module_text(module, traced.program.symbol, drop_effects=drop_effects)

@@ -1,0 +1,99 @@
+"""A module of simplified adze IR as the text of a StableHLO module.
+
+Input: the module, the symbol of its main function. Output: text, which MLIR has parsed and verified.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ....dialects import mlir
+from ....dialects.builder.emitter import Reader
+from ....dialects.codec import Codec
+from ....dialects.types import TensorType
+from ....passes.analysis.verify import location_text
+from ....passes.ir.functions import body, functions, split_body
+from ..errors import ModelUnsupportedError
+from .rules import Application
+from .table import TABLE
+from .writer import Ref, Writer, type_text
+
+_WORD: Final = re.compile(r"[^A-Za-z0-9_]")
+
+
+def module_text(module: mlir.ir.Module, main: str, *, drop_effects: bool = False) -> str:
+    """The module in StableHLO, its main function `main`; `drop_effects` leaves out checks and output."""
+    translation = Translation(module, main, drop_effects=drop_effects)
+    text = "\n".join(
+        [
+            f"module @{_WORD.sub('_', main) or 'program'} {{",
+            *(translation.function(symbol) for symbol in functions(module)),
+            "}",
+        ]
+    )
+    return str(mlir.ir.Module.parse(text, mlir.new_context()))
+
+
+class Translation:
+    """The functions of a module, by their symbols; `names` are those in the text."""
+
+    def __init__(self, module: mlir.ir.Module, main: str, *, drop_effects: bool = False) -> None:
+        self.drop_effects = drop_effects
+        self.reader = Reader(Codec(module.context))
+        self.functions = functions(module)
+        self.main = main
+        names = ["main" if symbol == main else f"f{i}" for i, symbol in enumerate(self.functions)]
+        self.names = dict(zip(self.functions, names, strict=True))
+
+    def function(self, symbol: str) -> str:
+        """The text of one function."""
+        operation = self.functions[symbol]
+        writer = Writer()
+        values: dict[Any, Ref] = {}
+        for argument in body(operation).arguments:
+            values[argument] = Ref(f"%{next(writer.numbers)}", self._tensor(argument.type, symbol))
+        arguments = list(values.values())
+        operations, terminator = split_body(operation)
+        for child in operations:
+            self._write(writer, child.operation, values)
+        results = [values[v] for v in terminator.operands]
+        writer.op("func.return", results, ())
+        inside = ", ".join(f"{a.name}: {type_text(a.type)}" for a in arguments)
+        types = ", ".join(type_text(r.type) for r in results)
+        visibility = "public" if symbol == self.main else "private"
+        lines = "\n".join(writer.lines)
+        return f"func.func {visibility} @{self.names[symbol]}({inside}) -> ({types}) {{\n{lines}\n}}"
+
+    def _tensor(self, type_: Any, where: str) -> TensorType:
+        read = self.reader.codec.read_type(type_)
+        if not isinstance(read, TensorType):
+            raise ModelUnsupportedError(
+                f"to_stablehlo: {where} has sizes that are known only at run time",
+                hint="give every dimension a size",
+            )
+        return read
+
+    def _signature(self, name: str) -> tuple[TensorType, ...]:
+        symbol = next(symbol for symbol, written in self.names.items() if written == name)
+        _, terminator = split_body(self.functions[symbol])
+        return tuple(self._tensor(v.type, symbol) for v in terminator.operands)
+
+    def _write(self, writer: Writer, operation: Any, values: dict[Any, Ref]) -> None:
+        application = self.reader.read(operation, values.__getitem__)
+        where = location_text(operation.location)
+        if application is None:
+            raise ModelUnsupportedError(f"to_stablehlo: {operation.name} is no op of adze", where=where)
+        op, operands, attributes = application
+        if self.drop_effects and not operation.results:
+            return
+        for name, attribute in op.attributes.items():  # functions by the names that they get
+            if attribute.kind == "symbol":
+                attributes[name] = self.names.get(attributes[name], attributes[name])
+            elif attribute.kind == "symbols":
+                attributes[name] = tuple(self.names[symbol] for symbol in attributes[name])
+        results = tuple(self._tensor(v.type, where or op.name) for v in operation.results)
+        written = TABLE[op.name](
+            writer, Application(op.name, operands, results, attributes, self._signature, where)
+        )
+        values.update(zip(operation.results, written, strict=True))

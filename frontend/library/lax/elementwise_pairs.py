@@ -1,0 +1,158 @@
+"""Elementwise primitives of two operands of one dtype; Python scalars fit in, and stay weak alone.
+
+Axes of size 1 are repeated.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects.types import as_dtype
+from ...tracing.interpreter import as_value, ops
+from ..numpy.promotion import stays_weak
+from .scalar_operands import repeated
+
+
+@stays_weak
+def add(x: Any, y: Any) -> Any:
+    """The primitive `add`, elementwise."""
+    return ops.add(*repeated(x, y))
+
+
+@stays_weak
+def sub(x: Any, y: Any) -> Any:
+    """The primitive `sub`, elementwise."""
+    return ops.sub(*repeated(x, y))
+
+
+def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
+    """The primitive `mul`, elementwise; with `out_dtype`, the product of `x` and `y` in that dtype."""
+    if out_dtype is None:
+        return _product(x, y)
+    dtype = as_dtype(out_dtype)
+    return ops.mul(*repeated(as_value(x, dtype), as_value(y, dtype)))
+
+
+@stays_weak
+def _product(x: Any, y: Any) -> Any:
+    return ops.mul(*repeated(x, y))
+
+
+@stays_weak
+def div(x: Any, y: Any) -> Any:
+    """The primitive `div`, elementwise."""
+    return ops.div(*repeated(x, y))
+
+
+@stays_weak
+def rem(x: Any, y: Any) -> Any:
+    """The primitive `rem`, elementwise."""
+    return ops.rem(*repeated(x, y))
+
+
+@stays_weak
+def pow(x: Any, y: Any) -> Any:
+    """The primitive `pow`, elementwise."""
+    return ops.pow(*repeated(x, y))
+
+
+@stays_weak
+def atan2(x: Any, y: Any) -> Any:
+    """The primitive `atan2`, elementwise."""
+    return ops.atan2(*repeated(x, y))
+
+
+@stays_weak
+def max(x: Any, y: Any) -> Any:
+    """The primitive `max`, elementwise."""
+    return ops.max(*repeated(x, y))
+
+
+@stays_weak
+def min(x: Any, y: Any) -> Any:
+    """The primitive `min`, elementwise."""
+    return ops.min(*repeated(x, y))
+
+
+@stays_weak
+def bitwise_and(x: Any, y: Any) -> Any:
+    """The primitive `and`, elementwise."""
+    return ops.and_(*repeated(x, y))
+
+
+@stays_weak
+def bitwise_or(x: Any, y: Any) -> Any:
+    """The primitive `or`, elementwise."""
+    return ops.or_(*repeated(x, y))
+
+
+@stays_weak
+def bitwise_xor(x: Any, y: Any) -> Any:
+    """The primitive `xor`, elementwise."""
+    return ops.xor(*repeated(x, y))
+
+
+@stays_weak
+def shift_left(x: Any, y: Any) -> Any:
+    """The primitive `shift_left`, elementwise."""
+    return ops.shift_left(*repeated(x, y))
+
+
+@stays_weak
+def shift_right_logical(x: Any, y: Any) -> Any:
+    """The primitive `shift_right_logical`, elementwise."""
+    return ops.shift_right_logical(*repeated(x, y))
+
+
+@stays_weak
+def shift_right_arithmetic(x: Any, y: Any) -> Any:
+    """The primitive `shift_right_arithmetic`, elementwise."""
+    return ops.shift_right_arithmetic(*repeated(x, y))
+
+
+@stays_weak
+def nextafter(x1: Any, x2: Any) -> Any:
+    """The primitive `nextafter`, elementwise."""
+    return ops.nextafter(*repeated(x1, x2))
+
+
+@stays_weak
+def complex(x: Any, y: Any) -> Any:
+    """The primitive `complex`, elementwise."""
+    return ops.complex(*repeated(x, y))
+
+
+@stays_weak
+def eq(x: Any, y: Any) -> Any:
+    """`x == y`, elementwise."""
+    return ops.compare(*repeated(x, y), direction="EQ")
+
+
+@stays_weak
+def ne(x: Any, y: Any) -> Any:
+    """`x != y`, elementwise."""
+    return ops.compare(*repeated(x, y), direction="NE")
+
+
+@stays_weak
+def lt(x: Any, y: Any) -> Any:
+    """`x < y`, elementwise."""
+    return ops.compare(*repeated(x, y), direction="LT")
+
+
+@stays_weak
+def le(x: Any, y: Any) -> Any:
+    """`x <= y`, elementwise."""
+    return ops.compare(*repeated(x, y), direction="LE")
+
+
+@stays_weak
+def gt(x: Any, y: Any) -> Any:
+    """`x > y`, elementwise."""
+    return ops.compare(*repeated(x, y), direction="GT")
+
+
+@stays_weak
+def ge(x: Any, y: Any) -> Any:
+    """`x >= y`, elementwise."""
+    return ops.compare(*repeated(x, y), direction="GE")

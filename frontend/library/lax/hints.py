@@ -1,0 +1,162 @@
+"""Names of `jax.lax` that are hints to XLA, or mean the same on one device: approximate search, tokens,
+composites, choices by platform, wide products.
+
+Input and output: as in JAX. What a hint allows, adze does exactly.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....dialects.types import INTEGERS, as_dtype
+from ...tracing.interpreter import as_value, ops
+from .. import numpy as xp
+from ..numpy.arguments import argument_error, dtype_error, shape_error
+from ..numpy.promotion import type_text
+from .ordering import top_k
+from .scalar_operands import repeated
+
+
+class AccuracyMode(enum.Enum):
+    """How exact an elementwise function must be; adze has one form of each, the most exact one."""
+
+    HIGHEST = 1
+    DEFAULT = 2
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far an elementwise function may be from the exact one: `accuracy=` of `lax.exp` and others."""
+
+    atol: float = 0.0
+    rtol: float = 0.0
+    ulps: int = 0
+
+    def __post_init__(self) -> None:
+        if self.atol < 0 or self.rtol < 0 or self.ulps < 0:
+            raise argument_error(f"Tolerance: the numbers must not be negative, got {self}")
+
+
+def approx_max_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Any, Any]:
+    """The `k` largest along an axis and their positions (int32): all of them, which any `recall_target`
+    allows. `aggregate_to_topk=False`, for several devices, is refused."""
+    return _approximate("approx_max_k", operand, k, reduction_dimension, recall_target, aggregate_to_topk)
+
+
+def approx_min_k(
+    operand: Any,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Any, Any]:
+    """The `k` smallest along an axis and their positions (int32), as `approx_max_k`."""
+    values, places = _approximate(
+        "approx_min_k", ops.neg(as_value(operand)), k, reduction_dimension, recall_target, aggregate_to_topk
+    )
+    return ops.neg(values), places
+
+
+def _approximate(
+    name: str, operand: Any, k: int, axis: int, recall: float, aggregate: bool
+) -> tuple[Any, Any]:
+    if not 0 < recall <= 1:
+        raise argument_error(f"{name}: recall_target is {recall}, expected a number above 0, at most 1")
+    if not aggregate:
+        raise argument_error(f"{name}: aggregate_to_topk=False is for several devices", "leave it out")
+    return top_k(operand, k, axis=axis)
+
+
+def broadcast_like(arr: Any, like_arr: Any) -> Any:
+    """`arr` broadcast to the shape of `like_arr`."""
+    return xp.broadcast_to(as_value(arr), as_value(like_arr).shape)
+
+
+def empty(shape: Sequence[Any], dtype: Any) -> Any:
+    """An array whose elements mean nothing: zeros."""
+    return xp.zeros(tuple(shape), dtype=as_dtype(dtype))
+
+
+def mulhi(x: Any, y: Any, /) -> Any:
+    """The upper half of the product of integers of one dtype, whose whole has twice the bits."""
+    left, right = repeated(x, y)
+    if left.dtype not in INTEGERS:
+        raise dtype_error(f"mulhi takes integers, got {type_text(left)}")
+    bits = left.dtype.itemsize * 8
+    if bits < 64:
+        wide = np.dtype(np.int64 if left.dtype.kind == "i" else np.uint64)
+        product = ops.mul(ops.convert(left, dtype=wide), ops.convert(right, dtype=wide))
+        return xp.right_shift(product, bits).astype(left.dtype)
+    return _high_of_64(left, right)
+
+
+def _high_of_64(x: Any, y: Any) -> Any:
+    """By halves of 32 bits (Warren, Hacker's Delight, section 8-2); a signed high half is arithmetic."""
+    mask = x.dtype.type(0xFFFFFFFF)
+    x_low, y_low = xp.bitwise_and(x, mask), xp.bitwise_and(y, mask)
+    x_high, y_high = xp.right_shift(x, 32), xp.right_shift(y, 32)
+    unsigned = np.dtype(np.uint64)
+    low = ops.bitcast_convert(x_low, dtype=unsigned) * ops.bitcast_convert(y_low, dtype=unsigned)
+    carry = ops.bitcast_convert(xp.right_shift(low, 32), dtype=x.dtype)
+    middle = x_high * y_low + carry
+    other = xp.bitwise_and(middle, mask) + x_low * y_high
+    return x_high * y_high + xp.right_shift(middle, 32) + xp.right_shift(other, 32)
+
+
+def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
+    """`decomposition` itself: adze has no ops by the names of others. Keywords are passed on."""
+    del name, version
+    return decomposition
+
+
+def platform_dependent(
+    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
+) -> Any:
+    """`default(*args)`: a program is traced before its target is chosen.
+
+    Raises `ArgumentError` where there is no `default`, even if the target later is one of `per_platform`.
+    """
+    if default is None:
+        raise argument_error(
+            f"platform_dependent: only {', '.join(per_platform)} are defined, and a target is chosen after "
+            "tracing",
+            "pass default=, which works anywhere",
+        )
+    return default(*args)
+
+
+def with_sharding_constraint(x: Any, shardings: Any) -> Any:
+    """`x`: a program has one device, on which every sharding is the whole array."""
+    del shardings
+    return x
+
+
+def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
+    """Nothing: an unused value is not kept."""
+    del val, prevent_mlir_dce
+
+
+def create_token(_: Any = None) -> Any:
+    """A token, which orders effects in JAX: an empty array, since programs of adze have none to order."""
+    return xp.zeros((0,), dtype=np.bool_)
+
+
+def after_all(*operands: Any) -> Any:
+    """A token after all of `operands`."""
+    for operand in operands:
+        if as_value(operand).shape != (0,):
+            raise shape_error(f"after_all takes tokens, got {type_text(as_value(operand))}")
+    return create_token()

@@ -1,0 +1,238 @@
+"""Functions of an order: Bernoulli numbers, binomials, Bessel functions, spherical harmonics, hypergeometric
+series, and the logarithm of the gamma function of complex numbers.
+
+Input: floats, and orders that are known while tracing where the result's shape or work depends on them.
+Output: values by recurrences and series (Abramowitz and Stegun 6.1, 9.1, 13, 15; Hare 1997 for branches).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ...control.while_loops import while_loop
+from ...tracing.interpreter import ops
+from ...transforms.custom_derivatives import custom_jvp
+from .. import numpy as xp
+from ..numpy.arguments import argument_error, concrete, integer
+from ..numpy.promotion import stays_weak
+from .incomplete import constant, of_reals
+from .scipy_names import floats
+
+_MOST_TERMS = 5000
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+
+
+def bernoulli(n: int) -> Any:
+    """The Bernoulli numbers from 0 to `n`, float32; that of 1 is -1/2."""
+    count = integer("bernoulli", n, "n")
+    if count < 0:
+        raise argument_error(f"bernoulli: n is {count}, expected a number that is not negative")
+    numbers = [Fraction(1)]
+    for m in range(1, count + 1):
+        numbers.append(-sum((math.comb(m + 1, k) * b for k, b in enumerate(numbers)), Fraction(0)) / (m + 1))
+    return xp.asarray(np.array([float(b) for b in numbers]).astype(np.float32))
+
+
+@stays_weak
+def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
+    """The ways to choose `k` of `N`, as a float; 0 where there are none. With `repetition`, an element may be
+    chosen twice."""
+
+    def ways(n: Any, k: Any) -> Any:
+        n = n + k - 1 if repetition else n
+        is_inside = (k >= 0) & (k <= n)
+        n, k = xp.where(is_inside, n, 1.0), xp.where(is_inside, k, 0.0)
+        value = xp.exp(ops.lgamma(n + 1) - ops.lgamma(k + 1) - ops.lgamma(n - k + 1))
+        is_whole = (n == xp.floor(n)) & (k == xp.floor(k)) & (value < 1e6)
+        near = value + ops.stop_gradient(xp.round(value) - value)
+        return xp.where(is_inside, xp.where(is_whole, near, value), 0.0)
+
+    return of_reals("comb", ways, N, k)
+
+
+def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
+    """The Bessel functions of the first kind of orders 0 to `v` at real `z`, stacked in front.
+
+    By Miller's backward recurrence of ratios from order `n_iter` on, which is exact for `|z|` well below
+    `n_iter`.
+    """
+    order, start = integer("bessel_jn", v, "v"), integer("bessel_jn", n_iter, "n_iter")
+    if order < 0 or start <= order:
+        raise argument_error(f"bessel_jn: v is {order}, expected from 0 to below n_iter = {start}")
+
+    def values(z: Any) -> Any:
+        ratio = xp.zeros_like(z)
+        ratios = []
+        for n in range(start, 0, -1):
+            ratio = z / (2 * n - z * ratio)
+            ratios.append(ratio)
+        ratios.reverse()
+        product, total, products = xp.ones_like(z), xp.ones_like(z), []
+        for n, ratio in enumerate(ratios, 1):
+            product = product * ratio
+            products.append(product)
+            total = total + 2 * product if n % 2 == 0 else total
+        return xp.stack([1 / total, *(p / total for p in products[:order])])
+
+    return of_reals("bessel_jn", values, z)
+
+
+@stays_weak
+def loggamma(x: Any) -> Any:
+    """The principal branch of the logarithm of the gamma function, of complex numbers too; NaN for negative
+    real ones."""
+    (value,) = floats(x)
+    if value.dtype.kind != "c":
+        return xp.where(value < 0, xp.nan, ops.lgamma(value))
+    is_far = (xp.real(value) > 7) | (xp.abs(xp.imag(value)) > 7)
+    is_left = ~is_far & (xp.real(value) < 0.1)
+    middle = xp.where(is_left, 1 - value, xp.where(is_far, 1.0, value))
+    shifted = middle
+    logarithms = xp.zeros_like(middle)
+    for _ in range(7):
+        logarithms = logarithms + xp.log(shifted)
+        shifted = shifted + 1
+    inside = _asymptotic(shifted) - logarithms
+    far = _asymptotic(xp.where(is_far, value, 8.0))
+    left = xp.where(is_left, value, 0.5)
+    turns = xp.copysign(2 * math.pi, xp.imag(left)) * xp.floor(0.5 * xp.real(left) + 0.25)
+    reflected = math.log(math.pi) + 1j * turns - xp.log(_sine_of_half_turns(left)) - inside
+    return xp.where(is_far, far, xp.where(is_left, reflected, inside))
+
+
+def _asymptotic(z: Any) -> Any:
+    r = 1 / (z * z)
+    series = xp.zeros_like(z)
+    for coefficient in reversed(_STIRLING):
+        series = coefficient + r * series
+    return (z - 0.5) * xp.log(z) - z + 0.5 * math.log(2 * math.pi) + series / z
+
+
+def _sine_of_half_turns(z: Any) -> Any:
+    """`sin(pi z)`, exact where `z` is whole."""
+    whole = ops.stop_gradient(xp.round(xp.real(z)))
+    sign = xp.where(whole % 2 == 0, 1.0, -1.0)
+    return xp.astype(sign, z.dtype) * xp.sin(math.pi * (z - whole))
+
+
+def sph_harm_y(
+    n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None
+) -> Any:
+    """The spherical harmonics of degree `n` and order `m` at the polar angle `theta` and azimuth `phi`.
+
+    Complex, orthonormal, with the phase of Condon and Shortley; 0 where `|m| > n`. All arguments broadcast.
+    `n_max` is the largest degree, and needed where `n` is traced. There is no `diff_n`.
+    """
+    if diff_n is not None:
+        raise argument_error("sph_harm_y: diff_n is not supported", "differentiate with adze.jacfwd")
+    most = int(np.max(concrete("sph_harm_y", n, "n"), initial=0)) if n_max is None else n_max
+    polar, azimuth = floats(theta, phi)
+    polar, azimuth, degree, order = xp.broadcast_arrays(polar, azimuth, xp.asarray(n), xp.asarray(m))
+    size = xp.abs(order)
+    cosine, sine = xp.cos(polar), xp.sin(polar)
+    result = xp.zeros_like(cosine)
+    first = xp.full_like(cosine, math.sqrt(0.25 / math.pi))
+    for k in range(most + 1):
+        first = -math.sqrt((2 * k + 1) / (2 * k)) * sine * first if k else first
+        before, current = xp.zeros_like(first), first
+        for d in range(k, most + 1):
+            if d > k:
+                scale = math.sqrt((4 * d * d - 1) / (d * d - k * k))
+                lower = math.sqrt(((d - 1) ** 2 - k * k) / (4 * (d - 1) ** 2 - 1)) if d > 1 else 0.0
+                before, current = current, scale * (cosine * current - lower * before)
+            result = xp.where((degree == d) & (size == k), current, result)
+    angle = size * azimuth
+    value = ops.complex(result * xp.cos(angle), result * xp.sin(angle))
+    sign = xp.where(size % 2 == 0, 1.0, -1.0).astype(value.dtype)
+    return xp.where(order < 0, sign * xp.conj(value), value)
+
+
+def _summed(ratio: Callable[[Any], Any], like: Any) -> Any:
+    """1 plus the products of `ratio(0)`, `ratio(1)` and so on, until no element changes."""
+    eps = float(np.finfo(like.dtype).eps)
+
+    def is_left(state: Any) -> Any:
+        n, term, total = state
+        return xp.any(xp.abs(term) > 0.25 * eps * xp.abs(total)) & (n < _MOST_TERMS)
+
+    def add(state: Any) -> Any:
+        n, term, total = state
+        term = term * ratio(n)
+        return n + 1, term, total + term
+
+    one = xp.ones_like(like)
+    return while_loop(is_left, add, (xp.zeros((), dtype=like.dtype), one, one))[2]
+
+
+def hyp1f1(a: Any, b: Any, x: Any) -> Any:
+    """Kummer's confluent hypergeometric function `M(a, b, x)`, by its series, for `x` below 0 that of `-x`.
+
+    It has a derivative in `x` only.
+    """
+
+    def fixed(a: Any, b: Any, x: Any) -> Any:
+        return _hyp1f1(constant(a, "hyp1f1", "a"), constant(b, "hyp1f1", "b"), x)
+
+    return of_reals("hyp1f1", fixed, a, b, x)
+
+
+@custom_jvp
+def _hyp1f1(a: Any, b: Any, x: Any) -> Any:
+    is_left = x < 0
+    first = xp.where(is_left, b - a, a)
+    value = _summed(lambda n: (first + n) / (b + n) * (xp.abs(x) / (n + 1)), x)
+    return xp.where(is_left, xp.exp(xp.minimum(x, 0.0)), 1.0) * value
+
+
+@_hyp1f1.defjvp
+def _hyp1f1_rule(primals: Any, tangents: Any) -> Any:
+    a, b, x = primals
+    da, db, dx = tangents
+    return _hyp1f1(a, b, x), a / b * _hyp1f1(a + 1, b + 1, x) * dx + da + db
+
+
+def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
+    """Gauss' hypergeometric function for real `x <= 1`, by its series; NaN above, and infinite at 1 where it
+    diverges.
+
+    Negative `x` are transformed by Pfaff's formula; near 1 the series is cut after 5000 terms. It has a
+    derivative in `x` only.
+    """
+
+    def fixed(a: Any, b: Any, c: Any, x: Any) -> Any:
+        names = zip((a, b, c), "abc", strict=True)
+        return _hyp2f1(*(constant(v, "hyp2f1", name) for v, name in names), x)
+
+    return of_reals("hyp2f1", fixed, a, b, c, x)
+
+
+@custom_jvp
+def _hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
+    is_left = x < 0
+    is_inside = x < 1
+    place = xp.where(is_left, x / xp.where(is_left, x - 1, 1.0), xp.where(is_inside, x, 0.0))
+    second = xp.where(is_left, c - b, b)
+    series = _summed(lambda n: (a + n) / (c + n) * ((second + n) / (n + 1)) * place, x)
+    value = xp.where(is_left, (1 - xp.minimum(x, 0.0)) ** -a, 1.0) * series
+    rest = c - a - b
+    safe = xp.where(rest > 0, rest, 1.0)
+    signs = 1.0
+    for part in (c, safe, c - a, c - b):
+        is_odd = (part < 0) & (xp.floor(part) % 2 != 0)
+        signs = signs * xp.where(is_odd, -1.0, 1.0)
+    gauss = signs * xp.exp(ops.lgamma(c) + ops.lgamma(safe) - ops.lgamma(c - a) - ops.lgamma(c - b))
+    at_one = xp.where(rest > 0, gauss, xp.inf)
+    return xp.where(is_inside, value, xp.where(x == 1, at_one, xp.nan))
+
+
+@_hyp2f1.defjvp
+def _hyp2f1_rule(primals: Any, tangents: Any) -> Any:
+    a, b, c, x = primals
+    da, db, dc, dx = tangents
+    slope = a * b / c * _hyp2f1(a + 1, b + 1, c + 1, x)
+    return _hyp2f1(a, b, c, x), slope * dx + da + db + dc

@@ -1,0 +1,115 @@
+"""float64 that nobody asked for: `default_dtypes` lets NumPy's yield, `widening` names its line.
+
+Input: values that NumPy made in float64 because it always does (`np.float64(2)`, `np.sqrt(2 / 3)`,
+`np.zeros(3)`). Output: with the first, weakly typed values; with the second, an error where one of them makes
+a narrower array wider. Idea: both are asked at the one place where such a value enters or meets another.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final
+
+import numpy as np
+
+from ...dialects.errors import AdzeError
+from ...dialects.types import COMPLEX128, FLOAT64, INEXACT
+from ...runtime.settings import read_setting
+from ..errors import ArgumentError
+from .locations import user_location_text
+
+_WIDEST: Final = (FLOAT64, COMPLEX128)
+_NAMES: Final = ("float32", "numpy")
+
+_chosen: ContextVar[str | None] = ContextVar("default_dtypes", default=None)
+_names_widening: ContextVar[bool] = ContextVar("names_widening", default=False)
+
+
+class WideningError(AdzeError, TypeError):
+    """A float64 came into a computation in narrower numbers, in a context of `adze.debug.widening`."""
+
+
+@contextmanager
+def default_dtypes(name: str) -> Iterator[None]:
+    """A context, or a decorator, in which NumPy's own choice of float64 is no choice: `"float32"`.
+
+    NumPy's float64 and complex128 scalars, and such arrays that a traced function captures, are weakly typed
+    then: they take the dtype of what they meet, as Python numbers do, and are float32 among themselves.
+    Arguments keep their dtypes, and so does what is given one: `anp.asarray(x, dtype="float64")`. `"numpy"`
+    is the default. Also `adze.jit(f, default_dtypes="float32")` and ADZE_DEFAULT_DTYPES.
+
+    Raises `ArgumentError` for another name.
+    """
+    check(name)
+    token = _chosen.set(name)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def check(name: str) -> None:
+    """Raise `ArgumentError` for what is no choice of default dtypes."""
+    if name not in _NAMES:
+        raise ArgumentError(
+            f"default_dtypes is {name!r}: expected 'float32' or 'numpy'", where=user_location_text()
+        )
+
+
+def is_float32() -> bool:
+    """Whether NumPy's float64 yields here."""
+    chosen = _chosen.get()
+    return (_from_settings() if chosen is None else chosen) == "float32"
+
+
+@functools.cache
+def _from_settings() -> str:
+    name: str = read_setting("default_dtypes")
+    return name
+
+
+def yields(dtype: np.dtype) -> bool:
+    """Whether a constant of this dtype, which NumPy made, takes the dtype of what it meets."""
+    return dtype in _WIDEST and is_float32()
+
+
+@contextmanager
+def widening(enabled: bool = True) -> Iterator[None]:
+    """A context in which the first float64 that comes into narrower numbers is a `WideningError`.
+
+    The error names the line where an array of float32 (or half precision) meets one of float64 and becomes
+    it, and says which operand is wide. What is computed in float64 alone, or converted by name, is none.
+    """
+    token = _names_widening.set(enabled)
+    try:
+        yield
+    finally:
+        _names_widening.reset(token)
+
+
+def note_promotion(values: Sequence[Any], dtypes: Sequence[np.dtype]) -> None:
+    """Raise where these values, strong ones, become wider than they are, and somebody wants to know."""
+    if not _names_widening.get():
+        return
+    for value, dtype in zip(values, dtypes, strict=True):
+        narrow = getattr(value, "dtype", dtype)
+        is_widened = dtype in _WIDEST and narrow in INEXACT and narrow not in _WIDEST
+        if is_widened and not value.weak_type:
+            raise _error(value, [v for v in values if getattr(v, "dtype", None) in _WIDEST])
+
+
+def _error(narrow: Any, wide: Sequence[Any]) -> WideningError:
+    shape = ", ".join(map(str, narrow.shape))
+    described, origin = "float64", ""
+    if wide:
+        described = f"{wide[0].dtype.name}[{', '.join(map(str, wide[0].shape))}]"
+        origin = f" from {wide[0].origin()}" if hasattr(wide[0], "origin") else ""
+    return WideningError(
+        f"{narrow.dtype.name}[{shape}] meets {described}{origin} here and becomes {described.split('[')[0]}",
+        where=user_location_text(),
+        hint="write a Python number, float(...), or give the constant a dtype: np.zeros(3, np.float32); "
+        'adze.default_dtypes("float32") lets NumPy\'s constants yield',
+    )

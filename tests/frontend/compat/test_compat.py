@@ -1,0 +1,127 @@
+"""JAX's module names for adze: `adze.compat.jax`, and `jax` itself while it is installed."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import adze
+import adze.compat
+import adze.compat.jax as jax
+import adze.compat.jax.numpy as jnp
+from adze.compat.jax import lax, random, tree_util
+from adze.frontend.errors import UnsupportedError
+
+
+def test_names_are_those_of_adze() -> None:
+    assert jax.jit is adze.jit and jnp.exp is adze.numpy.exp and lax.scan is adze.lax.scan
+    assert jax.numpy is jnp and random.normal is adze.random.normal
+    assert tree_util.tree_map is adze.tree_util.tree_map
+    for name in (
+        "scipy.linalg",
+        "nn.initializers",
+        "example_libraries.optimizers",
+        "experimental.ode",
+        "debug",
+    ):
+        assert importlib.import_module(f"adze.compat.jax.{name}")
+    assert {"jit", "Array", "grad"} <= set(dir(jax))
+    with pytest.raises(AttributeError, match=r"adze has no jax\.numpy\.no_such_name"):
+        jnp.no_such_name  # noqa: B018
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("adze.compat.jax.no_such_module")
+
+
+def test_traced_and_concrete_arrays_are_arrays() -> None:
+    seen = []
+    jax.eval_shape(lambda x: seen.append(isinstance(x, jax.Array)) or x, jnp.ones(2))
+    assert seen == [True] and isinstance(jnp.ones(2), jax.Array) and not isinstance(np.ones(2), jax.Array)
+
+
+def test_primitives_can_be_declared_and_are_refused_where_they_are_bound() -> None:
+    from adze.compat.jax.extend.core import Primitive
+    from adze.compat.jax.interpreters import ad, batching, mlir
+
+    mine = Primitive("mine")
+    mine.def_impl(lambda x: x)
+    ad.primitive_jvps[mine] = None
+    batching.primitive_batchers[mine] = None
+    mlir.register_lowering(mine, lambda *_: None)
+    assert jax.lax.exp_p is jax.lax.exp_p
+    with pytest.raises(UnsupportedError, match="mine is a primitive of JAX's own tracer"):
+        mine.bind(1)
+    with pytest.raises(UnsupportedError, match="is a part of JAX's IR"):
+        jax.core.Jaxpr()
+
+
+def test_clients_that_ask_are_told_that_the_default_is_float32() -> None:
+    assert jax.config.jax_enable_x64 is False
+    jax.config.update("jax_enable_x64", True)
+    assert jax.config.x64_enabled
+    jax.config.update("jax_enable_x64", False)
+    assert (jnp.ones(2) * np.ones(2)).dtype == np.float64  # nothing is narrowed, whatever it says
+    with pytest.raises(NotImplementedError):
+        jax.config.update("jax_disable_jit", True)
+
+
+def test_one_device() -> None:
+    mapped = jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")
+    assert mapped(jnp.ones((1, 2))).tolist() == [[1, 1]]
+    with pytest.raises(UnsupportedError, match="pmap over 2 devices"):
+        mapped(jnp.ones((2, 2)))
+    with pytest.raises(UnsupportedError, match="a mesh of 2 devices"):
+        jax.sharding.Mesh([0, 1], "i")
+    assert jax.sharding.PartitionSpec("i", None) == ("i", None)
+
+
+def test_shapes_inside_a_trace_may_use_its_values() -> None:
+    def function(x: adze.Array) -> adze.Array:
+        spec = jax.eval_shape(lambda y: y @ x, jax.ShapeDtypeStruct((3, 2), np.float32))
+        return jnp.zeros_like(spec) + jax.eval_shape(lambda: x).size
+
+    assert jax.jit(function)(jnp.ones((2, 4))).tolist() == [[8.0] * 4] * 3
+
+
+def test_values_at_compile_time() -> None:
+    def function(x: adze.Array) -> adze.Array:
+        with jax.ensure_compile_time_eval():
+            count = int(jnp.arange(4).sum())
+        return x * count
+
+    assert jax.jit(function)(np.float32(2)) == 12
+
+
+INSTALLED = """
+import sys
+import adze.compat
+with adze.compat.install():
+    import jax, jax.numpy as jnp
+    from jax import lax
+    from jax.scipy.special import logsumexp
+    import jax.experimental.ode
+    import adze.compat.jax as same
+    assert jax is same and jax.numpy is same.numpy and sys.modules["jax.numpy"] is jnp
+    assert float(jax.grad(lambda x: lax.sin(x) * 1.0)(0.0)) == 1.0
+    try:
+        import jax.no_such_module
+        raise SystemExit("imported")
+    except ModuleNotFoundError:
+        pass
+assert not [name for name in sys.modules if name.partition(".")[0] == "jax"]
+sys.modules["jax"] = sys  # something else that is called so
+try:
+    adze.compat.install()
+    raise SystemExit("installed")
+except ImportError as error:
+    assert "jax is imported already" in str(error), error
+print("done")
+"""
+
+
+def test_installed_as_jax_and_removed_again() -> None:
+    done = subprocess.run([sys.executable, "-c", INSTALLED], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "done", done.stderr

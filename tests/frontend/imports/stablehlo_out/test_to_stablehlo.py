@@ -1,0 +1,94 @@
+"""Whole programs as StableHLO: what JAX computes from the text, and what comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as xp
+from adze.imports import ModelUnsupportedError
+
+from .jax_runs import run_with_jax
+
+RNG = np.random.default_rng(0)
+X, W = RNG.normal(size=(4, 3)).astype(np.float32), RNG.normal(size=(3, 3)).astype(np.float32)
+
+
+def loss(w: Any, x: Any) -> Any:
+    h = adze.nn.gelu(x @ w)
+    _, steps = adze.lax.scan(lambda c, row: (xp.tanh(c @ w + row), xp.sum(c)), x[0], h)
+    return xp.sum(steps**2) + xp.max(xp.sort(h, axis=1)) + xp.log(xp.sum(xp.exp(h)))
+
+
+def everything(w: Any, x: Any, index: Any) -> Any:
+    """A gradient, a batch, control flow, linear algebra, random numbers, indexing."""
+    value, gradient = adze.value_and_grad(loss)(w, x)
+    batched = adze.vmap(lambda row: adze.cond(row[0] > 0, xp.sin, xp.cos, row))(x)
+    root = adze.while_loop(lambda s: xp.abs(s * s - 7) > 1e-4, lambda s: (s + 7 / s) / 2, xp.float32(7))
+    chosen = adze.lax.switch(index, [lambda v: v, lambda v: v * 2, lambda v: -v], x)
+    spd = w @ w.T + 3 * xp.eye(3, dtype="float32")
+    solved = xp.linalg.solve(spd, x.T)
+    drawn = adze.random.normal(adze.random.key(3), (4,))
+    taken = (x[xp.asarray([2, 0])], xp.asarray(x).at[1].add(1.0), xp.argmax(x, axis=1), xp.cumsum(x, axis=0))
+    return value, gradient, batched, root, chosen, solved, xp.linalg.cholesky(spd), drawn, taken
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return adze.to_stablehlo(everything)(W, X, np.int32(2))
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[np.ndarray]:
+    return [np.asarray(v) for v in adze.tree.leaves(everything(W, X, np.int32(2)))]
+
+
+def check(results: Any, expected: list[np.ndarray]) -> None:
+    arrays = [np.asarray(v) for v in results]
+    assert [(a.shape, a.dtype) for a in arrays] == [(e.shape, e.dtype) for e in expected]
+    for array, value in zip(arrays, expected, strict=True):
+        np.testing.assert_allclose(array, value, rtol=2e-4, atol=2e-5)
+
+
+def test_jax_computes_the_same(text: str, expected: list[np.ndarray]) -> None:
+    check(run_with_jax(text, (W, X, np.int32(2))), expected)
+
+
+def test_it_comes_back(text: str, expected: list[np.ndarray]) -> None:
+    check(adze.from_stablehlo(text)(W, X, np.int32(2)), expected)
+
+
+def test_what_comes_back_is_differentiated() -> None:
+    again = adze.from_stablehlo(adze.to_stablehlo(loss)(W, X))
+    check([adze.grad(again)(W, X)], [np.asarray(adze.grad(loss)(W, X))])
+
+
+def test_specs_trees_and_names() -> None:
+    def scaled(params: dict[str, Any], *, by: Any) -> Any:
+        return {"y": params["a"] * by, "z": params["b"]}
+
+    spec = adze.ShapeDtype((2,), np.float64)
+    text = adze.to_stablehlo(scaled)({"a": spec, "b": spec}, by=adze.ShapeDtype((), np.float64))
+    assert text.startswith("module @scaled")
+    assert "@main(%arg0: tensor<2xf64>, %arg1: tensor<2xf64>, %arg2: tensor<f64>)" in text
+    traced = adze.trace(scaled, {"a": spec, "b": spec}, by=np.float64(2))
+    assert adze.to_stablehlo(traced)().count("func.func") == 1
+
+
+def test_what_stablehlo_lacks() -> None:
+    with pytest.raises(ModelUnsupportedError, match="known only at run time"):
+        adze.to_stablehlo(lambda x: x + 1)(adze.ShapeDtype(("n",), np.float32))
+
+
+def test_checks_are_dropped_where_that_is_asked_for() -> None:
+    def root(x: Any) -> Any:
+        return adze.while_loop(lambda s: xp.abs(s * s - x) > 1e-4, lambda s: (s + x / s) / 2, x, max_steps=20)
+
+    with pytest.raises(ModelUnsupportedError, match=r"check cannot be written(.|\n)*drop_effects=True"):
+        adze.to_stablehlo(root)(np.float32(7))
+    text = adze.to_stablehlo(adze.grad(root), drop_effects=True)(np.float32(7))
+    result = adze.from_stablehlo(text)(np.float32(7))
+    np.testing.assert_allclose(result, 0.5 / np.sqrt(7), rtol=1e-4)
