@@ -30,6 +30,7 @@ from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
+from .lower.outline_layers import InlineLayers
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
@@ -104,7 +105,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
 )
 """From a traced program to what IREE compiles."""
 
-AFTER_FLOW: Final[tuple[Pass, ...]] = (TileKernels(),)
+AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), TileKernels())
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
 
 SIMPLIFIED: Final = DropDeadResults.name

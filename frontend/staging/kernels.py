@@ -7,9 +7,12 @@ Output: that program changed by `AFTER_FLOW`, as bytecode, or as text for people
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Final
 
 from ...dialects import mlir
+from ...passes.base import Pass
+from ...passes.lower.outline_layers import InlineLayers
 from ...passes.lower.tuning.hints import ModuleHints
 from ...passes.pipeline import AFTER_FLOW
 from ...runtime.compile.compiler import CompileOptions, TuneKernels, divided_into_kernels
@@ -25,11 +28,16 @@ def tuning_of(target: Target, hints: ModuleHints) -> TuneKernels | None:
     return tune_kernels if target.kind is TargetKind.CPU and hints.largest_work >= _WORTHWHILE else None
 
 
-def tune_kernels(program: bytes) -> bytes | None:
+def inline_layers(program: bytes) -> bytes | None:
+    """A program of the phase `flow` with its equal layers inlined."""
+    return tune_kernels(program, [step for step in AFTER_FLOW if isinstance(step, InlineLayers)])
+
+
+def tune_kernels(program: bytes, passes: Sequence[Pass] = AFTER_FLOW) -> bytes | None:
     """A program of the phase `flow` behind adze's passes for kernels; None where they change nothing."""
     with mlir.new_context(foreign_ops=False, is_light=True) as context, mlir.ir.Location.unknown():
         module = mlir.ir.Module.parse(program, context)
-        changes = [step.run(module) for step in AFTER_FLOW]
+        changes = [step.run(module) for step in passes]
         if not any(changes):
             return None
         buffer = io.BytesIO()

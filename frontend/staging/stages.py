@@ -25,6 +25,7 @@ from ...passes.lower.host_calls import localized
 from ...passes.lower.iree.recomputed_reductions import has_chains
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
 from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
+from ...passes.lower.outline_layers import OutlineLayers, has_layers, may_have_equal_layers
 from ...passes.lower.plan import hints_of, is_vectorized
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
@@ -46,7 +47,7 @@ from ..tracing.locations import located, user_location_text
 from ..tracing.trace import Parameter, TracedProgram
 from .exports import exported_functions, kept_arrays, signature_text
 from .host import runtime_argument
-from .kernels import KERNELS, kernels_text, tuning_of
+from .kernels import KERNELS, inline_layers, kernels_text, tuning_of
 from .modules import StageDumps, bytecode, clone_module, kept_ir, module_text
 from .placement import default_device
 
@@ -264,10 +265,19 @@ class Lowered:
 
     def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
-        facts = Facts(has_chains(self.module), b"complex<" in text, self.hints.is_static)
+        may_repeat = self.hints.is_static and may_have_equal_layers(self.module)
+        facts = Facts(has_chains(self.module), b"complex<" in text, self.hints.is_static, may_repeat)
         tune = tuning_of(self.target, self.hints)
         try:
-            built = compile_program(self.form, facts, self.target, options, reproducer_dir=dump, tune=tune)
+            built = compile_program(
+                self.form,
+                facts,
+                self.target,
+                options,
+                reproducer_dir=dump,
+                tune=tune,
+                inline=tune or inline_layers,
+            )
         except CompileError:
             if not has_loop_kernels(self.module):
                 raise
@@ -295,6 +305,8 @@ class Lowered:
         """The module as bytecode, changed by `passes`, with the manifest of a compile with `options`."""
         module = clone_module(self.module)
         run_pipeline(module, [step for name in passes for step in parse_pipeline(name)])
+        if OutlineLayers.name in passes and not has_layers(module):
+            raise CompileError("the program has no equal layers")
         return bytecode(self._attach_manifest(module, options))
 
     def __str__(self) -> str:

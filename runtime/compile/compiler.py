@@ -128,7 +128,7 @@ class Variant:
     """A form of a module: `produce` makes its bytes when its turn comes; `options` replace the common.
 
     With `is_checked`, a fault of its kernels is found before IREE makes them (`faults/`). `tune` gives the
-    kernels tiles.
+    kernels tiles; with `needs_tune` the program is refused where IREE refuses what it returns.
     """
 
     name: str
@@ -136,6 +136,7 @@ class Variant:
     options: CompileOptions | None = None
     is_checked: bool = False
     tune: TuneKernels | None = None
+    needs_tune: bool = False
 
 
 def compile_bytecode(
@@ -146,12 +147,14 @@ def compile_bytecode(
     reproducer_dir: Path | None = None,
     is_checked: bool = False,
     tune: TuneKernels | None = None,
+    needs_tune: bool = False,
 ) -> CompiledModule:
     """Compile `module` (MLIR bytecode or text) in this process.
 
     A failure is a CompileError; with `reproducer_dir` it leaves a folder there with the module and the
     one-line command that shows the failure again. With `is_checked` a kernel that IREE would compute wrongly
-    is a failure too. Kernels that IREE refuses with the tiles of `tune` are compiled without them.
+    is a failure too. Kernels that IREE refuses with the tiles of `tune` are compiled without them, unless the
+    program `needs_tune`.
     """
     options = options or CompileOptions()
     started = time.perf_counter()
@@ -160,7 +163,7 @@ def compile_bytecode(
     chosen = without_libraries(flags) or flags
     with Invocation(chosen, diagnostics, verifies_passes=options.verifies_passes) as invocation:
         finish = _finished if chosen is flags else _finished_without_libraries
-        vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish)
+        vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
@@ -190,6 +193,7 @@ def compile_with_fallback(
                 reproducer_dir=reproducer_dir if is_last else None,
                 is_checked=variant.is_checked,
                 tune=variant.tune,
+                needs_tune=variant.needs_tune,
             )
         except CompileError as error:
             if is_last:
@@ -211,6 +215,7 @@ def _compile_in_process(
     is_checked: bool,
     tune: TuneKernels | None,
     finish: Callable[[Invocation, list[Diagnostic], bool], bytes | None],
+    needs_tune: bool = False,
 ) -> bytes | None:
     if not is_parsed(module, diagnostics) or not invocation.parse(module):
         return None
@@ -221,6 +226,9 @@ def _compile_in_process(
         return None
     kernels = invocation.bytecode()
     tuned = tune(kernels) if tune else None
+    if tuned is None and needs_tune:
+        diagnostics.append(Diagnostic("error", "its kernels did not change", None))
+        return None
     if tuned is not None:
         said = len(diagnostics)
         if not (is_checked and fault_of_kernels(tuned)) and invocation.replace(tuned):
@@ -229,6 +237,9 @@ def _compile_in_process(
                 return program
         refused = [each.message for each in diagnostics[said:] if each.severity == "error"]
         reason = refused[0] if refused else "a fault of kernels"
+        if needs_tune:
+            diagnostics.append(Diagnostic("error", reason, None))
+            return None
         diagnostics[said:] = [Diagnostic("remark", f"{WITHOUT_TILES}: {reason}", None)]
     fault = fault_of_kernels(kernels) if is_checked else None
     if fault:

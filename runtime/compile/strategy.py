@@ -31,6 +31,7 @@ class Facts:
     has_dependent_reductions: bool
     has_complex_numbers: bool
     is_static: bool
+    may_have_equal_layers: bool = False
 
     @property
     def may_have_faults(self) -> bool:
@@ -53,13 +54,24 @@ def with_dependent_reductions(facts: Facts) -> bool:
     return facts.has_dependent_reductions
 
 
+def with_equal_layers(facts: Facts) -> bool:
+    """For modules in which many ops repeat themselves."""
+    return facts.may_have_equal_layers
+
+
+def with_equal_layers_of_dependent_reductions(facts: Facts) -> bool:
+    """For modules in which many ops repeat themselves, and a reduction depends on another one."""
+    return facts.may_have_equal_layers and facts.has_dependent_reductions
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """One form of a program: passes that change the lowered module, and flags for IREE.
 
     `symptom` says what IREE did to the form before that this one avoids. `is_tried` says for which modules.
     `keeps_options`: the options that the lowering asks for hold, besides the flags. `is_checked`: a fault of
-    its kernels counts as a refusal; the forms at the end have no kernels that could have one.
+    its kernels counts as a refusal; the forms at the end have no kernels that could have one. `is_inlined`:
+    its functions are inlined when it is divided into kernels; what IREE refuses then, is refused as a whole.
     """
 
     name: str
@@ -69,6 +81,7 @@ class Form:
     is_tried: Callable[[Facts], bool] = always
     keeps_options: bool = True
     is_checked: bool = True
+    is_inlined: bool = False
 
     def options(self, asked: CompileOptions) -> CompileOptions:
         """The options that this form is compiled with, where the lowering asks for `asked`."""
@@ -78,6 +91,20 @@ class Form:
 
 
 FORMS: Final[tuple[Form, ...]] = (
+    Form(
+        "equal layers once",
+        symptom="none: IREE divides one of many equal layers into kernels, not all",
+        passes=("outline-layers",),
+        is_tried=with_equal_layers,
+        is_inlined=True,
+    ),
+    Form(
+        "equal layers once, separate reductions",
+        symptom="a kernel of a layer computes one reduction again in each step of another",
+        passes=(*SEPARATED, "outline-layers"),
+        is_tried=with_equal_layers_of_dependent_reductions,
+        is_inlined=True,
+    ),
     Form("tuned", symptom="none: the module as it was lowered, with its tiles"),
     Form(
         "constants later",
@@ -130,18 +157,20 @@ def compile_program(
     *,
     reproducer_dir: Path | None = None,
     tune: TuneKernels | None = None,
+    inline: TuneKernels | None = None,
 ) -> CompiledModule:
     """Compile the first form that IREE takes.
 
     `produce` writes the module changed by passes, for options; `tune` gives tiles to the kernels that IREE
-    made of it, except in the forms at the end, which stand for a program without tiles.
+    made of it, except in the forms at the end, which stand for a program without tiles. `inline` does the
+    same and inlines functions, in the forms that have them; without it these are not tried.
     """
     variants = []
     for form in FORMS:
-        if form.is_tried(facts):
+        if form.is_tried(facts) and not (form.is_inlined and inline is None):
             changed = form.options(options)
             make = functools.partial(produce, form.passes, changed)
             is_checked = form.is_checked and facts.may_have_faults
-            tunes = tune if "strip-tiles" not in form.passes else None
-            variants.append(Variant(form.name, make, changed, is_checked, tunes))
+            tunes = inline if form.is_inlined else tune if "strip-tiles" not in form.passes else None
+            variants.append(Variant(form.name, make, changed, is_checked, tunes, form.is_inlined))
     return compile_with_fallback(variants, target, options, reproducer_dir=reproducer_dir)

@@ -18,7 +18,9 @@ from adze.runtime.errors import CompileError
 from adze.runtime.targets import parse_target
 
 PLAIN = Facts(has_dependent_reductions=False, has_complex_numbers=False, is_static=True)
-ALL = Facts(has_dependent_reductions=True, has_complex_numbers=True, is_static=False)
+ALL = Facts(
+    has_dependent_reductions=True, has_complex_numbers=True, is_static=False, may_have_equal_layers=True
+)
 EMPTY = b"func.func @f() { return }"
 REFUSED = b'func.func @f() { "stablehlo.custom_call"() : () -> () return }'
 ASKED = CompileOptions(data_tiling=True, extra_flags=("--asked",))
@@ -29,6 +31,10 @@ ASKED = CompileOptions(data_tiling=True, extra_flags=("--asked",))
     [
         (PLAIN, ["tuned", "fused less", "fused least", "untuned", "plain"]),
         (ALL, [form.name for form in FORMS]),
+        (
+            Facts(False, False, True, True),
+            ["equal layers once", "tuned", "fused less", "fused least", "untuned", "plain"],
+        ),
         (
             Facts(True, False, True),
             ["tuned", "separate reductions", "fused less", "fused least", "untuned", "plain"],
@@ -52,6 +58,8 @@ def test_modules_are_checked_where_their_kernels_may_have_faults() -> None:
 def test_forms_add_flags_to_the_options_that_were_asked_for() -> None:
     flags = {form.name: form.options(ASKED).extra_flags for form in FORMS}
     assert flags == {
+        "equal layers once": ("--asked",),
+        "equal layers once, separate reductions": ("--asked",),
         "tuned": ("--asked",),
         "constants later": ("--asked", CONSTANTS_LATER),
         "separate reductions": ("--asked",),
@@ -85,6 +93,23 @@ def test_forms_are_made_in_order_until_one_is_taken() -> None:
     assert [name for name, _ in compiled.rejected] == ["tuned", "fused less"]
     assert made == [(form.passes, form.options(options)) for form in FORMS if form.is_tried(PLAIN)][:3]
     assert compiled.options == made[-1][1]
+
+
+def test_forms_of_functions_are_tried_where_these_are_inlined_and_refused_with_what_is_inlined() -> None:
+    layered = Facts(False, False, True, may_have_equal_layers=True)
+    made: list[tuple[str, ...]] = []
+
+    def produce(passes: tuple[str, ...], options: CompileOptions) -> bytes:
+        made.append(passes)
+        return EMPTY
+
+    target = parse_target("cpu")
+    assert compile_program(produce, layered, target, CompileOptions()).rejected == ()
+    compiled = compile_program(produce, layered, target, CompileOptions(), inline=lambda _: REFUSED)
+    assert [name for name, _ in compiled.rejected] == ["equal layers once"]
+    compiled = compile_program(produce, layered, target, CompileOptions(), inline=lambda _: None)
+    assert [name for name, _ in compiled.rejected] == ["equal layers once"]
+    assert made == [(), ("outline-layers",), (), ("outline-layers",), ()]
 
 
 def test_the_refusal_of_the_last_form_is_raised() -> None:

@@ -116,6 +116,21 @@ def test_files_that_are_cut_anywhere() -> None:
             pytest.fail(f"cut at {end}: {type(error).__name__}: {error}")
 
 
+def test_bytes_that_are_changed_anywhere() -> None:
+    """Whatever a damaged model is, it is called, or an error of adze."""
+    data, draws = mlp().SerializeToString(), np.random.default_rng(0)
+    seen = set()
+    for _ in range(200):
+        damaged = bytearray(data)
+        damaged[draws.integers(len(damaged))] = draws.integers(256)
+        try:
+            adze.from_onnx(bytes(damaged))(np.ones((2, 4), np.float32))
+            seen.add("called")
+        except adze.AdzeError:
+            seen.add("refused")
+    assert seen == {"called", "refused"}
+
+
 def external(tmp_path: Path, dims: list[int] | None = None, **entries: str) -> Path:
     tensor = onnx.TensorProto(name="w", data_type=FLOAT, dims=dims or [2], data_location=1)
     for key, value in entries.items():
