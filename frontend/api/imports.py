@@ -1,5 +1,6 @@
 """Programs of other frameworks as functions: ONNX, StableHLO; functions as StableHLO."""
 
+from .frontend.imports.einops_backend import register_einops as register_einops
 from .frontend.imports.errors import ModelError as ModelError
 from .frontend.imports.errors import ModelUnsupportedError as ModelUnsupportedError
 from .frontend.imports.onnx.model import OnnxFunction as OnnxFunction

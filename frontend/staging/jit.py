@@ -103,6 +103,7 @@ class Jitted:
         self._has_static = bool(self._static_nums or self._static_names)
         nums, names = static_parameters(function, *donated, what="donate")
         self._donation = Donation(function_name(function), nums, names) if nums or names else None
+        self._is_plain = not self._has_static and self._donation is None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Methods: `self` becomes the first argument."""
@@ -111,20 +112,24 @@ class Jitted:
     # -- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._donation is not None and current_frame() is None:
-            donated = self._donation.arrays(args, kwargs)
-            results = self._call_any(args, kwargs)
-            self._donation.use_up(donated, results)
-            return results
-        return self._call_any(args, kwargs)
-
-    def _call_any(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A call by the short way, where its arguments are known."""
-        if not self._has_static and current_frame() is None and not is_watching():
+        if self._is_plain and current_frame() is None and not is_watching():
             result = self._known[is_float32()].call(args, kwargs)
             if result is not UNKNOWN:
                 return result
+        if self._donation is not None and current_frame() is None:
+            return self._call_donating(self._donation, args, kwargs)
         return self._call(args, kwargs)
+
+    def _call_donating(self, donation: Donation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that uses arguments up."""
+        donated = donation.arrays(args, kwargs)
+        results = UNKNOWN
+        if not self._has_static and not is_watching():
+            results = self._known[is_float32()].call(args, kwargs)
+        if results is UNKNOWN:
+            results = self._call(args, kwargs)
+        donation.use_up(donated, results)
+        return results
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Any call: flatten the arguments, find or make the program, call it."""

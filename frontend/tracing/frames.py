@@ -102,6 +102,11 @@ class Tracer(ArrayMethods):
     def ndim(self) -> int:
         return self.type.rank
 
+    @property
+    def device(self) -> str:
+        """`host`, as of an array that NumPy holds: what the array API passes on to creation functions."""
+        return "host"
+
     def __repr__(self) -> str:
         return f"Tracer<{self.type}>"
 

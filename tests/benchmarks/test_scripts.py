@@ -34,6 +34,12 @@ def test_call_overhead_reports_both_libraries() -> None:
 
 
 @pytest.mark.thorough
+def test_eager_reports_both_libraries() -> None:
+    report = json.loads(run("eager.py", "--rounds", "1", "--cases", "50 leaves", "--json"))
+    assert set(report["tree of 50 leaves"]) == {"adze", "jax"}
+
+
+@pytest.mark.thorough
 def test_compile_overhead_reports_every_stage() -> None:
     report = json.loads(run("compile_overhead.py", "--ops", "60", "--rounds", "1", "--json"))
     assert {"trace", "verify", "simplify", "lower"} <= set(report["stages"])

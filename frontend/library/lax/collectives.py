@@ -21,6 +21,16 @@ from ...transforms.named_axes import BoundAxis, axes_of, axis_of
 from .. import numpy as xp
 
 
+def no_groups(function: str, axis_index_groups: Any) -> None:
+    """Raise `ArgumentError` for groups of positions of one axis."""
+    if axis_index_groups is not None:
+        raise ArgumentError(
+            f"{function}: axis_index_groups is not supported",
+            where=user_location_text(),
+            hint="name two axes and reduce over one of them",
+        )
+
+
 def axis_index(axis_name: Any) -> Any:
     """The position along the named axis, an int32; along several, in row-major order."""
     first, *others = axes_of(axis_name)
@@ -35,13 +45,15 @@ def axis_size(axis_name: Any) -> Any:
     return product(axis.size for axis in axes_of(axis_name))
 
 
-def psum(x: Any, axis_name: Any) -> Any:
+def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The sum of `x` over the named axis, or over several; of a Python number, it times the axis' size."""
+    no_groups("psum", axis_index_groups)
     return _over(axis_name, x, _sum)
 
 
-def pmean(x: Any, axis_name: Any) -> Any:
+def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The mean of `x` over the named axis, or over several."""
+    no_groups("pmean", axis_index_groups)
 
     def mean(value: Any, axis: BoundAxis) -> Any:
         size = axis.size
@@ -51,19 +63,30 @@ def pmean(x: Any, axis_name: Any) -> Any:
     return _over(axis_name, x, mean)
 
 
-def pmax(x: Any, axis_name: Any) -> Any:
+def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The largest `x` over the named axis, or over several."""
+    no_groups("pmax", axis_index_groups)
     return _over(axis_name, x, lambda v, axis: xp.max(_all_of(v, axis), axis=0))
 
 
-def pmin(x: Any, axis_name: Any) -> Any:
+def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The smallest `x` over the named axis, or over several."""
+    no_groups("pmin", axis_index_groups)
     return _over(axis_name, x, lambda v, axis: xp.min(_all_of(v, axis), axis=0))
 
 
-def all_gather(x: Any, axis_name: str, *, axis: int = 0, tiled: bool = False) -> Any:
+def all_gather(
+    x: Any,
+    axis_name: str,
+    *,
+    axis_index_groups: Any = None,
+    axis: int = 0,
+    tiled: bool = False,
+    to: Any = None,
+) -> Any:
     """All elements' `x` along a new axis at position `axis`; with `tiled`, joined along that axis."""
 
+    no_groups("all_gather", axis_index_groups)
     axis_of(axis_name)
 
     def gather(value: Any, bound: BoundAxis) -> Any:

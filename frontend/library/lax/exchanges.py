@@ -15,17 +15,8 @@ from ...tracing.interpreter import as_value
 from ...tracing.locations import user_location_text
 from ...transforms.named_axes import axis_of
 from .. import numpy as xp
-from .collectives import all_gather, axis_index, ppermute, psum
+from .collectives import all_gather, axis_index, no_groups, ppermute, psum
 from .indexing import dynamic_index_in_dim, dynamic_slice_in_dim
-
-
-def _no_groups(function: str, axis_index_groups: Any) -> None:
-    if axis_index_groups is not None:
-        raise ArgumentError(
-            f"{function}: axis_index_groups is not supported",
-            where=user_location_text(),
-            hint="name two axes and reduce over one of them",
-        )
 
 
 def _length(function: str, axis_name: Any) -> int:
@@ -50,7 +41,7 @@ def all_to_all(
     Without `tiled`, `split_axis` has the size of the named axis and is removed, and `concat_axis` is new;
     with it, the pieces are blocks of `split_axis` and are joined along `concat_axis`.
     """
-    _no_groups("all_to_all", axis_index_groups)
+    no_groups("all_to_all", axis_index_groups)
     size = _length("all_to_all", axis_name)
 
     def exchange(leaf: Any) -> Any:
@@ -84,7 +75,7 @@ def psum_scatter(
 ) -> Any:
     """`psum`, of which element `i` of the named axis keeps piece `i` along `scatter_dimension`: a block of it
     with `tiled`, else one index, and the axis is removed."""
-    _no_groups("psum_scatter", axis_index_groups)
+    no_groups("psum_scatter", axis_index_groups)
     size = _length("psum_scatter", axis_name)
 
     def scatter(leaf: Any) -> Any:

@@ -47,6 +47,7 @@ def eigh(
     symmetrize_input: bool = True,
     sort_eigenvalues: bool = True,
     subset_by_index: tuple[int, int] | None = None,
+    implementation: Any = None,
 ) -> tuple[Any, Any]:
     """Eigenvectors as columns, and eigenvalues in ascending order; `subset_by_index` is a range of them."""
     del sort_eigenvalues
@@ -72,7 +73,9 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
     return permutation(xp.asarray(pivots), permutation_size)
 
 
-def qr(x: Any, *, pivoting: bool = False, full_matrices: bool = True) -> tuple[Any, Any]:
+def qr(
+    x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
+) -> tuple[Any, Any]:
     """``x = q @ r``; `q` is square with `full_matrices`."""
     if pivoting:
         raise argument_error("qr: pivoting is not implemented", "svd and lstsq reveal the rank of a matrix")
@@ -86,6 +89,7 @@ def svd(
     full_matrices: bool = True,
     compute_uv: bool = True,
     subset_by_index: tuple[int, int] | None = None,
+    algorithm: Any = None,
 ) -> Any:
     """``x = (u * s) @ vh`` as a tuple, or `s` alone; `subset_by_index` is a range of `s`."""
     value = matrix("svd", x)

@@ -189,8 +189,11 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-def slogdet(a: Any) -> SlogdetResult:
-    """The sign (a unit complex number for complex matrices) and the logarithm of ``|det a|``."""
+def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
+    """The sign (a unit complex number for complex matrices) and the logarithm of ``|det a|``.
+
+    `method` is a hint.
+    """
     value = square("slogdet", a)
     if value.shape[-1] == 0:
         sign = xp.ones(value.shape[:-2], dtype=value.dtype)

@@ -37,7 +37,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return _outer(x, y)
 
 
-def multi_dot(arrays: Sequence[Any]) -> Any:
+def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Any:
     """The product of several matrices in the order that costs least."""
     values = [asarray_of(a) for a in arrays]
     if len(values) < 2:

@@ -72,8 +72,9 @@ def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: An
     return concat(arrays, axis=axis, dtype=dtype)
 
 
-def stack(arrays: Any, axis: int = 0, *, dtype: Any = None) -> Any:
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
+    refuse_out("stack", out)
     values = _sequence("stack", arrays)
     first = values[0]
     for value in values[1:]:
@@ -107,9 +108,9 @@ def vstack(tup: Any, *, dtype: Any = None) -> Any:
     return concat([atleast_2d(v) for v in _sequence("vstack", tup)], axis=0, dtype=dtype)
 
 
-def dstack(tup: Any) -> Any:
+def dstack(tup: Any, *, dtype: Any = None) -> Any:
     """Arrays behind each other, along the third axis."""
-    return concat([atleast_3d(v) for v in _sequence("dstack", tup)], axis=2)
+    return concat([atleast_3d(v) for v in _sequence("dstack", tup)], axis=2, dtype=dtype)
 
 
 def column_stack(tup: Any) -> Any:

@@ -8,21 +8,23 @@ from ....dialects.types import FLOATS, INEXACT
 from .arguments import full_like, refuse_out
 from .arithmetic import root_of_squares
 from .cumulative import cumprod, cumsum
-from .logic import isnan, logical_not
+from .logic import isnan, logical_and, logical_not
 from .promotion import asarray_of
 from .reductions import all as all_of
-from .reductions import argmax, argmin, mean, min, prod, sum, var
+from .reductions import argmax, argmin, min, prod, sum, var
 from .reductions import max as max_of
-from .searching import where
+from .reductions import mean as mean_of
+from .searching import where as choose_where
 
 
 def _filled(x: Any, fill: Any) -> Any:
     value = asarray_of(x)
-    return where(isnan(value), full_like(value, fill), value) if value.dtype in INEXACT else value
+    return choose_where(isnan(value), full_like(value, fill), value) if value.dtype in INEXACT else value
 
 
-def _numbers(x: Any) -> Any:
-    return logical_not(isnan(x))
+def _numbers(x: Any, chosen: Any = None) -> Any:
+    is_number = logical_not(isnan(x))
+    return is_number if chosen is None else logical_and(is_number, chosen)
 
 
 def nansum(
@@ -53,22 +55,28 @@ def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> 
     return cumprod(_filled(a, 1), axis, dtype)
 
 
-def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The greatest number."""
+def nanmax(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
+    """The greatest number, of those where `where` is true and of `initial`."""
     refuse_out("nanmax", out)
-    return _nan_if_none(a, max_of(_filled(a, -float("inf")), axis, keepdims=keepdims), axis, keepdims)
+    result = max_of(_filled(a, -float("inf")), axis, keepdims=keepdims, initial=initial, where=where)
+    return result if initial is not None else _nan_if_none(a, result, axis, keepdims)
 
 
-def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The least number."""
+def nanmin(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> Any:
+    """The least number, of those where `where` is true and of `initial`."""
     refuse_out("nanmin", out)
-    return _nan_if_none(a, min(_filled(a, float("inf")), axis, keepdims=keepdims), axis, keepdims)
+    result = min(_filled(a, float("inf")), axis, keepdims=keepdims, initial=initial, where=where)
+    return result if initial is not None else _nan_if_none(a, result, axis, keepdims)
 
 
 def _nan_if_none(x: Any, result: Any, axis: Any, keepdims: bool) -> Any:
     if result.dtype not in FLOATS:
         return result
-    return where(all_of(isnan(x), axis, keepdims=keepdims), full_like(result, float("nan")), result)
+    return choose_where(all_of(isnan(x), axis, keepdims=keepdims), full_like(result, float("nan")), result)
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
@@ -83,10 +91,12 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False)
     return argmin(_filled(a, float("inf")), axis, keepdims=keepdims)
 
 
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-    """The mean of the numbers."""
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, where: Any = None
+) -> Any:
+    """The mean of the numbers, of those where `where` is true."""
     refuse_out("nanmean", out)
-    return mean(a, axis, dtype, keepdims=keepdims, where=_numbers(a))
+    return mean_of(a, axis, dtype, keepdims=keepdims, where=_numbers(a, where))
 
 
 def nanvar(
@@ -96,12 +106,15 @@ def nanvar(
     out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
     *,
     correction: float = 0,
 ) -> Any:
     """The variance of the numbers; NaN where there are not more of them than `correction`."""
     refuse_out("nanvar", out)
-    return var(a, axis, dtype, None, ddof, keepdims, where=_numbers(a), correction=correction)
+    mask = _numbers(a, where)
+    return var(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean, correction=correction)
 
 
 def nanstd(
@@ -111,9 +124,11 @@ def nanstd(
     out: Any = None,
     ddof: float = 0,
     keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
     *,
     correction: float = 0,
 ) -> Any:
     """The standard deviation of the numbers."""
     refuse_out("nanstd", out)
-    return root_of_squares(nanvar(a, axis, dtype, None, ddof, keepdims, correction=correction))
+    return root_of_squares(nanvar(a, axis, dtype, None, ddof, keepdims, where, mean, correction=correction))

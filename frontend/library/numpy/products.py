@@ -130,9 +130,11 @@ def outer(a: Any, b: Any) -> Any:
     return multiply(ops.reshape(x, shape=(x.shape[0], 1)), ops.reshape(y, shape=(1, y.shape[0])))
 
 
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+def vecdot(
+    x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
     """The inner product along `axis`, the first one conjugated; the other axes broadcast."""
-    x, y = promote(x1, x2)
+    x, y = _operands(x1, x2, preferred_element_type)
     place = normalize_axis("vecdot", axis, min(x.ndim, y.ndim)) - min(x.ndim, y.ndim)
     x, y = moveaxis(x, place, -1), moveaxis(y, place, -1)
     _require_equal("vecdot", x, y, -1, -1)

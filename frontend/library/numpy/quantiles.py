@@ -71,7 +71,9 @@ def _hundredth(q: Any) -> Any:
     )
 
 
-def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> Any:
+def median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
     """The middle of the sorted elements over `axis`, the mean of two where there is no one middle."""
     refuse_out("median", out)
     flat, axes, shape = _last_axis("median", a, axis)
@@ -86,8 +88,11 @@ def median(a: Any, axis: Any = None, out: Any = None, *, keepdims: bool = False)
     return ops.reshape(result, shape=_kept(shape, axes)) if keepdims else result
 
 
-def nanmedian(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Any:
     """The median of the numbers; NaN where there are none."""
+    refuse_out("nanmedian", out)
     return nanquantile(a, 0.5, axis, keepdims=keepdims)
 
 

@@ -59,6 +59,11 @@ def _prepared(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Any, tuple[
     return (value if value.dtype == wanted else convert(value, wanted)), axes
 
 
+def _kept_dtype(x: Any, dtype: Any, promote_integers: bool) -> Any:
+    """The dtype to reduce in: what is asked for, or that of the elements where integers are not promoted."""
+    return asarray_of(x).dtype if dtype is None and not promote_integers else dtype
+
+
 def _where(value: Any, where: Any, identity: Any) -> Any:
     """`value` with `identity` wherever `where` is false."""
     if where is None or where is True:
@@ -76,10 +81,11 @@ def sum(
     keepdims: bool = False,
     initial: Any = None,
     where: Any = None,
+    promote_integers: bool = True,
 ) -> Any:
-    """The sum over `axis` (all axes when None)."""
+    """The sum over `axis` (all axes when None); integers have 64 bits with `promote_integers`."""
     refuse_out("sum", out)
-    value, axes = _prepared("sum", a, axis, dtype)
+    value, axes = _prepared("sum", a, axis, _kept_dtype(a, dtype, promote_integers))
     result = ops.reduce_sum(_where(value, where, 0), axes=axes)
     result = keep_axes(result, value.shape, axes) if keepdims else result
     return result if initial is None else add(result, initial)
@@ -94,10 +100,11 @@ def prod(
     keepdims: bool = False,
     initial: Any = None,
     where: Any = None,
+    promote_integers: bool = True,
 ) -> Any:
-    """The product over `axis` (all axes when None)."""
+    """The product over `axis` (all axes when None); integers have 64 bits with `promote_integers`."""
     refuse_out("prod", out)
-    value, axes = _prepared("prod", a, axis, dtype)
+    value, axes = _prepared("prod", a, axis, _kept_dtype(a, dtype, promote_integers))
     result = ops.reduce_prod(_where(value, where, 1), axes=axes)
     result = keep_axes(result, value.shape, axes) if keepdims else result
     return result if initial is None else multiply(result, initial)
@@ -261,11 +268,15 @@ def var(
     keepdims: bool = False,
     where: Any = None,
     *,
+    mean: Any = None,
     correction: float = 0,
 ) -> Any:
-    """The variance over `axis`: the mean squared distance to the mean, divided by `count - correction`."""
+    """The variance over `axis`: the mean squared distance to the mean, divided by `count - correction`.
+
+    `mean` is that of the elements, with its axes kept, if it is known already.
+    """
     refuse_out("var", out)
-    return _spread("var", a, axis, dtype, ddof or correction, keepdims, where)
+    return _spread("var", a, axis, dtype, ddof or correction, keepdims, where, mean)
 
 
 @stays_weak
@@ -278,21 +289,24 @@ def std(
     keepdims: bool = False,
     where: Any = None,
     *,
+    mean: Any = None,
     correction: float = 0,
 ) -> Any:
     """The standard deviation over `axis`: the root of the variance."""
     refuse_out("std", out)
-    return _spread("std", a, axis, dtype, ddof or correction, keepdims, where)
+    return _spread("std", a, axis, dtype, ddof or correction, keepdims, where, mean)
 
 
 def _spread(
-    function: str, x: Any, axis: Any, dtype: Any, correction: float, keepdims: bool, where: Any
+    function: str, x: Any, axis: Any, dtype: Any, correction: float, keepdims: bool, where: Any, known: Any
 ) -> Any:
     value = asarray_of(x)
     axes = normalize_axes(function, axis, value.ndim)
     carried, final = _moment_dtypes(value.dtype, dtype)
     value = convert(value, carried)
-    centre = broadcast(keep_axes(_mean(value, axes, where), value.shape, axes), value.shape)
+    if known is None:
+        known = keep_axes(_mean(value, axes, where), value.shape, axes)
+    centre = broadcast(convert(asarray_of(known), carried), value.shape)
     # Masked before it is squared: a NaN that is left out would come back as the slope of its square.
     distance = _where(ops.sub(value, centre), where, 0)
     if carried in COMPLEX:

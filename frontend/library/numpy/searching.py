@@ -18,6 +18,7 @@ from .arguments import (
     count_of,
     full_like,
     normalize_axis,
+    refuse_out,
     scalar,
     shape_error,
 )
@@ -54,8 +55,9 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return result
 
 
-def choose(a: Any, choices: Sequence[Any], mode: str = "clip") -> Any:
+def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "clip") -> Any:
     """Elementwise, of the arrays `choices` the one that `a` numbers; numbers are clipped or wrapped."""
+    refuse_out("choose", out)
     number, *arrays = broadcast_together([asarray_of(a), *promote(*choices)])
     if mode == "wrap":
         number = remainder(number, len(arrays))
@@ -150,10 +152,12 @@ def compress(
     return take(value, positions, axis=place, mode="fill" if size else None, fill_value=fill_value)
 
 
-def searchsorted(a: Any, v: Any, *args: Any, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(
+    a: Any, v: Any, *args: Any, side: str = "left", sorter: Any = None, method: str = "scan"
+) -> Any:
     """Where each of `v` belongs in the ascending vector `a`, as int64: before equal elements or after.
 
-    A binary search of `ceil(log2(n + 1))` unrolled steps. NaNs belong at the end.
+    A binary search of `ceil(log2(n + 1))` unrolled steps; `method` is a hint. NaNs belong at the end.
     """
     side = args[0] if args else side
     if side not in ("left", "right"):
@@ -211,8 +215,11 @@ def _count_before(table: Any, wanted: Any, side: str) -> Any:
     return ops.reduce_sum(before, axes=(wanted.ndim,))
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """Which of the intervals between ascending (or descending, if known) `bins` each element lies in."""
+def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
+    """Which of the intervals between ascending (or descending, if known) `bins` each element lies in.
+
+    `method` is a hint.
+    """
     edges = asarray_of(bins)
     descending = isinstance(edges, Array) and edges.ndim == 1 and edges.shape[0] > 1
     if descending and edges.numpy()[0] > edges.numpy()[-1]:

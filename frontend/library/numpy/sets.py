@@ -142,8 +142,15 @@ def unique(
     return parts[0] if len(parts) == 1 else parts
 
 
-def isin(element: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Whether each element occurs among `test_elements`."""
+def isin(
+    element: Any,
+    test_elements: Any,
+    *,
+    assume_unique: bool = False,
+    invert: bool = False,
+    method: str = "auto",
+) -> Any:
+    """Whether each element occurs among `test_elements`; `assume_unique` and `method` are hints."""
     value, candidates = promote(element, test_elements)
     ordered = sort(ravel(candidates))
     if ordered.shape[0] == 0 if isinstance(ordered.shape[0], int) else False:
@@ -160,8 +167,13 @@ def intersect1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any 
     return _selected("intersect1d", ravel(value), isin(ravel(value), other), size, fill_value)
 
 
-def setdiff1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """Sorted distinct values of `ar1` that do not occur in `ar2`; traced arrays need `size`."""
+def setdiff1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Any:
+    """Sorted distinct values of `ar1` that do not occur in `ar2`; traced arrays need `size`.
+
+    `assume_unique` is a hint: what is unique is sorted all the same.
+    """
     value = ravel(asarray_of(ar1))
     return _selected("setdiff1d", value, isin(value, ar2, invert=True), size, fill_value)
 
@@ -172,8 +184,13 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
     return _unique("union1d", joined, size, fill_value).values
 
 
-def setxor1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """Sorted distinct values that occur in one of the two only; traced arrays need `size`."""
+def setxor1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Any:
+    """Sorted distinct values that occur in one of the two only; traced arrays need `size`.
+
+    `assume_unique` is a hint: what is unique is sorted all the same.
+    """
     value, other = (ravel(v) for v in promote(ar1, ar2))
     joined = concat([value, other])
     both = concat([isin(value, other), isin(other, value)])

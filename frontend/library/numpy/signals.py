@@ -25,23 +25,37 @@ from .sorting import argsort
 from .take import take
 
 
-def convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    """The discrete convolution of two vectors; mode full, same or valid."""
-    x, y = promote(a, v)
+def convolve(
+    a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """The discrete convolution of two vectors; mode full, same or valid.
+
+    Sums are of `preferred_element_type` where it is given; `precision` has no effect: nothing is narrowed.
+    """
+    x, y = _preferred(promote(a, v), preferred_element_type)
     _require_vectors("convolve", x, y)
     if _length(y) > _length(x):
         x, y = y, x
     return _correlated("convolve", x, flip(y), mode)
 
 
-def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    """The cross-correlation of two vectors, the second one conjugated; mode full, same or valid."""
-    x, y = promote(a, v)
+def correlate(
+    a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """The cross-correlation of two vectors, the second one conjugated; mode full, same or valid.
+
+    Sums are of `preferred_element_type` where it is given; `precision` has no effect: nothing is narrowed.
+    """
+    x, y = _preferred(promote(a, v), preferred_element_type)
     _require_vectors("correlate", x, y)
     y = conj(y)
     if _length(y) > _length(x):
         return flip(_correlated("correlate", y, x, mode))
     return _correlated("correlate", x, y, mode)
+
+
+def _preferred(values: Any, dtype: Any) -> Any:
+    return values if dtype is None else tuple(convert(v, np.dtype(dtype)) for v in values)
 
 
 def _require_vectors(function: str, *values: Any) -> None:

@@ -17,7 +17,15 @@ from ...tracing.array import Array
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
-from .arguments import argument_error, concrete, count_array, count_of, normalize_axis, shape_error
+from .arguments import (
+    argument_error,
+    concrete,
+    count_array,
+    count_of,
+    normalize_axis,
+    refuse_out,
+    shape_error,
+)
 from .arithmetic import add, clip, floor_divide, multiply, remainder
 from .index_expressions import wrapped
 from .promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
@@ -116,9 +124,20 @@ def _bounds_error(message: str) -> IndexBoundsError:
 
 
 def take(
-    a: Any, indices: Any, axis: int | None = None, *, mode: str | None = None, fill_value: Any = None
+    a: Any,
+    indices: Any,
+    axis: int | None = None,
+    out: Any = None,
+    mode: str | None = None,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    fill_value: Any = None,
 ) -> Any:
-    """Elements of `a` at `indices` along `axis` (of the flat array when None)."""
+    """Elements of `a` at `indices` along `axis` (of the flat array when None).
+
+    `unique_indices` and `indices_are_sorted` are hints.
+    """
+    refuse_out("take", out)
     value, positions = asarray_of(a), _require_integers("take", indices)
     if axis is None:
         value, axis = ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0

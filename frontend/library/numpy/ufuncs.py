@@ -6,12 +6,15 @@ methods of `numpy.add` do, to traced arrays as to concrete ones.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import update_wrapper
 from typing import Any
 
 import numpy as np
 
+from ...errors import ArgumentError
+from ...tracing.locations import user_location_text
 from ...tracing.operators import library_function
 
 # These are loops, which are written in terms of elementwise functions: see `ufunc_methods.py`.
@@ -34,9 +37,24 @@ class Ufunc:
         self.nin, self.nout, self.nargs = like.nin, like.nout, like.nargs
         self.identity = like.identity
         self.is_reorderable = _is_reorderable(like)
+        self.__signature__ = _with_keywords(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if "out" in kwargs or "where" in kwargs:
+            self._refuse(kwargs.pop("out", None), kwargs.pop("where", None))
         return self._function(*args, **kwargs)
+
+    def _refuse(self, out: Any, where: Any) -> None:
+        """NumPy's keywords about what a call leaves as it was, which arrays that are immutable have not."""
+        if out is not None or (where is not None and where is not True):
+            name = "out" if out is not None else "where"
+            raise ArgumentError(
+                f"{self.__name__}: {name}= writes into an array in place, and arrays of adze are immutable",
+                where=user_location_text(),
+                hint="use the result instead"
+                if out is not None
+                else f"write adze.numpy.where(mask, {self.__name__}(...), otherwise)",
+            )
 
     def __reduce__(self) -> str:
         return self.__name__  # pickled by reference: `adze.numpy` has it under this name
@@ -72,6 +90,16 @@ class Ufunc:
     def at(self, a: Any, indices: Any, b: Any = None, /, *, inplace: bool = True) -> Any:
         """With `inplace=False`: `a` with `a[i] = f(a[i], b)` done for each index, one after the other."""
         return _at(self, a, indices, b, inplace)
+
+
+def _with_keywords(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function, and NumPy's `out` and `where`."""
+    signature = inspect.signature(function)
+    kind = inspect.Parameter.KEYWORD_ONLY
+    added = [inspect.Parameter(name, kind, default=None) for name in ("out", "where")]
+    named = [p for p in signature.parameters.values() if p.name not in ("out", "where")]
+    last = [p for p in named if p.kind is inspect.Parameter.VAR_KEYWORD]
+    return signature.replace(parameters=[p for p in named if p not in last] + added + last)
 
 
 def _is_reorderable(like: np.ufunc) -> bool:

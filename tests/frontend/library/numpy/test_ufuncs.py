@@ -141,7 +141,7 @@ def test_functions_are_ufuncs_and_still_functions() -> None:
     assert isinstance(anp.isnan, anp.ufunc) and not isinstance(anp.sum, anp.ufunc)
     assert (anp.add.nin, anp.add.nout, anp.add.nargs, anp.add.identity) == (2, 1, 3, 0)
     assert anp.add.__name__ == "add" and "logical or" in anp.add.__doc__
-    assert list(inspect.signature(anp.add).parameters) == ["x", "y"]
+    assert list(inspect.signature(anp.add).parameters) == ["x", "y", "out", "where"]
     assert repr(anp.add) == "<ufunc adze.numpy.add>"
     for name in ("add", "subtract", "less", "isnan", "power", "gcd", "logaddexp"):
         function = getattr(anp, name)

@@ -1,0 +1,100 @@
+"""Eager gradient steps of a small MLP, nothing jitted: adze beside JAX, and trees of many leaves.
+
+Prints microseconds of CPU time of one thread a step, the best of several rounds that take turns. Run it on one
+core: `taskset -c 0 python benchmarks/eager.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+def mlp_step(jax: Any, depth: int, width: int) -> Callable[[], Any]:
+    """A step of gradient descent on an MLP of `depth` layers, as a user writes it at a prompt."""
+    jnp, random = jax.numpy, jax.random
+    keys = random.split(random.PRNGKey(0), depth)
+    params = [{"w": random.normal(k, (width, width)) * width**-0.5, "b": jnp.zeros(width)} for k in keys]
+    x = random.normal(random.PRNGKey(1), (32, width))
+
+    def loss(params: Any) -> Any:
+        h = x
+        for layer in params:
+            h = jnp.tanh(h @ layer["w"] + layer["b"])
+        return (h**2).mean()
+
+    def step() -> Any:
+        nonlocal params
+        gradient = jax.grad(loss)(params)
+        params = jax.tree.map(lambda p, g: p - 0.01 * g, params, gradient)
+        return jax.block_until_ready(params)
+
+    return step
+
+
+def tree_step(jax: Any, leaves: int) -> Callable[[], Any]:
+    """The gradient of a sum over a tree of so many leaves, nested two deep."""
+    jnp = jax.numpy
+    tree = [{"a": jnp.ones(2), "b": {"c": jnp.ones(2)}} for _ in range(leaves // 2)]
+
+    def loss(tree: Any) -> Any:
+        total = 0.0
+        for leaf in jax.tree.leaves(tree):
+            total = total + leaf.sum()
+        return total
+
+    return lambda: jax.block_until_ready(jax.grad(loss)(tree))
+
+
+def best(steps: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """The least CPU time of one call of each, in microseconds; they take turns."""
+    for step in steps.values():
+        step()
+        step()
+    least = dict.fromkeys(steps, float("inf"))
+    for _ in range(rounds):
+        for name, step in steps.items():
+            start = time.thread_time()
+            step()
+            least[name] = min(least[name], (time.thread_time() - start) * 1e6)
+    return least
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--cases", default="", help="only cases whose name has this text")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    import jax
+
+    import adze.compat.jax as adze
+
+    cases: dict[str, Callable[[Any], Callable[[], Any]]] = {
+        "MLP of 2 layers": lambda lib: mlp_step(lib, 2, 32),
+        "MLP of 4 layers": lambda lib: mlp_step(lib, 4, 64),
+        "tree of 50 leaves": lambda lib: tree_step(lib, 50),
+        "tree of 200 leaves": lambda lib: tree_step(lib, 200),
+        "tree of 800 leaves": lambda lib: tree_step(lib, 800),
+    }
+    chosen = {name: case for name, case in cases.items() if options.cases in name}
+    report = {n: best({"adze": c(adze), "jax": c(jax)}, options.rounds) for n, c in chosen.items()}
+    if options.json:
+        print(json.dumps(report))
+        return
+    print(f"{'':20}{'adze us':>10}{'jax us':>10}{'ratio':>8}")
+    for name, times in report.items():
+        print(f"{name:20}{times['adze']:10.0f}{times['jax']:10.0f}{times['adze'] / times['jax']:8.2f}")
+
+
+if __name__ == "__main__":
+    main()
