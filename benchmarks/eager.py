@@ -1,7 +1,7 @@
 """Eager gradient steps of a small MLP, nothing jitted: adze beside JAX, and trees of many leaves.
 
-Prints microseconds of CPU time of one thread a step, the best of several rounds that take turns. Run it on one
-core: `taskset -c 0 python benchmarks/eager.py`.
+Prints microseconds of CPU time of one thread a step, the best of several rounds that take turns. Run it on
+one core: `taskset -c 0 python benchmarks/eager.py`.
 """
 
 from __future__ import annotations

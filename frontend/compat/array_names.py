@@ -7,4 +7,6 @@ from ml_dtypes import float8_e5m2 as float8_e5m2
 from ml_dtypes import float8_e5m2fnuz as float8_e5m2fnuz
 from numpy import dtype as dtype
 
+from .kinds import issubdtype as issubdtype
+
 __all__ = ["dtype"]

@@ -86,6 +86,13 @@ def test_shapes_inside_a_trace_may_use_its_values() -> None:
     assert jax.jit(function)(jnp.ones((2, 4))).tolist() == [[8.0] * 4] * 3
 
 
+def test_kinds_of_dtypes_that_numpy_has_not() -> None:
+    key = random.PRNGKey(0)
+    assert not jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+    assert jnp.issubdtype(jax.dtypes.prng_key, jax.dtypes.extended)
+    assert jax.dtypes.issubdtype(np.float32, np.floating) and jnp.issubdtype(np.float32, jnp.floating)
+
+
 def test_values_at_compile_time() -> None:
     def function(x: adze.Array) -> adze.Array:
         with jax.ensure_compile_time_eval():
