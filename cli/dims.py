@@ -52,7 +52,7 @@ def parse_dims(texts: Sequence[str]) -> dict[str, BoundedName]:
 
 
 def bounded(
-    specs: tuple[tuple[Any, ...], dict[str, Any]], dims: Mapping[str, BoundedName]
+    specs: tuple[tuple[Any, ...], dict[str, Any]], dims: Mapping[str, BoundedName], option: str = "--dim"
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The specs of arguments, whose named dimensions have these bounds."""
     from ..frontend import tree
@@ -72,7 +72,7 @@ def bounded(
     missing = sorted(dims.keys() - found)
     if missing:
         known = ", ".join(sorted(found)) or "none"
-        raise BadUsage(f"--dim: no argument has a dimension {missing[0]!r}: there is {known}")
+        raise BadUsage(f"{option}: no argument has a dimension {missing[0]!r}: there is {known}")
     return args, kwargs
 
 

@@ -55,6 +55,10 @@ class Asked:
     option: str = "--in"
     """What messages call the place of the specs."""
 
+    def named(self, option: str, key: str) -> str:
+        """What messages call another place: an option of a command, or a key of a project."""
+        return option if self.option.startswith("--") else key
+
 
 @dataclass(frozen=True)
 class Tracing:
@@ -77,7 +81,9 @@ def trace_functions(functions: Sequence[str], asked: Asked) -> Tracing:
         program = program_of(functions, loaded, asked)
         if program is not None:
             return Tracing(program.trace(), program.parameters(), program.functions())
-        args, kwargs = bounded(bind_specs(loaded[0], asked.specs, asked.option), asked.dims)
+        args, kwargs = bounded(
+            bind_specs(loaded[0], asked.specs, asked.option), asked.dims, asked.named("--dim", "dims")
+        )
         specified = Specified(loaded[0], args, kwargs)
         return Tracing(traced(specified, asked.how, functions[0]), None, [(functions[0], specified)])
 
@@ -109,24 +115,25 @@ def program_of(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) ->
     names = [function_name(text) for text in functions]
     by_function, kinds = _specs_of(names, asked.specs), _kinds(asked.bundle, asked.how)
     program = Program()
+    dims = asked.named("--dim", "dims")
     for name, function in zip(names, loaded, strict=True):
-        args, kwargs = bounded(bind_specs(function, by_function[name], asked.option), asked.dims)
+        args, kwargs = bounded(bind_specs(function, by_function[name], asked.option), asked.dims, dims)
         specified = Specified(function, args, kwargs).derived(asked.how)
         program.add(specified.function, *specified.args, name=name, **specified.kwargs)
         for kind, derivation in kinds:
             program.derive(name, derivation, kind)
         for sizes in asked.sizes:
-            _specialize(program, name, sizes)
+            _specialize(program, name, sizes, asked.named("--specialize", "specialize"))
     return program
 
 
-def _specialize(program: Program, name: str, sizes: Mapping[str, int]) -> None:
+def _specialize(program: Program, name: str, sizes: Mapping[str, int], option: str) -> None:
     from ..frontend.errors import ArgumentError
 
     try:
         program.specialize(name, sizes)
     except ArgumentError as error:
-        raise BadUsage(f"--specialize: {error.message}") from None
+        raise BadUsage(f"{option}: {error.message}") from None
 
 
 def _given(functions: Sequence[str], loaded: Sequence[Any], asked: Asked) -> Program:

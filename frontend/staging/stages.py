@@ -26,7 +26,7 @@ from ...passes.lower.iree.recomputed_reductions import has_chains
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
 from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from ...passes.lower.outline_layers import OutlineLayers, has_layers, may_have_equal_layers
-from ...passes.lower.plan import hints_of
+from ...passes.lower.plan import hints_of, is_vectorized
 from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
 from ...runtime.artifact import artifact
@@ -222,7 +222,8 @@ class Lowered:
 
     def options(self) -> CompileOptions:
         """The compile options that the lowering asks for."""
-        flags = VECTORIZE_LOOPS if has_loop_kernels(self.module) else ()
+        vectorizes = has_loop_kernels(self.module) or is_vectorized(self.module)
+        flags = VECTORIZE_LOOPS if vectorizes else ()
         return CompileOptions(data_tiling=self.hints.data_tiling, extra_flags=flags)
 
     def cache_key(self, options: CompileOptions | None = None) -> CacheKey:

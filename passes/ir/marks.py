@@ -15,6 +15,9 @@ TARGET: Final = "adze.target"
 HINTS: Final = "adze.hints"
 """On a module: what its compile should know of it, as a dictionary."""
 
+VECTORIZED: Final = "adze.vectorized"
+"""On a module: LLVM's vectorizer is to look at the loops of its kernels."""
+
 BARRIER: Final = "adze.barrier"
 """On an op: its lowered results go behind a barrier that IREE does not fuse through."""
 

@@ -14,10 +14,10 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError
-from ...runtime.targets import Target, parse_target
+from ...runtime.targets import Target, TargetKind, parse_target
 from ..base import Pass
 from ..ir.functions import functions
-from ..ir.marks import HINTS, TARGET
+from ..ir.marks import HINTS, TARGET, VECTORIZED
 from .tuning.hints import ModuleHints, OpWork, estimate_work, module_hints
 
 _MOST: Final = 2**63 - 1  # what an attribute of i64 holds; a program with more operations never ends
@@ -39,12 +39,22 @@ class Plan(Pass):
 
     def run(self, module: mlir.ir.Module) -> bool:
         target = parse_target(self.target)
-        hints = module_hints(target, _work(module))
+        work = list(_work(module))
+        hints = module_hints(target, work)
         with module.context:
             attributes = module.operation.attributes
+            if VECTORIZED in attributes:
+                del attributes[VECTORIZED]
+            if target.kind is TargetKind.CPU and any(each.dtype.kind == "c" for each in work):
+                attributes[VECTORIZED] = mlir.ir.UnitAttr.get()
             attributes[TARGET] = mlir.ir.StringAttr.get(target.name)
             attributes[HINTS] = mlir.ir.DictAttr.get({k: _written(v) for k, v in asdict(hints).items()})
         return False
+
+
+def is_vectorized(module: mlir.ir.Module) -> bool:
+    """Whether LLVM's vectorizer is to look at kernels: IREE has no vectors of complex numbers."""
+    return VECTORIZED in module.operation.attributes
 
 
 def target_of(module: mlir.ir.Module) -> Target:

@@ -29,7 +29,7 @@ from .manifest import Manifest, Variant, manifest_from_json
 from .shared_bytes import patch_of, patched
 from .signing import PrivateKey, PublicKey, Signature
 from .trailer import joined, message_of, taken_apart
-from .variants import choose, open_device, part_of
+from .variants import choose, fitting_setting, open_device, part_of
 from .weights import source_of
 
 _OWN_PARTS: Final = ("module", "ir", "manifest")
@@ -170,8 +170,8 @@ def _chosen(
         if target is not None and target != manifest.target:
             raise ArtifactError(f"the file has no variant for {target}: it has {manifest.target}")
         check_runnable(manifest)
-        chosen = get_device(device or _default_device(manifest), work=manifest.work)
-        return manifest, contents.module, chosen, ""
+        wanted = device or fitting_setting(manifest.target) or _default_device(manifest)
+        return manifest, contents.module, get_device(wanted, work=manifest.work), ""
     verdict = choose(manifest, device, target, check_runnable)
     module = contents.module_of(verdict.variant)
     return manifest.of(verdict.variant), module, open_device(verdict, device), verdict.reason

@@ -22,6 +22,7 @@ from ..settings import read_setting
 from .manifest import Manifest, Variant
 
 # What IREE calls the kernels that it makes of a function, and what adze calls those of its own.
+_KINDS: Final = ("cpu", "vulkan", "cuda")
 _KERNEL: Final = re.compile(rb"[A-Za-z_][\w$.]*?_dispatch_\d+|(?<![\w$.])kernel_[a-z]\w*")
 
 
@@ -115,6 +116,8 @@ def choose(
         raise ArtifactError(f"the file has no variant for {target}: it has {names}")
     wanted = device or read_setting("device")
     kind = _kind_of_device(wanted) if wanted else None
+    if device is None and kind not in (None, *_KINDS):
+        get_device(wanted)  # raises: there is no such device
     fitting = [verdict for verdict in judged if kind in (None, kind_of(verdict.variant))]
     if device is None and not fitting:
         fitting, wanted = judged, None
@@ -129,6 +132,17 @@ def choose(
     best = usable[0]
     name = wanted.name if isinstance(wanted, Device) else wanted
     return Verdict(best.variant, name or best.device, best.reason)
+
+
+def fitting_setting(target: str) -> str | None:
+    """The device that ADZE_DEVICE names, where it is of the kind of a target; raises for one that is none."""
+    name = read_setting("device")
+    if name is None:
+        return None
+    fits = _kind_of_device(name) == target.partition(":")[0]
+    if not fits and _kind_of_device(name) not in _KINDS:
+        get_device(name)  # which says what there is
+    return str(name) if fits else None
 
 
 def _kind_of_device(device: str | Device) -> str:

@@ -176,7 +176,8 @@ def _check_sizes(path: Path, needed: Sequence[Held]) -> None:
         index.load(str(path))
         sizes = {str(key): int(entry.length) for key, entry in index.items()}
     except Exception as error:
-        raise ArtifactError(f"{path}: no file of parameters that IREE reads: {error}") from None
+        why = str(error).rpartition("; ")[2]  # behind a place in IREE's source
+        raise ArtifactError(f"{path}: no file of parameters that IREE reads: {why}") from None
     for held in needed:
         if held.spec.name not in sizes:
             raise _missing(held, str(path), sizes)

@@ -1,5 +1,6 @@
 """What SciPy names: `adze.scipy.linalg`, `special`, `stats`, `signal`, `optimize`, ..."""
 
+from . import cluster as cluster
 from . import fft as fft
 from . import integrate as integrate
 from . import interpolate as interpolate
@@ -12,6 +13,7 @@ from . import special as special
 from . import stats as stats
 
 __all__ = [
+    "cluster",
     "fft",
     "integrate",
     "interpolate",

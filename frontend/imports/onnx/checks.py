@@ -76,7 +76,7 @@ def _check_op(model: Model, node: Node, opsets: Mapping[str, int]) -> None:
         if not is_expandable(node, opsets.get(node.domain, OLDEST)):
             raise ModelUnsupportedError(
                 f"{node}: adze has no rule for this op",
-                hint="docs/imports.md lists the ops that there are",
+                hint="export the model with other ops; docs/imports.md says which ops are missing, and why",
             )
         return
     least, most = _arity(key)

@@ -62,12 +62,16 @@ def _starts(w: Writer, starts: Sequence[Ref]) -> list[Ref]:
 
 def _dynamic_slice(w: Writer, app: Application) -> list[Ref]:
     x, *starts = app.operands
+    if not starts:  # MLIR prints such a slice in a form that it does not parse
+        return [x]
     attributes = {"slice_sizes": ints(sizes_of(app.results[0]))}
     return w.op("dynamic_slice", (x, *_starts(w, starts)), app.results, attributes)
 
 
 def _dynamic_update_slice(w: Writer, app: Application) -> list[Ref]:
     x, update, *starts = app.operands
+    if not starts:
+        return [update]
     return w.op("dynamic_update_slice", (x, update, *_starts(w, starts)), app.results)
 
 

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import COMPLEX
-from ....passes.lower.kernels.fourier.plans import best_split, is_smooth
 from ...tracing.interpreter import ops
 from .. import numpy as xp
 from ..linalg.routines import linear_routine
@@ -30,6 +29,8 @@ DENSE = 64
 DENSE_PRIME = 256
 # Columns are lanes of vectors as they lie, if there are enough of them and their transforms fit the caches.
 FEWEST_COLUMNS = 8
+# The largest prime factor that the kernels have a step for (`passes/lower/kernels/fourier/plans.py`).
+LARGEST_RADIX = 31
 LONGEST_COLUMN = 8192
 
 
@@ -80,7 +81,16 @@ def whole(x: Parts) -> Any:
 
 def _is_routine(n: int) -> bool:
     """Whether rows of so many points have a kernel: small ones if their factors fill vectors of four."""
-    return is_smooth(n) and (n > DENSE or (n >= 32 and best_split(n, lanes=4, most=4).width == 4))
+    return is_smooth(n) and (n > DENSE or (n >= 32 and any(n % d == 0 for d in range(4, n // 4 + 1))))
+
+
+@lru_cache(maxsize=256)
+def is_smooth(n: int) -> bool:
+    """Whether every prime factor of a length has a step in the kernels."""
+    for prime in range(2, LARGEST_RADIX + 1):
+        while n % prime == 0:
+            n //= prime
+    return n == 1
 
 
 def transform(x: Parts, n: int) -> Parts:

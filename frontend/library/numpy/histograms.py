@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, FLOAT32, FLOAT64, INEXACT, INT64, INTEGERS
+from ....dialects.types import BOOL, FLOAT32, FLOAT64, INEXACT, INT32, INT64, INTEGERS
 from ...tracing.array import Array
 from ...tracing.frames import known_value
 from ...tracing.interpreter import ops
@@ -71,7 +71,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
     amounts = full_like(value, 1, INT64) if weights is None else float_value(weights)
     if amounts.dtype != INT64 and amounts.ndim != 1:
         raise shape_error(f"bincount: weights {type_text(amounts)} must have the shape of {type_text(value)}")
-    return scatter_count([ops.convert(value, dtype=INT64)], (length,), amounts)
+    positions = value if value.dtype == INT32 else ops.convert(value, dtype=INT64)
+    return scatter_count([positions], (length,), amounts)
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:

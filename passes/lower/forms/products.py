@@ -43,7 +43,7 @@ def product_by_kernel(
     tiles = product_tiles(ctx.target, known, left_along_k, right_along_k, carried)
     if tiles is None or (source != carried and ctx.hints.data_tiling):
         return None
-    if m <= FEW and (source != carried or _is_computed(right)):
+    if (m <= FEW and source != carried) or (m == 1 and _is_computed(right)):
         return None
     first = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, carried)
     second = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, carried)
@@ -76,7 +76,7 @@ def _by_vector(
 def _is_computed(x: Value) -> bool:
     """Whether `x` is computed element by element, which IREE would do where it is loaded."""
     owner = x.owner
-    return isinstance(owner, mlir.ir.Operation) and owner.name == "linalg.generic"
+    return not isinstance(owner, mlir.ir.Block) and owner.operation.name == "linalg.generic"
 
 
 def _whole(

@@ -1,7 +1,7 @@
 """The kernel that scatters rows: each update meets the row that its position names, in the updates' order.
 
-Input: updates `[count, size]`, a position of each (an integer), and the rows `[rows, size]`, whose buffer
-becomes that of the result. Output: the updated rows.
+Input: updates `[count, size]`, or `[1, 1]` where all are one number; a position of each (an integer); and the
+rows `[rows, size]`, whose buffer becomes that of the result. Output: the updated rows.
 Idea: one loop over the updates, vectors along the rows; updates whose position names no row are dropped. Long
 rows are divided among workgroups, so that each element has its updates in order.
 """
@@ -14,7 +14,7 @@ from typing import Final
 
 from ....dialects import mlir
 from ...ir.aliases import Value
-from .builder import Array, Number, Place, constant, index, loop, when
+from .builder import Array, Number, Place, broadcast, constant, index, loop, when
 from .executable import Kernel, Kernels, Result, Size, workgroup_count, workgroup_id
 
 WIDTH: Final = 8  # elements of a vector
@@ -81,13 +81,21 @@ class _Scatter:
 
     def _strip(self, first: Place, end: Place) -> None:
         """All updates of the columns from `first` to `end`."""
-        with loop(0, self.updates.size(0)) as which:
+        single = self.updates[0, 0] if self.updates.type.shape == [1, 1] else None
+        with loop(0, self.positions.size(0)) as which:
             position, is_inside = self._position(self.positions[which])
             with when(is_inside):
-                self._along(first, end, lambda place, width: self._meet(position, which, place, width))
+                self._along(
+                    first, end, lambda place, width: self._meet(position, which, place, width, single)
+                )
 
-    def _meet(self, position: Number, which: Number, place: Place, width: int) -> None:
-        update = _read(self.updates, which, place, width)
+    def _meet(self, position: Number, which: Number, place: Place, width: int, single: Number | None) -> None:
+        if single is None:
+            update = _read(self.updates, which, place, width)
+        elif width > 1:
+            update = broadcast(single, mlir.ir.VectorType.get([width], single.type))
+        else:
+            update = single
         present = _read(self.rows, position, place, width)
         self.rows[position, place] = Number(self.how.combine(present.value, update.value))
 
@@ -128,3 +136,8 @@ class _Scatter:
 
 def _read(array: Array, row: Number, place: Place, width: int) -> Number:
     return array.vector(width, row, place) if width > 1 else array[row, place]
+
+
+def _repeated(number: Number, width: int) -> Number:
+    """A number as a vector."""
+    return broadcast(number, mlir.ir.VectorType.get([width], number.type)) if width > 1 else number

@@ -17,7 +17,7 @@ from adze.runtime.artifact import artifact
 from adze.runtime.artifact.manifest import FORMAT_VERSION, Manifest, versions
 from adze.runtime.compile.compiler import CompiledModule, compile_bytecode
 from adze.runtime.cpu import HostCpu, host_cpu
-from adze.runtime.errors import ArtifactError
+from adze.runtime.errors import ArtifactError, DeviceError
 from adze.runtime.execute.devices import get_device
 from adze.runtime.targets import parse_target
 
@@ -210,3 +210,13 @@ def test_a_vulkan_program_goes_through_a_file(tmp_path: Path, programs_text: byt
     loaded = artifact.load(artifact.save(tmp_path / "program.vmfb", artifact.Contents(vmfb, made)))
     assert loaded.device.name == vulkan
     assert loaded.executable.call("add", [ONES, ONES])[0].tolist() == [2, 2, 2, 2]
+
+
+def test_the_device_of_the_environment(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADZE_DEVICE", "local-task")
+    assert artifact.load(saved).device.name == "local-task"
+    monkeypatch.setenv("ADZE_DEVICE", "vulkan")  # of another kind: this program is not for it
+    assert artifact.load(saved).device.kind.value == "cpu"
+    monkeypatch.setenv("ADZE_DEVICE", "abacus")
+    with pytest.raises(DeviceError, match="unknown device 'abacus'"):
+        artifact.load(saved)

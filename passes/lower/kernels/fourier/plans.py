@@ -40,14 +40,6 @@ def radices(size: int, most: int) -> tuple[int, ...]:
     return tuple(sorted(found, reverse=True))
 
 
-def is_smooth(size: int) -> bool:
-    """Whether every prime factor of a size is a radix."""
-    for prime in range(2, LARGEST_RADIX + 1):
-        while size % prime == 0:
-            size //= prime
-    return size == 1
-
-
 def _cost(size: int, most: int) -> float:
     return sum(_COSTS.get(r, 1 + r / 3) for r in radices(size, most))
 

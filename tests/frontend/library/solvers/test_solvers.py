@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.cluster.vq
 import scipy.integrate
 import scipy.optimize
 
@@ -15,6 +16,7 @@ import adze.numpy as anp
 from adze import test_util
 from adze.experimental.ode import odeint
 from adze.frontend.errors import ArgumentError, DtypeError, ShapeError
+from adze.scipy.cluster.vq import vq
 from adze.scipy.optimize import minimize
 from adze.scipy.sparse import linalg
 
@@ -144,6 +146,17 @@ def test_odeint_differentiates_what_its_function_closes_over() -> None:
     assert odeint(lambda y, t: y, np.ones(2), np.zeros(1)).shape == (1, 2)
     with pytest.raises(DtypeError, match="expected t as floats"):
         odeint(lambda y, t: y, np.ones(2), np.arange(3))
+
+
+def test_vectors_are_quantized_as_by_scipy() -> None:
+    points, codes = RANDOM.normal(size=(9, 3)), RANDOM.normal(size=(4, 3))
+    numbers, distances = vq(points, codes)
+    wanted = scipy.cluster.vq.vq(points, codes)
+    assert numbers.tolist() == wanted[0].tolist()
+    np.testing.assert_allclose(distances, wanted[1])
+    assert vq(np.array([1, 5]), np.array([0, 4]))[0].tolist() == [0, 1]
+    with pytest.raises(ShapeError, match="rows of one length"):
+        vq(points, codes[:, :2])
 
 
 def test_derivatives_that_are_passed_are_compared_with_differences() -> None:

@@ -175,6 +175,15 @@ def test_neighbouring_axes_are_merged_without_a_copy() -> None:
     assert text.count("linalg.generic") == 1
 
 
+@pytest.mark.parametrize("is_computed", [False, True])
+def test_iree_computes_the_matrix_of_a_product_with_a_vector_where_it_loads_it(is_computed: bool) -> None:
+    def by_vector(axes: Any) -> Any:
+        return lambda b, x, y: product(axes)(b, b.exp(x) if is_computed else x, y)
+
+    text = lowered_text(by_vector(PLAIN), f32(1500, 1500), f32(1500))
+    assert ("flow.dispatch" in text) != is_computed
+
+
 @pytest.mark.parametrize(
     ("left", "right", "contracting", "batch"),
     [

@@ -10,7 +10,8 @@ import pytest
 import adze
 from adze import numpy as xp
 from adze.dialects.types import TensorType
-from adze.passes.lower.kernels.fourier.plans import best_split, is_smooth, radices, starts
+from adze.frontend.library.fft import last_axis
+from adze.passes.lower.kernels.fourier.plans import LARGEST_RADIX, best_split, radices, starts
 
 from .linear_algebra import TARGETS, run_routine
 
@@ -75,13 +76,17 @@ def test_real_rows(size: int, dtype: Any, target: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64, 93, 360, 65536, 961])
 def test_plans(size: int) -> None:
-    assert is_smooth(size)
+    assert last_axis.is_smooth(size)
     for lanes, most in ((4, 4), (16, 8)):
         split = best_split(size, lanes, most)
         assert split.first * split.second == size
         assert split.width <= min(split.first, split.second, lanes)
         assert np.prod(radices(size, most)) == size
-    assert not is_smooth(size * 37)
+    assert not last_axis.is_smooth(size * 37)
+
+
+def test_the_frontend_knows_the_largest_radix() -> None:
+    assert last_axis.LARGEST_RADIX == LARGEST_RADIX
 
 
 def test_starts_cover_everything_within_bounds() -> None:

@@ -77,8 +77,26 @@ def windows(kind: str, mode: str) -> Any:
     return lambda b, *x: b.scatter(*x, **{**attributes(kind, mode, ()), **WINDOWS})
 
 
+def repeated(row: tuple[int, ...]) -> Any:
+    """A scatter of one number to all places."""
+
+    def body(b: Any, x: Any, indices: Any) -> Any:
+        return b.scatter(
+            x, indices, b.full(3, (COUNT, *row), b.tensor_type(x).dtype), **attributes("add", "drop", axes)
+        )
+
+    axes = tuple(range(1, 1 + len(row)))
+    return body
+
+
+REPEATED = {"counts": ("int64", ()), "rows": ("float32", (11,))}
+
 run = Compiled(
     {
+        **{
+            name: (repeated(row), types(element, "int32", row)[:2])
+            for name, (element, row) in REPEATED.items()
+        },
         **{
             f"windows_{mode}": (
                 windows("add", mode),
@@ -130,6 +148,21 @@ def test_windows_go_to_linear_positions(mode: str) -> None:
     indices = np.array([[0, 0], [3, 3], [4, 3], [3, 4], [-1, 0], [9, 9], [2, -7]], np.int32)
     want = BY_NAME["scatter"].evaluate(x, indices, updates, **{**attributes("add", mode, ()), **WINDOWS})
     assert np.array_equal(run(f"windows_{mode}", x, indices, updates)[0], want)
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_one_number_is_added_everywhere(name: str) -> None:
+    element, row = REPEATED[name]
+    x, indices, _ = operands(element, "int32", row)
+    updates = np.full((COUNT, *row), 3, x.dtype)
+    want = BY_NAME["scatter"].evaluate(
+        x, indices, updates, **attributes("add", "drop", tuple(range(1, 1 + len(row))))
+    )
+    assert np.array_equal(run(name, x, indices)[0], want, equal_nan=element.startswith("f"))
+    module, _ = build({"main": (repeated(row), types(element, "int32", row)[:2])})
+    lower(module, parse_target("cpu"))
+    short = {"int64": "i64", "float32": "f32"}[element]
+    assert f"(tensor<1x1x{short}>, tensor<{COUNT}xi32>" in str(module)
 
 
 @pytest.mark.parametrize(("row", "workgroups"), [((), 1), ((7,), 1), ((37,), 1), ((1100,), 3)])
