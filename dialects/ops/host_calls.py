@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ..attributes import Record, stated
 from ..errors import AdzeError, MissingRuleError
 from ..op import Attribute, Op, Operand, boolean, pairs, text, undefined
 from ..protocols import Batched, Builder, Size, Tangent, Tangents, Value, Values
@@ -114,16 +115,33 @@ def _aligned(kind: int, flags: Sequence[int], arrays: Sequence[np.ndarray], dept
     return [np.broadcast_to(a, [*a.shape[:depth], size, *a.shape[depth + 1 :]]) for a in aligned]
 
 
+Steps = tuple[tuple[int, ...], ...]
+"""The value of the attribute `batches`."""
+
+
+class HostCalled(Record):
+    """The attributes of a `host_call`."""
+
+    callback: str = stated(text("the registered name of the Python function"))
+    result_types: tuple[TensorType, ...] = stated(Attribute("types", "the types of the results"))
+    mapping: str = stated(text("how vmap maps it: the name of a `Mapping`"))
+    batches: Steps = stated(pairs("a row for each vmap: the kind of the mapping, then a flag an operand"))
+
+
+class HostEffectCalled(Record):
+    """The attributes of a `host_effect`."""
+
+    callback: str = stated(text("the registered name of the Python function"))
+    result_types: tuple[TensorType, ...] = stated(Attribute("types", "the types of the results"))
+    mapping: str = stated(text("how vmap maps it: the name of a `Mapping`"))
+    batches: Steps = stated(pairs("a row for each vmap: the kind of the mapping, then a flag an operand"))
+    ignores_tangents: bool = stated(boolean("whether derivatives pass it by; otherwise they are an error"))
+
+
 class HostCallLike(Op, adds=("mapped",)):
     """Family of ops whose results a Python function computes."""
 
     operands = (Operand("xs", ANY, variadic=True),)
-    attributes = {
-        "callback": text("the registered name of the Python function"),
-        "result_types": Attribute("types", "the types of the results"),
-        "mapping": text("how vmap maps it: the name of a `Mapping`"),
-        "batches": pairs("a row for each vmap: the kind of the mapping, then a flag an operand"),
-    }
     is_arithmetic = False
     runs_on_host = True
     transpose = undefined("a Python function has no transpose")
@@ -148,8 +166,8 @@ class HostCallLike(Op, adds=("mapped",)):
         row = (int(kind), *map(int, batched))
         extent = size if isinstance(size, int) else None
         results = tuple(t.with_shape((extent, *t.shape)) for t in attributes["result_types"])
-        stated = {**attributes, "result_types": results, "batches": (row, *attributes["batches"])}
-        return b.apply(cls, tuple(operands), stated)
+        changed = {"result_types": results, "batches": (row, *attributes["batches"])}
+        return b.apply(cls, tuple(operands), {**attributes, **changed})
 
 
 class HostCall(HostCallLike):
@@ -159,20 +177,18 @@ class HostCall(HostCallLike):
     """
 
     name = "host_call"
+    record = HostCalled
 
     @staticmethod
     def evaluate(
         *xs: np.ndarray,
-        callback: str,
-        result_types: tuple[TensorType, ...],
-        mapping: str,
-        batches: Sequence[Sequence[int]],
+        attributes: HostCalled,
     ) -> tuple[np.ndarray, ...]:
-        return run(registered(callback), xs, result_types, batches)
+        return run(registered(attributes.callback), xs, attributes.result_types, attributes.batches)
 
     @staticmethod
     def jvp(
-        b: Builder, primals: Values, tangents: Sequence[Tangent], results: Values, **attributes: Any
+        b: Builder, primals: Values, tangents: Sequence[Tangent], results: Values, *, attributes: HostCalled
     ) -> Tangents:
         raise NoDerivativeError(
             "pure_callback has no derivative: it calls a Python function",
@@ -181,9 +197,9 @@ class HostCall(HostCallLike):
 
     @classmethod
     def batch(
-        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], **attributes: Any
+        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: HostCalled
     ) -> Batched:
-        values = cls.mapped(b, size, operands, batched, attributes)
+        values = cls.mapped(b, size, operands, batched, attributes.keywords)
         return list(values), [True] * len(values)
 
 
@@ -194,10 +210,7 @@ class HostEffect(HostCallLike):
     """
 
     name = "host_effect"
-    attributes = {
-        **HostCallLike.attributes,
-        "ignores_tangents": boolean("whether derivatives pass it by; otherwise they are an error"),
-    }
+    record = HostEffectCalled
     has_effect = True
     is_always_predicated = True
 
@@ -205,13 +218,10 @@ class HostEffect(HostCallLike):
     def evaluate(
         predicate: np.ndarray,
         *xs: np.ndarray,
-        callback: str,
-        result_types: tuple[TensorType, ...],
-        mapping: str,
-        batches: Sequence[Sequence[int]],
-        ignores_tangents: bool,
+        attributes: HostEffectCalled,
     ) -> tuple[np.ndarray, ...]:
-        return run(registered(callback), [predicate, *xs], result_types, batches)
+        arrays = [predicate, *xs]
+        return run(registered(attributes.callback), arrays, attributes.result_types, attributes.batches)
 
     @staticmethod
     def jvp(
@@ -220,27 +230,32 @@ class HostEffect(HostCallLike):
         tangents: Sequence[Tangent],
         results: Values,
         *,
-        ignores_tangents: bool,
-        **attributes: Any,
+        attributes: HostEffectCalled,
     ) -> Tangents:
-        if not ignores_tangents:
+        if not attributes.ignores_tangents:
             raise NoDerivativeError(
                 "io_callback has no derivative: it calls a Python function with effects",
                 hint="pass it adze.stop_gradient(x), or put it into a custom_jvp or custom_vjp function",
             )
-        return [None] * len(attributes["result_types"])
+        return [None] * len(attributes.result_types)
 
     @classmethod
     def batch(
-        cls, b: Builder, size: Size, operands: Values, batched: Sequence[bool], **attributes: Any
+        cls,
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        attributes: HostEffectCalled,
     ) -> Batched:
-        values = cls.mapped(b, size, operands, batched, attributes)
+        values = cls.mapped(b, size, operands, batched, attributes.keywords)
         return list(values), [True] * len(values)
 
     @classmethod
     def predicated(
-        cls, b: Builder, predicate: Value, operands: Values, engine: object, **attributes: Any
+        cls, b: Builder, predicate: Value, operands: Values, engine: object, *, attributes: HostEffectCalled
     ) -> Values:
         """It runs where both predicates hold."""
         first, *others = operands
-        return b.apply(cls, (b.and_(first, predicate), *others), attributes)
+        return b.apply(cls, (b.and_(first, predicate), *others), attributes.keywords)
