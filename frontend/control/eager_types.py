@@ -144,8 +144,8 @@ def _kind(value: Any, depth: int = _DEPTH) -> Any:
         return value.dtype, value.shape, bool(getattr(value, "weak_type", False))
     if isinstance(value, (str, int, bool, type(None))):
         return type(value), value
-    if isinstance(value, (tuple, list)) and 0 < depth and len(value) <= _LONG:
+    if isinstance(value, (tuple, list)) and depth > 0 and len(value) <= _LONG:
         return type(value), tuple(_kind(v, depth - 1) for v in value)
-    if isinstance(value, dict) and 0 < depth and len(value) <= _LONG:
+    if isinstance(value, dict) and depth > 0 and len(value) <= _LONG:
         return type(value), tuple((_kind(k, 0), _kind(v, depth - 1)) for k, v in value.items())
     return _identity(value)
