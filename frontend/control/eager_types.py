@@ -29,6 +29,7 @@ from ..tracing.scalars import is_python_scalar
 
 _MOST: Final = 4096
 _DEPTH: Final = 4
+_LONG: Final = 64
 
 Types = tuple[TensorType, ...] | None
 """The types of what a construct returns; None where it cannot be traced."""
@@ -101,7 +102,7 @@ def _code(function: Any, depth: int) -> Any:
     """What functions have in common that do the same with values of the same types."""
     code = getattr(function, "__code__", None)
     if code is None or depth == 0:
-        return type(function), _Same(function)
+        return type(function), _identity(function)
     held = [*(getattr(function, "__defaults__", None) or ())]
     held += (getattr(function, "__kwdefaults__", None) or {}).values()
     for cell in getattr(function, "__closure__", None) or ():
@@ -110,7 +111,7 @@ def _code(function: Any, depth: int) -> Any:
         except ValueError:  # not assigned yet
             continue
     owner = getattr(function, "__self__", None)  # of a method, whose result may depend on all of it
-    same = None if owner is None else _Same(owner)
+    same = None if owner is None else _identity(owner)
     return code, same, tuple(_code(v, depth - 1) if callable(v) else _kind(v) for v in held)
 
 
@@ -118,10 +119,7 @@ class _Same:
     """Equal for one and the same object while it lives; an address alone may be that of a later one."""
 
     def __init__(self, value: Any) -> None:
-        try:
-            self._value: Callable[[], Any] = weakref.ref(value)
-        except TypeError:  # few objects, and small ones, know no weak references
-            self._value = lambda: value
+        self._value = weakref.ref(value)
         self._hash = id(value)
 
     def __hash__(self) -> int:
@@ -132,8 +130,22 @@ class _Same:
         return isinstance(other, _Same) and value is not None and value is other._value()
 
 
-def _kind(value: Any) -> Any:
-    """What a trace can see of a value."""
+def _identity(value: Any) -> Any:
+    """Which object it is; its type where that cannot be told without keeping it alive."""
+    try:
+        return _Same(value)
+    except TypeError:
+        return type(value)
+
+
+def _kind(value: Any, depth: int = _DEPTH) -> Any:
+    """What the types of results may depend on: all of a value but elements of arrays and fractions."""
     if isinstance(value, (Array, np.ndarray, np.generic)):
         return value.dtype, value.shape, bool(getattr(value, "weak_type", False))
-    return value if isinstance(value, (str, type(None))) else type(value)
+    if isinstance(value, (str, int, bool, type(None))):
+        return type(value), value
+    if isinstance(value, (tuple, list)) and depth > 0 and len(value) <= _LONG:
+        return type(value), tuple(_kind(v, depth - 1) for v in value)
+    if isinstance(value, dict) and depth > 0 and len(value) <= _LONG:
+        return type(value), tuple((_kind(k, 0), _kind(v, depth - 1)) for k, v in value.items())
+    return _identity(value)
