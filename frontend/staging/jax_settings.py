@@ -15,7 +15,7 @@ from typing import Any, Final
 from ..errors import ArgumentError, UnsupportedError
 from ..tracing.locations import user_location_text
 from .debug import nans
-from .jit import Jitted
+from .jitted import Jitted
 
 # What each setting may be, None for anything: adze behaves as with the value, which changes nothing.
 _ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
