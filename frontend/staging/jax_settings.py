@@ -149,7 +149,7 @@ class _Switch:
 
         def call(self: Jitted, *args: Any, **kwargs: Any) -> Any:
             if _disabled.get():
-                return self._function(*args, **kwargs)
+                return self.function(*args, **kwargs)
             return original(self, *args, **kwargs)
 
         Jitted.__call__ = call  # type: ignore[method-assign]
