@@ -75,7 +75,6 @@ from .frontend.staging.jax_settings import numpy_rank_promotion as numpy_rank_pr
 from .frontend.staging.jax_settings import softmax_custom_jvp as softmax_custom_jvp
 from .frontend.staging.jax_settings import threefry_partitionable as threefry_partitionable
 from .frontend.staging.jax_settings import transfer_guard as transfer_guard
-from .frontend.staging.jit import eval_shape as eval_shape
 from .frontend.staging.jit import explain_retrace as explain_retrace
 from .frontend.staging.jit import jit as jit
 from .frontend.staging.jit import trace as trace
@@ -83,6 +82,7 @@ from .frontend.staging.machine import devices as devices
 from .frontend.staging.machine import release_memory as release_memory
 from .frontend.staging.placement import device_put as device_put
 from .frontend.staging.programs import Program as Program
+from .frontend.staging.shape_evaluation import eval_shape as eval_shape
 from .frontend.tracing.array import Array as Array
 from .frontend.tracing.default_dtypes import default_dtypes as default_dtypes
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype

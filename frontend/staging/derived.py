@@ -27,7 +27,7 @@ from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name, keyword_names
 from ..transforms.differentiation import grad, jvp, value_and_grad, vjp
 from ..transforms.vmap import vmap
-from .jit import eval_shape
+from .shape_evaluation import eval_shape
 
 DERIVATIVES: Final = ("grad", "value_and_grad", "vjp", "jvp")
 

@@ -17,7 +17,8 @@ import numpy as np
 from .. import tree
 from ..tracing.interpreter import as_value
 from ..tracing.specs import ShapeDtype
-from .jit import eval_shape, jit, trace
+from .jit import jit, trace
+from .shape_evaluation import eval_shape
 
 
 def typeof(x: Any) -> ShapeDtype:

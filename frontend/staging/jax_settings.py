@@ -15,7 +15,7 @@ from typing import Any, Final
 from ..errors import ArgumentError, UnsupportedError
 from ..tracing.locations import user_location_text
 from .debug import nans
-from .jit import Jitted
+from .jitted import Jitted
 
 # What each setting may be, None for anything: adze behaves as with the value, which changes nothing.
 _ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
@@ -149,7 +149,7 @@ class _Switch:
 
         def call(self: Jitted, *args: Any, **kwargs: Any) -> Any:
             if _disabled.get():
-                return self._function(*args, **kwargs)
+                return self.function(*args, **kwargs)
             return original(self, *args, **kwargs)
 
         Jitted.__call__ = call  # type: ignore[method-assign]

@@ -18,7 +18,7 @@ import numpy as np
 from ....dialects.types import COMPLEX
 from ...tracing.interpreter import ops
 from .. import numpy as xp
-from ..linalg.routines import linear_routine
+from ..routines import linear_routine
 
 Parts = tuple[Any, Any]
 

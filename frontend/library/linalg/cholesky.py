@@ -13,6 +13,7 @@ from ...control.scans import scan
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.promotion import promote
+from ..routines import routine
 from .matrix_arguments import (
     BLOCK,
     adjoint,
@@ -29,7 +30,6 @@ from .matrix_arguments import (
     system,
     zeros,
 )
-from .routines import routine
 from .triangular import halved, solve_lower, solve_upper
 
 

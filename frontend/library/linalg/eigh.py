@@ -13,6 +13,7 @@ from ....dialects.types import INT32
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import argument_error
+from ..routines import routine
 from .cholesky import from_lower, symmetrized
 from .matrix_arguments import (
     adjoint,
@@ -28,7 +29,6 @@ from .matrix_arguments import (
     unknown_zeros,
 )
 from .rotations import Round, repeated_sweeps, sorted_by
-from .routines import routine
 from .tridiagonal import conquered, reduced
 
 # The largest matrix that is rotated as a whole: twice as slow at this size as dividing it, but compiled in

@@ -18,6 +18,7 @@ from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import shape_error
 from ..numpy.promotion import broadcast, promote, type_text
+from ..routines import routine
 from .matrix_arguments import (
     BLOCK,
     adjoint,
@@ -34,7 +35,6 @@ from .matrix_arguments import (
     unknown_zeros,
     zeros,
 )
-from .routines import routine
 from .triangular import halved, solve_lower, solve_upper
 
 

@@ -14,6 +14,7 @@ from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import argument_error
+from ..routines import routine
 from .matrix_arguments import (
     BLOCK,
     adjoint,
@@ -28,7 +29,6 @@ from .matrix_arguments import (
     unknown_zeros,
     zeros,
 )
-from .routines import routine
 from .triangular import halved, solve_lower
 
 MODES = ("reduced", "complete", "r")

@@ -16,6 +16,7 @@ from ....dialects.types import INT32
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
+from ..routines import routine
 from .matrix_arguments import (
     adjoint,
     conjugate,
@@ -32,7 +33,6 @@ from .matrix_arguments import (
 )
 from .qr import householder
 from .rotations import Round, repeated_sweeps, sorted_by
-from .routines import routine
 
 
 class SVDResult(NamedTuple):

@@ -14,8 +14,8 @@ from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import shape_error
 from ..numpy.promotion import promote, type_text
+from ..routines import linear_routine
 from .matrix_arguments import BLOCK, adjoint, conjugate, diagonal, inexact, positions, row, square, system
-from .routines import linear_routine
 
 
 def triangular_solve(

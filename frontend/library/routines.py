@@ -15,13 +15,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, TensorType
-from ....passes.analysis.evaluate import Evaluation, is_watching
-from ... import tree
-from ...tracing.array import Array
-from ...tracing.frames import Program, current_frame
-from ...tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
-from ...tracing.interpreter import ops
+from ...dialects.types import COMPLEX, FLOAT32, FLOAT64, TensorType
+from ...passes.analysis.evaluate import Evaluation, is_watching
+from .. import tree
+from ..tracing.array import Array
+from ..tracing.frames import Program, current_frame
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
+from ..tracing.interpreter import ops
 
 DTYPES: Final = (FLOAT32, FLOAT64)
 COMPLEX_KERNELS: Final = ("fft", "ifft", "fft_columns", "ifft_columns", "irfft", "rfft_transposed")

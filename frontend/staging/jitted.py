@@ -1,0 +1,269 @@
+"""`Jitted`: a function that is traced and compiled for each new kind of arguments, and called at once after.
+
+Input: a function, which of its arguments are static or donated, calls. Output: what the function returns.
+Idea: the key of the in-memory cache is the argument tree, the shape and dtype of each leaf, and the static
+values. A miss is kept with its reason, so that `explain_retrace` can say why a function compiled again.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
+
+from ...dialects.errors import AdzeError
+from ...passes.analysis.evaluate import is_watching
+from .. import tree
+from ..errors import ArgumentError
+from ..tracing.default_dtypes import is_float32
+from ..tracing.frames import current_frame
+from ..tracing.locations import located, user_location_text
+from ..tracing.trace import argument_names, function_name, keyword_names, parameter_of, trace_program
+from .donation import Donation
+from .entries import UNKNOWN, Entry, KnownCalls, compiled_entry
+from .first_call import FirstCall, Pending, evaluates_first, pending_or_failure
+from .nested_calls import call_nested
+from .retraces import Retrace, Signature, difference, kind_of_leaf
+from .static_arguments import placed, static_parameters
+
+if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
+    from .stages import Traced
+
+
+_STATIC: Final = object()
+_JITTED: Final[WeakSet[Jitted]] = WeakSet()
+
+
+def _unlock_after_fork() -> None:
+    """In a forked child: what a thread of the parent was compiling, no thread compiles here."""
+    for jitted in list(_JITTED):
+        jitted._lock = threading.RLock()
+        jitted._pending = {}
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_after_fork)
+
+
+class Jitted:
+    """The result of `jit`; call it like the function it was made of."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        static_argnums: tuple[int, ...],
+        static_argnames: tuple[str, ...],
+        target: str | None,
+        device: str | None,
+        first_call: FirstCall | None,
+        donated: tuple[tuple[int, ...], tuple[str, ...]] = ((), ()),
+    ) -> None:
+        functools.update_wrapper(self, function, updated=())  # attributes of a callable object stay its own
+        self.function = function
+        self._static_nums, self._static_names = static_parameters(function, static_argnums, static_argnames)
+        self._target = target
+        self._device = device
+        self._first_call = first_call
+        self._pending: dict[Signature, Pending] = {}
+        self._entries: dict[Signature, Entry] = {}
+        self._known = {False: KnownCalls(), True: KnownCalls()}  # by `default_dtypes`
+        self._retraces: list[Retrace] = []
+        self._lock = threading.RLock()
+        _JITTED.add(self)
+        self._has_static = bool(self._static_nums or self._static_names)
+        nums, names = static_parameters(function, *donated, what="donate")
+        self._donation = Donation(function_name(function), nums, names) if nums or names else None
+        self._is_plain = not self._has_static and self._donation is None
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Methods: `self` becomes the first argument."""
+        return self if instance is None else functools.partial(self, instance)
+
+    # -- calling -------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._is_plain and current_frame() is None and not is_watching():
+            result = self._known[is_float32()].call(args, kwargs)
+            if result is not UNKNOWN:
+                return result
+        if self._donation is not None and current_frame() is None:
+            return self._call_donating(self._donation, args, kwargs)
+        return self._call(args, kwargs)
+
+    def _call_donating(self, donation: Donation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that uses arguments up."""
+        donated = donation.arrays(args, kwargs)
+        results = UNKNOWN
+        if not self._has_static and not is_watching():
+            results = self._known[is_float32()].call(args, kwargs)
+        if results is UNKNOWN:
+            results = self._call(args, kwargs)
+        donation.use_up(donated, results)
+        return results
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Any call: flatten the arguments, find or make the program, call it."""
+        if current_frame() is not None:
+            return call_nested(self, *self._split(args, kwargs))
+        static: tuple[Any, ...] = ()
+        if self._has_static:
+            args, kwargs, static = self._split(args, kwargs)
+        leaves, structure = tree.flatten((args, kwargs))
+        try:
+            kinds = tuple([kind_of_leaf(leaf) for leaf in leaves])
+        except AdzeError:
+            for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
+                parameter_of(leaf, name)  # raises the same with the argument's name
+            raise
+        signature = Signature(structure, kinds, static, is_watching(), is_float32())
+        entry = self._entries.get(signature)
+        if entry is None:
+            if evaluates_first(self._first_call) and not signature.checks_nans:
+                pending = self._compile_beside(signature, args, kwargs, static)
+                if pending is not None:
+                    return pending.evaluate(leaves)
+            entry = self._compile_entry(signature, args, kwargs, static)
+        if not static and not signature.checks_nans:
+            self._known[signature.default_is_float32].add(
+                structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry
+            )
+        return entry.call(leaves)
+
+    def _compile_entry(
+        self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+    ) -> Entry:
+        with self._lock:
+            known = self._entries.get(signature)
+            if known is not None:
+                return known
+            traced = self._retrace(signature, args, kwargs, static)
+            with located():
+                entry = compiled_entry(traced, self._target or self._default_target(), self._device)
+            self._entries[signature] = entry
+            return entry
+
+    def _retrace(
+        self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+    ) -> Traced:
+        """Trace for a compile, and note why."""
+        traced = self._trace(args, kwargs, static)
+        names = [p.name for p in traced.parameters]
+        self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
+        return traced
+
+    def _compile_beside(
+        self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+    ) -> Pending | None:
+        """The program that a thread compiles for this call; None where it is there by now."""
+        with self._lock:
+            if signature in self._entries:
+                return None
+            if signature in self._pending:
+                return pending_or_failure(self._pending, signature)
+            traced = self._retrace(signature, args, kwargs, static)
+            target = self._target or self._default_target()
+            compile_program = functools.partial(compiled_entry, traced, target, self._device)
+            pending = Pending(traced, compile_program)
+            pending.start(self._lock, self._pending, self._entries, signature)
+            return pending
+
+    def _default_target(self) -> str:
+        """What the device that was asked for needs code for."""
+        from ...runtime.execute.devices import get_device
+        from ...runtime.settings import read_settings
+
+        where = self._device or read_settings().device
+        return get_device(where).kind.value if where else "cpu"
+
+    def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
+        from .stages import Traced
+
+        names = self._argument_names(args, kwargs, static)
+        program = trace_program(self.function, args, kwargs, static=self.of_arrays(static), names=names)
+        marked, _ = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
+        known = zip(keyword_names(self.function, marked), marked, strict=True)
+        program.argument_names = [name for name, arg in known if arg is not _STATIC]
+        if is_watching():
+            from .debug import add_checks
+
+            add_checks(program)
+        return Traced(program)
+
+    def _argument_names(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
+    ) -> list[str]:
+        """A name for each array leaf, static arguments left out."""
+        marked, keywords = placed(args, kwargs, tuple((p, t, _STATIC) for p, t, _ in static))
+        everything = argument_names(self.function, marked, keywords)
+        leaves = tree.leaves((tuple(marked), keywords))
+        return [name for name, leaf in zip(everything, leaves, strict=True) if leaf is not _STATIC]
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """Trace at these arguments, arrays or `ShapeDtype` specs, without compiling."""
+        args, kwargs, static = self._split(args, kwargs)
+        return self._trace(args, kwargs, static)
+
+    # -- static arguments ----------------------------------------------------------------------
+
+    def _split(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any], tuple[Any, ...]]:
+        """Array arguments, array keyword arguments, and the static ones with their places."""
+        if not self._has_static:
+            return tuple(args), dict(kwargs), ()
+        positions = {n % len(args) if n < 0 and args else n for n in self._static_nums}
+        static = [(i, a) for i, a in enumerate(args) if i in positions]
+        static_keywords = [(k, v) for k, v in kwargs.items() if k in self._static_names]
+        for place, value in (*static, *static_keywords):
+            try:
+                hash(value)
+            except TypeError:
+                raise ArgumentError(
+                    f"static argument {place!r} of {function_name(self.function)} is "
+                    f"{type(value).__name__}, which cannot be hashed",
+                    where=user_location_text(),
+                    hint="pass a tuple instead of a list, or make the argument an array argument",
+                ) from None
+        arrays = tuple(a for i, a in enumerate(args) if i not in positions)
+        rest = {k: v for k, v in kwargs.items() if k not in self._static_names}
+        keyed = tuple((p, type(v), v) for p, v in (*static, *sorted(static_keywords)))
+        return arrays, rest, keyed
+
+    def of_arrays(self, static: tuple[Any, ...]) -> Callable[[Sequence[Any], Mapping[str, Any]], Any]:
+        """The function of array arguments only, static ones put back in their places."""
+
+        def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+            full, keywords = placed(args, kwargs, static)
+            return self.function(*full, **keywords)
+
+        return call
+
+    # -- explaining ----------------------------------------------------------------------------
+
+    @property
+    def retraces(self) -> list[Retrace]:
+        """Every trace so far with its reason, oldest first."""
+        return list(self._retraces)
+
+    def cache_size(self) -> int:
+        """The number of compiled programs."""
+        return len(self._entries)
+
+    def clear_cache(self) -> None:
+        """Forget all compiled programs."""
+        with self._lock:
+            self._entries.clear()
+            self._known = {False: KnownCalls(), True: KnownCalls()}
+            self._pending.clear()
+
+    def _why(self, new: Signature, names: Sequence[str]) -> str:
+        if not self._entries:
+            return "first call"
+        reasons = [difference(old, new, names) for old in self._entries]
+        return min(reasons, key=len)
+
+    def __repr__(self) -> str:
+        return f"<adze.jit of {function_name(self.function)}, {len(self._entries)} compiled>"

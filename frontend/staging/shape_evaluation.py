@@ -1,0 +1,60 @@
+"""`eval_shape`: the types of a function's results, by tracing alone.
+
+Input: a function, arrays or specs. Output: specs. Idea: the trace is thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import tree
+from ..tracing.frames import Frame, current_frame, recording
+from ..tracing.interpreter import as_value, ops
+from ..tracing.sizes import Dim
+from ..tracing.specs import ShapeDtype
+from ..tracing.trace import definition, function_name, result_values
+from .jit import trace
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The results of `fun` as a tree of `ShapeDtype`, found by tracing: nothing is computed.
+
+    Arguments are arrays or specs. A dynamic dimension of a result has a name where an argument gave it one,
+    and is None otherwise.
+    """
+    frame = current_frame()
+    if frame is not None:
+        return _shapes_inside(frame, fun, args, kwargs)
+    program = trace(fun, *args, **kwargs).program
+    kinds = zip(program.result_shapes, program.result_types, strict=True)
+    leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
+    return tree.unflatten(program.result_tree, leaves)
+
+
+def _shapes_inside(
+    outer: Frame, fun: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """As `eval_shape`, in a trace whose values `fun` may use."""
+    leaves, structure = tree.flatten((args, kwargs))
+    frame = Frame(outer.program, function_name(fun), outer, private=True, where=definition(fun))
+    with recording(frame):
+        inner = []
+        for leaf in leaves:
+            value = leaf if isinstance(leaf, ShapeDtype) else as_value(leaf)
+            kind = value.type if isinstance(value, ShapeDtype) else ops.tensor_type(value)
+            inner.append(frame.add_argument(kind, _names_of(value.shape)))
+        inner_args, inner_kwargs = tree.unflatten(structure, inner)
+        results, result_tree, _ = result_values(fun, fun(*inner_args, **inner_kwargs))
+        specs = [ShapeDtype([_size_text(n) for n in r.shape], r.dtype) for r in results]
+        frame.discard()
+    return tree.unflatten(result_tree, specs)
+
+
+def _names_of(shape: Sequence[Any]) -> list[str | None]:
+    texts = [n.text if isinstance(n, Dim) else n for n in shape]
+    return [n if isinstance(n, str) else None for n in texts]
+
+
+def _size_text(size: Any) -> int | None:
+    return size if isinstance(size, int) else None
