@@ -135,7 +135,7 @@ def _key(
 
 
 def _inner_operands(operation: Operation, key: object) -> list[Value]:
-    """What the regions of an op use, from outside too; those of ops that have a key use nothing from there."""
+    """What the regions of an op use, from outside too; those with a key use nothing from there."""
     if key is not None or not operation.regions:
         return []
     used: list[Value] = []
