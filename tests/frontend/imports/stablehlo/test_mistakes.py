@@ -136,7 +136,8 @@ def test_comparators_and_counters_that_only_look_like_known_ones() -> None:
     np.testing.assert_array_equal(result, np.float32([np.nan, 7, 5]))
     loop = module(
         "%z = stablehlo.constant dense<0> : tensor<i32>\n"
-        "%r:2 = stablehlo.while(%i = %z, %v = %x) : tensor<i32>, tensor<3xf32>\ncond {\n%n = stablehlo.constant dense<4> : tensor<i32>\n"
+        "%r:2 = stablehlo.while(%i = %z, %v = %x) : tensor<i32>, tensor<3xf32>\n"
+        "cond {\n%n = stablehlo.constant dense<4> : tensor<i32>\n"
         "%c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
         "stablehlo.return %c : tensor<i1>\n} do {\n%o = stablehlo.constant dense<1> : tensor<i32>\n"
         "%p:2 = stablehlo.optimization_barrier %o, %v : tensor<i32>, tensor<3xf32>\n"
