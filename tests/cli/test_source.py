@@ -67,7 +67,7 @@ def test_text_that_names_no_function_is_bad_usage(text: str) -> None:
         load_function(text)
     assert str(caught.value) == (
         f"{text!r} does not name a function: expected a file, a colon and a function, "
-        "such as model.py:predict"
+        "such as model.py:predict, or the file of a model, such as model.onnx"
     )
 
 

@@ -34,6 +34,18 @@ def test_what_a_page_shows_is_what_happens(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    loaded = set(sys.modules)
+    try:
+        run_page(name, tmp_path)
+    finally:  # the modules that the page wrote
+        for module in set(sys.modules) - loaded:
+            if str(tmp_path) in (getattr(sys.modules[module], "__file__", None) or ""):
+                del sys.modules[module]
+
+
+def run_page(name: str, tmp_path: Path) -> None:
+    """Run the blocks of a page in their order."""
     names: dict[str, Any] = {}
     for language, title, text in FENCE.findall((DOCS / name).read_text()):
         if title:

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -18,13 +19,10 @@ DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 
 
 @pytest.fixture
-def train(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def train(module_of: Callable[[Path, str], ModuleType]) -> ModuleType:
     """The example's `train` module, imported as its own script would import its neighbours."""
     pytest.importorskip("sklearn", reason="the digit images ship inside scikit-learn")
-    monkeypatch.syspath_prepend(str(DIGITS))
-    import train
-
-    return train
+    return module_of(DIGITS, "train")
 
 
 def test_split_is_fixed_and_covers_every_image(train: ModuleType) -> None:

@@ -21,7 +21,7 @@ STEPS = {
     "reinforce": 5,
     "vae": 8,
 }
-QUICK = ("chain", "flow")
+QUICK = ("chain",)
 
 
 def results(name: str, library: str, steps: int, monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:

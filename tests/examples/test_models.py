@@ -1,7 +1,9 @@
 """The example of imported models: each is fine-tuned for a few steps, built, and run by `adze.load`."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,8 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "models"
 
 
 @pytest.fixture
-def networks(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(EXAMPLE))
-    import networks
-
-    yield networks
-    sys.modules.pop("networks", None)
+def networks(module_of: Callable[[Path, str], ModuleType]) -> Any:
+    return module_of(EXAMPLE, "networks")
 
 
 def test_a_step_of_gradient_descent_helps(networks: Any) -> None:

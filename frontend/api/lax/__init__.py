@@ -10,6 +10,8 @@ from ..frontend.control.while_loops import while_loop as while_loop
 from ..frontend.library.fft.lax_fft import FftType as FftType
 from ..frontend.library.fft.lax_fft import fft as fft
 from ..frontend.library.lax import primitives as _primitives
+from ..frontend.library.lax.accuracy import AccuracyMode as AccuracyMode
+from ..frontend.library.lax.accuracy import Tolerance as Tolerance
 from ..frontend.library.lax.collectives import all_gather as all_gather
 from ..frontend.library.lax.collectives import axis_index as axis_index
 from ..frontend.library.lax.collectives import axis_size as axis_size
@@ -102,8 +104,6 @@ from ..frontend.library.lax.exchanges import pcast as pcast
 from ..frontend.library.lax.exchanges import pshuffle as pshuffle
 from ..frontend.library.lax.exchanges import psum_scatter as psum_scatter
 from ..frontend.library.lax.exchanges import pswapaxes as pswapaxes
-from ..frontend.library.lax.hints import AccuracyMode as AccuracyMode
-from ..frontend.library.lax.hints import Tolerance as Tolerance
 from ..frontend.library.lax.hints import after_all as after_all
 from ..frontend.library.lax.hints import approx_max_k as approx_max_k
 from ..frontend.library.lax.hints import approx_min_k as approx_min_k

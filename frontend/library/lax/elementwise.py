@@ -13,6 +13,7 @@ import numpy as np
 from ....dialects.types import FLOATS, as_dtype
 from ...tracing.interpreter import as_value, ops
 from ..numpy.promotion import stays_weak
+from .accuracy import check_accuracy
 from .precision import RoundingMethod
 from .scalar_operands import choice, operands
 
@@ -50,30 +51,35 @@ def ceil(x: Any) -> Any:
 @stays_weak
 def sqrt(x: Any, accuracy: Any = None) -> Any:
     """The primitive `sqrt`, elementwise."""
+    check_accuracy(accuracy)
     return ops.sqrt(as_value(x))
 
 
 @stays_weak
 def rsqrt(x: Any, accuracy: Any = None) -> Any:
     """The primitive `rsqrt`, elementwise."""
+    check_accuracy(accuracy)
     return ops.rsqrt(as_value(x))
 
 
 @stays_weak
 def cbrt(x: Any, accuracy: Any = None) -> Any:
     """The primitive `cbrt`, elementwise."""
+    check_accuracy(accuracy)
     return ops.cbrt(as_value(x))
 
 
 @stays_weak
 def exp(x: Any, accuracy: Any = None) -> Any:
     """The primitive `exp`, elementwise."""
+    check_accuracy(accuracy)
     return ops.exp(as_value(x))
 
 
 @stays_weak
 def exp2(x: Any, accuracy: Any = None) -> Any:
     """The primitive `exp2`, elementwise; of complex numbers `exp(x log 2)`."""
+    check_accuracy(accuracy)
     value = as_value(x)
     if value.dtype.kind == "c":
         return ops.exp(ops.mul(value, ops.full_like(value, np.log(2))))
@@ -83,36 +89,42 @@ def exp2(x: Any, accuracy: Any = None) -> Any:
 @stays_weak
 def expm1(x: Any, accuracy: Any = None) -> Any:
     """The primitive `expm1`, elementwise."""
+    check_accuracy(accuracy)
     return ops.expm1(as_value(x))
 
 
 @stays_weak
 def log(x: Any, accuracy: Any = None) -> Any:
     """The primitive `log`, elementwise."""
+    check_accuracy(accuracy)
     return ops.log(as_value(x))
 
 
 @stays_weak
 def log1p(x: Any, accuracy: Any = None) -> Any:
     """The primitive `log1p`, elementwise."""
+    check_accuracy(accuracy)
     return ops.log1p(as_value(x))
 
 
 @stays_weak
 def sin(x: Any, accuracy: Any = None) -> Any:
     """The primitive `sin`, elementwise."""
+    check_accuracy(accuracy)
     return ops.sin(as_value(x))
 
 
 @stays_weak
 def cos(x: Any, accuracy: Any = None) -> Any:
     """The primitive `cos`, elementwise."""
+    check_accuracy(accuracy)
     return ops.cos(as_value(x))
 
 
 @stays_weak
 def tan(x: Any, accuracy: Any = None) -> Any:
     """The primitive `tan`, elementwise."""
+    check_accuracy(accuracy)
     return ops.tan(as_value(x))
 
 
@@ -149,6 +161,7 @@ def cosh(x: Any) -> Any:
 @stays_weak
 def tanh(x: Any, accuracy: Any = None) -> Any:
     """The primitive `tanh`, elementwise."""
+    check_accuracy(accuracy)
     return ops.tanh(as_value(x))
 
 
@@ -173,6 +186,7 @@ def atanh(x: Any) -> Any:
 @stays_weak
 def logistic(x: Any, accuracy: Any = None) -> Any:
     """The primitive `logistic`, elementwise."""
+    check_accuracy(accuracy)
     return ops.logistic(as_value(x))
 
 

@@ -6,9 +6,7 @@ Input and output: as in JAX. What a hint allows, adze does exactly.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,30 +14,10 @@ import numpy as np
 from ....dialects.types import INTEGERS, as_dtype
 from ...tracing.interpreter import as_value, ops
 from .. import numpy as xp
-from ..numpy.arguments import argument_error, dtype_error, shape_error
+from ..numpy.arguments import argument_error, dtype_error, shape_error, type_error
 from ..numpy.promotion import type_text
 from .ordering import top_k
 from .scalar_operands import repeated
-
-
-class AccuracyMode(enum.Enum):
-    """How exact an elementwise function must be; adze has one form of each, the most exact one."""
-
-    HIGHEST = 1
-    DEFAULT = 2
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far an elementwise function may be from the exact one: `accuracy=` of `lax.exp` and others."""
-
-    atol: float = 0.0
-    rtol: float = 0.0
-    ulps: int = 0
-
-    def __post_init__(self) -> None:
-        if self.atol < 0 or self.rtol < 0 or self.ulps < 0:
-            raise argument_error(f"Tolerance: the numbers must not be negative, got {self}")
 
 
 def approx_max_k(
@@ -122,6 +100,8 @@ def _high_of_64(x: Any, y: Any) -> Any:
 def composite(decomposition: Callable[..., Any], name: str, version: int = 0) -> Callable[..., Any]:
     """`decomposition` itself: adze has no ops by the names of others. Keywords are passed on."""
     del name, version
+    if not callable(decomposition):
+        raise type_error(f"composite: decomposition is {type(decomposition).__name__}, expected a function")
     return decomposition
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adze.cli.project import recorder
 from adze.cli.project.recorder import Recording, Seen
 from adze.cli.source import import_file
 
@@ -16,6 +17,8 @@ from adze.cli.source import import_file
 @pytest.fixture
 def seen_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Seen]:
     monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in (*recorder._READ_UNSEEN, *recorder._READ_UNSEEN_TOO):  # other tests may have imported them
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.chdir(tmp_path)
 
     def run(code: str) -> Seen:

@@ -111,7 +111,7 @@ def pairs_of_ties(*values: float) -> list[At]:
 IDENTITIES = row(
     "numpy.array numpy.asanyarray numpy.asarray numpy.ascontiguousarray numpy.block numpy.clip numpy.conj "
     "numpy.conjugate numpy.copy numpy.nan_to_num numpy.positive numpy.real numpy.squeeze numpy.transpose "
-    "lax.conj lax.optimization_barrier",
+    "lax.conj lax.optimization_barrier nn.identity",
     lambda x: x,
     EVERYWHERE,
 )
@@ -173,7 +173,7 @@ ELEMENTARY = (
     row("numpy.tan lax.tan", mp.tan, EVERYWHERE),
     row("numpy.sinh lax.sinh", mp.sinh, EVERYWHERE),
     row("numpy.cosh lax.cosh", mp.cosh, EVERYWHERE),
-    row("numpy.tanh lax.tanh", mp.tanh, EVERYWHERE),
+    row("numpy.tanh lax.tanh nn.tanh", mp.tanh, EVERYWHERE),
     row(
         "numpy.asin numpy.arcsin lax.asin",
         mp.asin,
@@ -490,6 +490,11 @@ INSIDE: Final = (0.0, -0.0, 0.5, -0.5, 0.999)
 BESSEL: Final = (*EVERYWHERE, 19.999, 20.0, 1e-6)
 SPECIAL = (
     row("special.erf lax.erf", mp.erf, MODERATE),
+    row("special.erfcx", lambda x: mp.exp(x * x) * mp.erfc(x), MODERATE),
+    row("special.dawsn", lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x), EVERYWHERE),
+    row("special.exp1", mp.e1, (1.0, 0.5, 2.5, 30.0, 1e-4), at(0.0, (-INF, INF), EDGE)),
+    row("special.expi", mp.ei, (1.0, 0.5, -2.5, 30.0, -1e-4)),
+    row("special.spence", lambda x: mp.polylog(2, 1 - x), (1.0, 0.5, 2.5, 30.0, 1e-4), is_slow=True),
     row("special.erfc lax.erfc", mp.erfc, MODERATE),
     row(
         "special.erfinv lax.erf_inv",
@@ -637,10 +642,21 @@ COMPOSED = tuple(
 NO_ROWS = {
     ("special.zeta", 1): "its argument is the exponent, in which it has no derivative: an error says so",
     ("lax.zeta", 1): "as special.zeta",
+    **dict.fromkeys(
+        [
+            *((f"special.{name}", 1) for name in ("fresnel", "sici", "loggamma", "wofz")),
+            *((f"special.{name}", 2) for name in ("expn", "owens_t")),
+        ],
+        "several results, complex ones, or an integral: tests/frontend/library/special has its slopes",
+    ),
 }
 NO_FUNCTIONS_OF_VALUES = {
     "numpy.nextafter": "steps on the grid of floats have no derivative: an error says so",
     "lax.nextafter": "as numpy.nextafter",
+    "numpy.spacing": "as numpy.nextafter",
+    "special.comb": "a count of choices, of integers",
+    "lax.broadcast_like": "the second array only has a shape",
+    "lax.with_sharding_constraint": "the second argument is where the first lies",
     "numpy.trim_zeros": "its shape depends on values; what is left is copied",
     "numpy.histogram_bin_edges": "bins of one number, whose count the second argument is",
     "numpy.pad": "a width of 0 by conversion of a float",

@@ -147,7 +147,7 @@ EVERY_WINDOW: dict[str, dict[str, Any]] = {
     },
     "groups": {"feature_group_count": 2, "window_strides": (2, 2), "padding": ((-1, 2), (3, -1))},
 }
-WINDOWS = {name: EVERY_WINDOW[name] for name in part(list(EVERY_WINDOW), ["dilation of the image", "groups"])}
+WINDOWS = {name: EVERY_WINDOW[name] for name in part(list(EVERY_WINDOW), ["groups"])}
 
 
 def convolutions(image: Any, kernel: Any) -> list[Any]:

@@ -12,6 +12,8 @@ import adze
 from adze import AdzeError
 from adze import numpy as xp
 
+from ....selection import quick_first
+
 P, Q = np.array([2.0, -1.0, 0.5, 3.0]), np.array([1.0, 4.0])
 INTS = np.array([0, 12, -18, 7, 100, -1], np.int32)
 
@@ -55,7 +57,8 @@ def test_values_are_those_of_numpy(name: str) -> None:
     check(name, made(xp)(*arguments))
 
 
-def test_compiled_values_are_those_of_numpy() -> None:
+@pytest.mark.parametrize("way", quick_first(["evaluated", "compiled"], 1))
+def test_traced_values_are_those_of_numpy(way: str) -> None:
     results = adze.jit(lambda given: {name: CASES[name][0](xp)(*given[name]) for name in given})(
         {name: arguments for name, (_, arguments) in CASES.items()}
     )

@@ -13,6 +13,7 @@ from adze.dialects.types import TensorType
 from adze.frontend.library.fft import last_axis
 from adze.passes.lower.kernels.fourier.plans import LARGEST_RADIX, best_split, radices, starts
 
+from ....selection import quick_first
 from .linear_algebra import TARGETS, run_routine
 
 RNG = np.random.default_rng(5)
@@ -38,7 +39,7 @@ def run(kernel: str, x: np.ndarray, shape: tuple[int, ...], dtype: Any, target: 
 @pytest.mark.each_value
 @each_target
 @each_dtype
-@pytest.mark.parametrize("size", [16, 17 * 4, 20, 30, 64, 77, 96, 130, 31 * 4])
+@pytest.mark.parametrize("size", quick_first([16, 17 * 4, 20, 30, 64, 77, 96, 130, 31 * 4], 7))
 def test_rows(size: int, dtype: Any, target: str) -> None:
     x = signal(2, size, dtype=dtype)
     assert near(run("fft", x, x.shape, dtype, target), np.fft.fft(x))
@@ -58,7 +59,7 @@ def test_columns(shape: tuple[int, ...], dtype: Any, target: str) -> None:
 @pytest.mark.each_value
 @each_target
 @each_dtype
-@pytest.mark.parametrize("size", [32, 40, 132, 154])
+@pytest.mark.parametrize("size", quick_first([32, 40, 132, 154], 2))
 def test_real_rows(size: int, dtype: Any, target: str) -> None:
     points = size // 2 + 1
     real = RNG.standard_normal((3, size)).astype(np.dtype(dtype).type(0).real.dtype)
