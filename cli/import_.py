@@ -59,10 +59,15 @@ def import_(
     write_atomically(source_place, written.source.encode())
     if json:
         print_json(
-            {"output": str(output), "weights": str(weights), "arrays": written.arrays, "function": name}
+            {
+                "output": str(output),
+                "weights": str(weights),
+                "arrays": written.arrays,
+                "function": written.name,
+            }
         )
     else:
-        print_text(f"{output}: {name}(), {written.lines} lines; {weights}: {written.arrays} arrays")
+        print_text(f"{output}: {written.name}(), {written.lines} lines; {weights}: {written.arrays} arrays")
 
 
 def _names(function: object) -> list[str]:

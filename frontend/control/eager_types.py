@@ -10,9 +10,11 @@ run unchecked.
 
 from __future__ import annotations
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +24,7 @@ from ...dialects.types import TensorType
 from ...passes.ir.functions import functions
 from .. import tree
 from ..tracing.array import Array
+from ..tracing.default_dtypes import is_float32
 from ..tracing.frames import Program
 from ..tracing.function_scope import FunctionScope, argument_of
 from ..tracing.interpreter import as_value
@@ -53,6 +56,7 @@ def checked(
     """
     leaves, structure = tree.flatten(operands)
     values = [leaf if is_python_scalar(leaf) else as_value(leaf) for leaf in leaves]
+    options = (options, is_float32())
     key = (options, tuple(_code(f, _DEPTH) for f in called), structure, tuple(map(_kind, values)))
     if key not in _known.types:
         types = _traced(called, values, lambda arguments: record(tree.unflatten(structure, arguments)))
@@ -66,9 +70,8 @@ def _traced(
     called: Sequence[Callable[..., Any]], values: Sequence[Any], call: Callable[[Sequence[Any]], Any]
 ) -> Types:
     """The types that a function of these values returns; its Python numbers stay numbers."""
-    if _known.program is None:
-        _known.program = Program("checks")
-    program = _known.program
+    # A function may leave the trace and check a construct of its own, which then has another program.
+    program, _known.program = _known.program or Program("checks"), None
     is_number = [is_python_scalar(v) for v in values]
 
     def whole(arrays: Sequence[Any]) -> Any:
@@ -87,6 +90,8 @@ def _traced(
             operation.operation.erase()
         program.memo.clear()
         program.symbols.clear()
+        program.callees.clear()
+        _known.program = program
 
 
 def _came_from(error: Exception, called: Sequence[Callable[..., Any]]) -> bool:
@@ -112,7 +117,26 @@ def _code(function: Any, depth: int) -> Any:
             continue
     owner = getattr(function, "__self__", None)  # of a method, whose result may depend on all of it
     same = None if owner is None else _identity(owner)
-    return code, same, tuple(_code(v, depth - 1) if callable(v) else _kind(v) for v in held)
+    kinds = tuple(_code(v, depth - 1) if callable(v) else _kind(v) for v in held)
+    return code, same, kinds, _globals(code, getattr(function, "__globals__", {}), depth)
+
+
+def _globals(code: CodeType, known: dict[str, Any], depth: int) -> Any:
+    """The same of the names of a module that a function looks up; of functions elsewhere, which they are."""
+    found = []
+    for name in _names(code):
+        if name in known:
+            value = known[name]
+            is_near = getattr(value, "__globals__", None) is known
+            found.append(_code(value, max(depth - 2, 0)) if is_near else _kind(value))
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=_MOST)
+def _names(code: CodeType) -> tuple[str, ...]:
+    """What a function, or one inside it, may look up among the names of its module."""
+    inner = (name for c in code.co_consts if isinstance(c, CodeType) for name in _names(c))
+    return tuple(dict.fromkeys((*code.co_names, *inner)))
 
 
 class _Same:

@@ -6,7 +6,7 @@ Output: `TABLE`, which the package root registers in `frontend/tracing/operators
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ..tracing.deleted import delete
+from ..tracing.deleted import copied, delete
 from . import numpy as xp
 from .numpy.at_property import Indexer
 from .numpy.indexing import get_index
@@ -47,6 +47,7 @@ TABLE: Final[Mapping[str, Callable[..., Any]]] = {
     "conj": xp.conj,
     "cumprod": xp.cumprod,
     "cumsum": xp.cumsum,
+    "copy_array": copied,
     "delete_array": delete,
     "diagonal": xp.diagonal,
     "divide": xp.divide,

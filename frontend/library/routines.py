@@ -19,6 +19,7 @@ from ...dialects.types import COMPLEX, FLOAT32, FLOAT64, TensorType
 from ...passes.analysis.evaluate import Evaluation, is_watching
 from .. import tree
 from ..tracing.array import Array
+from ..tracing.default_dtypes import is_float32
 from ..tracing.frames import Program, current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import ops
@@ -85,7 +86,7 @@ def _traced(
     """The function of arguments like `arrays`, then of the types `more`."""
     scope = FunctionScope()
     types: tuple[TensorType, ...] = (*(ops.tensor_type(x) for x in arrays), *more)
-    memo, key = scope.program.memo, ("routine", kernel, types)
+    memo, key = scope.program.memo, ("routine", kernel, types, is_float32())
     if key not in memo:
         arguments = [argument_of(x) for x in arrays]
         arguments += [Argument(type_, (None,) * type_.rank, False) for type_ in more]
@@ -100,13 +101,14 @@ def _evaluated(kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...
     if is_watching():
         return function(*arrays)
     arguments = [argument_of(x) for x in arrays]
-    key = (kernel, tuple(arguments))
-    if key not in _kept:
+    key = (kernel, tuple(arguments), is_float32())
+    kept = _kept.get(key)  # once: another thread may clear them
+    if kept is None:
         scope = FunctionScope(Program(kernel))
         traced = scope.trace(kernel, lambda leaves: function(*leaves), arguments)
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        _kept[key] = Evaluation(scope.program.module), traced
-    evaluation, traced = _kept[key]
+        kept = _kept[key] = Evaluation(scope.program.module), traced
+    evaluation, traced = kept
     results = evaluation.call(traced.symbol, [np.asarray(x) for x in arrays])
     return tree.unflatten(traced.result_tree, [Array(r) for r in results])

@@ -32,6 +32,7 @@ _at = library_function("at")
 _call_function = library_function("call_function")
 _call_ufunc = library_function("call_ufunc")
 _compress = library_function("compress")
+_copy_array = library_function("copy_array")
 _delete_array = library_function("delete_array")
 _get_index = library_function("get_index")
 _imag = library_function("imag")
@@ -119,10 +120,10 @@ class ArrayMethods:
         )
 
     def __copy__(self) -> Any:
-        return self
+        return _copy_array(self)
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return self  # nothing can change it
+        return _copy_array(self)
 
     @property
     def at(self) -> Any:
@@ -186,8 +187,8 @@ class ArrayMethods:
         return _view(self, dtype)
 
     def copy(self) -> Any:
-        """The array itself: arrays are immutable."""
-        return self
+        """The same elements as an array of its own, which lives on when this one is donated or deleted."""
+        return _copy_array(self)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
         """The array on `device`."""

@@ -82,3 +82,15 @@ def delete(array: Array, reason: str) -> None:
     array._buffer = described
     array.weak_type = False
     array.__class__ = DeletedArray
+
+
+def copied(array: Any) -> Any:
+    """Another array of the same elements, which are immutable and shared; a tracer is its own copy."""
+    if not isinstance(array, Array):
+        return array
+    if array.is_deleted():
+        array.numpy()  # raises, and says why it was deleted
+    copy = Array.__new__(type(array))
+    copy.kind, copy._view, copy._host = array.kind, array._view, array._host
+    copy._buffer, copy.weak_type, copy.wide = array._buffer, array.weak_type, array.wide
+    return copy

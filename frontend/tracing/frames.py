@@ -52,6 +52,7 @@ class Program:
         self.module = mlir.ir.Module.create(self.unknown)
         self.symbols: set[str] = set()
         self.memo: dict[Any, Any] = {}
+        self.callees: list[Any] = []  # Python functions that the program calls by name
         self._locations: dict[tuple[str, int], mlir.ir.Location] = {}
 
     def unique_symbol(self, name: str) -> str:

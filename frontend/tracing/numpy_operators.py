@@ -16,7 +16,7 @@ import numpy as np
 
 from ...runtime.errors import MissingCompilerError
 from .array import Array
-from .deleted import delete
+from .deleted import copied, delete
 
 
 def _plain(value: Any) -> Any:
@@ -46,6 +46,7 @@ def _view(function: Callable[..., Any]) -> Callable[..., Any]:
 _SAME: Final[dict[str, Callable[..., Any]]] = {
     "call_function": _call_function,
     "call_ufunc": _call_ufunc,
+    "copy_array": copied,
     "delete_array": delete,
     "get_index": _view(lambda array, index: array[index]),
     "imag": _view(np.imag),

@@ -21,7 +21,7 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, CallbackError
 from ..tracing.array import Array
 from ..tracing.frames import current_frame, outside_traces
-from ..tracing.interpreter import as_value, ops, wide_of
+from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
@@ -160,7 +160,8 @@ class _Anything:
 
 
 def _is_array(leaf: Any) -> bool:
-    return hasattr(leaf, "dtype") or isinstance(leaf, (bool, int, float, complex))
+    has_dtype = hasattr(leaf, "dtype") and not isinstance(leaf, type)  # np.float32 itself has one
+    return has_dtype or isinstance(leaf, (bool, int, float, complex))
 
 
 class _Function:
@@ -185,8 +186,8 @@ class _Function:
         self.result_types = tuple(map(_type_of, specs))
 
     def values(self) -> list[Any]:
-        """The arguments as values of the trace."""
-        return [wide_of(as_value(leaf)) for leaf in self.leaves]
+        """The arguments as values of the trace, of the dtypes that they show outside of it."""
+        return [as_value(leaf) for leaf in self.leaves]
 
     def arrays(self) -> list[np.ndarray]:
         """The arguments as NumPy arrays, outside a trace."""
@@ -213,7 +214,7 @@ class _Function:
 
     def _result(self, leaf: Any, type_: TensorType) -> np.ndarray:
         dtype = type_.dtype if type(leaf) in (bool, int, float, complex) else None
-        array = np.asarray(leaf, dtype)
+        array = np.array(leaf, dtype)  # a copy: the function may write to what it returned, in its next call
         fits = array.ndim == type_.rank and all(
             n is None or n == m for n, m in zip(type_.shape, array.shape, strict=True)
         )
@@ -263,7 +264,7 @@ def _registered(function: _Function, kind: type[_Pure]) -> str:
     assert frame is not None
     callee = kind(function)
     name = register(callee)
-    frame.program.memo["host call", name] = callee
+    frame.program.callees.append(callee)
     return name
 
 

@@ -31,6 +31,7 @@ from ..ir.construction import (
 )
 from ..ir.functions import body, function, referenced, rename_references, split_body
 from ..ir.shape_operands import set_shape_operands
+from ..optimize.effect_free import must_run_once
 from ..optimize.simplify import drop_unused, simplify_function
 from .deferred import require
 from .engine import Siblings
@@ -247,6 +248,8 @@ class _Split:
         application = self.engine.reader.read(operation)
         assert application is not None
         op, policy = application.op, self.policy[0]
+        if policy != "everything" and must_run_once(self.engine.module, operation, self.engine.reader):
+            return True
         if op.is_cheap:
             return False
         if policy == "dots":

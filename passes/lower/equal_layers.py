@@ -98,7 +98,7 @@ def _numbered(operations: list[Operation]) -> _Sequence:
         key = _key(operation, operands, results)
         sequence.numbers.append(None if key is None else known.setdefault(key, len(known)))
         sequence.operands.append(operands)
-        for value in operands:
+        for value in (*operands, *_inner_operands(operation, key)):
             sequence.users[value].append(place)
         for value in results:
             sequence.owners[value] = place
@@ -132,6 +132,21 @@ def _key(
             return None
         body = written
     return (operation.name, _attributes(operation), *types, len(operands), *body)
+
+
+def _inner_operands(operation: Operation, key: object) -> list[Value]:
+    """What the regions of an op use, from outside too; those with a key use nothing from there."""
+    if key is not None or not operation.regions:
+        return []
+    used: list[Value] = []
+
+    def visit(inner: Operation) -> mlir.ir.WalkResult:
+        if inner != operation:
+            used.extend(inner.operands)
+        return mlir.ir.WalkResult.ADVANCE
+
+    operation.walk(visit)
+    return used
 
 
 def _attributes(operation: Operation) -> tuple[object, ...]:

@@ -22,6 +22,8 @@ from ..errors import ArtifactError
 LEAST: Final = 4096
 """The shortest run that is shared, in bytes."""
 
+_MOST_TIMES: Final = 64
+"""A patch stands for at most so many times the bytes that are there."""
 _WORD: Final = 8
 _CHUNK: Final = 1 << 18
 _HASH_BITS: Final = 22
@@ -37,7 +39,8 @@ def patch_of(source: bytes, target: bytes) -> bytes | None:
     for at, _, count in copies:
         literals.append(target[end:at])
         end = at + count
-    return b"".join([header, b"\n", *literals, target[end:]])
+    patch = b"".join([header, b"\n", *literals, target[end:]])
+    return patch if len(target) <= _MOST_TIMES * (len(source) + len(patch)) else None
 
 
 def patched(source: bytes, patch: bytes) -> bytes:
@@ -50,6 +53,8 @@ def patched(source: bytes, patch: bytes) -> bytes:
     except (ValueError, KeyError, TypeError, RecursionError):
         raise _damaged() from None
     if not separator or not all(type(n) is int and 0 <= n < 2**62 for n in numbers):
+        raise _damaged()
+    if length > _MOST_TIMES * (len(source) + len(patch)) or sum(n for _, _, n in copies) > length:
         raise _damaged()
     pieces, end, used = [], 0, 0
     for at, start, count in copies:

@@ -1,7 +1,7 @@
 """Python functions that a compiled program calls: a module of IREE's whose functions are this process's.
 
 Input: the sites of the calls. Output: a module `adze_host`, which the program imports. Idea: the arguments
-come as buffer views, which NumPy sees without a copy on CPUs; the results are new buffers. An exception of a
+come as buffer views, of which the function gets copies; the results are new buffers. An exception of a
 function crosses IREE as text; the object waits here for the caller of the program.
 """
 
@@ -105,4 +105,5 @@ def _entry(site: HostSite, name: str) -> Callable[..., Any]:
 
 def _array(reference: Any, dtype: np.dtype, device: Device) -> np.ndarray:
     view = reference.deref(native().HalBufferView)
-    return DeviceArray(view, tuple(view.shape), dtype, device).numpy()
+    # A copy: the function may keep it, and the memory may be a user's array, which he writes to later.
+    return DeviceArray(view, tuple(view.shape), dtype, device).numpy().copy()

@@ -30,11 +30,13 @@ class Evaluation:
     """One run of a model: the scopes of its graphs, and how deep functions are nested."""
 
     DEEPEST: Final = 48
+    MOST_CALLS: Final = 100_000
 
     def __init__(self, model: Model, constants: Mapping[str, Any]) -> None:
         self.model = model
         self.constants = constants
         self.depth = 0
+        self.calls = 0
 
     def run(self, inputs: Mapping[str, Any]) -> list[Any]:
         """The outputs of the model's graph."""
@@ -110,6 +112,9 @@ class Evaluation:
     ) -> Sequence[Any]:
         if self.depth >= self.DEEPEST:
             raise ModelError(f"functions are nested in more than {self.DEEPEST} others: is one recursive?")
+        self.calls += 1
+        if self.calls > self.MOST_CALLS:
+            raise ModelError(f"functions are called more than {self.MOST_CALLS} times, each inlined")
         given = {**function.defaults, **attributes}
         scope: dict[str, Any] = {"": None}
         scope.update(dict.fromkeys(function.inputs))

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, ModelUnsupportedError
 from .tensors import Tensors
 
 DEFAULT: Final = ("", "ai.onnx")
@@ -93,6 +93,11 @@ def parse_model(proto: Any, tensors: Tensors) -> Model:
     opsets = _opsets(proto.opset_import)
     parser = _Parser(tensors)
     functions = {(domain_of(f.domain), f.name): parser.function(f, opsets) for f in proto.functions}
+    if len(functions) != len(proto.functions):
+        raise ModelUnsupportedError(
+            "the model has several functions of one name (overloads)",
+            hint="export it with its functions inlined",
+        )
     return Model(parser.graph(proto.graph), opsets or {"": 1}, functions, proto.producer_name)
 
 

@@ -10,6 +10,7 @@ import inspect
 import keyword
 import os
 import re
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ class OnnxFunction:
         """Shape and dtype of each argument, as the model declares them; named dimensions have names."""
         return {n: _spec(v) for n, v in zip(self.argument_names, self.inputs, strict=True)}
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The outputs for these inputs, with the model's own weights."""
         return self.apply(self.parameters, *args, **kwargs)
 
@@ -142,8 +143,9 @@ def _parsed(onnx: Any, data: bytes, what: str) -> Any:
 
 
 def _identifier(text: str) -> str:
-    name = re.sub(r"\W", "_", text)
-    name = f"_{name}" if not name or name[0].isdigit() else name
+    name = re.sub(r"\W", "_", unicodedata.normalize("NFKC", text))
+    name = name if f"_{name}".isidentifier() else re.sub(r"\W", "_", name, flags=re.ASCII)
+    name = name if name.isidentifier() else f"_{name}"
     return f"{name}_" if keyword.iskeyword(name) else name
 
 

@@ -56,8 +56,6 @@ _REDUCE: Final = {
     "reduce_prod": "prod",
     "reduce_max": "max",
     "reduce_min": "min",
-    "reduce_and": "all",
-    "reduce_or": "any",
 }
 _SIZE: Final = {"size_add": "+", "size_sub": "-", "size_mul": "*", "size_div": "//"}
 
@@ -78,7 +76,10 @@ def number(value: Any) -> str:
     if array.dtype.kind in "iu":
         return str(int(array))
     if array.dtype.kind == "c":
-        return repr(complex(array))
+        parts = array.real, array.imag
+        if all(np.isfinite(part) and (part or not np.signbit(part)) for part in parts):
+            return repr(complex(array))
+        return f"complex({number(parts[0])}, {number(parts[1])})"
     real = float(array)
     if not np.isfinite(real):
         return "xp.nan" if np.isnan(real) else "xp.inf" if real > 0 else "-xp.inf"
@@ -223,6 +224,18 @@ def _cumulative(name: str) -> Callable[..., str]:
     return lambda t, o, a: f"lax.{name}({t[0]}, axis={a['axis']}, reverse={a['reverse']})"
 
 
+def _bitwise(name: str, of_bools: str) -> Callable[..., str]:
+    """A reduction of bits, of booleans under NumPy's name."""
+
+    def rule(texts: list[str], operands: Sequence[Text], a: Mapping[str, Any]) -> str:
+        type_ = operands[0].type
+        if isinstance(type_, TensorType) and type_.dtype == np.dtype(bool):
+            return f"xp.{of_bools}({texts[0]}, axis={tuple(a['axes'])})"
+        return f"lax.reduce_{name}({texts[0]}, {tuple(a['axes'])})"
+
+    return rule
+
+
 _OTHERS: Final[Mapping[str, Callable[..., str]]] = {
     "iota": lambda t, o, a: (
         f"lax.broadcasted_iota({dtype_text(a['dtype'])}, {shape_text(a['shape'])}, {a['axis']})"
@@ -254,6 +267,8 @@ _OTHERS: Final[Mapping[str, Callable[..., str]]] = {
         for name, function in _REDUCE.items()
     },
     "reduce_sum": lambda t, o, a: f"lax.reduce_sum({t[0]}, {tuple(a['axes'])})",
+    "reduce_and": _bitwise("and", "all"),
+    "reduce_or": _bitwise("or", "any"),
     "reduce_prod": lambda t, o, a: f"lax.reduce_prod({t[0]}, {tuple(a['axes'])})",
     "argmax": lambda t, o, a: f"lax.argmax({t[0]}, {a['axis']}, {dtype_text(a['index_dtype'])})",
     "argmin": lambda t, o, a: f"lax.argmin({t[0]}, {a['axis']}, {dtype_text(a['index_dtype'])})",

@@ -6,9 +6,9 @@ Input: a model's function and specs. Output: source and arrays, by `write_model`
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from ....frontend.staging.modules import clone_module
 from ....passes.pipeline import SIMPLIFIED, between, run_pipeline
 from ...staging.jit import trace
 from ..onnx.model import OnnxFunction
-from .writer import write_functions
+from .writer import argument_names, function_identifier, write_functions
 
-_HEAD = '''"""{name}, from {origin} by `adze import`; its weights are in {weights}."""
+_NO_NAMES: Final = frozenset({"file", "allow_pickle", "bfloat16"})
+"""What `numpy.savez` and the written file mean something else by."""
+
+_HEAD: Final = '''"""{name}, from {origin} by `adze import`; its weights are in {weights}."""
 
 from pathlib import Path
 
@@ -29,7 +32,7 @@ from adze import lax
 
 
 def _weights():
-    with np.load(Path(__file__).with_name({weights!r})) as file:
+    with np.load(Path(__file__).with_name({file!r})) as file:
         halves = set(file["bfloat16"]) if "bfloat16" in file else set()
         names = [name for name in file if name != "bfloat16"]
         return {{name: file[name].view(xp.bfloat16) if name in halves else file[name] for name in names}}
@@ -43,8 +46,9 @@ WEIGHTS = _weights()
 
 @dataclass(frozen=True)
 class Written:
-    """A Python file and the file of its weights."""
+    """A Python file and the file of its weights; `name` is what its function is called."""
 
+    name: str
     source: str
     weights: bytes
     arrays: int
@@ -56,25 +60,45 @@ def write_model(
 ) -> Written:
     """The Python source of a model, traced with these specs; `weights` is what the other file is called."""
     arrays: dict[str, np.ndarray] = {}
+    stored: dict[str, str] = {}
+    name = function_identifier(name)
     if isinstance(function, OnnxFunction) and function.parameters:
-        arrays = {key: np.asarray(value) for key, value in function.parameters.items()}
         model = function
+        stored = _stored(function.parameters)
+        arrays = {stored[key]: np.asarray(value) for key, value in function.parameters.items()}
 
         def with_parameters(parameters: Any, *args: Any) -> Any:
             return model.apply(parameters, *args)
 
         traced = trace(with_parameters, function.parameters, *specs.values())
-        keys = sorted(arrays)
     else:
         traced = trace(function, *specs.values())
-        keys = []
     module = clone_module(traced.program.module)
     run_pipeline(module, between(None, SIMPLIFIED))
-    texts = [f"weights[{key!r}]" for key in keys] + list(specs)
+    texts = [f"weights[{stored[key]!r}]" for key in sorted(stored)] + argument_names(list(specs))
     source = write_functions(module, texts, name, arrays)
-    head = _HEAD.format(name=name, origin=origin, weights=weights)
+    head = _HEAD.format(name=name, origin=_shown(origin), weights=_shown(weights), file=weights)
     text = head + "\n".join(source.lines).rstrip() + "\n"
-    return Written(text, _npz(source.arrays), len(source.arrays), text.count("\n"))
+    return Written(name, text, _npz(source.arrays), len(source.arrays), text.count("\n"))
+
+
+def _stored(names: Iterable[str]) -> dict[str, str]:
+    """What weights are called in their file: as in the model, unless no file has such a name."""
+    own, result = list(names), {}
+    for number, name in enumerate(own):
+        is_kept = name.isprintable() and 0 < len(name) < 200 and "\\" not in name
+        if not is_kept or name.endswith(".npy") or name in _NO_NAMES:
+            result[name] = f"array_{number}"
+            while result[name] in own:
+                result[name] += "_"
+        else:
+            result[name] = name
+    return result
+
+
+def _shown(name: str) -> str:
+    """The name of a file as a part of a docstring, which it cannot end."""
+    return "".join(c if c.isprintable() and c not in '"\\' else "_" for c in name)
 
 
 def _npz(arrays: Mapping[str, np.ndarray]) -> bytes:

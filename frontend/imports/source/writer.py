@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,6 +25,10 @@ from .expressions import Text, expression, number, shape_text
 
 _LARGEST_LITERAL: Final = 8
 """Elements of an array that is written into the source."""
+_OF_MODULE: Final = frozenset({"xp", "lax", "np", "Path", "WEIGHTS", "_weights"})
+_OF_FUNCTIONS: Final = frozenset({"weights", "step", "carry", "items", "values", "s", "max", "complex"})
+_RESULT: Final = re.compile(r"[at]\d+")
+"""What the written file itself calls something by: no argument may have such a name."""
 _MULTIPLE: Final = frozenset({"sort", "top_k", "optimization_barrier"})
 
 
@@ -45,7 +50,11 @@ def write_functions(
     source = Source(arrays=dict(arrays))
     reader = Reader(Codec(module.context))
     by_symbol = functions(module)
-    names = {s: (f"_{_identifier(s)}" if is_private(op) else name) for s, op in by_symbol.items()}
+    names: dict[str, str] = {}
+    taken = {*arguments, *_OF_MODULE, name}
+    for symbol, operation in by_symbol.items():
+        names[symbol] = _free(f"_{_identifier(symbol)}", taken) if is_private(operation) else name
+        taken.add(names[symbol])
     for symbol, operation in by_symbol.items():
         if is_private(operation):
             source.lines += _Function(operation, reader, names, source).lines(names[symbol], None)
@@ -55,8 +64,30 @@ def write_functions(
     return source
 
 
+def function_identifier(text: str) -> str:
+    """A name that a function of the file may have."""
+    return _free(_identifier(text), _OF_MODULE)
+
+
+def argument_names(names: Sequence[str]) -> list[str]:
+    """Names of arguments which mean nothing else in the written function."""
+    result: list[str] = []
+    for text in names:
+        name, taken = _identifier(text), {*result, *_OF_MODULE, *_OF_FUNCTIONS}
+        result.append(_free(f"{name}_" if _RESULT.fullmatch(name) else name, taken))
+    return result
+
+
+def _free(name: str, taken: Collection[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
 def _identifier(text: str) -> str:
-    name = re.sub(r"\W", "_", text)
+    name = re.sub(r"\W", "_", unicodedata.normalize("NFKC", text))
+    name = name if f"_{name}".isidentifier() else re.sub(r"\W", "_", name, flags=re.ASCII)
+    name = name if name.isidentifier() else f"_{name}"
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
@@ -150,7 +181,7 @@ class _Function:
             return Text(f"xp.asarray([{items}], {kind})", type_)
         name = next((n for n, a in self.source.arrays.items() if a is value), None)
         if name is None:
-            name = f"constant_{len(self.source.arrays)}"
+            name = _free(f"constant_{len(self.source.arrays)}", self.source.arrays)
             self.source.arrays[name] = array
         return Text(f"WEIGHTS[{name!r}]", type_)
 

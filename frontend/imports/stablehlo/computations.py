@@ -50,7 +50,9 @@ def expression(region: Region, value: int) -> Any:
     name = operation.name.removeprefix("stablehlo.")
     if name == "constant":
         elements = operation.attributes.get("value")
-        return ("constant", elements.tobytes() if isinstance(elements, np.ndarray) else None)
+        if not isinstance(elements, np.ndarray) or elements.ndim:
+            return ("constant", None, None)
+        return ("constant", elements.tobytes(), elements.dtype)
     details = tuple(operation.attributes.get(k) for k in ("comparison_direction", "compare_type"))
     return (name, details, *(expression(region, v) for v in operation.operands))
 

@@ -131,15 +131,21 @@ def _batch_norm_inference(app: Application) -> Any:
 
 
 def _batch_norm_training(app: Application) -> Any:
-    x, scale, offset = app.arrays
+    x, scale, offset = _wide(app)
     axis = app.attribute("feature_index")
     mean, variance = _moments(x, axis)
     normal = _normalized(x, mean, variance, axis, app.attribute("epsilon"))
-    return [ops.add(ops.mul(normal, _along(scale, x, axis)), _along(offset, x, axis)), mean, variance]
+    result = ops.add(ops.mul(normal, _along(scale, x, axis)), _along(offset, x, axis))
+    return [as_value(v, app.dtype) for v in (result, mean, variance)]
+
+
+def _wide(app: Application) -> list[Any]:
+    """Operands, those of halves as float32: statistics of many of them have sums that are no halves."""
+    return [as_value(x, np.float32) if x.dtype.itemsize == 2 else x for x in app.arrays]
 
 
 def _batch_norm_grad(app: Application) -> Any:
-    x, scale, mean, variance, cotangent = app.arrays
+    x, scale, mean, variance, cotangent = _wide(app)
     axis = app.attribute("feature_index")
     normal = _normalized(x, mean, variance, axis, app.attribute("epsilon"))
     grad_scale = ops.reduce_sum(ops.mul(cotangent, normal), axes=_others(x, axis))
@@ -150,7 +156,8 @@ def _batch_norm_grad(app: Application) -> Any:
     along_mean = _along(_mean(cotangent, axis), x, axis)
     along_normal = ops.mul(normal, _along(_mean(ops.mul(cotangent, normal), axis), x, axis))
     centered = ops.sub(ops.sub(cotangent, along_mean), along_normal)
-    return [ops.mul(centered, _along(ops.mul(scale, deviation), x, axis)), grad_scale, grad_offset]
+    grad_x = ops.mul(centered, _along(ops.mul(scale, deviation), x, axis))
+    return [as_value(v, app.dtype) for v in (grad_x, grad_scale, grad_offset)]
 
 
 def _fft(app: Application) -> Any:

@@ -156,7 +156,7 @@ def _region_constant(app: Application, region: Region, value: int) -> int | None
     producer: Operation | None = region.producer(value)
     if producer is not None:
         return _integer(constant_of(producer))
-    if value in region.arguments:
+    if value in region.arguments or any(value in op.results for op in region.operations):
         return None
     outside = Region((), (), (), (value,))  # a value of an enclosing region
     return _integer(app.run(outside, ())[0])

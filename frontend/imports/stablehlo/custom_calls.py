@@ -28,6 +28,9 @@ def _shape_assertion(app: Application) -> Any:
 
 
 def _top_k(app: Application) -> Any:
+    details = app.attribute("mhlo.attributes")
+    if isinstance(details, dict) and not details.get("largest", True):
+        raise app.error("the smallest elements are not supported", "negate the operand, and the values")
     values, positions = ops.top_k(app.array(), k=static_shape(app.result_types[0])[-1])
     return [values, positions]
 

@@ -105,14 +105,27 @@ def _element(form: Any) -> tuple[int, bool, str | None] | None:
         return plain[0], False, plain[1]
     if form[0] != "select":
         return None
-    is_nan, _, rest = form[2:]
+    is_nan, nan, rest = form[2:]
     if rest[0] != "select" or is_nan[0] != "compare" or is_nan[1][0] != "NE":
         return None
-    is_zero, _, element = rest[2:]
+    is_zero, zero, element = rest[2:]
     plain = _part(element)
     if plain is None or is_nan[2:] != (element, element) or is_zero[0] != "compare":
         return None
-    return (plain[0], True, plain[1]) if is_zero[1][0] == "EQ" and is_zero[2] == element else None
+    numbers = _number(nan), _number(zero), _number(is_zero[3])
+    is_canonical = np.isnan(numbers[0]) and not np.signbit(numbers[0]) and numbers[1:] == (0, 0)
+    return (
+        (plain[0], True, plain[1])
+        if is_canonical and is_zero[1][0] == "EQ" and is_zero[2] == element
+        else None
+    )
+
+
+def _number(form: Any) -> Any:
+    """A constant; 1, which no canonical form has, for anything else."""
+    if form[0] != "constant" or form[1] is None:
+        return np.float32(1)
+    return np.frombuffer(form[1], form[2])[0].astype(np.float64)
 
 
 def _part(form: Any) -> tuple[int, str | None] | None:

@@ -20,7 +20,7 @@ from .program import Function, Operation, Program, Region, StableHLOError
 from .text import Source
 
 _PLACE: Final = re.compile(r'"[^"]*":(\d+):(\d+)')
-_NAME: Final = re.compile(r'loc\("([A-Za-z_]\w*)"')
+_NAME: Final = re.compile(r'loc\("([A-Za-z_]\w*)"', re.ASCII)
 _RETURNS: Final = ("stablehlo.return", "func.return")
 _MOST_STEPS: Final = 2_000_000
 _MOST_DEEP: Final = 100

@@ -96,6 +96,8 @@ def _along(
 def _resized(x: Any, have: int, n: int | None) -> Any:
     if n is None or n == have:
         return x
+    if n < 1:
+        raise argument_error(f"dct: n is {n}, expected a length above 0")
     if n < have:
         return x[..., :n]
     return xp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, n - have)])

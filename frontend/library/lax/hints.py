@@ -42,10 +42,13 @@ def approx_min_k(
     aggregate_to_topk: bool = True,
 ) -> tuple[Any, Any]:
     """The `k` smallest along an axis and their positions (int32), as `approx_max_k`."""
-    values, places = _approximate(
-        "approx_min_k", ops.neg(as_value(operand)), k, reduction_dimension, recall_target, aggregate_to_topk
-    )
-    return ops.neg(values), places
+    value = as_value(operand)
+    if value.dtype in INTEGERS:  # the complement has the opposite order, also of the least integer
+        key = xp.bitwise_not(value)
+    else:
+        key = xp.where(xp.isnan(value), -np.inf, ops.neg(value))  # NaN are last
+    _, places = _approximate("approx_min_k", key, k, reduction_dimension, recall_target, aggregate_to_topk)
+    return xp.take_along_axis(value, places, axis=reduction_dimension), places
 
 
 def _approximate(

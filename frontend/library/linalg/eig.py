@@ -13,13 +13,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...control.scans import scan
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from .lu import solve
-from .matrix_arguments import diagonal, epsilon, is_complex, positions, square, unit
-from .schur import complex_of, schur_form
-from .triangular import solve_upper
+from .matrix_arguments import (
+    column,
+    diagonal,
+    entry,
+    epsilon,
+    is_complex,
+    positions,
+    square,
+    unit,
+    unknown_zeros,
+)
+from .schur import complex_of, scaled_schur_form, schur_form
 
 
 class EigResult(NamedTuple):
@@ -46,8 +56,8 @@ def eigvals(a: Any) -> Any:
 
 @custom_jvp
 def _eig(a: Any) -> Any:
-    t, z = schur_form(a)
-    return _cleaned(a, diagonal(t)), _vectors(t, z)
+    t, z, scale = scaled_schur_form(a)
+    return _cleaned(a, diagonal(t * scale)), _vectors(t, z)
 
 
 @_eig.defjvp
@@ -85,28 +95,29 @@ def _cleaned(a: Any, w: Any) -> Any:
 
 
 def _vectors(t: Any, z: Any) -> Any:
-    """Column `i` solves ``(t - t_ii) y = 0`` with ``y_i = 1``: a triangular system of the rows above `i`."""
+    """Column `i` solves ``(t - t_ii) y = 0``: a triangular system of the rows above `i`. The elements of `t`
+    are at most 1."""
     n = t.shape[-1]
     if n == 0:
         return z
     w = diagonal(t)
     row = positions(n)
-    size = xp.max(xp.abs(t), axis=(-2, -1))
-    least = (epsilon(t.dtype) * size + float(np.finfo(t.dtype).tiny)).astype(w.real.dtype)
-    # One system for each value, `[..., value, n, n]`: unit rows from `i` on, and gaps kept away from zero.
-    shifted = t[..., None, :, :] - w[..., :, None, None] * unit(n, t.dtype)
-    gap = diagonal(shifted)
-    bound = least[..., None, None]
-    gap = xp.where(xp.abs(gap) < bound, xp.astype(bound, t.dtype), gap)
-    is_above = row[None, :] < row[:, None]
-    pivot = xp.where(is_above, gap, xp.ones_like(gap))
-    keeps = is_above[:, :, None] & is_above[:, None, :]
-    upper = xp.where(keeps, xp.triu(shifted, 1), xp.zeros_like(shifted))
-    system = upper + xp.expand_dims(pivot, -1) * unit(n, t.dtype)
-    right = xp.where(is_above, -xp.matrix_transpose(t), xp.zeros_like(t))
-    own = xp.where(row[None, :] == row[:, None], xp.ones_like(t), xp.zeros_like(t))
-    y = xp.squeeze(solve_upper(system, xp.expand_dims(right + own, -1), False), -1)
-    # Large components first made small, so that squares do not overflow.
+    # The rows of a value's vector from its own one up; gaps are kept away from zero.
+    least = epsilon(t.dtype) + float(np.finfo(t.dtype).tiny)
+    rows = xp.matrix_transpose(t)
+
+    def substitute(y: Any, j: Any) -> tuple[Any, None]:
+        beyond = xp.expand_dims(xp.where(row > j, column(rows, j), 0), -1)
+        gap = entry(w, j) - w
+        gap = xp.where(xp.abs(gap) < least, least, gap)
+        above = -xp.squeeze(xp.matmul(y, beyond), -1) / gap
+        new = xp.where(row > j, above, xp.where(row == j, 1, 0))
+        # What was large is made small, as products of close gaps would overflow.
+        size = xp.astype(xp.maximum(xp.abs(new), 1), y.dtype)
+        return xp.where(row == j, xp.expand_dims(new, -1), y) / xp.expand_dims(size, -1), None
+
+    start = xp.zeros_like(t) + unknown_zeros(t, t.dtype)
+    y = scan(substitute, start, positions(n)[::-1])[0]
     y = y / xp.astype(xp.max(xp.abs(y), axis=-1, keepdims=True), y.dtype)
     v = xp.matmul(z, xp.matrix_transpose(y))
     v = v / xp.astype(xp.sqrt(xp.sum(xp.abs(v) ** 2, axis=-2, keepdims=True)), v.dtype)

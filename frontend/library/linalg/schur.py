@@ -81,15 +81,24 @@ class _State(NamedTuple):
 
 
 def schur_form(a: Any) -> tuple[Any, Any]:
-    """A triangular `t` and a unitary `z` with ``z t z^H = a``, complex; NaN where it does not converge."""
+    """A triangular `t` and a unitary `z` with ``z t z^H = a``, complex; NaN where it does not converge, and
+    where an element is not finite."""
+    t, z, scale = scaled_schur_form(a)
+    return t * scale, z
+
+
+def scaled_schur_form(a: Any) -> tuple[Any, Any, Any]:
+    """`schur_form` of ``a / scale``, and the scale `[..., 1, 1]`, near which elements are."""
     value = complex_of(square("schur", a))
     if value.shape[-1] == 0:
-        return value, value
+        return value, value, xp.ones((*value.shape[:-2], 1, 1), dtype=value.dtype)
     size = xp.max(xp.abs(value), axis=(-2, -1), keepdims=True)
     # Near 1 nothing overflows on the way.
     scale = xp.astype(xp.where((size > 0) & xp.isfinite(size), size, 1), value.dtype)
+    value = xp.where(xp.isfinite(size), value, 0)  # NaN would keep the loop going
     t, z = each_matrix(_schur, value / scale)
-    return t * scale, z
+    is_sound = xp.isfinite(size)
+    return xp.where(is_sound, t, np.nan), xp.where(is_sound, z, np.nan), scale
 
 
 def _schur(a: Any) -> tuple[Any, Any]:

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...control.scans import scan
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, shape_error
-from ..numpy.promotion import promote, type_text
+from ..numpy.promotion import broadcast, broadcast_shapes, promote, type_text
 from .matrix_arguments import (
     adjoint,
     column,
@@ -124,13 +126,16 @@ def _triangular_root(t: Any) -> Any:
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     """`func`, of complex numbers, of a square matrix, complex; with `disp=False`, and an error estimate.
 
-    By Parlett's recurrence, which loses digits where eigenvalues are close.
+    By Parlett's recurrence, which loses digits where eigenvalues are close, and is NaN where they coincide
+    and the matrix is not diagonalizable.
     """
     value = square("funm", A)
     if value.ndim != 2:
         raise shape_error(f"funm: expected a matrix, got {type_text(value)}")
     t, z = schur_form(value)
     n = t.shape[-1]
+    if n == 0:
+        return t if disp else (t, xp.zeros((), dtype=t.real.dtype))
     of_values = xp.asarray(func(diagonal(t)))
 
     def step(done: Any, j: Any, is_above: Any) -> tuple[Any, Any, Any]:
@@ -141,7 +146,14 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
         known = xp.matmul(done, above[:, None])[:, 0] - above * own
         return own, system + unit(n, t.dtype) * xp.astype(is_zero, t.dtype), known
 
-    result = xp.matmul(xp.matmul(z, _by_columns(t, step)), adjoint(z))
+    result = _by_columns(t, step)
+    # What couples equal values, directly or by a third, is 0 / 0: a derivative of `func` is needed.
+    reach = xp.abs(xp.triu(t, 1))
+    coupling = reach + xp.matmul(reach, reach)
+    limit = epsilon(t.dtype) ** 0.5 * xp.max(xp.abs(t), initial=0)
+    is_equal = diagonal(t)[:, None] == diagonal(t)[None, :]
+    result = xp.where(is_equal & (coupling > limit), np.nan, result)
+    result = xp.matmul(xp.matmul(z, result), adjoint(z))
     if disp:
         return result
     gaps = xp.abs(diagonal(t)[:, None] - diagonal(t)[None, :]) + xp.where(
@@ -169,7 +181,8 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
             f"solve_sylvester: {type_text(c)} does not fit {type_text(a)} and {type_text(b)}: expected "
             f"{a.shape[-1]} by {b.shape[-1]}"
         )
-    return _sylvester(a, b, c)
+    shared = broadcast_shapes(a.shape[:-2], b.shape[:-2], c.shape[:-2])
+    return _sylvester(*(broadcast(x, (*shared, *x.shape[-2:])) for x in (a, b, c)))
 
 
 @custom_jvp

@@ -77,7 +77,8 @@ def asarray(
     if copy is False and isinstance(a, np.ndarray):
         return _shared(a, wanted)
     value = asarray_of(a)
-    return value if wanted is None else convert(value, wanted)
+    value = value if wanted is None else convert(value, wanted)
+    return value.copy() if copy and value is a else value
 
 
 def _shared(obj: np.ndarray, wanted: np.dtype | None) -> Array:
@@ -95,7 +96,7 @@ def array(
     object: Any, dtype: Any = None, *, copy: bool | None = True, ndmin: int = 0, order: Any = None
 ) -> Any:
     """`asarray` under NumPy's name; `ndmin` puts axes of size 1 in front."""
-    value = asarray(object, dtype)
+    value = asarray(object, dtype, copy=copy or None)
     missing = ndmin - value.ndim
     return ops.reshape(value, shape=(1,) * missing + tuple(value.shape)) if missing > 0 else value
 
@@ -138,8 +139,8 @@ def _stacked(items: Any, dtype: np.dtype | None) -> Any:
 
 
 def copy(a: Any, order: Any = None) -> Any:
-    """The array itself: arrays are immutable."""
-    return asarray(a)
+    """The same elements as an array of its own, which lives on when `a` is donated or deleted."""
+    return asarray(a, copy=True)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:

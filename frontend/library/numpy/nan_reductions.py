@@ -23,7 +23,8 @@ def _filled(x: Any, fill: Any) -> Any:
 
 
 def _numbers(x: Any, chosen: Any = None) -> Any:
-    is_number = logical_not(isnan(x))
+    value = asarray_of(x)
+    is_number = logical_not(isnan(value))
     return is_number if chosen is None else logical_and(is_number, chosen)
 
 
@@ -114,7 +115,9 @@ def nanvar(
     """The variance of the numbers; NaN where there are not more of them than `correction`."""
     refuse_out("nanvar", out)
     mask = _numbers(a, where)
-    return var(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean, correction=correction)
+    result = var(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean, correction=correction)
+    is_enough = sum(mask, axis, keepdims=keepdims) > (ddof or correction)
+    return choose_where(is_enough, result, full_like(result, float("nan")))
 
 
 def nanstd(

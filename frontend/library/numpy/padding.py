@@ -43,6 +43,8 @@ def pad(array: Any, pad_width: Any, mode: str | Callable[..., Any] = "constant",
     """
     value = asarray_of(array)
     widths = _pairs("pad_width", pad_width, value.ndim)
+    if widths.dtype.kind not in "iu" and widths.size:
+        raise argument_error(f"pad: pad_width must be integers, got {pad_width!r}")
     if widths.size and widths.min() < 0:
         raise argument_error(f"pad: pad_width must not be negative, got {pad_width!r}")
     if callable(mode):
@@ -114,7 +116,9 @@ def _edge(value: Any, widths: Any) -> Any:
     for axis in range(value.ndim):
         size = value.shape[axis]
         before, after = (int(w) for w in widths[axis])
-        if isinstance(size, int) and size == 0 and before + after:
+        if before + after == 0:
+            continue
+        if isinstance(size, int) and size == 0:
             raise shape_error(f"pad: mode edge needs elements along axis {axis} of {type_text(value)}")
         first, last = part(value, axis, 0, 1), part(value, axis, size - 1, size)
         parts = [_spread(first, axis, before)] if before else []

@@ -33,10 +33,16 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 }
 
 
+def _padded_axes(widths: Any) -> list[int]:
+    return [axis for axis, pair in enumerate(widths) if any(pair)]
+
+
 def linear_ramp(value: Any, widths: Any, ends: Any) -> Any:
     """Lines from the edges to `ends`, which they reach in the outermost elements."""
-    for axis in range(value.ndim):
+    for axis in _padded_axes(widths):
         size = value.shape[axis]
+        if isinstance(size, int) and size == 0:
+            raise shape_error(f"pad: mode linear_ramp needs elements along axis {axis} of {type_text(value)}")
         sides = [part(value, axis, 0, 1), part(value, axis, size - 1, size)]
         blocks = [
             _ramp(edge, ends[axis, side], axis, int(widths[axis, side]), side)
@@ -63,7 +69,7 @@ def _ramp(edge: Any, end: Any, axis: int, width: int, side: int) -> Any:
 
 def statistics(value: Any, widths: Any, mode: str, lengths: Any) -> Any:
     """A statistic of the elements near each edge (`lengths` of them; all where None)."""
-    for axis in range(value.ndim):
+    for axis in _padded_axes(widths):
         size = static_size("pad", value.shape[axis], f"axis {axis} in mode {mode}")
         blocks = []
         for side in (0, 1):
@@ -71,8 +77,10 @@ def statistics(value: Any, widths: Any, mode: str, lengths: Any) -> Any:
             if count < 1:
                 raise shape_error(f"pad: mode {mode} needs elements along axis {axis} of {type_text(value)}")
             inside = part(value, axis, 0, count) if side == 0 else part(value, axis, size - count, size)
+            is_rounded = value.dtype not in INEXACT and mode not in ("maximum", "minimum")
+            inside = convert(inside, FLOAT64) if is_rounded else inside
             found = STATISTICS[mode](inside, axis=axis, keepdims=True)
-            found = found if value.dtype in INEXACT or mode in ("maximum", "minimum") else rounded(found)
+            found = rounded(found) if is_rounded else found
             shape = tuple(int(widths[axis, side]) if a == axis else n for a, n in enumerate(value.shape))
             blocks.append(broadcast(convert(found, value.dtype), shape))
         value = _joined(value, blocks, axis)

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import COMPLEX64, FLOAT32, FLOATS
+from ....dialects.types import COMPLEX64, FLOAT32, FLOATS, INT64, INTEGERS
 from ...errors import TraceError
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from .arguments import argument_error, concrete, normalize_axis, shape_error
 from .arithmetic import clip, remainder, subtract
 from .arithmetic import nextafter as next_after
-from .creation import asarray
+from .creation import arange, asarray
 from .cumulative import cumsum
 from .logic import isinf, truth
 from .promotion import asarray_of, convert, type_text
@@ -37,6 +37,10 @@ def _refuse_in_place(function: str, inplace: bool) -> None:
         )
 
 
+def _is_empty(x: Any) -> bool:
+    return any(isinstance(n, int) and n == 0 for n in x.shape)
+
+
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
     """`a` with the values `v`, repeated as needed, at the flat positions `ind`; with `inplace=False` only.
 
@@ -46,13 +50,15 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     value, places, values = asarray_of(a), ravel(asarray_of(ind)), ravel(asarray_of(v))
     if mode not in (None, "clip", "wrap"):
         raise argument_error(f"put: mode is {mode!r}, expected None, 'clip' or 'wrap'")
-    if not places.size or not values.size:
+    if _is_empty(places) or _is_empty(values):
         return value
+    count = places.shape[0]
+    places = convert(places, INT64) if places.dtype in INTEGERS else places
     if mode == "clip":
         places = clip(places, 0, value.size - 1)
     if mode == "wrap":
         places = remainder(places, value.size)
-    repeated = take(values, np.arange(places.size) % values.size)
+    repeated = take(values, remainder(arange(count), values.shape[0]))
     flat = ravel(value).at[places].set(convert(repeated, value.dtype), mode="drop")
     return reshape(flat, value.shape)
 
@@ -64,9 +70,9 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
     value, chosen, values = asarray_of(arr), truth(mask), ravel(asarray_of(vals))
     if chosen.size != value.size:
         raise shape_error(f"place: the mask {type_text(chosen)} has not the size of {type_text(value)}")
-    if not values.size:
+    if _is_empty(values):
         raise shape_error("place: there are no values to put")
-    if not value.size:
+    if _is_empty(value):
         return value
     flags = ravel(chosen)
     order = subtract(cumsum(convert(flags, np.dtype(np.int64))), 1)

@@ -40,7 +40,7 @@ from .arguments import (
 )
 from .arithmetic import add, divide, maximum, minimum, multiply, root_of_squares, subtract
 from .logic import truth
-from .promotion import asarray_of, broadcast, convert, stays_weak, type_text
+from .promotion import asarray_of, broadcast, convert, promote, stays_weak, type_text
 
 _UINT64 = np.dtype(np.uint64)
 
@@ -86,7 +86,8 @@ def sum(
     """The sum over `axis` (all axes when None); integers have 64 bits with `promote_integers`."""
     refuse_out("sum", out)
     value, axes = _prepared("sum", a, axis, _kept_dtype(a, dtype, promote_integers))
-    result = ops.reduce_sum(_where(value, where, 0), axes=axes)
+    reduce = ops.reduce_or if value.dtype == BOOL else ops.reduce_sum
+    result = reduce(_where(value, where, 0), axes=axes)
     result = keep_axes(result, value.shape, axes) if keepdims else result
     return result if initial is None else add(result, initial)
 
@@ -105,7 +106,8 @@ def prod(
     """The product over `axis` (all axes when None); integers have 64 bits with `promote_integers`."""
     refuse_out("prod", out)
     value, axes = _prepared("prod", a, axis, _kept_dtype(a, dtype, promote_integers))
-    result = ops.reduce_prod(_where(value, where, 1), axes=axes)
+    reduce = ops.reduce_and if value.dtype == BOOL else ops.reduce_prod
+    result = reduce(_where(value, where, 1), axes=axes)
     result = keep_axes(result, value.shape, axes) if keepdims else result
     return result if initial is None else multiply(result, initial)
 
@@ -158,10 +160,13 @@ def _extremum(function: str, x: Any, axis: Any, keepdims: bool, initial: Any, wh
     empty = [a for a in axes if isinstance(value.shape[a], int) and value.shape[a] == 0]
     if value.dtype in COMPLEX:
         raise dtype_error(f"{function}: complex numbers have no order", "compare .real, .imag or abs()")
+    where = None if where is True else where
     if where is not None and initial is None:
         raise argument_error(f"{function}: where= needs initial=, the value where nothing is selected")
     if initial is not None:
-        start = convert(initial, value.dtype) if type(initial) in (int, float) else asarray_of(initial)
+        is_python = type(initial) in (bool, int, float)
+        start = convert(initial, value.dtype) if is_python else asarray_of(initial)
+        value, start = promote(value, start)
         if where is not None:
             value = ops.select(broadcast(truth(where), value.shape), value, broadcast(start, value.shape))
         if empty:

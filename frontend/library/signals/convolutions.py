@@ -81,8 +81,7 @@ def correlate2d(
     if mode != "same":
         return convolve2d(x, reversed_y, mode, boundary, fillvalue, precision)
     full = convolve2d(x, reversed_y, "full", boundary, fillvalue, precision)
-    starts = [m // 2 if m <= n else (m - 1) // 2 for n, m in zip(x.shape, y.shape, strict=True)]
-    return full[tuple(slice(s, s + n) for s, n in zip(starts, x.shape, strict=True))]
+    return full[tuple(slice(m // 2, m // 2 + n) for n, m in zip(x.shape, y.shape, strict=True))]
 
 
 def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:

@@ -128,6 +128,11 @@ def scale_and_translate(
     value = value if value.dtype in INEXACT else value.astype(np.float32)
     axes = normalize_axes("scale_and_translate", tuple(spatial_dims), value.ndim)
     scales, moves = asarray_of(scale), asarray_of(translation)
+    for name, numbers in (("scale", scales), ("translation", moves)):
+        if numbers.shape != (len(axes),):
+            raise shape_error(
+                f"scale_and_translate: expected {len(axes)} numbers as {name}, got {type_text(numbers)}"
+            )
     for k, axis in enumerate(axes):
         n = static_size("scale_and_translate", value.shape[axis], f"axis {axis}")
         weights = _weights(n, int(sizes[axis]), scales[k], moves[k], _KERNELS[kind], antialias)
@@ -136,7 +141,9 @@ def scale_and_translate(
 
 
 def _method(method: str | ResizeMethod) -> ResizeMethod:
-    return ResizeMethod.from_string(method) if isinstance(method, str) else method
+    if isinstance(method, ResizeMethod):
+        return method
+    return ResizeMethod.from_string(method)
 
 
 def _nearest(value: Any, sizes: Sequence[Any]) -> Any:

@@ -13,6 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects.types import INEXACT, INT64
+from ...tracing.array import Array
+from ...tracing.frames import known_value
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, float_value, shape_error
 from ..numpy.promotion import asarray_of, promote, type_text
@@ -64,7 +66,8 @@ def map_coordinates(
             f"map_coordinates: order is {order!r}, expected 0 (nearest) or 1 (linear)",
             "splines need a banded system to be solved first: adze.scipy.linalg.solve_banded",
         )
-    carried = value if value.dtype in INEXACT else value.astype(np.float64)
+    # Half precision is rounded once, at the end; nearest elements are copied.
+    carried = value if order == 0 else _wide(value)
     corners = [_corners(p, order) for p in places]
     total: Any = None
     for chosen in itertools.product(*corners):
@@ -72,7 +75,14 @@ def map_coordinates(
         total = term if total is None else total + term
     if total is None:
         return value
-    return total.astype(value.dtype) if value.dtype in INEXACT else xp.round(total).astype(value.dtype)
+    is_rounded = order == 1 and value.dtype not in INEXACT
+    return (xp.round(total) if is_rounded else total).astype(value.dtype)
+
+
+def _wide(value: Any) -> Any:
+    if value.dtype in INEXACT:
+        return value if value.dtype.itemsize > 2 else value.astype(np.float32)
+    return value.astype(np.float64)
 
 
 def _corners(place: Any, order: int) -> list[tuple[Any, Any]]:
@@ -128,6 +138,12 @@ class RegularGridInterpolator:
                     f"RegularGridInterpolator: points {type_text(place)} do not fit axis {axis} of "
                     f"{type_text(self.values)}"
                 )
+            known = place.numpy() if isinstance(place, Array) else known_value(place)
+            if known is not None and not (np.diff(known) > 0).all():
+                raise argument_error(
+                    f"RegularGridInterpolator: the points of axis {axis} do not ascend",
+                    "flip them, and the values along that axis",
+                )
 
     def __call__(self, xi: Any, method: str | None = None) -> Any:
         """The values at `xi`: an array `[..., axes]`, or a tuple of arrays that broadcast."""
@@ -136,8 +152,9 @@ class RegularGridInterpolator:
             xi = xp.stack(xp.broadcast_arrays(*(float_value(x) for x in xi)), axis=-1)
         points = float_value(xi)
         axes = len(self.grid)
-        if axes == 1 and (points.ndim == 0 or points.shape[-1] != 1):
+        if axes == 1 and (points.ndim < 2 or points.shape[-1] != 1):
             points = points[..., None]
+        points = points[None] if points.ndim == 1 else points
         if points.shape[-1] != axes:
             raise shape_error(
                 f"RegularGridInterpolator: expected points of {axes} coordinates, got {type_text(points)}"
@@ -153,10 +170,10 @@ class RegularGridInterpolator:
             total = term if total is None else total + term
         if self.fill_value is None:
             return total
-        is_inside: Any = True
+        is_outside: Any = False  # NaN is not outside: it stays NaN
         for axis, place in enumerate(self.grid):
-            is_inside = is_inside & (points[..., axis] >= place[0]) & (points[..., axis] <= place[-1])
-        return xp.where(is_inside[(..., *[None] * rest)], total, self.fill_value)
+            is_outside = is_outside | (points[..., axis] < place[0]) | (points[..., axis] > place[-1])
+        return xp.where(is_outside[(..., *[None] * rest)], self.fill_value, total)
 
     def _sides(self, axis: int, x: Any, kind: str) -> list[tuple[Any, Any]]:
         place, x = promote(self.grid[axis], x)

@@ -184,7 +184,7 @@ def istft(
         signal, norm = signal[..., half : total - half], norm[half : total - half]
     signal = signal / xp.where(norm > 1e-10, norm, 1.0)
     if value.ndim > 2:
-        signal = xp.moveaxis(signal, -1, min(axes) if axes[1] > axes[0] else axes[1])
+        signal = xp.moveaxis(signal, -1, axes[1] - 1 if axes[1] > axes[0] else axes[1])
     times = xp.arange(norm.shape[0], dtype=np.float32) / fs
     return times, signal
 

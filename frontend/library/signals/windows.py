@@ -87,4 +87,6 @@ def _named(function: str, window: Any, n: int) -> np.ndarray:
         )
     if name in _WITH_PARAMETER and not parameters:
         raise argument_error(f"{function}: window {name!r} needs its parameter: ({name!r}, value)")
+    if len(parameters) > (name in (*_WITH_PARAMETER, "tukey")):
+        raise argument_error(f"{function}: window {name!r} has not the parameters {tuple(parameters)}")
     return _WINDOWS[name](n + 1, *parameters)[:n] if n > 1 else np.ones(n)

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, INEXACT
 from .. import numpy as xp
 from ..numpy.arguments import shape_error
+from ..numpy.arithmetic import root_of_squares
 from ..numpy.promotion import promote, type_text
 
 
@@ -19,8 +21,9 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
     """
     del check_finite
     points, codes = promote(obs, code_book)
-    if points.dtype.kind not in "fcV":
-        points, codes = xp.astype(points, np.float32), xp.astype(codes, np.float32)
+    dtype = points.dtype if points.dtype in INEXACT else np.dtype(np.float32)
+    if points.dtype not in (FLOAT32, FLOAT64, *COMPLEX):  # half precision is rounded once, at the end
+        points, codes = xp.astype(points, FLOAT32), xp.astype(codes, FLOAT32)
     if points.ndim == codes.ndim == 1:
         points, codes = points[:, None], codes[:, None]
     if points.ndim != 2 or codes.ndim != 2 or points.shape[1] != codes.shape[1]:
@@ -31,4 +34,5 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
     squares = xp.sum(xp.real(gaps * xp.conj(gaps)) if gaps.dtype.kind == "c" else gaps * gaps, axis=-1)
     number = xp.argmin(squares, axis=-1)
     least = xp.take_along_axis(squares, number[:, None], axis=-1)[:, 0]
-    return number, xp.sqrt(least)
+    distance = root_of_squares(least)
+    return number, distance if dtype in COMPLEX else xp.astype(distance, dtype)

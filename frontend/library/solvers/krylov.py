@@ -17,7 +17,7 @@ from ...control.scans import scan
 from ...control.while_loops import while_loop
 from ...transforms.custom_linear_solve import custom_linear_solve
 from .. import numpy as xp
-from ..linalg.matrix_arguments import adjoint, diagonal
+from ..linalg.matrix_arguments import adjoint, diagonal, inexact
 from ..linalg.qr import qr
 from ..linalg.triangular import solve_triangular
 from ..numpy.arguments import argument_error, shape_error, type_error
@@ -82,6 +82,7 @@ def gmres(
         raise argument_error(f"gmres: solve_method is {solve_method!r}, expected 'batched' or 'incremental'")
 
     def method(a: Operator, m: Operator, b: Any, x: Any, limit: Any, most: int) -> Any:
+        inexact("gmres", b)
         return _gmres(a, m, b, x, limit, most, min(restart, b.shape[0]))
 
     return _solved("gmres", method, A, b, x0, tol, atol, maxiter, M)
@@ -118,7 +119,11 @@ def _solved(
     def solve(matvec: Operator, right: Any) -> Any:
         vector, back = ravel_pytree(right)
         limit = xp.maximum(tol * _norm(vector), atol)
-        return back(method(_flattened(matvec, back), inverse, vector, first, limit, most))
+        multiply = _flattened(matvec, back)
+        x = method(multiply, inverse, vector, first, limit, most)
+        # The loops end at once where norms are NaN or overflow: the start is no solution then.
+        is_sound = xp.isfinite(_norm(vector)) & xp.isfinite(_norm(vector - multiply(first)))
+        return back(xp.where(is_sound, x, np.nan))
 
     x = custom_linear_solve(operator, b, solve, None if is_symmetric else solve, symmetric=is_symmetric)
     return x, None

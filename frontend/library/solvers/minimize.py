@@ -22,8 +22,7 @@ from .. import numpy as xp
 from ..numpy.arguments import argument_error, shape_error, type_error
 from ..numpy.promotion import asarray_of, type_text
 
-_METHODS: Final = ("BFGS", "bfgs", "l-bfgs-experimental-do-not-rely-on-this")
-_OPTIONS: Final = ("gtol", "norm", "maxiter", "line_search_maxiter", "maxfun", "ftol", "maxcor", "maxls")
+_OPTIONS: Final = ("gtol", "norm", "maxiter", "line_search_maxiter")
 _DECREASE, _CURVATURE = 1e-4, 0.9
 
 
@@ -86,9 +85,10 @@ def minimize(
     iteration limit, 3 when no acceptable step was found, 4 when values ceased to be finite. Raises
     `ArgumentError` for other methods and options, `ShapeError` unless `x0` is a vector.
     """
-    if method not in _METHODS:
+    if not isinstance(method, str) or method.lower() != "bfgs":
         raise argument_error(
-            f"minimize: method is {method!r}, expected 'BFGS'", "adze.optim has first-order optimizers"
+            f"minimize: method is {method!r}, expected 'BFGS'",
+            "adze.optim has first-order optimizers; there is no L-BFGS",
         )
     settings = dict(options or {})
     unknown = sorted(set(settings) - set(_OPTIONS))
@@ -102,8 +102,10 @@ def minimize(
     if x.ndim != 1:
         raise shape_error(f"minimize: expected x0 as a vector, got {type_text(x)}")
     x = xp.astype(x, x.dtype if x.dtype in INEXACT else np.dtype(np.float32))
-    steps = settings.get("line_search_maxiter", settings.get("maxls", 10))
+    steps = settings.get("line_search_maxiter", 10)
     slope = value_and_grad(lambda x: fun(x, *args))
+    x = xp.astype(x, xp.result_type(x, slope(x)[0].dtype))
+    slope = value_and_grad(lambda x: xp.astype(fun(x, *args), x.dtype))
     limit = 200 * x.shape[0] if settings.get("maxiter") is None else settings["maxiter"]
     gtol = settings.get("gtol", 1e-5 if tol is None else tol)
     return _bfgs(slope, x, gtol, settings.get("norm", np.inf), limit, steps)
@@ -112,6 +114,8 @@ def minimize(
 def _size(g: Any, norm: Any) -> Any:
     if norm == np.inf:
         return xp.max(xp.abs(g), initial=0)
+    if norm == -np.inf:
+        return xp.min(xp.abs(g)) if g.size else xp.zeros((), dtype=g.dtype)
     return xp.sum(xp.abs(g) ** norm) ** (1 / norm)
 
 

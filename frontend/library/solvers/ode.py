@@ -24,7 +24,7 @@ from ...transforms.custom_derivatives import custom_vjp
 from ...transforms.differentiation import vjp
 from ...transforms.vmap import vmap
 from .. import numpy as xp
-from ..numpy.arguments import dtype_error, shape_error
+from ..numpy.arguments import dtype_error, float_value, shape_error
 from ..numpy.promotion import asarray_of, type_text
 from ..ravel_tree import ravel_pytree
 
@@ -82,7 +82,8 @@ def odeint(
         mxstep: the most steps from one time to the next.
         hmax: the longest step.
 
-    The result is the tree of `y0` with a leading axis of the size of `t`. Reverse mode integrates backwards,
+    The result is the tree of `y0` with a leading axis of the size of `t`, integers as float32; NaN where
+    `mxstep` steps do not reach a time, and where times decrease. Reverse mode integrates backwards,
     to the same tolerances; there is no forward mode. Raises `DtypeError` unless `t` is of floats.
     """
     times = asarray_of(t)
@@ -90,7 +91,7 @@ def odeint(
         raise dtype_error(f"odeint: expected t as floats, got {type_text(times)}")
     if times.ndim != 1:
         raise shape_error(f"odeint: expected t as a vector, got {type_text(times)}")
-    start = tree.map(asarray_of, y0)
+    start = tree.map(float_value, y0)
     others = tree.map(asarray_of, args)
     converted, outer = closure_convert(func, start, times[0], *others)
     flat, unravel = ravel_pytree(start)
@@ -177,8 +178,11 @@ def _integrated(slope: Function, y0: Any, times: Any, rtol: Any, atol: Any, mxst
 
         _, *carry = while_loop(is_left, step, (np.int32(0), *carry))
         _, _, t, _, last, fit = carry
-        share = xp.astype((target - last) / (t - last), fit.dtype)
-        return tuple(carry), xp.polyval(fit, share)
+        is_here = (t == last) & (target == t)
+        width = xp.where(t == last, 1, t - last)
+        share = xp.where(is_here, 0, (target - last) / width)
+        share = xp.where((target <= t) & (target >= last), share, np.nan)
+        return tuple(carry), xp.polyval(fit, xp.astype(share, fit.dtype))
 
     fit = xp.stack([y0] * 5)
     carry = (y0, f0, times[0], first, times[0], fit)

@@ -61,7 +61,12 @@ def _faddeeva(iz: Any) -> Any:
 def _wofz(z: Any) -> Any:
     is_upper = xp.imag(z) >= 0
     upper = xp.where(is_upper, z, -z)
-    value = _faddeeva(1j * upper)
+    # Far away by the first term of the asymptotic series, where the rational one overflows.
+    is_far = xp.abs(upper) > 1 / math.sqrt(float(np.finfo(z.real.dtype).eps))
+    is_end = xp.isinf(xp.real(upper)) | xp.isinf(xp.imag(upper))
+    distant = 1j / math.sqrt(math.pi) / xp.where(is_far & ~is_end, upper, 1)
+    near = _faddeeva(1j * xp.where(is_far, 0, upper))
+    value = xp.where(is_end, 0, xp.where(is_far, distant, near))
     safe = xp.where(is_upper, 0, z)
     return xp.where(is_upper, value, 2 * xp.exp(-safe * safe) - value)
 
@@ -281,12 +286,12 @@ def _fresnel(x: Any) -> Any:
     cosine = near * _horner([1 / (math.factorial(2 * k) * (4 * k + 1)) for k in range(14)], square)
     sine = [1 / (math.factorial(2 * k + 1) * (4 * k + 3)) for k in range(14)]
     sine_part = 0.5 * math.pi * near**3 * _horner(sine, square)
-    far = xp.where(is_small | xp.isinf(size), 2.0, size)
+    is_end = size > 1 / float(np.finfo(x.dtype).eps)
+    far = xp.where(is_small | is_end, 2.0, size)
     phase = 0.5 * math.pi * xp.fmod(far * far, 4.0)
     rotation = ops.complex(xp.cos(phase), xp.sin(phase))
     argument = 0.5 * math.sqrt(math.pi) * ops.complex(-far, far)  # i z of the Faddeeva function
     both = (0.5 + 0.5j) * (1 - rotation * _faddeeva(argument))
-    is_end = xp.isinf(size)
     results = (
         xp.where(is_small, part, xp.where(is_end, 0.5, beyond))
         for part, beyond in ((sine_part, xp.imag(both)), (cosine, xp.real(both)))

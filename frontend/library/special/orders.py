@@ -21,9 +21,9 @@ from .. import numpy as xp
 from ..numpy.arguments import argument_error, concrete, integer
 from ..numpy.promotion import stays_weak
 from .incomplete import constant, of_reals
-from .scipy_names import floats
+from .scipy_names import floats, gammasgn
 
-_MOST_TERMS = 5000
+_MOST_TERMS = 50_000
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
 
@@ -44,15 +44,43 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
     chosen twice."""
 
     def ways(n: Any, k: Any) -> Any:
+        is_nothing = (k == 0) & (n >= 0)
         n = n + k - 1 if repetition else n
         is_inside = (k >= 0) & (k <= n)
         n, k = xp.where(is_inside, n, 1.0), xp.where(is_inside, k, 0.0)
-        value = xp.exp(ops.lgamma(n + 1) - ops.lgamma(k + 1) - ops.lgamma(n - k + 1))
-        is_whole = (n == xp.floor(n)) & (k == xp.floor(k)) & (value < 1e6)
-        near = value + ops.stop_gradient(xp.round(value) - value)
-        return xp.where(is_inside, xp.where(is_whole, near, value), 0.0)
+        logarithm = ops.lgamma(n + 1) - ops.lgamma(k + 1) - ops.lgamma(n - k + 1)
+        # The logarithm has the slope; the value is computed so that nothing large cancels.
+        slope = xp.exp(logarithm - ops.stop_gradient(logarithm))
+        value = slope * ops.stop_gradient(_ways(n, k, logarithm))
+        return xp.where(is_inside, value, xp.where(is_nothing, 1.0, 0.0))
 
     return of_reals("comb", ways, N, k)
+
+
+def _ways(n: Any, k: Any, logarithm: Any) -> Any:
+    """By a product for few of a whole number, else by Stirling's series (Loader 2000)."""
+    rest = n - k
+    few = xp.minimum(k, rest)
+    product = xp.ones_like(n)
+    for i in range(1, 21):
+        product = xp.where(few >= i, product * ((n - few + i) / i), product)
+    product = xp.where(product < 1e6, xp.round(product), product)
+    is_whole = (n == xp.floor(n)) & (k == xp.floor(k))
+    is_large = few >= 10
+    total, left, right = (xp.where(is_large, v, v0) for v, v0 in ((n, 20.0), (k, 10.0), (rest, 10.0)))
+    exponent = left * xp.log1p(right / left) + right * xp.log1p(left / right)
+    exponent = exponent + _correction(total) - _correction(left) - _correction(right)
+    large = xp.exp(exponent) * xp.sqrt(total / left / right / (2 * math.pi))
+    return xp.where(is_whole & (few <= 20), product, xp.where(is_large, large, xp.exp(logarithm)))
+
+
+def _correction(z: Any) -> Any:
+    """What Stirling's formula leaves out of the logarithm of the factorial of `z`, at least 10."""
+    r = 1 / (z * z)
+    series = xp.zeros_like(z)
+    for coefficient in reversed(_STIRLING):
+        series = coefficient + r * series
+    return series / z
 
 
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
@@ -153,12 +181,16 @@ def sph_harm_y(
 
 
 def _summed(ratio: Callable[[Any], Any], like: Any) -> Any:
-    """1 plus the products of `ratio(0)`, `ratio(1)` and so on, until no element changes."""
+    """1 plus the products of `ratio(0)`, `ratio(1)` and so on, until no element changes; NaN where one still
+    does after the most terms."""
     eps = float(np.finfo(like.dtype).eps)
+
+    def is_open(term: Any, total: Any) -> Any:
+        return xp.abs(term) > 0.25 * eps * xp.abs(total)
 
     def is_left(state: Any) -> Any:
         n, term, total = state
-        return xp.any(xp.abs(term) > 0.25 * eps * xp.abs(total)) & (n < _MOST_TERMS)
+        return xp.any(is_open(term, total)) & (n < _MOST_TERMS)
 
     def add(state: Any) -> Any:
         n, term, total = state
@@ -166,11 +198,13 @@ def _summed(ratio: Callable[[Any], Any], like: Any) -> Any:
         return n + 1, term, total + term
 
     one = xp.ones_like(like)
-    return while_loop(is_left, add, (xp.zeros((), dtype=like.dtype), one, one))[2]
+    _, term, total = while_loop(is_left, add, (xp.zeros((), dtype=like.dtype), one, one))
+    return xp.where(is_open(term, total), np.nan, total)
 
 
 def hyp1f1(a: Any, b: Any, x: Any) -> Any:
-    """Kummer's confluent hypergeometric function `M(a, b, x)`, by its series, for `x` below 0 that of `-x`.
+    """Kummer's confluent hypergeometric function `M(a, b, x)`, by its series, for `x` below 0 that of `-x`,
+    and far below by its asymptotic one; NaN where that has not enough digits.
 
     It has a derivative in `x` only.
     """
@@ -184,9 +218,30 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Any:
 @custom_jvp
 def _hyp1f1(a: Any, b: Any, x: Any) -> Any:
     is_left = x < 0
+    is_far = x < -0.9 * math.log(float(np.finfo(x.dtype).max))
     first = xp.where(is_left, b - a, a)
-    value = _summed(lambda n: (first + n) / (b + n) * (xp.abs(x) / (n + 1)), x)
-    return xp.where(is_left, xp.exp(xp.minimum(x, 0.0)), 1.0) * value
+    near = xp.where(is_far, 0.0, x)
+    value = _summed(lambda n: (first + n) / (b + n) * (xp.abs(near) / (n + 1)), x)
+    value = xp.where(is_left, xp.exp(xp.minimum(near, 0.0)), 1.0) * value
+    return xp.where(is_far, _far_below(a, b, xp.where(is_far, -x, 1e3)), value)
+
+
+def _far_below(a: Any, b: Any, y: Any) -> Any:
+    """`M(a, b, -y)` for large `y` (Abramowitz and Stegun 13.5.1), summed as long as terms shrink."""
+    term, total = xp.ones_like(y), xp.ones_like(y)
+    is_shrinking = xp.isfinite(y)
+    for n in range(40):
+        after = term * ((a + n) * (a - b + 1 + n) / (n + 1) / y)
+        is_shrinking = is_shrinking & (xp.abs(after) <= xp.abs(term))
+        term = xp.where(is_shrinking, after, term)
+        total = total + xp.where(is_shrinking, after, 0.0)
+    rest = b - a
+    is_pole = (rest <= 0) & (rest == xp.floor(rest))
+    safe = xp.where(is_pole, 1.0, rest)
+    size = xp.exp(ops.lgamma(b) - ops.lgamma(safe) - a * xp.log(y))
+    value = gammasgn(b) * gammasgn(safe) * size * total
+    is_exact = xp.abs(term) <= 1e3 * float(np.finfo(y.dtype).eps) * xp.abs(total)
+    return xp.where(is_pole, 0.0, xp.where(is_exact, value, np.nan))
 
 
 @_hyp1f1.defjvp
@@ -200,8 +255,8 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
     """Gauss' hypergeometric function for real `x <= 1`, by its series; NaN above, and infinite at 1 where it
     diverges.
 
-    Negative `x` are transformed by Pfaff's formula; near 1 the series is cut after 5000 terms. It has a
-    derivative in `x` only.
+    Negative `x` are transformed by Pfaff's formula. Within some 1e-3 of 1, and far below 0, the series has
+    too many terms, and the result is NaN. It has a derivative in `x` only.
     """
 
     def fixed(a: Any, b: Any, c: Any, x: Any) -> Any:

@@ -136,8 +136,3 @@ class _Scatter:
 
 def _read(array: Array, row: Number, place: Place, width: int) -> Number:
     return array.vector(width, row, place) if width > 1 else array[row, place]
-
-
-def _repeated(number: Number, width: int) -> Number:
-    """A number as a vector."""
-    return broadcast(number, mlir.ir.VectorType.get([width], number.type)) if width > 1 else number

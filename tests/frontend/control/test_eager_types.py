@@ -11,6 +11,7 @@ import pytest
 
 import adze
 from adze import lax
+from adze.frontend.tracing.frames import outside_traces
 
 
 class Names:
@@ -58,3 +59,40 @@ def test_what_a_function_closes_over_is_not_kept() -> None:
     del held, body
     gc.collect()
     assert gone() is None
+
+
+DTYPE: Any = np.float32
+
+
+def _converted(x: Any) -> Any:
+    return x.astype(DTYPE)
+
+
+@pytest.mark.parametrize(
+    "branch", [lambda x: x.astype(DTYPE), lambda x: _converted(x)], ids=["itself", "helper"]
+)
+def test_names_of_the_module_are_looked_up_again(branch: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for dtype in (np.float32, np.float64, np.float16):
+        monkeypatch.setitem(globals(), "DTYPE", dtype)
+        assert lax.cond(True, lambda x: 1.5, branch, np.float32(1)).dtype == dtype
+
+
+def test_default_dtypes_are_part_of_what_is_known() -> None:
+    factor = np.float64(2)
+
+    def chosen() -> Any:
+        return lax.cond(True, lambda x: 1.5, lambda x: x * factor, adze.numpy.float32(1)).dtype
+
+    for _ in range(2):
+        assert chosen() == np.float64
+        with adze.default_dtypes("float32"):
+            assert chosen() == np.float32
+
+
+def test_a_checked_function_may_leave_its_trace() -> None:
+    def body(c: Any) -> Any:
+        with outside_traces():
+            three = lax.fori_loop(0, 3, lambda i, v: v + 1, np.float32(0))
+        return c + three
+
+    assert float(lax.while_loop(lambda c: c < 5, body, np.float32(0))) == 6

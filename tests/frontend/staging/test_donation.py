@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -119,3 +120,15 @@ def test_unknown_parameters_are_refused() -> None:
         adze.jit(lambda x: x, donate_argnums=3)
     with pytest.raises(ArgumentError, match=r"donate_argnames \['y'\] are no parameters of"):
         adze.jit(lambda x: x, donate_argnames="y")
+
+
+def test_copies_outlive_a_donated_array(step: Any) -> None:
+    add = adze.jit(lambda a, b: a + b, donate_argnums=0)
+    for copied in (lambda x: x.copy(), anp.copy, anp.array, copy.copy, copy.deepcopy):
+        x = on_device(1, 2)
+        other = copied(x)
+        assert add(x, other).tolist() == [2, 4]  # as the hint for one array given twice says
+        assert x.is_deleted() and other.tolist() == [1, 2]
+        with pytest.raises(DeletedArrayError):
+            copied(x)
+    assert adze.jit(lambda x: x.copy())(on_device(3)).tolist() == [3]

@@ -54,7 +54,8 @@ def test_python_scalars_come_out(array: adze.Array) -> None:
 def test_arrays_can_be_copied_and_pickled(array: adze.Array) -> None:
     for back in (copy.copy(array), copy.deepcopy(array), pickle.loads(pickle.dumps(array))):
         assert np.array_equal(back, X)
-    assert array.copy() is array and array.block_until_ready() is array
+    assert array.copy() is not array and array.copy().tolist() == array.tolist()
+    assert array.block_until_ready() is array
 
 
 def test_arrays_iterate_and_contain(array: adze.Array) -> None:

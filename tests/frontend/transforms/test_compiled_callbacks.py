@@ -248,3 +248,68 @@ def test_equal_programs_are_equal_text_whatever_they_call() -> None:
         for f in (np.sin, np.cos)
     }
     assert len(texts) == 1
+
+
+def test_a_function_may_write_to_what_it_returned_and_keep_what_it_got() -> None:
+    buffer, seen = np.zeros((), F32), list[np.ndarray]()
+
+    def fill(x: np.ndarray) -> np.ndarray:
+        seen.append(x)
+        buffer[...] = x
+        return buffer
+
+    call = lambda x: adze.pure_callback(fill, SCALAR, x, vmap_method="sequential")  # noqa: E731
+    first, second = call(F32(1)), call(F32(2))
+    assert (float(first), float(second)) == (1, 2)
+    assert both(adze.vmap(lambda x: call(x) - call(x + 4)), X).tolist() == [-4] * 3
+    large = np.ones(1 << 15, F32)  # the program shares its memory
+    adze.jit(lambda x: adze.debug.callback(seen.append, x))(large)
+    large[:] = 2
+    assert float(seen[-1].sum()) == large.size
+
+
+def test_effects_with_results_run_once_where_derivatives_compute_again() -> None:
+    sink = Sink()
+
+    def step(x: Any) -> Any:
+        return x * anp.sin(x) * adze.io_callback(sink, SCALAR, lax.stop_gradient(x))
+
+    def loop(x: Any, **saving: Any) -> Any:
+        return lax.fori_loop(0, 4, lambda i, c: step(c), x, **saving)
+
+    def bounded(x: Any) -> Any:
+        return lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, step(s[1])), (0, x), saved_states=2)[1]
+
+    def slope(function: Any, calls: int) -> float:
+        found: list[float] = []
+        assert len(sink.of(lambda: found.append(float(adze.grad(function)(F32(1)))))) == calls
+        return found[0]
+
+    for calls, kept, again in (
+        (1, step, adze.checkpoint(step)),
+        (4, loop, lambda x: loop(x, checkpoint_every=2)),
+    ):
+        for function in (again, adze.checkpoint(again), adze.jit(again)):
+            assert slope(function, calls) == pytest.approx(slope(kept, calls), rel=1e-5)
+    with pytest.raises(NotImplementedError, match="would run a second time"):
+        adze.grad(bounded)(F32(1))
+
+
+def test_numbers_have_one_dtype_in_and_outside_of_traces() -> None:
+    seen: list[Any] = []
+
+    def look(x: Any = None) -> Any:
+        adze.debug.callback(lambda a, kind, b: seen.append([a.dtype, kind, b.dtype]), 2.0, F32, 3)
+        return x
+
+    look()
+    adze.jit(look)(F32(1))
+    assert seen[0] == seen[1] == [F32, F32, np.dtype("int64")]
+
+
+def test_a_program_of_several_functions_names_the_callback_that_it_cannot_save(tmp_path: Path) -> None:
+    program = adze.Program()
+    program.add(sine, adze.ShapeDtype((3,), F32))
+    program.add(lambda x: x + 1, SCALAR, name="other")
+    with pytest.raises(UnsupportedError, match=r"sine\(\) calls Python functions of this process"):
+        program.save(tmp_path / "p.vmfb")

@@ -62,3 +62,11 @@ def test_a_wrong_patch_is_an_error(head: bytes) -> None:
         patched(b"12345678", head + b"\n")
     with pytest.raises(ArtifactError, match="the file is damaged"):
         patched(b"12345678", head)
+
+
+def test_a_patch_does_not_stand_for_more_than_memory() -> None:
+    count = 1 << 12
+    copies = [[n << 20, 0, 1 << 20] for n in range(count)]
+    head = json.dumps({"length": count << 20, "copies": copies}).encode()
+    with pytest.raises(ArtifactError, match="the file is damaged"):
+        patched(bytes(1 << 20), head + b"\n")

@@ -44,8 +44,9 @@ def loop(call: Call, most: Any, go_on: Any, *state: Any) -> Any:
     is_counted = most is not None and has_elements(most)
     if (most is None or is_counted) and has_elements(go_on, *(s for s in state if not isinstance(s, list))):
         return _run_here(call, most, go_on, state)
-    if is_counted and _always_goes_on(body):
-        return _counted(call, int(np.asarray(most).item()), state)
+    if is_counted and _always_goes_on(body) and has_elements(go_on):
+        begins = go_on is None or bool(np.asarray(go_on).all())
+        return _counted(call, int(np.asarray(most).item()) if begins else 0, state)
     if len(body.outputs) > 1 + len(state):
         raise ModelUnsupportedError(
             "a loop whose number of iterations depends on the inputs stacks a value of each iteration, "
@@ -83,7 +84,14 @@ def _run_here(call: Call, most: Any, go_on: Any, state: Any) -> Any:
         for stack, value in zip(stacks, outputs[1 + len(state) :], strict=True):
             stack.append(value)
         step += 1
-    return [*values, *(xp.stack(stack) if stack else xp.zeros((0,)) for stack in stacks)]
+    declared = call.get("body").outputs[1 + len(state) :]
+    return [*values, *(xp.stack(s) if s else _nothing(v) for s, v in zip(stacks, declared, strict=True))]
+
+
+def _nothing(value: Any) -> Any:
+    """The stack of no values, of the type that the body declares."""
+    sizes = [n if isinstance(n, int) else 0 for n in value.shape or ()]
+    return xp.zeros((0, *sizes), dtype=value.dtype or np.float32)
 
 
 def _counted(call: Call, count: int, state: Any) -> Any:
@@ -150,6 +158,8 @@ def _batched_scan(call: Call, inputs: Any, count: int) -> Any:
         raise ModelUnsupportedError(
             "a Scan of op set 8 has lengths of sequences", hint="export it for op set 9"
         )
+    if any(call.ints("directions", (0,) * count)):
+        raise ModelUnsupportedError("a Scan of op set 8 runs backwards", hint="export it for op set 9")
     carried = len(rest) - count
     rows = []
     for i in range(rest[0].shape[0]):

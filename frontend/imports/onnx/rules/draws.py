@@ -12,7 +12,7 @@ from ....library.random.inverse_transforms import normal as _normal_draws
 from ....library.random.keys import key
 from ....library.random.uniform import uniform as _uniform_draws
 from ...errors import ModelUnsupportedError
-from ..calls import Call
+from ..calls import Call, possible
 
 
 def _key(call: Call) -> Any:
@@ -29,7 +29,7 @@ def _dtype(call: Call, like: Any = None) -> np.dtype:
 
 
 def uniform(call: Call) -> Any:
-    return _uniform(call, call.ints("shape"), _dtype(call))
+    return _uniform(call, possible(call.ints("shape")), _dtype(call))
 
 
 def uniform_like(call: Call, x: Any) -> Any:
@@ -42,7 +42,7 @@ def _uniform(call: Call, shape: Any, dtype: np.dtype) -> Any:
 
 
 def normal(call: Call) -> Any:
-    return _normal(call, call.ints("shape"), _dtype(call))
+    return _normal(call, possible(call.ints("shape")), _dtype(call))
 
 
 def normal_like(call: Call, x: Any) -> Any:

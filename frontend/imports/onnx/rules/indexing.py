@@ -8,7 +8,7 @@ import numpy as np
 
 from ....library import numpy as xp
 from ...errors import ModelError, ModelUnsupportedError
-from ..calls import Call, axis_of, constant, elements, has_elements, known_int
+from ..calls import Call, axis_of, constant, elements, has_elements, known_int, possible
 
 
 def from_front(indices: Any, n: Any) -> Any:
@@ -84,6 +84,7 @@ def one_hot(call: Call, indices: Any, depth: Any, values: Any) -> Any:
     places = indices.astype(np.int64)
     places = xp.where(places < 0, places + count, places)
     axis = axis_of(call.integer("axis", -1), indices.ndim + 1)
+    possible([count, *indices.shape])
     spread = xp.expand_dims(places, axis)
     classes = xp.reshape(xp.arange(count), [-1 if i == axis else 1 for i in range(spread.ndim)])
     return xp.where(spread == classes, values[1], values[0])

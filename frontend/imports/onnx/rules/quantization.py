@@ -67,8 +67,13 @@ def qlinear_matmul(
     call: Call, a: Any, a_scale: Any, a_zero: Any, b: Any, b_scale: Any, b_zero: Any, scale: Any, zero: Any
 ) -> Any:
     product = matmul_integer(call, a, b, a_zero, b_zero).astype(np.float32)
-    factor = a_scale.astype(np.float32) * b_scale.astype(np.float32) / scale.astype(np.float32)
-    return rounded(product * factor, zero, zero.dtype)
+    rows, columns, out = (v.astype(np.float32) for v in (_of_rows(a_scale), b_scale, _of_rows(scale)))
+    return rounded(product * (rows * columns / out), _of_rows(zero), zero.dtype)
+
+
+def _of_rows(value: Any) -> Any:
+    """A vector of numbers of the rows of a matrix, against the matrix."""
+    return xp.expand_dims(value, -1) if value.ndim == 1 and value.shape[0] != 1 else value
 
 
 def qlinear_conv(

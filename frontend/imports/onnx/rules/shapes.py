@@ -194,9 +194,13 @@ def range_(call: Call, start: Any, limit: Any, delta: Any) -> Any:
     numbers = [elements(v, name).item() for v, name in ((start, "start"), (limit, "limit"), (delta, "delta"))]
     if numbers[2] == 0:
         raise ModelError("its delta is 0")
-    count = max(math.ceil((numbers[1] - numbers[0]) / numbers[2]), 0)
+    span, step = numbers[1] - numbers[0], numbers[2]
+    count = max(-(-span // step) if isinstance(step, int) else math.ceil(span / step), 0)
     possible([count])
-    return (xp.arange(count) * numbers[2] + numbers[0]).astype(start.dtype)
+    kind = start.dtype if start.dtype.itemsize == 8 else np.dtype(np.float32)
+    work = np.dtype(np.int64) if start.dtype.kind in "iu" else kind
+    steps = xp.arange(count, dtype=work) * np.asarray(numbers[2], work) + np.asarray(numbers[0], work)
+    return steps.astype(start.dtype)
 
 
 def eye_like(call: Call, x: Any) -> Any:

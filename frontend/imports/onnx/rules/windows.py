@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ...errors import ModelError, ModelUnsupportedError
 from ..calls import Call
 
+MOST_PLACES: Final = 2**18
+"""More elements than a window of a model has: pools have an op for each."""
 _AUTO = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
 
 
@@ -33,6 +36,8 @@ def window_of(call: Call, spatial: Sequence[Any], sizes: Sequence[int]) -> Windo
     for name, entries in (("kernel_shape", sizes), ("strides", strides), ("dilations", dilations)):
         if len(entries) != rank or min(entries, default=1) < 1:
             raise ModelError(f"{name} is {list(entries)}, expected {rank} positive numbers")
+    if math.prod(sizes) > MOST_PLACES:
+        raise ModelError(f"kernel_shape is {list(sizes)}, expected at most {MOST_PLACES} elements")
     window = Window(tuple(sizes), strides, dilations, ((0, 0),) * rank)
     auto = call.choice("auto_pad", "NOTSET", _AUTO)
     if auto == "VALID":

@@ -19,16 +19,18 @@ pytest.importorskip("onnx", reason="the package onnx (extra `onnx`) is not insta
 from adze.frontend.imports.source.files import write_model
 
 
-def imported(function: Any, specs: dict[str, Any], folder: Path) -> Any:
+def imported(
+    function: Any, specs: dict[str, Any], folder: Path, name: str = "model", origin: str = "model.onnx"
+) -> Any:
     """The function of the file that is written of `function`."""
-    written = write_model(function, specs, "model", "model.onnx", "model.npz")
+    written = write_model(function, specs, name, origin, "model.npz")
     (folder / "model.py").write_text(written.source)
     (folder / "model.npz").write_bytes(written.weights)
     specification = importlib.util.spec_from_file_location("written_model", folder / "model.py")
     assert specification is not None and specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
-    return module.model
+    return getattr(module, written.name)
 
 
 def same(got: Any, want: Any) -> None:
@@ -99,6 +101,52 @@ def test_the_source_is_short(tmp_path: Path) -> None:
         "t5 = xp.maximum(t4, 0.0)",
         "return t5",
     ]
+
+
+def scanned(carry: Any, items: Any, s: Any, t1: Any, xp: Any, weights: Any, lax_: Any) -> Any:
+    """Arguments are called as the written file calls something else."""
+    final, rows = lax.scan(lambda c, row: (c + t1, c * row), carry, items)
+    looped = lax.while_loop(lambda v: v[0] < s, lambda v: (v[0] + 1, v[1] * weights), (0, xp))[1]
+    return final, rows, looped, lax_ - t1
+
+
+def test_names_of_arguments_and_functions_mean_nothing_else(tmp_path: Path) -> None:
+    sizes = {"carry": (), "items": (2,), "s": (), "t1": (), "xp": (2,), "weights": (), "lax_": ()}
+    specs = {
+        name.removesuffix("_"): ShapeDtype(n, np.int32 if name == "s" else np.float32)
+        for name, n in sizes.items()
+    }
+    values = [xp.asarray(np.full(spec.shape, 3 + i, spec.dtype)) for i, spec in enumerate(specs.values())]
+    for name in ("xp", "class", "3d"):
+        same(imported(scanned, specs, tmp_path, name)(*values), scanned(*values))
+
+
+def test_a_file_name_is_no_code(tmp_path: Path) -> None:
+    for origin in ('x"""\nraise SystemExit\n"""', "\\N{x}.onnx", "\udc80.onnx", 'x"'):
+        assert float(imported(lambda x: x + 1, {"x": ShapeDtype(())}, tmp_path, origin=origin)(1.0)) == 2
+
+
+def test_weights_of_any_name(tmp_path: Path) -> None:
+    from ..onnx.models import helper, info, model, weight
+
+    names = ["file", "allow_pickle", "bfloat16", "a", "a.npy", "constant_9", "a\0b", "quote')", "array_0"]
+    parts = [weight(n, np.full(12, i, np.float32)) for i, n in enumerate(names)]
+    order = np.arange(0, 108, 9)[::-1].copy()
+    nodes = [helper.make_node("Concat", ["x", *names], ["c"], axis=0)]
+    nodes.append(helper.make_node("Gather", ["c", "order"], ["y"]))
+    f = adze.from_onnx(model(nodes, [info("x", [1])], [info("y", [12])], [*parts, weight("order", order)]))
+    x = np.float32([7])
+    same(imported(f, f.specs, tmp_path)(x), f(x))
+
+
+def test_bits_and_complex_numbers(tmp_path: Path) -> None:
+    def f(n: Any, z: Any) -> Any:
+        factor, term = np.complex64(complex(np.inf, np.nan)), np.complex64(complex(-0.0, -1))
+        return lax.reduce_and(n, (0,)), lax.reduce_or(n, (0,)), z * factor, z * term
+
+    n, z = xp.asarray(np.int32([6, 3])), xp.asarray(np.complex64([1 + 2j, -0.0]))
+    specs = {"n": ShapeDtype((2,), np.int32), "z": ShapeDtype((2,), np.complex64)}
+    same(imported(f, specs, tmp_path)(n, z), f(n, z))
 
 
 def test_ops_without_a_name_are_refused() -> None:

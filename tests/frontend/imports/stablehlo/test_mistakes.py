@@ -107,6 +107,59 @@ def test_custom_calls_that_are_unknown() -> None:
         adze.from_stablehlo(module(call.format("xla_ffi_python_cpu_callback")))(x)
 
 
+def test_the_smallest_elements_are_refused() -> None:
+    text = module(
+        "%0:2 = stablehlo.custom_call @mhlo.topk(%x) {mhlo.attributes = {k = 2 : i64, largest = false}} : "
+        "(tensor<3xf32>) -> (tensor<2xf32>, tensor<2xi32>)\nreturn %0#0 : tensor<2xf32>",
+        results="tensor<2xf32>",
+    )
+    with pytest.raises(StableHLOError, match="the smallest elements are not supported"):
+        adze.from_stablehlo(text)(np.zeros(3, np.float32))
+
+
+def test_comparators_and_counters_that_only_look_like_known_ones() -> None:
+    """A comparator that takes 5 for 100 and NaN for -inf; a counter whose step is no constant."""
+    key = """%z{0} = stablehlo.compare EQ, %{0}, %five : (tensor<f32>, tensor<f32>) -> tensor<i1>
+%s{0} = stablehlo.select %z{0}, %hundred, %{0} : tensor<i1>, tensor<f32>
+%n{0} = stablehlo.compare NE, %{0}, %{0} : (tensor<f32>, tensor<f32>) -> tensor<i1>
+%k{0} = stablehlo.select %n{0}, %least, %s{0} : tensor<i1>, tensor<f32>"""
+    text = module(
+        '%0 = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({\n'
+        "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n%five = stablehlo.constant dense<5.0> : tensor<f32>\n"
+        "%hundred = stablehlo.constant dense<100.0> : tensor<f32>\n"
+        f"%least = stablehlo.constant dense<0xFF800000> : tensor<f32>\n{key.format('a')}\n{key.format('b')}\n"
+        "%r = stablehlo.compare LT, %ka, %kb, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+        "stablehlo.return %r : tensor<i1>\n}) : (tensor<3xf32>) -> tensor<3xf32>\n"
+        "return %0 : tensor<3xf32>"
+    )
+    result = np.asarray(adze.from_stablehlo(text)(np.float32([7, 5, np.nan])))
+    np.testing.assert_array_equal(result, np.float32([np.nan, 7, 5]))
+    loop = module(
+        "%z = stablehlo.constant dense<0> : tensor<i32>\n"
+        "%r:2 = stablehlo.while(%i = %z, %v = %x) : tensor<i32>, tensor<3xf32>\n"
+        "cond {\n%n = stablehlo.constant dense<4> : tensor<i32>\n"
+        "%c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+        "stablehlo.return %c : tensor<i1>\n} do {\n%o = stablehlo.constant dense<1> : tensor<i32>\n"
+        "%p:2 = stablehlo.optimization_barrier %o, %v : tensor<i32>, tensor<3xf32>\n"
+        "%j = stablehlo.add %i, %p#0 : tensor<i32>\n%w = stablehlo.add %v, %p#1 : tensor<3xf32>\n"
+        "stablehlo.return %j, %w : tensor<i32>, tensor<3xf32>\n}\nreturn %r#1 : tensor<3xf32>"
+    )
+    assert np.asarray(adze.from_stablehlo(loop)(np.ones(3, np.float32))).tolist() == [16] * 3
+
+
+def test_statistics_of_many_halves() -> None:
+    """More elements than a half counts to."""
+    x, c = "tensor<70000x1xf16>", "tensor<1xf16>"
+    text = module(
+        f'%s = stablehlo.constant dense<1.0> : {c}\n%o:3 = "stablehlo.batch_norm_training"(%x, %s, %s) '
+        f"<{{epsilon = 0.001 : f32, feature_index = 1 : i64}}> : ({x}, {c}, {c}) -> ({x}, {c}, {c})\n"
+        f"return %o#1 : {c}",
+        f"%x: {x}",
+        c,
+    )
+    assert float(np.asarray(adze.from_stablehlo(text)(np.full((70000, 1), 0.5, np.float16)))[0]) == 0.5
+
+
 def test_calls_that_double_at_each_level_are_refused() -> None:
     """Two to the thirtieth ops from thirty lines."""
     lines = ["func.func private @f0(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"]

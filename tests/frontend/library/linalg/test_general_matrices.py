@@ -36,7 +36,15 @@ def close(actual: Any, expected: Any, tolerance: float = 1e-9) -> None:
     np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "f4",
+        pytest.param("f8", marks=pytest.mark.thorough),
+        pytest.param("c8", marks=pytest.mark.thorough),
+        "c16",
+    ],
+)
 def test_vectors_are_kept_by_their_matrices(dtype: str) -> None:
     a = RANDOM.normal(size=(2, 4, 4)).astype(dtype)
     if dtype[0] == "c":

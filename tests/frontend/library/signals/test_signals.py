@@ -181,7 +181,7 @@ def test_padding_by_computed_values_is_that_of_numpy() -> None:
         ("reflect", {"reflect_type": "odd"}),
         ("symmetric", {"reflect_type": "odd"}),
     ]
-    for dtype, shape, width in itertools.product((float, int), ((5,), (3, 4), (1, 3)), (1, (2, 3), 9)):
+    for dtype, shape, width in itertools.product((float, int), ((5,), (1, 3)), ((2, 3), 9)):
         x = drawn(shape, dtype)
         for mode, options in modes:
             expected = np.pad(x, width, mode, **options)  # type: ignore[call-overload]
