@@ -43,7 +43,7 @@ def pad(array: Any, pad_width: Any, mode: str | Callable[..., Any] = "constant",
     """
     value = asarray_of(array)
     widths = _pairs("pad_width", pad_width, value.ndim)
-    if widths.dtype.kind not in "iu" and widths.size:
+    if widths.dtype.kind not in "iu" and not all(isinstance(n, int) for n in widths.flat):
         raise argument_error(f"pad: pad_width must be integers, got {pad_width!r}")
     if widths.size and widths.min() < 0:
         raise argument_error(f"pad: pad_width must not be negative, got {pad_width!r}")

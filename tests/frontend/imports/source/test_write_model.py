@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ def same(got: Any, want: Any) -> None:
 
 def test_models_of_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[4] / "examples" / "models"))
+    monkeypatch.delitem(sys.modules, "networks", raising=False)  # other examples have one too
     import networks  # type: ignore[import-not-found]
 
     for proto, shape in (
