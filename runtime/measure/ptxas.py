@@ -70,14 +70,8 @@ def assemble(ptx: str, architecture: str) -> list[Assembled]:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "module.ptx"
         source.write_text(ptx)
-        command = [
-            tool,
-            "--verbose",
-            f"--gpu-name={architecture}",
-            source,
-            "--output-file",
-            f"{source}.cubin",
-        ]
+        options = ["--verbose", f"--gpu-name={architecture}", "--output-file", f"{source}.cubin"]
+        command = [str(tool), *options, str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         message = done.stderr.strip() or f"exit code {done.returncode}"
