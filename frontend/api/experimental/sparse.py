@@ -52,6 +52,7 @@ from ..frontend.library.sparse.rows import csr_fromdense as csr_fromdense
 from ..frontend.library.sparse.rows import csr_matmat as csr_matmat
 from ..frontend.library.sparse.rows import csr_matvec as csr_matvec
 from ..frontend.library.sparse.rows import csr_todense as csr_todense
+from ..frontend.library.sparse.sparsify import sparsify as sparsify
 from ..frontend.library.sparse.storage import CuSparseEfficiencyWarning as CuSparseEfficiencyWarning
 from ..frontend.library.sparse.storage import JAXSparse as JAXSparse
 from ..frontend.library.sparse.storage import SparseEfficiencyError as SparseEfficiencyError
