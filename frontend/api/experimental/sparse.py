@@ -4,14 +4,12 @@ from ..frontend.library.names import public_names as _public_names
 from ..frontend.library.sparse.bcoo import BCOO as BCOO
 from ..frontend.library.sparse.bcoo import bcoo_broadcast_in_dim as bcoo_broadcast_in_dim
 from ..frontend.library.sparse.bcoo import bcoo_concatenate as bcoo_concatenate
-from ..frontend.library.sparse.bcoo import bcoo_conv_general_dilated as bcoo_conv_general_dilated
 from ..frontend.library.sparse.bcoo import bcoo_dot_general as bcoo_dot_general
 from ..frontend.library.sparse.bcoo import bcoo_dot_general_sampled as bcoo_dot_general_sampled
 from ..frontend.library.sparse.bcoo import bcoo_dynamic_slice as bcoo_dynamic_slice
 from ..frontend.library.sparse.bcoo import bcoo_eliminate_zeros as bcoo_eliminate_zeros
 from ..frontend.library.sparse.bcoo import bcoo_extract as bcoo_extract
 from ..frontend.library.sparse.bcoo import bcoo_fromdense as bcoo_fromdense
-from ..frontend.library.sparse.bcoo import bcoo_gather as bcoo_gather
 from ..frontend.library.sparse.bcoo import bcoo_multiply_dense as bcoo_multiply_dense
 from ..frontend.library.sparse.bcoo import bcoo_multiply_sparse as bcoo_multiply_sparse
 from ..frontend.library.sparse.bcoo import bcoo_reduce_sum as bcoo_reduce_sum
@@ -33,10 +31,18 @@ from ..frontend.library.sparse.derivatives import jacfwd as jacfwd
 from ..frontend.library.sparse.derivatives import jacobian as jacobian
 from ..frontend.library.sparse.derivatives import jacrev as jacrev
 from ..frontend.library.sparse.derivatives import value_and_grad as value_and_grad
+from ..frontend.library.sparse.lists import COO as COO
+from ..frontend.library.sparse.lists import CSC as CSC
+from ..frontend.library.sparse.lists import CSR as CSR
+from ..frontend.library.sparse.lists import coo_fromdense as coo_fromdense
+from ..frontend.library.sparse.lists import coo_matmat as coo_matmat
+from ..frontend.library.sparse.lists import coo_matvec as coo_matvec
+from ..frontend.library.sparse.lists import coo_todense as coo_todense
+from ..frontend.library.sparse.lists import csr_fromdense as csr_fromdense
+from ..frontend.library.sparse.lists import csr_matmat as csr_matmat
+from ..frontend.library.sparse.lists import csr_matvec as csr_matvec
+from ..frontend.library.sparse.lists import csr_todense as csr_todense
 from ..frontend.library.sparse.rows import BCSR as BCSR
-from ..frontend.library.sparse.rows import COO as COO
-from ..frontend.library.sparse.rows import CSC as CSC
-from ..frontend.library.sparse.rows import CSR as CSR
 from ..frontend.library.sparse.rows import bcsr_broadcast_in_dim as bcsr_broadcast_in_dim
 from ..frontend.library.sparse.rows import bcsr_concatenate as bcsr_concatenate
 from ..frontend.library.sparse.rows import bcsr_dot_general as bcsr_dot_general
@@ -44,18 +50,12 @@ from ..frontend.library.sparse.rows import bcsr_extract as bcsr_extract
 from ..frontend.library.sparse.rows import bcsr_fromdense as bcsr_fromdense
 from ..frontend.library.sparse.rows import bcsr_sum_duplicates as bcsr_sum_duplicates
 from ..frontend.library.sparse.rows import bcsr_todense as bcsr_todense
-from ..frontend.library.sparse.rows import coo_fromdense as coo_fromdense
-from ..frontend.library.sparse.rows import coo_matmat as coo_matmat
-from ..frontend.library.sparse.rows import coo_matvec as coo_matvec
-from ..frontend.library.sparse.rows import coo_todense as coo_todense
-from ..frontend.library.sparse.rows import csr_fromdense as csr_fromdense
-from ..frontend.library.sparse.rows import csr_matmat as csr_matmat
-from ..frontend.library.sparse.rows import csr_matvec as csr_matvec
-from ..frontend.library.sparse.rows import csr_todense as csr_todense
 from ..frontend.library.sparse.sparsify import sparsify as sparsify
 from ..frontend.library.sparse.storage import CuSparseEfficiencyWarning as CuSparseEfficiencyWarning
 from ..frontend.library.sparse.storage import JAXSparse as JAXSparse
 from ..frontend.library.sparse.storage import SparseEfficiencyError as SparseEfficiencyError
 from ..frontend.library.sparse.storage import SparseEfficiencyWarning as SparseEfficiencyWarning
+from ..frontend.library.sparse.windows import bcoo_conv_general_dilated as bcoo_conv_general_dilated
+from ..frontend.library.sparse.windows import bcoo_gather as bcoo_gather
 
 __all__ = _public_names(globals())

@@ -1,12 +1,13 @@
-"""`BCOO`: sparse arrays by coordinates with operators, and the `bcoo_*` functions of `jax.experimental.sparse`.
+"""`BCOO`: sparse arrays by coordinates with operators, and the `bcoo_*` functions of
+`jax.experimental.sparse`.
 
-Input: sparse and dense arrays. Output: the same. Idea: the class is the storage of `storage.py` with the functions
-of `layout.py`, `movement.py` and `products.py` as methods; a function that maps 0 to 0 is applied to the data.
+Input: sparse and dense arrays. Output: the same. Idea: the class is the storage of `storage.py` with the
+functions of `layout.py`, `movement.py` and `products.py` as methods; a function that maps 0 to 0 is applied
+to the data.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
@@ -25,15 +26,21 @@ _IN_RESULT = "is not zero where the sparse array is; write x.todense() first"
 class BCOO(CoordinateStorage):
     """A sparse array: `BCOO((data, indices), shape=...)`.
 
-    `data` has the shape (batch..., nse, dense...), `indices` (batch..., nse, sparse dimensions); `nse` is the number
-    of entries of a batch. Entries with the same coordinates are added; one with a coordinate outside the shape is
-    padding. Works in `jit`, `vmap` over batch dimensions, and is differentiated by its data. Raises `ShapeError` for
-    arrays that do not fit together.
+    `data` has the shape (batch..., nse, dense...), `indices` (batch..., nse, sparse dimensions); `nse` is the
+    number of entries of a batch. Entries with the same coordinates are added; one with a coordinate outside
+    the shape is padding. Works in `jit`, `vmap` over batch dimensions, and is differentiated by its data.
+    Raises `ShapeError` for arrays that do not fit together.
     """
 
     @classmethod
     def fromdense(
-        cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32, n_dense: int = 0, n_batch: int = 0
+        cls,
+        mat: Any,
+        *,
+        nse: int | None = None,
+        index_dtype: Any = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
     ) -> Self:
         """The nonzero elements of an array; `nse` must be stated while tracing."""
         mat = asarray_of(mat)
@@ -66,7 +73,7 @@ class BCOO(CoordinateStorage):
     def update_layout(
         self, *, n_batch: int | None = None, n_dense: int | None = None, on_inefficient: str | None = "error"
     ) -> Self:
-        """Other numbers of batch and dense dimensions; `SparseEfficiencyError` where that stores many zeros."""
+        """Other numbers of batch and dense dimensions; `SparseEfficiencyError` where that stores zeros."""
         return layout.update_layout(self, n_batch, n_dense, on_inefficient)
 
     def transpose(self, axes: Sequence[int] | None = None) -> Self:
@@ -138,8 +145,10 @@ class BCOO(CoordinateStorage):
                 return self.with_data(self.data * other.data)
             return products.multiply_sparse(self, other)
         other = _dense(other)
-        return other if other is NotImplemented else self.with_full_batch().with_data(
-            products.multiply_dense(self.with_full_batch(), other)
+        return (
+            other
+            if other is NotImplemented
+            else self.with_full_batch().with_data(products.multiply_dense(self.with_full_batch(), other))
         )
 
     __rmul__ = __mul__
@@ -155,7 +164,9 @@ class BCOO(CoordinateStorage):
 
     def __pow__(self, other: Any) -> Any:
         if not isinstance(other, (int, np.integer)) or isinstance(other, bool) or other <= 0:
-            raise refused(f"a sparse array to a power that is no positive Python integer: it may be what {_IN_RESULT}")
+            raise refused(
+                f"a sparse array to a power that is no positive Python integer: it may be what {_IN_RESULT}"
+            )
         return self.zero_preserving(lambda data: data ** int(other), is_linear=other == 1)
 
     def __rpow__(self, other: Any) -> Any:
@@ -244,9 +255,9 @@ def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
     return movement.concatenate([_bcoo("bcoo_concatenate", m) for m in operands], dimension)
 
 
-def _bcoo(function: str, mat: Any) -> BCOO:
+def _bcoo(function: str, mat: Any) -> Any:
     checked_sparse(function, mat)
-    return mat  # type: ignore[no-any-return]
+    return mat
 
 
 def bcoo_reshape(
@@ -267,7 +278,11 @@ def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
 
 
 def bcoo_slice(
-    mat: BCOO, *, start_indices: Sequence[int], limit_indices: Sequence[int], strides: Sequence[int] | None = None
+    mat: BCOO,
+    *,
+    start_indices: Sequence[int],
+    limit_indices: Sequence[int],
+    strides: Sequence[int] | None = None,
 ) -> BCOO:
     """As `lax.slice`."""
     return movement.slice_(_bcoo("bcoo_slice", mat), start_indices, limit_indices, strides)
@@ -299,7 +314,7 @@ def bcoo_sort_indices(mat: BCOO) -> BCOO:
 
 
 def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
-    """Entries with the same coordinates as one; `nse` of them, or as many as there are where that is known."""
+    """Entries with the same coordinates as one; `nse` of them, or their number where it is known."""
     return layout.sum_duplicates(_bcoo("bcoo_sum_duplicates", mat), nse)
 
 
@@ -311,7 +326,7 @@ def bcoo_eliminate_zeros(mat: BCOO, nse: int | None = None) -> BCOO:
 def bcoo_update_layout(
     mat: BCOO, *, n_batch: int | None = None, n_dense: int | None = None, on_inefficient: str | None = "error"
 ) -> BCOO:
-    """Other numbers of batch and dense dimensions; `SparseEfficiencyError` where that stores many zeros."""
+    """Other numbers of batch and dense dimensions; `SparseEfficiencyError` where that stores zeros."""
     return layout.update_layout(_bcoo("bcoo_update_layout", mat), n_batch, n_dense, on_inefficient)
 
 
@@ -331,88 +346,3 @@ def bcoo_dot_general(
 def bcoo_dot_general_sampled(A: Any, B: Any, indices: Any, *, dimension_numbers: Any) -> Any:
     """The elements of `lax.dot_general(A, B)` at coordinates, which alone are computed."""
     return products.sampled(A, B, indices, dimension_numbers)
-
-
-def bcoo_gather(
-    operand: BCOO,
-    start_indices: Any,
-    dimension_numbers: Any,
-    slice_sizes: Sequence[int],
-    *,
-    unique_indices: bool = False,
-    indices_are_sorted: bool = False,
-    mode: Any = None,
-    fill_value: Any = None,
-) -> BCOO:
-    """As `lax.gather` with starts that lie inside: one slice for each of them, joined by batch dimensions."""
-    _bcoo("bcoo_gather", operand)
-    if mode is not None and "promise" not in str(mode).lower():
-        raise refused(f"bcoo_gather with mode {mode}")
-    starts = asarray_of(start_indices)
-    flat = starts.reshape((-1, starts.shape[-1]))
-    taken = []
-    for k in range(flat.shape[0]):
-        full: list[Any] = [np.int32(0)] * operand.ndim
-        for i, axis in enumerate(dimension_numbers.start_index_map):
-            full[axis] = flat[k, i]
-        cut = movement.dynamic_slice(operand, full, slice_sizes)
-        cut = movement.squeeze(cut, dimension_numbers.collapsed_slice_dims)
-        cut = layout.update_layout(cut, n_batch=0, on_inefficient=None)
-        taken.append(movement.broadcast_in_dim(cut, (1, *cut.shape), range(1, cut.ndim + 1)))
-    joined = movement.concatenate([layout.update_layout(m, n_batch=0) for m in taken], 0)
-    batch = tuple(starts.shape[:-1])
-    result = movement.reshape(joined, (*batch, *joined.shape[1:]))
-    offsets = list(dimension_numbers.offset_dims)
-    rest = [d for d in range(result.ndim) if d not in offsets]
-    return movement.transpose(result, list(np.argsort([*rest, *offsets])))
-
-
-def bcoo_conv_general_dilated(
-    lhs: Any,
-    rhs: Any,
-    *,
-    window_strides: Sequence[int],
-    padding: Any,
-    lhs_dilation: Any = None,
-    rhs_dilation: Any = None,
-    dimension_numbers: Any = None,
-    feature_group_count: int = 1,
-    batch_group_count: int = 1,
-    precision: Any = None,
-    preferred_element_type: Any = None,
-    out_sharding: Any = None,
-) -> BCOO:
-    """A convolution in one dimension, of one channel and one batch, where an operand or both are sparse."""
-    is_plain = all(d is None or tuple(d) == (1,) for d in (lhs_dilation, rhs_dilation))
-    if lhs.ndim != 3 or tuple(window_strides) != (1,) or not is_plain or dimension_numbers is not None:
-        raise refused("a sparse convolution that is not one-dimensional, or has strides or dilations")
-    if feature_group_count != 1 or batch_group_count != 1 or {*lhs.shape[:2], *rhs.shape[:2]} != {1}:
-        raise refused("a sparse convolution of several channels or batches")
-    (ld, li), (rd, ri) = _line(lhs), _line(rhs)
-    size, window = lhs.shape[2], rhs.shape[2]
-    before, after = _padding(padding, size, window)
-    data = (ld[:, None] * rd[None, :]).reshape(-1)
-    places = (li[:, None] + (before - ri[None, :])).reshape(-1)
-    width = max(0, size + before + after - window + 1)
-    inside = (places >= 0) & (places < width)
-    data = xp.where(inside, data, xp.zeros((), data.dtype))
-    indices = xp.where(inside, places, width).astype(np.int32)
-    count = int(data.shape[0])
-    return BCOO((data.reshape((1, 1, count)), indices.reshape((1, 1, count, 1))), shape=(1, 1, width))
-
-
-def _line(mat: Any) -> tuple[Any, Any]:
-    if not isinstance(mat, CoordinateStorage):
-        value = asarray_of(mat)
-        return value.reshape(-1), xp.asarray(np.arange(value.shape[2]))
-    flat = layout.update_layout(movement.squeeze(layout.update_layout(mat, n_batch=0, n_dense=0), (0, 1)))
-    data, indices = layout.masked(flat)
-    return data, indices[:, 0].astype(np.int64)
-
-
-def _padding(padding: Any, size: int, window: int) -> tuple[int, int]:
-    if isinstance(padding, str):
-        total = {"VALID": 0, "SAME": max(window - 1, 0)}[padding.upper()]
-        return total // 2, total - total // 2
-    (pair,) = padding
-    return operator.index(pair[0]), operator.index(pair[1])

@@ -19,7 +19,8 @@ from ..random.choice import choice
 from ..random.keys import split
 from ..random.uniform import uniform
 from .bcoo import BCOO
-from .rows import BCSR, COO, CSC, CSR
+from .lists import COO, CSC, CSR
+from .rows import BCSR
 from .storage import JAXSparse, mistaken
 
 _FORMATS: dict[str, Any] = {"bcoo": BCOO, "bcsr": BCSR, "coo": COO, "csr": CSR, "csc": CSC}

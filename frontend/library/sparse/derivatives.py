@@ -1,7 +1,8 @@
 """`grad` and its kin of functions of sparse arrays: derivatives by the data of sparse arguments.
 
-Input: a function, and which arguments it is differentiated by. Output: as the plain transforms; the derivative by a
-sparse argument is a sparse array with its coordinates. Idea: a sparse argument is replaced by its data.
+Input: a function, and which arguments it is differentiated by. Output: as the plain transforms; the
+derivative by a sparse argument is a sparse array with its coordinates. Idea: a sparse argument is replaced by
+its data.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def _with_data(mat: Any, data: Any) -> Any:
 
 
 def _sparse_aware(transform: Callable[..., Any], has_value: bool) -> Callable[..., Any]:
-    def transformed(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Any:
+    def transformed(
+        fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any
+    ) -> Any:
         numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
         @functools.wraps(fun)
@@ -84,13 +87,15 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *
     return _GRAD(fun, argnums, has_aux, **kwargs)
 
 
-def value_and_grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Any:
+def value_and_grad(
+    fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any
+) -> Any:
     """As `adze.value_and_grad`; otherwise as `grad` here."""
     return _VALUE_AND_GRAD(fun, argnums, has_aux, **kwargs)
 
 
 def jacfwd(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, **kwargs: Any) -> Any:
-    """As `adze.jacfwd`, of dense results; the dimensions of the results are batch dimensions of a sparse one."""
+    """As `adze.jacfwd`, of dense results, whose dimensions are batch dimensions of a sparse derivative."""
     return _JACFWD(fun, argnums, has_aux, **kwargs)
 
 

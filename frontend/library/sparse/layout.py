@@ -1,7 +1,7 @@
 """From dense to sparse and back, the order of entries, and which dimensions are batch, sparse or dense.
 
-Input and output: sparse arrays of `storage.py`, or their data and indices. Idea: entries are sorted by all their
-coordinates at once, padding last; equal neighbours are then one segment each.
+Input and output: sparse arrays of `storage.py`, or their data and indices. Idea: entries are sorted by all
+their coordinates at once, padding last; equal neighbours are then one segment each.
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ from .storage import (
 Mat = TypeVar("Mat", bound=CoordinateStorage)
 
 
-def from_dense(
-    value: Any, nse: int | None, n_batch: int, n_dense: int, index_dtype: Any
-) -> tuple[Any, Any]:
+def from_dense(value: Any, nse: int | None, n_batch: int, n_dense: int, index_dtype: Any) -> tuple[Any, Any]:
     """The data and indices of the nonzero entries of an array, in row-major order, padded to `nse`."""
     value = asarray_of(value)
     n_sparse = value.ndim - n_batch - n_dense
@@ -60,7 +58,7 @@ def from_dense(
 
 
 def _positions_of(flat: Any, nse: int) -> Any:
-    """The positions of the true elements along the last axis, `nse` of them; the size where there are fewer."""
+    """The positions of `nse` true elements along the last axis; the size where there are fewer."""
     batch, size = tuple(flat.shape[:-1]), int(flat.shape[-1])
     rank = xp.cumsum(flat, axis=-1, dtype=np.int64) - 1
     target = xp.where(flat, rank, nse)
@@ -131,9 +129,7 @@ def sort_indices(mat: Mat) -> Mat:
     if not mat.n_sparse or mat.nse == 0:
         return mat
     indices, order = _order(mat)
-    return mat.of(
-        _reordered(mat, order), indices, indices_sorted=True, unique_indices=mat.unique_indices
-    )
+    return mat.of(_reordered(mat, order), indices, indices_sorted=True, unique_indices=mat.unique_indices)
 
 
 def sum_duplicates(mat: Mat, nse: int | None = None) -> Mat:
@@ -141,12 +137,14 @@ def sum_duplicates(mat: Mat, nse: int | None = None) -> Mat:
 
     Without `nse` the count of entries is the greatest of all batches, or stays where that is not known.
     """
-    flags = {"indices_sorted": True, "unique_indices": True}
+    flags: dict[str, Any] = {"indices_sorted": True, "unique_indices": True}
     if not mat.n_sparse:
         data, indices = full_batch(mat)
         summed = xp.sum(data, axis=mat.n_batch, keepdims=True, dtype=data.dtype)
         wide = 1 if nse is None else operator.index(nse)
-        result = mat.of(summed, indices[..., :1, :] if mat.nse else xp.zeros((*mat.batch_shape, 1, 0), indices.dtype))
+        result = mat.of(
+            summed, indices[..., :1, :] if mat.nse else xp.zeros((*mat.batch_shape, 1, 0), indices.dtype)
+        )
         return set_nse(result, wide)
     if mat.nse == 0:
         return set_nse(mat, 0 if nse is None else operator.index(nse))
@@ -190,7 +188,7 @@ def set_nse(mat: Mat, nse: int) -> Mat:
     """The array with so many entries: the first ones, or padding behind them."""
     data, indices = full_batch(mat)
     n = mat.n_batch
-    flags = {"indices_sorted": mat.indices_sorted, "unique_indices": mat.unique_indices}
+    flags: dict[str, Any] = {"indices_sorted": mat.indices_sorted, "unique_indices": mat.unique_indices}
     if nse <= mat.nse:
         head = (*(slice(None),) * n, slice(0, nse))
         return mat.of(data[head], indices[head], **flags)

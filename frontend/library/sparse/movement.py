@@ -1,7 +1,7 @@
 """Sparse arrays moved: transposed, broadcast, reshaped, reversed, sliced, joined.
 
-Input and output: sparse arrays of `storage.py`. Idea: batch and dense dimensions move as those of dense arrays do,
-sparse ones by their coordinates; an entry that leaves the result becomes padding.
+Input and output: sparse arrays of `storage.py`. Idea: batch and dense dimensions move as those of dense
+arrays do, sparse ones by their coordinates; an entry that leaves the result becomes padding.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def transpose(mat: Mat, permutation: Sequence[int]) -> Mat:
     n, m = mat.n_batch, mat.n_batch + mat.n_sparse
     if sorted(batch) != list(range(n)) or sorted(sparse) != list(range(n, m)):
         raise refused(
-            f"a transposition of a sparse array, {tuple(order)}, that mixes batch, sparse and dense dimensions",
+            f"transpose{tuple(order)} of a sparse array, which mixes batch, sparse and dense dimensions",
             hint="change which dimensions are which first, by update_layout",
         )
     data = xp.transpose(mat.data, (*batch, n, *(d - mat.n_sparse + 1 for d in dense)))
@@ -134,18 +134,15 @@ def reshape(mat: Mat, new_sizes: Sequence[int], dimensions: Sequence[int] | None
     )
     if not sparse and mat.n_sparse:
         data, _ = masked(mat)
-    return mat.of(
-        data.reshape((*batch, mat.nse, *dense)), new.reshape((*batch, mat.nse, len(sparse))), sizes
-    )
+    return mat.of(data.reshape((*batch, mat.nse, *dense)), new.reshape((*batch, mat.nse, len(sparse))), sizes)
 
 
 def _prefix(sizes: Sequence[int], product: int, is_none: bool, takes_all: bool = False) -> int:
     """How many of the leading sizes multiply to `product`."""
     if is_none:
         return 0
-    if takes_all:
-        if math.prod(sizes) == product:
-            return len(sizes)
+    if takes_all and math.prod(sizes) == product:
+        return len(sizes)
     for count in range(len(sizes), -1, -1) if product == 1 else range(len(sizes) + 1):
         head = math.prod(sizes[:count])
         if head == product:
@@ -283,7 +280,9 @@ def concatenate(operands: Sequence[Mat], dimension: int) -> Mat:
     first = mats[0]
     if any(m.ndim != first.ndim or m.n_dense != first.n_dense for m in mats) or not 0 <= axis < first.ndim:
         raise mistaken(f"concatenate: {mats} along {axis}")
-    if any(m.shape[:axis] + m.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :] for m in mats):
+    if any(
+        m.shape[:axis] + m.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :] for m in mats
+    ):
         raise mistaken(f"concatenate: shapes {[m.shape for m in mats]} differ beside axis {axis}")
     if len({m.n_batch for m in mats}) > 1:
         mats = _same_batch(mats)
@@ -301,7 +300,9 @@ def concatenate(operands: Sequence[Mat], dimension: int) -> Mat:
     outside = np.asarray(shape[first.n_batch : first.n_batch + first.n_sparse], dtype=np.int64)
     for mat in mats:
         data, indices = masked(mat)
-        moved = indices.astype(np.int64) + np.eye(first.n_sparse, dtype=np.int64)[axis - first.n_batch] * offset
+        moved = (
+            indices.astype(np.int64) + np.eye(first.n_sparse, dtype=np.int64)[axis - first.n_batch] * offset
+        )
         parts.append(xp.where(valid(indices, mat.sparse_shape)[..., None], moved, outside))
         values.append(data)
         offset += mat.shape[axis]
@@ -349,7 +350,8 @@ def get_item(mat: Mat, index: Any) -> Mat:
 def _cut(mat: Mat, used: Sequence[Any]) -> tuple[Mat, list[int]]:
     """The slice, where an integer leaves an axis of size 1, and the axes that are still to be reversed."""
     starts: list[Any] = []
-    limits, strides, backwards = [], [], []
+    limits: list[Any] = []
+    strides, backwards = [], []
     is_known = True
     for axis, (item, size) in enumerate(zip(used, mat.shape, strict=True)):
         if isinstance(item, slice):
@@ -383,6 +385,7 @@ def _position(item: Any, size: int, axis: int) -> tuple[Any, bool]:
     value = asarray_of(item)
     if value.ndim or value.dtype.kind not in "iu":
         raise refused(
-            f"a sparse array indexed by {type(item).__name__}", hint="use integers, slices, None or bcoo_gather"
+            f"a sparse array indexed by {type(item).__name__}",
+            hint="use integers, slices, None or bcoo_gather",
         )
     return xp.where(value < 0, value + size, value), False

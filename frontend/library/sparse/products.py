@@ -1,8 +1,9 @@
 """Products and sums of sparse arrays.
 
-Input: sparse arrays of `storage.py` and dense arrays. Output: dense arrays for sparse times dense, else sparse ones.
-Idea: an entry of the sparse operand takes the row of the dense one that its contracted coordinates name, and adds the
-product to the place that its other coordinates name; of two sparse operands, each pair of entries is one candidate.
+Input: sparse arrays of `storage.py` and dense arrays. Output: dense arrays for sparse times dense, else
+sparse ones. Idea: an entry of the sparse operand takes the row of the dense one that its contracted
+coordinates name, and adds the product to the place that its other coordinates name; of two sparse operands,
+each pair of entries is one candidate.
 """
 
 from __future__ import annotations
@@ -32,9 +33,7 @@ from .storage import (
 )
 
 Mat = TypeVar("Mat", bound=CoordinateStorage)
-DimensionNumbers = tuple[
-    tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]
-]
+DimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
 
 
 def dot_general(
@@ -48,8 +47,10 @@ def dot_general(
         lhs = asarray_of(lhs)
     if not right:
         rhs = asarray_of(rhs)
-    if len(lc) != len(rc) or len(lb) != len(rb) or any(
-        lhs.shape[i] != rhs.shape[j] for i, j in zip([*lc, *lb], [*rc, *rb], strict=True)
+    if (
+        len(lc) != len(rc)
+        or len(lb) != len(rb)
+        or any(lhs.shape[i] != rhs.shape[j] for i, j in zip([*lc, *lb], [*rc, *rb], strict=True))
     ):
         raise mistaken(f"dot_general: {tuple(lhs.shape)} and {tuple(rhs.shape)} by {dimension_numbers}")
     if left and right:
@@ -337,4 +338,8 @@ def sampled(a: Any, b: Any, indices: Any, dimension_numbers: DimensionNumbers) -
     lines = right.get(mode="fill", fill_value=0) if (bb or free_b) else xp.transpose(b, bc)[None]
     count = len(ac)
     total = rows * lines
-    return xp.sum(total, axis=tuple(range(total.ndim - count, total.ndim)), dtype=total.dtype) if count else total
+    return (
+        xp.sum(total, axis=tuple(range(total.ndim - count, total.ndim)), dtype=total.dtype)
+        if count
+        else total
+    )

@@ -1,12 +1,12 @@
-"""Sparse matrices by rows or by lists: `BCSR`, `CSR`, `CSC`, `COO`, and their functions.
+"""Sparse arrays by rows: `BCSR` and its functions.
 
-Input and output: as in `bcoo.py`. Idea: each is another storage of the same entries; what it computes is computed
-by `BCOO`, whose coordinates follow from the pointers of rows.
+Input and output: as in `bcoo.py`. Idea: each is another storage of the same entries; what it computes is
+computed by `BCOO`, whose coordinates follow from the pointers of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -35,7 +35,7 @@ def row_pointers(rows: Any, count: int) -> Any:
     return xp.concatenate([first, xp.cumsum(counts, axis=-1, dtype=np.int64)], axis=-1)
 
 
-class _ByOthers(JAXSparse):
+class ByCoordinates(JAXSparse):
     """What matrices compute by way of `BCOO`."""
 
     data: Any
@@ -52,7 +52,7 @@ class _ByOthers(JAXSparse):
         return self.to_bcoo().todense()
 
     def __matmul__(self, other: Any) -> Any:
-        return self.to_bcoo() @ (other.to_bcoo() if isinstance(other, _ByOthers) else other)
+        return self.to_bcoo() @ (other.to_bcoo() if isinstance(other, ByCoordinates) else other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return other @ self.to_bcoo()
@@ -74,10 +74,11 @@ class _ByOthers(JAXSparse):
     __rmul__ = __mul__
 
 
-class BCSR(_ByOthers):
+class BCSR(ByCoordinates):
     """A sparse array by rows: `BCSR((data, indices, indptr), shape=...)`, of two sparse dimensions.
 
-    `indices` (batch..., nse) are the columns of the entries, `indptr` (batch..., rows + 1) says where each row begins.
+    `indices` (batch..., nse) are the columns of the entries, `indptr` (batch..., rows + 1) says where each
+    row begins.
     """
 
     def __init__(
@@ -116,7 +117,13 @@ class BCSR(_ByOthers):
 
     @classmethod
     def fromdense(
-        cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32, n_dense: int = 0, n_batch: int = 0
+        cls,
+        mat: Any,
+        *,
+        nse: int | None = None,
+        index_dtype: Any = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
     ) -> Self:
         """The nonzero elements of an array."""
         return cls.from_bcoo(
@@ -188,7 +195,7 @@ class BCSR(_ByOthers):
         )
 
     @classmethod
-    def tree_unflatten(cls, static: Any, children: Sequence[Any]) -> Self:
+    def tree_unflatten(cls, static: Any, children: Iterable[Any]) -> Self:
         """Children of any kind; arrays with fewer or more batch dimensions change the shape."""
         self = object.__new__(cls)
         self.data, self.indices, self.indptr = children
@@ -201,127 +208,7 @@ class BCSR(_ByOthers):
         return self
 
 
-class COO(_ByOthers):
-    """A sparse matrix by lists: `COO((data, row, col), shape=...)`."""
-
-    def __init__(
-        self,
-        args: tuple[Any, Any, Any],
-        *,
-        shape: Sequence[int],
-        rows_sorted: bool = False,
-        cols_sorted: bool = False,
-    ) -> None:
-        self.data, self.row, self.col = (asarray_of(x) for x in args)
-        super().__init__(args, shape=shape)
-        self.rows_sorted, self.cols_sorted = rows_sorted, cols_sorted
-
-    @property
-    def nse(self) -> int:
-        return int(self.data.shape[0])
-
-    @classmethod
-    def fromdense(cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> Self:
-        """The nonzero elements of a matrix."""
-        mat = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
-        return cls((mat.data, mat.indices[:, 0], mat.indices[:, 1]), shape=mat.shape, rows_sorted=True)
-
-    def to_bcoo(self) -> BCOO:
-        """The same entries as `BCOO`."""
-        return BCOO((self.data, xp.stack([self.row, self.col], axis=-1)), shape=self.shape)
-
-    def _rebuilt(self, data: Any) -> Self:
-        flags = {"rows_sorted": self.rows_sorted, "cols_sorted": self.cols_sorted}
-        return type(self)((data, self.row, self.col), shape=self.shape, **flags)
-
-    def transpose(self, axes: Sequence[int] | None = None) -> Self:
-        """Rows and columns exchanged."""
-        _no_axes(axes)
-        return type(self)(
-            (self.data, self.col, self.row),
-            shape=self.shape[::-1],
-            rows_sorted=self.cols_sorted,
-            cols_sorted=self.rows_sorted,
-        )
-
-    def tree_flatten(self) -> tuple[tuple[Any, ...], Any]:
-        return (self.data, self.row, self.col), (self.shape, self.rows_sorted, self.cols_sorted)
-
-    @classmethod
-    def tree_unflatten(cls, static: Any, children: Sequence[Any]) -> Self:
-        self = object.__new__(cls)
-        self.data, self.row, self.col = children
-        self.shape, self.rows_sorted, self.cols_sorted = static
-        return self
-
-
-def _no_axes(axes: Any) -> None:
-    if axes is not None:
-        raise refused("transpose(axes) of a sparse matrix: it has two dimensions")
-
-
-class CSR(_ByOthers):
-    """A sparse matrix by rows: `CSR((data, indices, indptr), shape=...)`."""
-
-    def __init__(self, args: tuple[Any, Any, Any], *, shape: Sequence[int]) -> None:
-        self.data, self.indices, self.indptr = (asarray_of(x) for x in args)
-        super().__init__(args, shape=shape)
-
-    @property
-    def nse(self) -> int:
-        return int(self.data.shape[0])
-
-    @classmethod
-    def fromdense(cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> Self:
-        """The nonzero elements of a matrix."""
-        rows = BCSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
-        return cls((rows.data, rows.indices, rows.indptr), shape=rows.shape)
-
-    def to_bcoo(self) -> BCOO:
-        """The same entries as `BCOO`."""
-        return BCSR((self.data, self.indices, self.indptr), shape=self.shape).to_bcoo()
-
-    def _rebuilt(self, data: Any) -> Self:
-        return type(self)((data, self.indices, self.indptr), shape=self.shape)
-
-    def transpose(self, axes: Sequence[int] | None = None) -> CSC:
-        """Rows and columns exchanged: the same arrays by columns."""
-        _no_axes(axes)
-        return CSC((self.data, self.indices, self.indptr), shape=self.shape[::-1])
-
-    def tree_flatten(self) -> tuple[tuple[Any, ...], Any]:
-        return (self.data, self.indices, self.indptr), self.shape
-
-    @classmethod
-    def tree_unflatten(cls, static: Any, children: Sequence[Any]) -> Self:
-        self = object.__new__(cls)
-        self.data, self.indices, self.indptr = children
-        self.shape = static
-        return self
-
-
-class CSC(CSR):
-    """A sparse matrix by columns: `CSC((data, indices, indptr), shape=...)`."""
-
-    @classmethod
-    def fromdense(cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> Self:
-        """The nonzero elements of a matrix."""
-        rows = CSR.fromdense(xp.transpose(asarray_of(mat)), nse=nse, index_dtype=index_dtype)
-        return cls((rows.data, rows.indices, rows.indptr), shape=rows.shape[::-1])
-
-    def to_bcoo(self) -> BCOO:
-        """The same entries as `BCOO`."""
-        rows = BCSR((self.data, self.indices, self.indptr), shape=self.shape[::-1])
-        return movement.transpose(rows.to_bcoo(), (1, 0))
-
-    def transpose(self, axes: Sequence[int] | None = None) -> CSR:  # type: ignore[override]
-        """Rows and columns exchanged: the same arrays by rows."""
-        _no_axes(axes)
-        return CSR((self.data, self.indices, self.indptr), shape=self.shape[::-1])
-
-
-for _cls in (BCSR, COO, CSR, CSC):
-    tree.register(_cls, lambda mat: mat.tree_flatten(), _cls.tree_unflatten)
+tree.register(BCSR, lambda mat: mat.tree_flatten(), BCSR.tree_unflatten)
 
 
 def bcsr_fromdense(
@@ -353,8 +240,8 @@ def bcsr_dot_general(
     out_sharding: Any = None,
 ) -> Any:
     """As `lax.dot_general`."""
-    pair = [x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs)]
-    return products.dot_general(*pair, dimension_numbers, preferred_element_type)
+    left, right = (x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs))
+    return products.dot_general(left, right, dimension_numbers, preferred_element_type)
 
 
 def bcsr_broadcast_in_dim(
@@ -373,43 +260,3 @@ def bcsr_concatenate(operands: Sequence[BCSR], *, dimension: int) -> BCSR:
 def bcsr_sum_duplicates(mat: BCSR, nse: int | None = None) -> BCSR:
     """Entries with the same coordinates as one."""
     return mat.sum_duplicates(nse, remove_zeros=False)
-
-
-def coo_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> COO:
-    """The nonzero elements of a matrix."""
-    return COO.fromdense(mat, nse=nse, index_dtype=index_dtype)
-
-
-def coo_todense(mat: COO) -> Any:
-    """The dense matrix."""
-    return mat.todense()
-
-
-def coo_matvec(mat: COO, v: Any, transpose: bool = False) -> Any:
-    """`mat @ v`, or `mat.T @ v`."""
-    return (mat.T if transpose else mat) @ v
-
-
-def coo_matmat(mat: COO, B: Any, *, transpose: bool = False) -> Any:
-    """`mat @ B`, or `mat.T @ B`."""
-    return (mat.T if transpose else mat) @ B
-
-
-def csr_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> CSR:
-    """The nonzero elements of a matrix, by rows."""
-    return CSR.fromdense(mat, nse=nse, index_dtype=index_dtype)
-
-
-def csr_todense(mat: CSR) -> Any:
-    """The dense matrix."""
-    return mat.todense()
-
-
-def csr_matvec(mat: CSR, v: Any, transpose: bool = False) -> Any:
-    """`mat @ v`, or `mat.T @ v`."""
-    return (mat.T if transpose else mat) @ v
-
-
-def csr_matmat(mat: CSR, B: Any, *, transpose: bool = False) -> Any:
-    """`mat @ B`, or `mat.T @ B`."""
-    return (mat.T if transpose else mat) @ B

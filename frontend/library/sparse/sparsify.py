@@ -1,9 +1,10 @@
 """`sparsify`: a function of dense arrays as one of sparse arrays, op by op.
 
-Input: a function written for dense arrays, and arguments some of which are `BCOO`. Output: its results, sparse where
-ops keep them so. Idea: the function is traced at the dense shapes, and its ops are applied again in order: one with a
-sparse operand by a rule of `_RULES`, the others as they are. An op without a rule is refused: nothing is made dense
-silently. A broadcast dense operand stays small until something needs it in full.
+Input: a function written for dense arrays, and arguments some of which are `BCOO`. Output: its results,
+sparse where ops keep them so. Idea: the function is traced at the dense shapes, and its ops are applied again
+in order: one with a sparse operand by a rule of `_RULES`, the others as they are. An op without a rule is
+refused: nothing is made dense silently. A broadcast dense operand stays small until something needs it in
+full.
 """
 
 from __future__ import annotations
@@ -13,20 +14,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
 from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Reader
 from ....dialects.types import TensorType
-from ....passes.ir.functions import function as find_function
 from ....passes.ir.functions import body, split_body
+from ....passes.ir.functions import function as find_function
 from ... import tree
 from ...tracing.frames import current_frame
 from ...tracing.function_scope import Argument, FunctionScope, argument_of
 from ...tracing.interpreter import as_value, ops
 from ...tracing.trace import function_name
 from .. import numpy as xp
-from . import layout, movement, products
+from . import movement, products
 from .bcoo import BCOO
 from .storage import CoordinateStorage, JAXSparse, refused
 
@@ -49,8 +48,8 @@ def _is_sparse(x: Any) -> bool:
 def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., Any]:
     """`f` for arguments that may be `BCOO`, although it is written for dense arrays.
 
-    Ops that map 0 to 0, products, sums, contractions and movements keep arrays sparse; any other op of a sparse array
-    raises `UnsupportedError`, and says to write `todense`. `use_tracer` makes no difference.
+    Ops that map 0 to 0, products, sums, contractions and movements keep arrays sparse; any other op of a
+    sparse array raises `UnsupportedError`, and says to write `todense`. `use_tracer` makes no difference.
     """
 
     @functools.wraps(f)
@@ -172,8 +171,8 @@ def _convert(mat: BCOO, dtype: Any) -> BCOO:
 
 def _mul(lhs: Any, rhs: Any) -> BCOO:
     if lhs is rhs:
-        return lhs.zero_preserving(lambda data: data * data)  # type: ignore[no-any-return]
-    return _small(lhs) * rhs if isinstance(rhs, CoordinateStorage) else lhs * _small(rhs)  # type: ignore[no-any-return]
+        return lhs.zero_preserving(lambda data: data * data)
+    return _small(lhs) * rhs if isinstance(rhs, CoordinateStorage) else lhs * _small(rhs)
 
 
 def _add(lhs: Any, rhs: Any) -> Any:

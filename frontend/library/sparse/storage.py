@@ -1,14 +1,15 @@
 """How sparse arrays are stored: coordinates and values (`CoordinateStorage`), with their errors and checks.
 
-Input: arrays `data` of shape (batch..., nse, dense...) and `indices` of shape (batch..., nse, sparse dimensions).
-Output: a node of trees whose children are those two arrays. Idea: an entry with a coordinate outside the shape is
-padding and counts as zero; batch dimensions are those of the arrays, so that `vmap` takes them away and adds them.
+Input: arrays `data` of shape (batch..., nse, dense...) and `indices` of shape (batch..., nse, sparse
+dimensions). Output: a node of trees whose children are those two arrays. Idea: an entry with a coordinate
+outside the shape is padding and counts as zero; batch dimensions are those of the arrays, so that `vmap`
+takes them away and adds them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -196,17 +197,19 @@ class CoordinateStorage(JAXSparse):
 
     def with_data(self, data: Any) -> Self:
         """The same coordinates with other values."""
-        flags = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
-        return self.of(data, self.indices, **flags)
+        return self.of(
+            data,
+            self.indices,
+            indices_sorted=self.indices_sorted,
+            unique_indices=self.unique_indices,
+        )
 
     def with_full_batch(self) -> Self:
         """The same array, of which neither data nor indices are broadcast along batch dimensions."""
         data, indices = full_batch(self)
         if data is self.data and indices is self.indices:
             return self
-        return self.of(
-            data, indices, indices_sorted=self.indices_sorted, unique_indices=self.unique_indices
-        )
+        return self.of(data, indices, indices_sorted=self.indices_sorted, unique_indices=self.unique_indices)
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], Layout]:
         n_batch = getattr(self.indices, "ndim", 2) - 2
@@ -216,7 +219,7 @@ class CoordinateStorage(JAXSparse):
         )
 
     @classmethod
-    def tree_unflatten(cls, layout: Layout, children: Sequence[Any]) -> Self:
+    def tree_unflatten(cls, layout: Layout, children: Iterable[Any]) -> Self:
         """Children of any kind; arrays with fewer or more batch dimensions change the shape."""
         self = object.__new__(cls)
         self.data, self.indices = children
