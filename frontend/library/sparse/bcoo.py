@@ -95,7 +95,8 @@ class BCOO(CoordinateStorage):
     def sum(self, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Any:
         """The sum along axes: sparse, or a dense scalar along all of them."""
         axes = movement.axes_of(self, axis)
-        mat = self if dtype is None else self.astype(dtype)
+        wide = xp.sum(np.zeros(1, self.dtype)).dtype if dtype is None else dtype  # as a dense sum has
+        mat = self if wide == self.dtype else self.astype(wide)
         result = products.reduce_sum(mat, axes)
         if keepdims:
             kept = [i for i in range(self.ndim) if i not in axes]

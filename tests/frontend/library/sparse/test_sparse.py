@@ -142,6 +142,12 @@ def _check_cases() -> None:
         _same(result, dense(DUPLICATED))
 
 
+def test_sums_of_integers_are_wide() -> None:
+    mat = sparse.BCOO.fromdense(np.array([[100, 0], [100, 3]], np.int8))
+    assert mat.sum(0).dtype == np.int64
+    _same(mat.sum(0), [200, 3])
+
+
 def test_padding_does_not_meet_infinities() -> None:
     vector = np.float32([np.inf, 1, 2, 3])
     mat = sparse.BCOO((np.float32([2, 5]), np.int32([[1, 1], [3, 4]])), shape=(3, 4))
@@ -217,7 +223,7 @@ def test_mistakes() -> None:
     with pytest.raises(ValueError, match="an axis of a sparse array of 0 batch dimensions was mapped"):
         adze.vmap(lambda m: m.todense())(mat)
     with pytest.raises(adze.AdzeError, match="mixes batch, sparse and dense"):
-        sparse.BCOO.fromdense(CUBE, n_batch=1).T
+        sparse.BCOO.fromdense(CUBE, n_batch=1).transpose()
     with pytest.raises(ValueError, match="do not fit"):
         sparse.BCOO((np.zeros(2), np.zeros((3, 2), int)), shape=(3, 4))
     with pytest.raises(adze.AdzeError, match="nse"):
