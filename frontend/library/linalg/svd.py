@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....dialects.errors import MissingRuleError
 from ....dialects.types import INT32
 from ...tracing.interpreter import ops
+from ...tracing.locations import user_location_text
 from ...tracing.sizes import minimum
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
@@ -126,14 +128,12 @@ def _full(a: Any) -> Any:
 
 @_full.defjvp
 def _full_rule(primals: Any, tangents: Any) -> Any:
-    (a,), _ = primals, tangents
-    results = _full(a)
-    missing = ops.undefined_value(
-        message="svd with full_matrices has no derivative: the vectors beyond the rank are arbitrary; "
-        "give full_matrices=False",
-        results=tuple(ops.type_of(r) for r in results),
+    del primals, tangents
+    raise MissingRuleError(
+        "svd with full_matrices has no derivative: the vectors beyond the rank are arbitrary",
+        where=user_location_text(),
+        hint="give full_matrices=False",
     )
-    return results, missing
 
 
 @custom_jvp
