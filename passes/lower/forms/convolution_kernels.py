@@ -18,6 +18,7 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.contraction.convolution_window import Convolution, Phase, Window, phases_of
+from ....dialects.types import TensorType
 from ..builder import Value
 from ..kernels.contractions import contract
 from ..kernels.copies import copied_array, copy_strided
@@ -33,19 +34,13 @@ def convolution_by_kernel(
 ) -> Value | None:
     """The convolution, in the layout of `out_spec`."""
     b, dtype = ctx.builder, ctx.result_type.dtype
-    types = [*ctx.operand_tensors, ctx.result_type]
-    if any(n is None for type_ in types for n in type_.shape):
+    shapes = [_static(type_) for type_ in (*ctx.operand_tensors, ctx.result_type)]
+    if None in shapes:
         return None
-    image, weights, out = (type_.static_shape for type_ in types)
-    if min(image + weights + out) == 0:
+    image, weights, out = (shape for shape in shapes if shape is not None)
+    problem = find_problem(attributes, image, weights, out)
+    if problem is None:
         return None
-    size = prod(out)
-    attributes, image, weights, merged_out = _merged(attributes, image, weights, out)
-    positions = [merged_out[a] for a in attributes.out_spec[2:]]
-    phases = _phases(attributes.window, attributes, weights, positions)
-    if phases is None:
-        return None
-    problem = _problem(attributes, image, weights, positions, phases)
     known = _known(rhs)
     plan = plan_convolution(ctx.target, problem, dtype, has_constant_weights=known is not None)
     if plan is None:
@@ -60,11 +55,30 @@ def convolution_by_kernel(
     else:
         packed = copy_strided(ctx.kernels, _flat(ctx, rhs), plan.weights_copy)
     left, right = (packed, seen) if plan.is_swapped else (seen, packed)
+    size = prod(out)
     result = contract(ctx.kernels, left, right, size, plan.parts)
     if plan.out_copy is not None:
         result = copy_strided(ctx.kernels, result, plan.out_copy)
     result = b.bind_shape(result, [size])
     return expand_axes(b, result, [list(range(len(out)))], out)
+
+
+def _static(type_: TensorType) -> tuple[int, ...] | None:
+    """The shape, None if it is not known."""
+    shape = tuple(n for n in type_.static_shape if n is not None)
+    return shape if len(shape) == type_.rank else None
+
+
+def find_problem(
+    attributes: Convolution, image: tuple[int, ...], weights: tuple[int, ...], out: tuple[int, ...]
+) -> Problem | None:
+    """What a convolution of these shapes sums, None for one that the kernel cannot do."""
+    if min(image + weights + out) == 0:
+        return None
+    attributes, image, weights, out = _merged(attributes, image, weights, out)
+    positions = [out[a] for a in attributes.out_spec[2:]]
+    phases = _phases(attributes.window, attributes, weights, positions)
+    return None if phases is None else _problem(attributes, image, weights, positions, phases)
 
 
 def _merged(

@@ -3,11 +3,11 @@
 Input: two flat operands, and for each axis of the sum its size and its strides in both operands and in the
 result; an axis without a stride in the result is summed over. Output: the flat result.
 Idea: of an image the axes of positions and of window overlap, which strides express as they do all layouts,
-strides, dilations and groups. Along one axis, `columns`, the right operand is loaded as vectors; a tile of the
-result, some rows by some vectors of columns, stays in registers while the summed axes are scanned. The left
-operand is one element for a whole vector or, if its stride along the columns is 1, a vector as well. Rows and
-columns that are left have code of their own (Goto and van de Geijn 2008; Zhang, Franchetti and Low, High
-performance zero-memory overhead direct convolutions, 2018). Each element is summed in the axes' order.
+strides, dilations and groups. Along one axis, `columns`, the right operand is loaded as vectors; a tile of
+the result, some rows by some vectors of columns, stays in registers while the summed axes are scanned. The
+left operand is one element for a whole vector or, if its stride along the columns is 1, a vector as well.
+Rows and columns that are left have code of their own (Goto and van de Geijn 2008; Zhang, Franchetti and Low,
+High performance zero-memory overhead direct convolutions, 2018). Each element is summed in the axes' order.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ from .products import load_some, multiply_add, store_some, transposed
 STRAIGHT: Final = 16  # so many summed steps, or fewer, need no loop
 
 
-def contract(
-    kernels: Kernels, left: Value, right: Value, size: int, parts: Sequence[Contraction]
-) -> Value:
+def contract(kernels: Kernels, left: Value, right: Value, size: int, parts: Sequence[Contraction]) -> Value:
     """The flat result of `size` elements, each of which is written by one of `parts`.
 
     The operands are flat tensors of f32 or of f64 with static sizes.
@@ -116,9 +114,7 @@ class _Contraction:
             left = cut.columns.size % step
             self._inner(cut.inner, offsets.moved(between, between.size), left, places)
 
-    def _inner(
-        self, axes: Sequence[Axis], offsets: _Offsets, columns: int, places: Sequence[Number]
-    ) -> None:
+    def _inner(self, axes: Sequence[Axis], offsets: _Offsets, columns: int, places: Sequence[Number]) -> None:
         if not axes:
             self._rows(offsets, columns, places)
             return
@@ -239,7 +235,12 @@ class _Tile:
             for first in range(0, self.rows, cut.width):
                 rows = min(cut.width, self.rows - first)
                 columns = [
-                    load_some(out, cut.width, rows, offsets.out + (first + (number * cut.width + c) * cut.columns.out))
+                    load_some(
+                        out,
+                        cut.width,
+                        rows,
+                        offsets.out + (first + (number * cut.width + c) * cut.columns.out),
+                    )
                     if c < count
                     else self.zero
                     for c in range(cut.width)
@@ -259,7 +260,9 @@ class _Tile:
             return
         for number, count in enumerate(self.counts):
             for first in range(0, self.rows, cut.width):
-                rows = [totals[row * across + number] for row in range(first, min(first + cut.width, self.rows))]
+                rows = [
+                    totals[row * across + number] for row in range(first, min(first + cut.width, self.rows))
+                ]
                 square = transposed([*rows, *[self.zero] * (cut.width - len(rows))])
                 for c in range(count):
                     further = first + (number * cut.width + c) * cut.columns.out

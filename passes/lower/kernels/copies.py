@@ -8,7 +8,7 @@ transposed in registers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -23,7 +23,7 @@ from .products import load_some, store_some, transposed
 
 @dataclass(frozen=True, slots=True)
 class CopyAxis:
-    """An axis of the copy: places `low` to `low + count` come from the operand, `stride` apart; others are 0."""
+    """An axis of the copy: places `low` to `low + count` are the operand's, `stride` apart; others are 0."""
 
     size: int
     stride: int
@@ -47,6 +47,17 @@ class Copy:
     start: int
     width: int
     tail: int | None = None
+
+    @property
+    def workgroups(self) -> int:
+        """How many workgroups it takes: one for each place along the first axis."""
+        return self.axes[0].size if len(self.axes) > 1 else 1
+
+    def merged(self) -> Copy:
+        """The same copy with as few axes as it can have."""
+        if self.tail is None:
+            return replace(self, axes=merged(self.axes))
+        return replace(self, axes=(self.axes[0], *merged(self.axes[1:-1]), self.axes[-1]))
 
     def for_tail(self) -> Copy:
         """The copy at the last place of the first axis, and there alone."""
@@ -103,16 +114,12 @@ def copy_strided(kernels: Kernels, source: Value, copy: Copy) -> Value:
     """The copy of a flat tensor of f32 or of f64, as a flat tensor."""
     element = mlir.ir.RankedTensorType(source.type).element_type
     out = mlir.ir.RankedTensorType.get([copy.size], element)
-    if copy.tail is None:
-        copy = replace(copy, axes=merged(copy.axes))
-    else:
-        copy = replace(copy, axes=(copy.axes[0], *merged(copy.axes[1:-1]), copy.axes[-1]))
+    copy = copy.merged()
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         _Copying(Array(given[0]), Array(written[0]), copy).run()
 
-    groups = copy.axes[0].size if len(copy.axes) > 1 else 1
-    kernel = Kernel("copy", (Result(out),), emit, key=copy, workgroups=(groups,))
+    kernel = Kernel("copy", (Result(out),), emit, key=copy, workgroups=(copy.workgroups,))
     (result,) = kernels.call(kernel, [source])
     return result
 
@@ -210,7 +217,9 @@ class _Copying:
                     for c in range(width)
                 ]
                 for r, vector in enumerate(transposed(vectors)[:rows]):
-                    store_some(self.out, vector, columns, place + (index(column) + (last.low + r * last.size)))
+                    store_some(
+                        self.out, vector, columns, place + (index(column) + (last.low + r * last.size))
+                    )
 
             whole_part = last.count // width * width
             for column in self._scan(whole_part, width):
@@ -240,7 +249,7 @@ class _Copying:
             store_some(self.out, zero, count - whole_part, out + whole_part)
 
     @staticmethod
-    def _scan(size: int, step: int):  # type: ignore[no-untyped-def]
+    def _scan(size: int, step: int) -> Iterator[Place]:
         """The places below `size`: a loop, or the only one."""
         if size == step:
             yield 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from .contraction_tiles import (
 )
 from .product_tiles import ARCHITECTURES
 
-WORK: Final = 1 << 14  # multiplications that repay a kernel
+WORK: Final = 1 << 16  # multiplications that repay a kernel
 DIRECT: Final = 1.1  # what a step costs with weights that are not packed
 FEW: Final = 8  # so many input features or more are loaded from as many pages
 FAR: Final = 1.25  # what that costs
@@ -101,17 +101,25 @@ def plan_convolution(
     if problem.work < WORK or any(high <= low for low, high in problem.ranges):
         return None
     attempts = [
-        _Attempt(problem, registers(target, dtype), dtype.itemsize, has_constant_weights, *choice).plan()
-        for choice in _choices(problem)
+        Attempt(problem, registers(target, dtype), dtype.itemsize, has_constant_weights, *choice).plan()
+        for choice in choices(problem)
     ]
     return min((p for p in attempts if p is not None), key=lambda plan: plan.cost, default=None)
 
 
-Choice = tuple[str, str, tuple[int, ...], tuple[int, ...], bool, bool]
-
-
-def _choices(problem: Problem) -> Iterator[Choice]:
+class Choice(NamedTuple):
     """Columns, rows, the orders of image and result, whether weights are packed, and are the left operand."""
+
+    columns: str
+    rows: str
+    image_order: tuple[int, ...]
+    out_order: tuple[int, ...]
+    is_packed: bool
+    is_swapped: bool
+
+
+def choices(problem: Problem) -> Iterator[Choice]:
+    """What may be chosen; not every choice has a plan."""
     letters = {letter.name: letter for letter in problem.sums[0]}
     outs = [name for name, letter in letters.items() if letter.out is not None and letter.size > 1]
     for columns in outs or ["f"]:
@@ -123,11 +131,11 @@ def _choices(problem: Problem) -> Iterator[Choice]:
         for row in rows:
             for result in results:
                 if letter.weights is None:
-                    yield columns, row, orders[0], result, False, True
+                    yield Choice(columns, row, orders[0], result, False, True)
                     continue
                 for order in orders:
                     for is_packed in (True, False):
-                        yield columns, row, order, result, is_packed, False
+                        yield Choice(columns, row, order, result, is_packed, False)
 
 
 def _orders(rank: int, place: Place | None) -> list[tuple[int, ...]]:
@@ -139,7 +147,7 @@ def _orders(rank: int, place: Place | None) -> list[tuple[int, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Attempt:
+class Attempt:
     """One choice, and the plan that follows from it if there is one."""
 
     problem: Problem
@@ -167,19 +175,23 @@ class _Attempt:
         axis = self._axis(column, image_strides, _strides(problem.weights, plain), out_strides)
         if axis.left not in (0, 1) or (axis.right != 1 and not self.is_packed):
             return None
-        others = {name: self._axis(letter, image_strides, _strides(problem.weights, plain), out_strides)
-                  for name, letter in first.items()}
+        others = {
+            name: self._axis(letter, image_strides, _strides(problem.weights, plain), out_strides)
+            for name, letter in first.items()
+        }
         steps = prod(first[name].size for name in ordered)
-        rest = prod(letter.size for name, letter in first.items()
-                    if letter.out is not None and name not in (self.columns, self.rows))
+        rest = prod(
+            letter.size
+            for name, letter in first.items()
+            if letter.out is not None and name not in (self.columns, self.rows)
+        )
         row = others[self.rows]
         is_apart = axis.out != 1
         if is_apart and row.out != 1:
             return None
-        tiling = best_tiling(
-            self.registers, axis, row, steps, rest * len(problem.sums), is_apart
-        )
-        weights_copy, weight_axes = None, {}
+        tiling = best_tiling(self.registers, axis, row, steps, rest * len(problem.sums), is_apart)
+        weights_copy: Copy | None = None
+        weight_axes: dict[str, int] = {}
         panel = tiling.vectors * self.registers.width
         if self.is_packed:
             weights_copy, weight_axes = self._packing(first, ordered, panel)
@@ -224,7 +236,12 @@ class _Attempt:
         )
         if row.left > nearest and column.left == 0:
             cost *= 1.05
-        if others["c"].left > 1 and others["c"].size >= FEW and row is not others["n"] and not self.is_swapped:
+        if (
+            others["c"].left > 1
+            and others["c"].size >= FEW
+            and row is not others["n"]
+            and not self.is_swapped
+        ):
             cost *= FAR
         if column.out != 1 and steps > DEPTH:
             cost *= 1.2  # the sums of each block are transposed
@@ -240,9 +257,7 @@ class _Attempt:
         summed = [letter for letter in letters.values() if letter.out is None]
         return [letter.name for letter in sorted(summed, key=far, reverse=True)]
 
-    def _axis(
-        self, letter: Letter, image: Sequence[int], weights: Sequence[int], out: Sequence[int]
-    ) -> Axis:
+    def _axis(self, letter: Letter, image: Sequence[int], weights: Sequence[int], out: Sequence[int]) -> Axis:
         def stride(place: Place | None, strides: Sequence[int]) -> int:
             return 0 if place is None else strides[place[0]] * place[1]
 
