@@ -60,7 +60,7 @@ def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Seq
                 work = _Eigen(lanes, size, length, reflections, lines)
                 work.reduce()
                 if with_vectors:
-                    work.multiply()
+                    reflections.multiply()
                 rotations = Rotations(lanes, size, basis, kept, ranges) if with_vectors else None
                 Tridiagonal(lanes, size, lines, DIAGONAL, BESIDE, rotations).solve()
                 work.sort(outputs[0], lead, with_vectors=with_vectors)
@@ -149,14 +149,6 @@ class _Eigen:
                 for r, (mine, its) in enumerate(factors):
                     value = lanes.sub_product(mine, change, work.vector(width, first + r, place))
                     work[first + r, place] = lanes.sub_product(its, vector, value)
-
-    def multiply(self) -> None:
-        """The product of the reflections, in the basis."""
-        reflections, panel = self.reflections, self.lanes.panel
-        with loop(0, reflections.columns, panel) as first:
-            reflections.spread(first, (first + panel).least(index(reflections.columns)))
-            reflections.combine(first)
-        reflections.build()
 
     def sort(self, values: Array, lead: tuple[Place, ...], *, with_vectors: bool) -> None:
         """Write the eigenvalues in order, and put the vectors in that order into `work`, as rows."""

@@ -169,6 +169,6 @@ class Tridiagonal:
         return self.rotations.end_sweep(sweep, last - done, last)
 
 
-def integers(count: int) -> mlir.ir.Type:
+def integers(count: int, sweeps: int = SWEEPS) -> mlir.ir.Type:
     """The type of the scratch for `ranges`."""
-    return mlir.ir.RankedTensorType.get([count, SWEEPS, 2], mlir.ir.IntegerType.get_signless(32))
+    return mlir.ir.RankedTensorType.get([count, sweeps, 2], mlir.ir.IntegerType.get_signless(32))
