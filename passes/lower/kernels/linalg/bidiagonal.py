@@ -1,20 +1,21 @@
 """Square matrices made bidiagonal by Householder reflections from both sides, in panels.
 
-Input: a matrix `w` in scratch, padded by zeros. Output: ``w = p l q^T`` with `l` lower bidiagonal; the vectors
-of `q`'s reflections are in the rows of `w`, those of `p`'s in the rows of another matrix.
-Idea: within a panel the matrix stays as it was, and what the reflections take off it is a product of few long
-vectors (LAPACK's labrd). Both products of a step with the matrix, ``x = w v`` and ``w^T u``, take one pass over
-its rows: `u` is a column less a multiple of a unit vector, and each of its elements is known as soon as that
-of `x` is (Howell, Demmel, Fulton, Hammarling and Marmol 2008, Cache efficient bidiagonalization using BLAS 2.5).
+Input: a matrix `w` in scratch, padded by zeros. Output: ``w = p l q^T`` with `l` lower bidiagonal; the
+vectors of `q`'s reflections are in the rows of `w`, those of `p`'s in the rows of another matrix.
+Idea: within a panel the matrix stays as it was, and what the reflections take off it is a product of few
+long vectors (LAPACK's labrd). Both products of a step with the matrix, ``x = w v`` and ``w^T u``, take one
+pass over its rows: `u` is a column less a multiple of a unit vector, and each of its elements is known as
+soon as that of `x` is (Howell, Demmel, Fulton, Hammarling and Marmol 2008, Cache efficient bidiagonalization
+using BLAS 2.5 operators).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
-from ..builder import Number, Place, carried, choose, index, loop, when
+from ..builder import Number, carried, choose, index, loop, when
+from .pending import Pending, panel_of, summed
 from .reflections import Reflections
 from .tiles import take_products
 from .vectors import ROWS, Lanes, Matrix, magnitude, total
@@ -22,21 +23,15 @@ from .vectors import ROWS, Lanes, Matrix, magnitude, total
 DIAGONAL, BESIDE, SHARES, TAKEN, SUMS, FACTORS = range(6)
 """Rows of `lines`: `l`'s diagonals, `BESIDE` one place later than its column, and what a step computes."""
 LINES: Final = 6
-Factor: TypeAlias = Callable[[Number], Number]
 NEGLIGIBLE: Final = {4: 1e-30, 8: 1e-290}  # beside 1, by the bytes of a float: their products lose digits
-
-
-def panel_of(lanes: Lanes) -> int:
-    """How many columns are reflected before the rest of the matrix is."""
-    return max(16, lanes.panel)
 
 
 @dataclass(frozen=True, slots=True)
 class Bidiagonal:
     """The reduction of one matrix, in `across.work`; `down.work` gets the vectors of columns.
 
-    Rows of `left` and `right` are the vectors whose products ``left[p]^T right[p]`` are still to be taken off:
-    pairs of ``x, v`` and ``u, y``.
+    Rows of `left` and `right` are the vectors whose products ``left[p]^T right[p]`` are still to be taken
+    off: pairs of ``x, v`` and ``u, y``.
     """
 
     lanes: Lanes
@@ -51,6 +46,10 @@ class Bidiagonal:
     def matrix(self) -> Matrix:
         """The matrix that is reduced."""
         return self.across.work
+
+    @property
+    def _pending(self) -> Pending:
+        return Pending(self.lanes, self.end)
 
     @property
     def end(self) -> int:
@@ -80,28 +79,28 @@ class Bidiagonal:
         lanes, width = self.lanes, self.lanes.width
         start = row // lanes.panel * lanes.panel
         with loop(start, self.end, lanes.panel) as place:
-            sums = self._combined(self.right, pending, place, [lambda p: self.left[p, row]])[0]
-            for offset, taken in zip(self._offsets(), sums, strict=True):
+            sums = self._pending.combined(self.right, pending, place, [lambda p: self.left[p, row]])[0]
+            for offset, taken in zip(self._pending.offsets, sums, strict=True):
                 at = place + offset
                 self.matrix[row, at] = self.matrix.vector(width, row, at) - taken
         tau = self.across.reflection(row, row)
         self.across.factors[row, row % lanes.panel] = tau
         self.lines[DIAGONAL, row] = self.matrix[row, row]
-        self._copy(self.across.work, row, row, self.right, pending, start)
+        self._pending.copy(self.across.work, row, row, self.right, pending, start)
         with when(row + 1 < self.size):
             self._reflect_column(row, pending, start, tau)
 
     def _reflect_column(self, row: Number, pending: Number, start: Number, tau: Number) -> None:
         lanes, width = self.lanes, self.lanes.width
-        self._factors(self.right, pending, (self.right, pending), start)
+        self._pending.products(self.right, pending, (self.right, pending), start, (self.lines, FACTORS))
         with loop((row + 1) // lanes.panel * lanes.panel, self.end, lanes.panel) as place:
-            shares, taken = self._combined(
+            shares, taken = self._pending.combined(
                 self.left,
                 pending,
                 place,
                 [lambda p: self.lines[FACTORS, p], lambda p: self.right[p, row]],
             )
-            for n, offset in enumerate(self._offsets()):
+            for n, offset in enumerate(self._pending.offsets):
                 self.lines[SHARES, place + offset] = shares[n] * tau
                 self.lines[TAKEN, place + offset] = taken[n]
         with loop(start, self.end, width) as place:
@@ -116,13 +115,13 @@ class Bidiagonal:
         target = self.down.work[row, row + 1]
         self.lines[BESIDE, row + 1] = target
         after = pending + 1
-        self._copy(self.down.work, row, row + 1, self.left, after, start)
-        self._factors(self.left, after, (self.left, after), start)
+        self._pending.copy(self.down.work, row, row + 1, self.left, after, start)
+        self._pending.products(self.left, after, (self.left, after), start, (self.lines, FACTORS))
         away = choose(pi.equals(0.0), lanes.number(1.0), head - target)
         share = pi / away
         with loop(start, self.end, lanes.panel) as place:
-            taken = self._combined(self.right, after, place, [lambda p: self.lines[FACTORS, p]])[0]
-            for offset, its in zip(self._offsets(), taken, strict=True):
+            taken = self._pending.combined(self.right, after, place, [lambda p: self.lines[FACTORS, p]])[0]
+            for offset, its in zip(self._pending.offsets, taken, strict=True):
                 at = place + offset
                 sums = self.lines.vector(width, SUMS, at)
                 below = self.matrix.vector(width, row + 1, at)
@@ -134,7 +133,7 @@ class Bidiagonal:
     def _pass(self, row: Number, first: Number, pending: Number, start: Number, tau: Number) -> None:
         """What some rows have to do with both products: their `x`, their part of the column and of sums."""
         lanes, width, matrix = self.lanes, self.lanes.width, self.matrix
-        offsets = self._offsets()
+        offsets = self._pending.offsets
 
         def add(place: Number, *sums: Number) -> list[Number]:
             vectors = [self.right.vector(width, pending, place + offset) for offset in offsets]
@@ -151,7 +150,7 @@ class Bidiagonal:
         column = []
         for r in range(ROWS):
             mine = sums[r * len(offsets) : (r + 1) * len(offsets)]
-            product = total(_sum(mine)) * tau - self.lines[SHARES, first + r]
+            product = total(summed(mine)) * tau - self.lines[SHARES, first + r]
             self.left[pending, first + r] = product
             value = matrix[first + r, row] - self.lines[TAKEN, first + r] - product
             is_negligible = magnitude(value) < NEGLIGIBLE[lanes.dtype.itemsize]
@@ -162,63 +161,3 @@ class Bidiagonal:
             for r, factor in enumerate(column):
                 vector = lanes.add_product(factor, matrix.vector(width, first + r, place), vector)
             self.lines[SUMS, place] = vector
-
-    def _combined(
-        self, matrix: Matrix, count: Number, place: Number, factors: Sequence[Factor]
-    ) -> list[list[Number]]:
-        """Sums of the first rows of a matrix, times factors, at a panel of places; one sum for each factor."""
-        lanes, width, offsets = self.lanes, self.lanes.width, self._offsets()
-
-        def add(p: Number, *sums: Number) -> list[Number]:
-            vectors = [matrix.vector(width, p, place + offset) for offset in offsets]
-            scalars = [factor(p) for factor in factors]
-            return [
-                lanes.add_product(scalars[n // len(offsets)], vectors[n % len(offsets)], so_far)
-                for n, so_far in enumerate(sums)
-            ]
-
-        sums = carried(0, count, [lanes.filled(0.0)] * (len(offsets) * len(factors)), add)
-        return [sums[n * len(offsets) : (n + 1) * len(offsets)] for n in range(len(factors))]
-
-    def _factors(self, matrix: Matrix, count: Number, vector: tuple[Matrix, Place], start: Number) -> None:
-        """The products of the first rows of a matrix, and perhaps one more, with a vector."""
-        lanes, width, offsets = self.lanes, self.lanes.width, self._offsets()
-        other, its = vector
-        with loop(0, count, 2) as p:
-
-            def add(place: Number, *sums: Number) -> list[Number]:
-                vectors = [other.vector(width, its, place + offset) for offset in offsets]
-                return [
-                    lanes.add_product(
-                        matrix.vector(width, p + r, place + offset),
-                        vectors[n],
-                        sums[r * len(offsets) + n],
-                    )
-                    for r in range(2)
-                    for n, offset in enumerate(offsets)
-                ]
-
-            sums = carried(start, self.end, [lanes.filled(0.0)] * (2 * len(offsets)), add, lanes.panel)
-            for r in range(2):
-                self.lines[FACTORS, p + r] = total(_sum(sums[r * len(offsets) : (r + 1) * len(offsets)]))
-
-    def _copy(
-        self, source: Matrix, row: Number, head: Number, target: Matrix, place: Number, start: Number
-    ) -> None:
-        """Copy the vector of a reflection, with its 1 at the head and zeros before."""
-        width = self.lanes.width
-        with loop(start, self.end, width) as at:
-            target[place, at] = source.vector(width, row, at)
-        with loop(start, head) as at:
-            target[place, at] = self.lanes.number(0.0)
-        target[place, head] = self.lanes.number(1.0)
-
-    def _offsets(self) -> range:
-        return range(0, self.lanes.panel, self.lanes.width)
-
-
-def _sum(vectors: Sequence[Number]) -> Number:
-    first, *others = vectors
-    for vector in others:
-        first = first + vector
-    return first

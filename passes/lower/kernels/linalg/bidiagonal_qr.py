@@ -3,8 +3,8 @@
 Input: the diagonals of an upper bidiagonal matrix whose elements are around 1 in two rows of scratch. Output:
 its singular values, up to their signs, in place of the diagonal, and rotations applied to the rows of bases.
 Idea: Golub and Reinsch 1970, with the sweeps without a shift of Demmel and Kahan 1990 where a shift does not
-count or an element of the diagonal is negligible. What is negligible beside the largest element is dropped, as
-by dividing and conquering. The rotations of several sweeps are kept, and applied together to strips of columns.
+count or an element of the diagonal is negligible. What is negligible beside the largest element is dropped,
+as by dividing and conquering.
 """
 
 from __future__ import annotations
@@ -14,89 +14,27 @@ from typing import Final
 
 import numpy as np
 
-from .....dialects import mlir
-from ..builder import Number, branches, carried, choose, index, loop, repeated
+from ..builder import Number, branches, carried, choose, index, repeated
+from .rotations import Rotations
 from .vectors import Lanes, Matrix, magnitude, root
 
-SWEEPS: Final = 32  # whose rotations are kept
 MOST: Final = 30  # sweeps for each singular value; two are usual
-TINY: Final = {4: 1e-30, 8: 1e-280}  # squares beside 1, by the bytes of a float: what is rotated away by dropping it
-
-
-@dataclass(frozen=True, slots=True)
-class Chased:
-    """Rotations of sweeps: cosines and sines of each basis in rows of `kept`, first and last row in `ranges`."""
-
-    lanes: Lanes
-    size: int
-    bases: tuple[Matrix, ...]
-    kept: Matrix
-    ranges: Matrix
-
-    @property
-    def rows(self) -> int:
-        """How many rows of `kept` a sweep has."""
-        return 2 * len(self.bases)
-
-    def keep(self, sweep: Number, row: Number, rotations: tuple[tuple[Number, Number], ...]) -> None:
-        """The rotations, one for each basis, of a row and the next."""
-        for n, (cosine, sine) in enumerate(rotations):
-            self.kept[sweep * self.rows + 2 * n, row] = cosine
-            self.kept[sweep * self.rows + 2 * n + 1, row] = sine
-
-    def end_sweep(self, sweep: Number, first: Number, last: Number) -> Number:
-        """Note the rows of a sweep; the number of the next one."""
-        integer = mlir.ir.IntegerType.get_signless(32)
-        self.ranges[sweep, 0] = first.as_integer(integer)
-        self.ranges[sweep, 1] = last.as_integer(integer)
-        following = sweep + 1
-
-        def flush() -> list[Number]:
-            self.apply(following)
-            return [index(0)]
-
-        (after,) = branches(following.equals(SWEEPS), [following.type], flush, lambda: [following])
-        return after
-
-    def apply(self, count: Number) -> None:
-        """Rotate the rows of the bases by the first sweeps that are kept."""
-        lanes = self.lanes
-        for n, basis in enumerate(self.bases):
-            with loop(0, lanes.padded(self.size), lanes.panel) as place, loop(0, count) as sweep:
-                self._rotate(n, basis, place, sweep)
-
-    def _rotate(self, n: int, basis: Matrix, place: Number, sweep: Number) -> None:
-        lanes, width = self.lanes, self.lanes.width
-        offsets = range(0, lanes.panel, width)
-        first, last = self.ranges[sweep, 0].as_index(), self.ranges[sweep, 1].as_index()
-
-        def rotate(row: Number, *above: Number) -> list[Number]:
-            cosine = self.kept[sweep * self.rows + 2 * n, row]
-            sine = self.kept[sweep * self.rows + 2 * n + 1, row]
-            following = []
-            for offset, upper in zip(offsets, above, strict=True):
-                at = place + offset
-                lower = basis.vector(width, row + 1, at)
-                basis[row, at] = lanes.add_product(sine, lower, upper * cosine)
-                following.append(lanes.sub_product(sine, upper, lower * cosine))
-            return following
-
-        start = [basis.vector(width, first, place + offset) for offset in offsets]
-        ends = carried(first, last, start, rotate)
-        for offset, vector in zip(offsets, ends, strict=True):
-            basis[last, place + offset] = vector
+TINY: Final = {
+    4: 1e-30,
+    8: 1e-280,
+}  # squares beside 1, by the bytes of a float: what is rotated away by dropping it
 
 
 @dataclass(frozen=True, slots=True)
 class BidiagonalValues:
-    """A matrix: row `diagonal` of `lines`, and row `beside` with the element right of each place's before it."""
+    """A matrix: row `diagonal` of `lines`, and row `beside` with what is right of the place before."""
 
     lanes: Lanes
     size: int
     lines: Matrix
     diagonal: int
     beside: int
-    rotations: Chased | None
+    rotations: Rotations | None
 
     def solve(self) -> Number:
         """Make all elements beside the diagonal negligible; zero, or NaN if some are not in the end."""
@@ -115,7 +53,7 @@ class BidiagonalValues:
         least = most * float(np.finfo(lanes.dtype).eps)
 
         def is_left(last: Number, sweeps: Number, done: Number) -> Number:
-            return (0 < last) & (done < MOST * self.size)
+            return (last > 0) & (done < MOST * self.size)
 
         def again(last: Number, sweeps: Number, done: Number) -> list[Number]:
             is_coupled = magnitude(lines[self.beside, last]) > least
@@ -130,7 +68,7 @@ class BidiagonalValues:
         start = [index(self.size - 1), index(0), index(0)]
         last, sweeps, _ = repeated(start, is_left, again)
         if self.rotations is not None:
-            self.rotations.apply(sweeps)
+            self.rotations.finish(sweeps)
         return choose(last > 0, lanes.number(float("nan")), zero)
 
     def _block(self, last: Number, least: Number, sweeps: Number) -> Number:
@@ -153,6 +91,8 @@ class BidiagonalValues:
         first, smallest, largest = repeated([last, start, start], is_coupled, survey)
         lines[e, first] = self.lanes.number(0.0)
         lines[e, last + 1] = self.lanes.number(0.0)
+        if self.rotations is not None:
+            self.rotations.begin_sweep(sweeps)
         shift = self._shift(last)
         head = magnitude(lines[d, first])
         epsilon = float(np.finfo(self.lanes.dtype).eps)
@@ -211,7 +151,9 @@ class BidiagonalValues:
             self._keep(sweep, row, (cosine, sine), (other_cosine, other_sine))
             return [f, other_sine * after, following, other_cosine * after]
 
-        f, _, following, _ = carried(first, last, [start, lines[e, first + 1], head, lines[e, first + 1]], chase)
+        f, _, following, _ = carried(
+            first, last, [start, lines[e, first + 1], head, lines[e, first + 1]], chase
+        )
         lines[e, first] = self.lanes.number(0.0)
         lines[e, last] = f
         lines[d, last] = following

@@ -1,8 +1,8 @@
 """Singular values and vectors of square matrices by one kernel: bidiagonal form, then implicit QR.
 
-Input: real square matrices `[..., n, n]` whose elements are at most 1. Output: left vectors as columns, values
-in descending order, right vectors as rows, or the values alone; NaN in all of a matrix that has one, and where
-the QR algorithm does not end.
+Input: real square matrices `[..., n, n]` whose elements are at most 1. Output: left vectors as columns,
+values in descending order, right vectors as rows, or the values alone; NaN in all of a matrix that has one,
+and where the QR algorithm does not end.
 Idea: Householder reflections from both sides (`bidiagonal.py`); their products are made in panels, as for QR
 factors, and rotated by the QR algorithm (`bidiagonal_qr.py`).
 """
@@ -17,11 +17,12 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Type, Value
 from ..builder import Array, Number, Place, carried, choose, index, loop
 from ..executable import Kernel, Result
-from .bidiagonal import BESIDE, DIAGONAL, LINES, Bidiagonal, panel_of
-from .bidiagonal_qr import SWEEPS, BidiagonalValues, Chased
+from .bidiagonal import BESIDE, DIAGONAL, LINES, Bidiagonal
+from .bidiagonal_qr import BidiagonalValues
 from .matrices import each_matrix, scratch, workgroups
-from .ql import integers
+from .pending import panel_of
 from .reflections import PANEL, Reflections
+from .rotations import Rotations, integers, scratch_sizes
 from .transposes import transpose_out
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of, magnitude
 
@@ -52,9 +53,9 @@ def singular(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], 
             (2 * padded, lanes.panel),
             (2 * ROWS, lanes.panel),
             (lanes.width, length),
-            (4 * SWEEPS, length),
+            *scratch_sizes(lanes, size, length, 2),
         ]
-        buffers = [*(scratch(count, rows, columns, lanes) for rows, columns in sizes), integers(count, SWEEPS)]
+        buffers = [*(scratch(count, rows, columns, lanes) for rows, columns in sizes), integers(count)]
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
@@ -68,7 +69,7 @@ def singular(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], 
                 if with_vectors:
                     u, values, vh = outputs
                     work.sort(values, lead, Matrix(vh, lead), poison)
-                    transpose_out(lanes, work.across.work, Matrix(u, lead), (size, size), parts[-3])
+                    transpose_out(lanes, work.across.work, Matrix(u, lead), (size, size), parts[-4])
                 else:
                     work.sort(outputs[0], lead, None, poison)
 
@@ -91,7 +92,7 @@ class _Singular:
     down: Reflections
     lines: Matrix
     pending: tuple[Matrix, Matrix]
-    rotations: Chased | None
+    rotations: Rotations | None
 
     @classmethod
     def of(
@@ -100,11 +101,13 @@ class _Singular:
         """The work on a matrix, in these parts of scratch."""
         copy, columns, *rest = parts
         bases = rest[:2] if with_vectors else [copy, columns]
-        left, right, lines, panel, turned, factors, others, sums, _, kept, ranges = rest[-11:]
+        left, right, lines, panel, turned, factors, others, sums, _, kept, strip, ranges = rest[-12:]
         across = Reflections(lanes, size, size, size, copy, bases[0], panel, turned, factors, sums)
         below = max(size - 2, 0)
         down = Reflections(lanes, size, below, size, columns, bases[1], panel, turned, others, sums, 1)
-        rotations = Chased(lanes, size, (bases[1], bases[0]), kept, ranges) if with_vectors else None
+        rotations = (
+            Rotations(lanes, size, (bases[1], bases[0]), kept, strip, ranges) if with_vectors else None
+        )
         return cls(lanes, size, length, across, down, lines, (left, right), rotations)
 
     def take(self, matrix: Matrix) -> None:
@@ -125,7 +128,7 @@ class _Singular:
                 factors[row, row % lanes.panel] = lanes.number(0.0)
 
     def solve(self) -> Number:
-        """Singular values, up to signs, on the diagonal, and vectors in the bases; zero, or NaN for no answer."""
+        """Singular values, up to signs, in `lines`, vectors in the bases; zero, or NaN for no answer."""
         lanes = self.lanes
         Bidiagonal(lanes, self.size, self.across, self.down, self.lines, *self.pending).reduce()
         if self.rotations is not None:
@@ -142,7 +145,7 @@ class _Singular:
 
     def sort(self, values: Array, lead: tuple[Place, ...], right: Matrix | None, poison: Number) -> None:
         """Write the values in order and the right vectors; the left vectors in that order into the copy."""
-        lanes, size, lines = self.lanes, self.size, self.lines
+        size, lines = self.size, self.lines
         with loop(0, size) as row:
             lines[BESIDE, row] = magnitude(lines[DIAGONAL, row])
         with loop(0, size) as row:
