@@ -104,9 +104,9 @@ class Bidiagonal:
                 self.lines[SHARES, place + offset] = shares[n] * tau
                 self.lines[TAKEN, place + offset] = taken[n]
         with loop(start, self.end, width) as place:
-            self.lines[SUMS, place] = lanes.filled(0.0)
+            self.lines[SUMS, place] = self.left[pending, place] = lanes.filled(0.0)
         with loop(start, row + 1) as place:
-            self.left[pending, place] = lanes.number(0.0)
+            self.down.work[row, place] = lanes.number(0.0)
         with loop(row + 1, self.size, ROWS) as first:
             self._pass(row, first, pending, start, tau)
         head = self.down.work[row, row + 1]

@@ -2,7 +2,8 @@
 
 Input: real symmetric matrices `[..., n, n]` whose elements are at most 1. Output: eigenvalues in ascending
 order, and with them the vectors as columns; NaN in all of them where the matrix has one.
-Idea: Householder reflections from both sides (`tridiagonal.py`). Their product is made in panels, as for QR factors, and rotated by the QL algorithm (`ql.py`).
+Idea: Householder reflections from both sides (`tridiagonal.py`). Their product is made in
+panels, as for QR factors, and rotated by the QL algorithm (`ql.py`).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Input: the diagonals of a matrix in two rows of scratch. Output: its eigenvalues
 the rotations applied to the rows of a basis (Bowdler, Martin, Reinsch and Wilkinson 1968, The QR and QL
 algorithms for symmetric matrices).
 Idea: a sweep's rotations are kept (`rotations.py`). NaN compares as if a coupling were negligible, so that
-sweeps end.
+sweeps end. A row that is still coupled after many sweeps becomes NaN.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from .....dialects import mlir
-from ..builder import Number, branches, carried, choose, constant, index, repeated
+from ..builder import Number, branches, carried, choose, constant, index, repeated, when
 from .rotations import Rotations
 from .vectors import Lanes, Matrix, magnitude, root
 
@@ -46,7 +46,7 @@ class Tridiagonal:
                 return branches(
                     is_done,
                     [goes_on.type, done.type, sweeps.type],
-                    lambda: [yes ^ 1, done, sweeps],
+                    lambda: self._give_up(last.differs(first), first, [yes ^ 1, done, sweeps]),
                     lambda: [yes, done + 1, self._sweep(first, last, sweeps)],
                 )
 
@@ -56,6 +56,12 @@ class Tridiagonal:
         (sweeps,) = carried(0, self.size, [index(0)], one)
         if self.rotations is not None:
             self.rotations.finish(sweeps)
+
+    def _give_up(self, is_coupled: Number, first: Number, state: list[Number]) -> list[Number]:
+        """The same state; where a row is still coupled there is no answer."""
+        with when(is_coupled):
+            self.lines[self.diagonal, first] = self.lanes.number(float("nan"))
+        return state
 
     def _end_of_block(self, first: Number) -> Number:
         """The last row that is coupled to a row."""

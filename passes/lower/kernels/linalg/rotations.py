@@ -3,12 +3,16 @@
 Input: sweeps of rotations, each of a row and the next, from a first row to a last one. Output: bases whose
 rows are rotated.
 Idea: strips of columns are copied to where they lie without gaps, and rotated by pairs of sweeps, the second
-a row behind the first, so that a row is loaded and stored once for both (Van Zee, van de Geijn and
-Quintana-Orti 2014, Restructuring the tridiagonal and bidiagonal QR algorithms for performance).
+a row behind the first, so that a row is loaded and stored once for both. All sweeps take a window of rows, in
+which each pair is two rows behind the one before, then the next window, so that rows stay in the first cache
+(Van Zee, van de Geijn and Quintana-Orti 2014, Restructuring the tridiagonal and bidiagonal QR algorithms for
+performance). Where a sweep has no rotation it rotates by nothing, also before the first row and after the
+last.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,6 +22,7 @@ from ..builder import Number, Place, branches, carried, choose, index, loop, whe
 from .vectors import Lanes, Matrix
 
 SWEEPS: Final = 32  # whose rotations are kept, an even number
+WINDOW: Final = 32  # rows
 
 
 def integers(count: int) -> Type:
@@ -32,14 +37,15 @@ def strip_width(lanes: Lanes) -> int:
 
 def scratch_sizes(lanes: Lanes, size: int, length: int, bases: int) -> list[tuple[int, int]]:
     """Rows and columns of the scratch `kept` and `strip`."""
-    return [(2 * bases * SWEEPS, length), (size, strip_width(lanes))]
+    return [(2 * bases * SWEEPS, lanes.stride(length + 2)), (size + 2, strip_width(lanes))]
 
 
 @dataclass(frozen=True, slots=True)
 class Rotations:
     """Cosines and sines of each basis in rows of `kept`; `ranges` has the first and the last row of sweeps.
 
-    `is_reversed`: sweeps go from the last row of bases to the first.
+    Rows of the strip and places of rotations start one before those of bases. `is_reversed`: sweeps go from
+    the last row of bases to the first.
     """
 
     lanes: Lanes
@@ -56,7 +62,7 @@ class Rotations:
         for n in range(len(self.bases)):
             for offset, value in ((0, 1.0), (1, 0.0)):
                 row = sweep * (2 * len(self.bases)) + 2 * n + offset
-                with loop(0, lanes.padded(self.size), lanes.width) as place:
+                with loop(0, lanes.padded(self.size + 1), lanes.width) as place:
                     self.kept[row, place] = lanes.filled(value)
 
     def keep(self, sweep: Number, row: Number, rotations: tuple[tuple[Number, Number], ...]) -> None:
@@ -64,8 +70,8 @@ class Rotations:
         place = index(self.size - 2) - row if self.is_reversed else row
         for n, (cosine, sine) in enumerate(rotations):
             first = sweep * (2 * len(self.bases)) + 2 * n
-            self.kept[first, place] = cosine
-            self.kept[first + 1, place] = sine
+            self.kept[first, place + 1] = cosine
+            self.kept[first + 1, place + 1] = sine
 
     def end_sweep(self, sweep: Number, first: Number, last: Number) -> Number:
         """Note the rows of a sweep; the number of the next one."""
@@ -106,60 +112,58 @@ class Rotations:
     def _strip(self, n: int, basis: Matrix, place: Place, wide: int, count: Number) -> None:
         """Rotate some columns."""
         width, offsets = self.lanes.width, range(0, wide, self.lanes.width)
+        for offset in offsets:
+            self.strip[0, offset] = self.strip[self.size + 1, offset] = self.lanes.filled(0.0)
         with loop(0, self.size) as row:
             for offset in offsets:
-                self.strip[row, offset] = basis.vector(width, self._row(row), index(place) + offset)
-        with loop(0, count, 2) as sweep:
-            self._pair(n, wide, sweep)
+                vector = basis.vector(width, self._row(row), index(place) + offset)
+                self.strip[row + 1, offset] = vector
+        with loop(0, count + self.size, WINDOW) as start, loop(0, count, 2) as sweep:
+            self._pair(n, wide, sweep, start)
         with loop(0, self.size) as row:
             for offset in offsets:
-                basis[self._row(row), index(place) + offset] = self.strip.vector(width, row, offset)
+                vector = self.strip.vector(width, row + 1, offset)
+                basis[self._row(row), index(place) + offset] = vector
 
     def _row(self, row: Number) -> Number:
         return index(self.size - 1) - row if self.is_reversed else row
 
-    def _pair(self, n: int, wide: int, sweep: Number) -> None:
-        """Two sweeps, both from the first row of either to the last of either."""
+    def _pair(self, n: int, wide: int, sweep: Number, start: Number) -> None:
+        """Two sweeps in a window of rows: the first one's rotations there, and the other's a row before."""
         first, last = self.ranges[sweep, 0].as_index(), self.ranges[sweep, 1].as_index()
         other_first = self.ranges[sweep + 1, 0].as_index()
         other_last = self.ranges[sweep + 1, 1].as_index()
         first = choose(first < other_first, first, other_first)
-        last = choose(last < other_last, other_last, last)
-        with when(first < last):
-            self._rows(n, wide, sweep, first, last)
-
-    def _rows(self, n: int, wide: int, sweep: Number, first: Number, last: Number) -> None:
+        last = choose(last < other_last, other_last, last) + 1
+        start = start - sweep
+        first, last = choose(first < start, start, first), last.least(start + WINDOW)
         width, offsets = self.lanes.width, range(0, wide, self.lanes.width)
         count = len(offsets)
 
-        def ahead(row: Number, uppers: list[Number]) -> tuple[list[Number], list[Number]]:
-            lowers = [self.strip.vector(width, row + 1, offset) for offset in offsets]
-            return self._rotated(self._rotation(n, sweep, row), uppers, lowers)
+        def vectors(row: Number) -> list[Number]:
+            return [self.strip.vector(width, row + 1, offset) for offset in offsets]
 
-        def store(row: Number, vectors: list[Number]) -> None:
+        def store(row: Number, vectors: Sequence[Number]) -> None:
             for offset, vector in zip(offsets, vectors, strict=True):
-                self.strip[row, offset] = vector
+                self.strip[row + 1, offset] = vector
 
         def rotate(row: Number, *both: Number) -> list[Number]:
-            done, following = ahead(row, list(both[:count]))
-            behind, after = self._rotated(self._rotation(n, sweep + 1, row - 1), list(both[count:]), done)
+            done, following = self._rotated(self._rotation(n, sweep, row), both[:count], vectors(row + 1))
+            behind, after = self._rotated(self._rotation(n, sweep + 1, row - 1), both[count:], done)
             store(row - 1, behind)
             return [*following, *after]
 
-        start = [self.strip.vector(width, first, offset) for offset in offsets]
-        done, following = ahead(first, start)
-        both = carried(first + 1, last, [*following, *done], rotate)
-        rotation = self._rotation(n, sweep + 1, last - 1)
-        behind, after = self._rotated(rotation, both[count:], both[:count])
-        store(last - 1, behind)
-        store(last, after)
+        with when(first < last):
+            both = carried(first, last, [*vectors(first), *vectors(first - 1)], rotate)
+            store(last - 1, both[count:])
+            store(last, both[:count])
 
     def _rotation(self, n: int, sweep: Number, row: Number) -> tuple[Number, Number]:
         first = sweep * (2 * len(self.bases)) + 2 * n
-        return self.kept[first, row], self.kept[first + 1, row]
+        return self.kept[first, row + 1], self.kept[first + 1, row + 1]
 
     def _rotated(
-        self, rotation: tuple[Number, Number], uppers: list[Number], lowers: list[Number]
+        self, rotation: tuple[Number, Number], uppers: Sequence[Number], lowers: Sequence[Number]
     ) -> tuple[list[Number], list[Number]]:
         """Both rows of a rotation."""
         cosine, sine = rotation

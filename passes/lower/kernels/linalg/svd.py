@@ -41,7 +41,7 @@ def singular(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], 
         panel = panel_of(lanes)
         bases = [(padded, length)] * (2 if with_vectors else 0)
         sizes = [
-            (size + ROWS, length),
+            (max(size + ROWS, padded), length),
             (padded, length),
             *bases,
             (2 * panel, length),
@@ -119,7 +119,7 @@ class _Singular:
                 self.across.work[row, place] = zero
                 self.down.work[row, place] = zero
             copy_row(lanes, (matrix, row), (self.across.work, row), size)
-        with loop(size, size + ROWS) as row, loop(0, self.length, width) as place:
+        with loop(size, max(size + ROWS, lanes.padded(size))) as row, loop(0, self.length, width) as place:
             self.across.work[row, place] = zero
         with loop(0, LINES) as row, loop(0, self.length, width) as place:
             self.lines[row, place] = zero
