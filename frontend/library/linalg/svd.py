@@ -1,11 +1,11 @@
 """Singular values and vectors, by bidiagonal form or by one-sided Jacobi rotations.
 
 Square real matrices of more than `ROTATED` columns are a routine, whose kernel makes them bidiagonal and
-goes on by implicit QR; others of that width have a QR factorization before. Errors are those of LAPACK: small beside
-the largest singular value. Narrow and complex matrices, those of unknown sizes, and all of them where there is
-no kernel are rotated: ``a = q r`` first, then the columns of ``r^H`` until all are orthogonal (Hestenes 1958;
-Drmac and Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting), so that small
-singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which there are 6 to 10.
+goes on by implicit QR; others of that width have a QR factorization before. Errors are those of LAPACK: small
+beside the largest singular value. Narrow and complex matrices, those of unknown sizes, and all of them where
+there is no kernel are rotated: ``a = q r`` first, then the columns of ``r^H`` until all are orthogonal
+(Hestenes 1958; Drmac and Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting), so
+that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which there are 6 to 10.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import TensorType
+from adze.passes.lower.kernels.linalg import bidiagonal_qr, ql
 
 from .linear_algebra import TARGETS, run_routine
 
@@ -162,6 +163,16 @@ def test_svd_of_several_panels_and_of_zeros(contents: str, dtype: Any) -> None:
         "bidiagonal": np.diag(np.arange(size) % 3 / 2) + np.eye(size, k=1),
     }[contents]
     check_svd(a, True, dtype, TARGETS[0 if contents == "panels" else 2])
+
+
+def test_what_has_no_answer_is_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bidiagonal_qr, "MOST", 0)
+    monkeypatch.setattr(ql, "MOST", 0)
+    a = positive(3).astype(np.float32) / 16
+    matrices, values = TensorType(a.shape, a.dtype), TensorType(a.shape[:1], a.dtype)
+    for kernel, results in (("svd", [matrices, values, matrices]), ("eigh", [values, matrices])):
+        for result in run_routine(kernel, [a], results, TARGETS[0]):
+            assert np.isnan(result).all()
 
 
 def check_svd(a: np.ndarray, with_vectors: bool, dtype: Any, target: str) -> None:
