@@ -207,7 +207,7 @@ def _normalized(a: Any) -> tuple[Any, Any]:
 
 
 def _by_rotations(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
-    """The same of matrices with as many rows as columns or more, or of named sizes, by QR and Jacobi's method."""
+    """The same of matrices with as many rows as columns or more, or of named sizes, by QR and rotations."""
     rows, columns = a.shape[-2:]
     width = minimum(rows, columns)  # `columns`, but where sizes are named
     q, r = householder(a, rows if full else width)
