@@ -92,16 +92,17 @@ def test_triangular_systems(dtype: Any) -> None:
         (normal(n, n, dtype=dtype) / n + 2 * np.eye(n, dtype=dtype), normal(n, m, dtype=dtype))
         for n, m in sizes
     ]
-    for trans in (0, 1):
-        for lower in (False, True):
-            for unit in (False, True):
-                compiled_as_eager(
-                    lambda t, b, trans=trans, lower=lower, unit=unit: sp.solve_triangular(
-                        t, b, trans=trans, lower=lower, unit_diagonal=unit
-                    ),
-                    inputs if (trans, unit) == (0, False) else inputs[-2:-1],
-                    dtype,
-                )
+    systems = [(trans, lower, unit) for trans in (0, 1) for lower in (False, True) for unit in (False, True)]
+
+    def solutions(t: Any, b: Any, systems: Any) -> Any:
+        return tuple(
+            sp.solve_triangular(t, b, trans=trans, lower=lower, unit_diagonal=unit)
+            for trans, lower, unit in systems
+        )
+
+    compiled_as_eager(lambda t, b: solutions(t, b, systems), inputs[-2:-1], dtype)
+    plain = [system for system in systems if system[0] == 0 and not system[2]]
+    compiled_as_eager(lambda t, b: solutions(t, b, plain), [*inputs[:-2], inputs[-1]], dtype)
 
 
 @each_dtype
