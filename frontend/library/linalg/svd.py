@@ -1,9 +1,11 @@
-"""Singular values and vectors, by QR and one-sided Jacobi rotations.
+"""Singular values and vectors, by bidiagonal form or by one-sided Jacobi rotations.
 
-``a = q r`` first, then the columns of ``r^H`` are rotated until all are orthogonal (Hestenes 1958; Drmac and
-Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting): nothing is ever squared into
-a Gram matrix, so that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which
-there are 6 to 10.
+Square real matrices of more than `ROTATED` columns are a routine, whose kernel makes them bidiagonal and
+goes on by implicit QR; others of that width have a QR factorization before. Errors are those of LAPACK: small
+beside the largest singular value. Narrow and complex matrices, those of unknown sizes, and all of them where
+there is no kernel are rotated: ``a = q r`` first, then the columns of ``r^H`` until all are orthogonal
+(Hestenes 1958; Drmac and Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting), so
+that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which there are 6 to 10.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ from .matrix_arguments import (
 )
 from .qr import householder
 from .rotations import Round, repeated_sweeps, sorted_by
+
+ROTATED = 16  # columns, up to which pairs of columns are rotated
 
 
 class SVDResult(NamedTuple):
@@ -144,7 +148,16 @@ def _values(a: Any) -> Any:
         return _values(adjoint(a))
     if columns == 0:
         return xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype))
-    _, r = householder(a, columns)
+    if not _is_reduced(a):
+        return _values_by_rotations(a)
+    if rows != columns:
+        return _values(householder(a, columns)[1])
+    largest, a = _normalized(a)
+    return routine("svdvals", _values_by_rotations, a) * xp.squeeze(largest, -1)
+
+
+def _values_by_rotations(a: Any) -> Any:
+    _, r = householder(a, a.shape[-1])
     return _rotated(adjoint(r))[0]
 
 
@@ -154,6 +167,37 @@ def decompose(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
     if rows < columns:
         u, s, vh = decompose(adjoint(a), full=full)
         return adjoint(vh), s, adjoint(u)
+    if not _is_reduced(a):
+        return _by_rotations(a, full=full)
+    if rows == columns:
+        largest, a = _normalized(a)
+        u, s, vh = routine("svd", lambda a: _by_rotations(a, full=False), a)
+        nothing = xp.astype(0 * largest, a.dtype)
+        return u + nothing, s * xp.squeeze(largest, -1), vh + nothing
+    q, r = householder(a, rows if full else columns)
+    u, s, vh = decompose(r[..., :columns, :], full=False)
+    left = xp.matmul(q[..., :columns], u)
+    if full:
+        left = xp.concatenate([left, q[..., columns:]], axis=-1)
+    return left, s, vh
+
+
+def _is_reduced(a: Any) -> bool:
+    """Whether a matrix becomes bidiagonal."""
+    columns = a.shape[-1]
+    return isinstance(columns, int) and columns > ROTATED and not is_complex(a)
+
+
+def _normalized(a: Any) -> tuple[Any, Any]:
+    """The largest size of an element of each matrix, and the matrices divided by it."""
+    largest = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
+    scale = xp.where(largest > 0, largest, xp.ones_like(largest))
+    return largest, a / xp.astype(scale, a.dtype)
+
+
+def _by_rotations(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
+    """The same of matrices with at least as many rows as columns, by QR and Jacobi's method."""
+    rows, columns = a.shape[-2:]
     q, r = householder(a, rows if full else columns)
     if columns == 0:
         return q, xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype)), r[..., :columns, :]
