@@ -59,7 +59,9 @@ def main() -> int:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="adze beside JAX and NumPy on the CPU")
     parser.add_argument("--family", default="", help="comma separated; all families if empty")
-    parser.add_argument("--case", default="", help="words, comma separated: the cases with one of them in the name")
+    parser.add_argument(
+        "--case", default="", help="words, comma separated: the cases with one of them in the name"
+    )
     parser.add_argument("--quick", action="store_true", help="only the cases of `make bench-quick`")
     parser.add_argument("--seconds", type=float, default=0.6, help="time for each library in each case")
     parser.add_argument("--timeout", type=float, default=90.0, help="seconds after which a case is ended")
