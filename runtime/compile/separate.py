@@ -68,7 +68,9 @@ def compile_in_subprocess(
             module = with_libraries(module) if calls_a_library(module) else module
             from_phase = (f"--compile-from={KERNELS_ARE_LLVM}",)
         if needs_room:
-            module = with_room(run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode"))
+            module = with_room(
+                run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
+            )
             from_phase = (f"--compile-from={DEVICE_PHASE}",)
         if branches:
             program = run(module, *from_phase, f"--compile-to={MACHINE_PHASE}", "--emit-mlir-bytecode")

@@ -19,7 +19,10 @@ from typing import Any, Final
 
 _ROOM: Final = 64
 """Bytes behind a piece of memory, as many as its alignment."""
-_BINDING: Final = ("hal.command_buffer.dispatch", "hal.device.queue.execute.indirect")
+_DISPATCH: Final = "hal.command_buffer.dispatch"
+_EXECUTE: Final = "hal.device.queue.execute.indirect"
+_BEFORE_BINDINGS: Final = 5
+"""Operands of `_EXECUTE` before its buffers, offsets and lengths: device, affinity, fences, commands."""
 _ALLOCATING: Final = ("hal.device.queue.alloca", "hal.allocator.allocate")
 
 
@@ -58,9 +61,12 @@ def _give_room(ir: Any, operation: Any) -> int:
     end = len(operation.operands)
     if operation.name in _ALLOCATING:
         return _replace(ir, operation, end - 1, "arith.addi", _ROOM)
-    if operation.name not in _BINDING:
+    if operation.name == _DISPATCH:
+        count = list(ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))[-1]
+    elif operation.name == _EXECUTE:
+        count = (end - _BEFORE_BINDINGS) // 3
+    else:
         return 0
-    count = list(ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))[-1]
     return sum(_replace(ir, operation, number, "arith.maxui", 1) for number in range(end - count, end))
 
 
