@@ -20,12 +20,20 @@ from . import ops as ops
 from . import optim as optim
 from . import random as random
 from . import scipy as scipy
+from . import sharding as sharding
 from . import stages as stages
 from . import test_util as test_util
 from . import tree as tree
 from . import tree_util as tree_util
 from . import typing as typing
 from .dialects.errors import AdzeError as AdzeError
+from .dtypes import float0 as float0
+from .frontend.compat.top import Device as Device
+from .frontend.compat.top import NamedSharding as NamedSharding
+from .frontend.compat.top import P as P
+from .frontend.compat.top import ensure_compile_time_eval as ensure_compile_time_eval
+from .frontend.compat.top import local_devices as local_devices
+from .frontend.compat.top import pmap as pmap
 from .frontend.control.associative_scan import associative_scan as associative_scan
 from .frontend.control.branches import cond as cond
 from .frontend.control.branches import switch as switch
@@ -36,6 +44,7 @@ from .frontend.control.while_loops import while_loop as while_loop
 from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
 from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
+from .frontend.library.random.reuse import debug_key_reuse as debug_key_reuse
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
 from .frontend.staging.inspection import block_until_ready as block_until_ready
@@ -83,7 +92,7 @@ from .frontend.staging.machine import release_memory as release_memory
 from .frontend.staging.placement import device_put as device_put
 from .frontend.staging.programs import Program as Program
 from .frontend.staging.shape_evaluation import eval_shape as eval_shape
-from .frontend.tracing.array import Array as Array
+from .frontend.tracing.any_array import Array as Array
 from .frontend.tracing.default_dtypes import default_dtypes as default_dtypes
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.tracing.specs import ShapeDtypeStruct as ShapeDtypeStruct

@@ -31,12 +31,22 @@ P = PartitionSpec
 class Sharding:
     """How an array lies on devices: on one, in adze."""
 
+    @property
+    def one_device(self) -> Any:
+        """The device, None where it is not stated."""
+        return None
+
 
 @dataclass(frozen=True)
 class SingleDeviceSharding(Sharding):
     """An array that lies on one device."""
 
     device: Any = None
+
+    @property
+    def one_device(self) -> Any:
+        """The device."""
+        return self.device
 
 
 class Mesh:
@@ -81,6 +91,11 @@ class NamedSharding(Sharding):
 
     mesh: Mesh
     spec: PartitionSpec
+
+    @property
+    def one_device(self) -> Any:
+        """The device of the mesh."""
+        return self.mesh.devices.flat[0] if self.mesh.devices.size else None
 
 
 class AxisType:

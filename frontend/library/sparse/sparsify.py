@@ -15,16 +15,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ....dialects.builder.core import Application
-from ....dialects.builder.emitter import Reader
 from ....dialects.types import TensorType
-from ....passes.ir.functions import body, split_body
-from ....passes.ir.functions import function as find_function
 from ... import tree
 from ...tracing.frames import current_frame
 from ...tracing.function_scope import Argument, FunctionScope, argument_of
 from ...tracing.interpreter import as_value, ops
 from ...tracing.trace import function_name
 from .. import numpy as xp
+from ..traced_ops import applied, run_again
 from . import movement, products
 from .bcoo import BCOO
 from .storage import CoordinateStorage, JAXSparse, refused
@@ -109,26 +107,17 @@ class _Interpreter:
     """Applies the ops of traced functions again, on sparse and dense values."""
 
     def __init__(self, scope: FunctionScope) -> None:
-        self.module = scope.program.module
-        self.reader = Reader(scope.program.codec)
+        self.program = scope.program
 
     def call(self, symbol: str, operands: Sequence[Any]) -> list[Any]:
         """The results of a function of the program."""
-        operation = find_function(self.module, symbol)
-        known: dict[Any, Any] = dict(zip(body(operation).arguments, operands, strict=True))
-        operations, terminator = split_body(operation)
-        for child in operations:
-            application = self.reader.read(child, known.__getitem__)
-            if application is None:
-                raise refused(f"sparsify of '{child.name}'")
-            known.update(zip(child.results, self.apply(application), strict=True))
-        return [known[v] for v in terminator.operands]
+        return run_again(self.program, symbol, operands, self.apply, "sparsify")
 
     def apply(self, application: Application) -> Sequence[Any]:
         """The results of one op."""
         name, operands, attributes = application.op.name, application.operands, application.attributes
         if not any(isinstance(v, CoordinateStorage) for v in operands):
-            return _dense_results(name, operands, attributes)
+            return _dense_results(application)
         if "callee" in attributes and name in _CALLS:
             return self.call(attributes["callee"], operands)
         rule = _RULES.get(name)
@@ -144,17 +133,15 @@ _CALLS: Final = ("call", "checkpoint_call", "custom_jvp_call", "custom_vjp_call"
 """Ops that compute what their callee does."""
 
 
-def _dense_results(name: str, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Sequence[Any]:
-    if name == "broadcast_in_dim" and all(isinstance(n, int) for n in attributes["shape"]):
+def _dense_results(application: Application) -> Sequence[Any]:
+    operands, attributes = application.operands, application.attributes
+    if application.op.name == "broadcast_in_dim" and all(isinstance(n, int) for n in attributes["shape"]):
         value = _full(operands[0])
         unit = [1] * len(attributes["shape"])
         for size, axis in zip(value.shape, attributes["dimensions"], strict=True):
             unit[axis] = size
         return [_Wide(xp.reshape(value, tuple(unit)), tuple(attributes["shape"]))]
-    results = getattr(ops, name)(*(_full(v) for v in operands), **attributes)
-    if results is None:
-        return []
-    return results if isinstance(results, (list, tuple)) else [results]
+    return applied(application, [_full(v) for v in operands])
 
 
 def _small(value: Any) -> Any:
