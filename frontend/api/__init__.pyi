@@ -5,6 +5,7 @@ from . import compat as compat
 from . import custom_batching as custom_batching
 from . import custom_derivatives as custom_derivatives
 from . import debug as debug
+from . import distributed as distributed
 from . import dlpack as dlpack
 from . import dtypes as dtypes
 from . import errors as errors
@@ -20,6 +21,7 @@ from . import ops as ops
 from . import optim as optim
 from . import random as random
 from . import scipy as scipy
+from . import sharding as sharding
 from . import stages as stages
 from . import test_util as test_util
 from . import tree as tree
@@ -36,6 +38,8 @@ from .frontend.control.while_loops import while_loop as while_loop
 from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
 from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
+from .frontend.sharding.mesh import make_mesh as make_mesh
+from .frontend.sharding.shard_map import shard_map as shard_map
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
 from .frontend.staging.inspection import block_until_ready as block_until_ready

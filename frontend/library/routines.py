@@ -11,6 +11,7 @@ for each types of arrays and then evaluated: its loops cost a fourth of what the
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -88,7 +89,8 @@ def _traced(
     types: tuple[TensorType, ...] = (*(ops.tensor_type(x) for x in arrays), *more)
     memo, key = scope.program.memo, ("routine", kernel, types, is_float32())
     if key not in memo:
-        arguments = [argument_of(x) for x in arrays]
+        # Of one kind, as the operands of a routine are (`tracing/varying.py`).
+        arguments = [replace(argument_of(x), varying=frozenset()) for x in arrays]
         arguments += [Argument(type_, (None,) * type_.rank, False) for type_ in more]
         memo[key] = scope.trace(kernel, lambda leaves: function(*leaves), arguments)
         assert not memo[key].captured, f"the routine {kernel} depends on more than its arguments"

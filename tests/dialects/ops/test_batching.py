@@ -16,7 +16,7 @@ import pytest
 
 from adze.dialects.dialect import BY_NAME, OPS
 from adze.dialects.op import NO_BATCH
-from adze.dialects.ops.collectives import Collective
+from adze.dialects.ops.collectives.named_axes import Collective
 from adze.dialects.types import BOOL, INEXACT
 from adze.passes.analysis.evaluate import evaluate
 from adze.passes.analysis.verify import verify
