@@ -15,6 +15,7 @@ import numpy as np
 
 from ...dialects.ops.custom_rules.batching import ONE_BY_ONE
 from ...dialects.types import INT32, INTEGERS
+from ...passes.analysis.varying import united
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
@@ -22,7 +23,7 @@ from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
-from ..tracing.varying import at_least, axes_of_value, united
+from ..tracing.varying import at_least, axes_of_value
 from .carries import is_true, scalar, settled_start, typed_tree, yields_to
 from .eager_types import checked
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.ops.collectives.communicator import bound
+from ...dialects.communicator import bound
 from ..errors import ShardingError
 from ..tracing.locations import user_location_text
 
@@ -141,7 +141,8 @@ def local_shape(what: str, mesh: Mesh, spec: PartitionSpec, shape: tuple[int, ..
             )
         if n % count:
             raise ShardingError(
-                f"{what}: dimension {dimension} has {n} elements, not to be shared by {count} ranks ({', '.join(names)})",
+                f"{what}: dimension {dimension} has {n} elements, which the {count} ranks along "
+                f"{', '.join(map(repr, names))} cannot share",
                 where=user_location_text(),
                 hint="pad the array to a multiple, or divide another dimension",
             )

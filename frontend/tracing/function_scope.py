@@ -19,6 +19,7 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.types import SIZE, TensorType, ValueType
 from ...passes.analysis.evaluate import evaluate
+from ...passes.analysis.varying import united
 from ...passes.autodiff.deferred import Deferred, is_deferred, require
 from ...passes.ir.functions import function as find_function
 from ...passes.ir.functions import functions, rename_references, split_body
@@ -29,7 +30,7 @@ from .frames import Frame, Program, Tracer, capture_key, current_frame, recordin
 from .interpreter import as_value, ops, wide_of
 from .sizes import Dim
 from .trace import argument_tracer, result_values
-from .varying import axes_of_value, least_axes, united, varied
+from .varying import axes_of_value, least_axes, varied
 
 if TYPE_CHECKING:
     from ...passes.engines import Engines

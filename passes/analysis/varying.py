@@ -14,16 +14,6 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.op import Op
-from ...dialects.ops.collectives.mesh_axes import (
-    AllGather,
-    AllReduce,
-    MeshAxisOp,
-    MeshCollective,
-    MeshIndex,
-)
-from ...dialects.ops.control.cond import Cond
-from ...dialects.ops.control.scan import Scan
-from ...dialects.ops.control.while_loop import While
 from ..ir.functions import functions, referenced, split_body
 
 Axes = frozenset[str]
@@ -48,15 +38,8 @@ class Varying:
         self, op: type[Op], attributes: Mapping[str, Any], operands: Sequence[Axes], count: int
     ) -> tuple[Axes, ...]:
         """The axes of the `count` results of an op."""
-        if issubclass(op, MeshAxisOp):
-            return (self._of_collective(op, attributes, operands),)
-        if op is Cond:
-            branches = [self.of_function(s, operands[1:]) for s in attributes["branches"]]
-            return tuple(united([operands[0], *column]) for column in zip(*branches, strict=True))
-        if op is Scan:
-            return self._of_scan(attributes, operands)
-        if op is While:
-            return self._of_while(attributes, operands)
+        if op.varies is not None:
+            return tuple(op.varies(self, operands, attributes))
         callee = attributes.get("callee")
         if isinstance(callee, str) and self._takes(callee, len(operands)):
             return self.of_function(callee, operands)
@@ -90,8 +73,8 @@ class Varying:
 
     def sent(self, application: Application) -> Axes:
         """The same of one op."""
-        if issubclass(application.op, MeshCollective):
-            return frozenset({application.attributes["axis_name"]})
+        if application.op.sends_along is not None:
+            return frozenset({application.attributes[application.op.sends_along]})
         if not application.op.refers_to_functions:
             return NOWHERE
         known = functions(self._module)
@@ -100,32 +83,3 @@ class Varying:
     def _takes(self, symbol: str, count: int) -> bool:
         function = functions(self._module).get(symbol)
         return function is not None and len(function.operation.regions[0].blocks[0].arguments) == count
-
-    def _of_collective(self, op: type[Op], attributes: Mapping[str, Any], operands: Sequence[Axes]) -> Axes:
-        own = frozenset({attributes["axis_name"]})
-        if op is MeshIndex:
-            return own
-        if op is AllReduce or (op is AllGather and attributes["is_invariant"]):
-            return operands[0] - own
-        return operands[0] | own
-
-    def _of_scan(self, attributes: Mapping[str, Any], operands: Sequence[Axes]) -> tuple[Axes, ...]:
-        k, n = attributes["constant_count"], attributes["carry_count"]
-        state = list(operands[k : k + n])
-        while True:
-            results = self.of_function(attributes["body"], [*operands[:k], *state, *operands[k + n :]])
-            after = [a | b for a, b in zip(state, results[:n], strict=True)]
-            if after == state:
-                return (*state, *results[n:])
-            state = after
-
-    def _of_while(self, attributes: Mapping[str, Any], operands: Sequence[Axes]) -> tuple[Axes, ...]:
-        first, second = attributes["condition_constants"], attributes["body_constants"]
-        state = list(operands[first + second :])
-        while True:
-            (predicate,) = self.of_function(attributes["condition"], [*operands[:first], *state])
-            results = self.of_function(attributes["body"], [*operands[first : first + second], *state])
-            after = [a | b | predicate for a, b in zip(state, results, strict=True)]
-            if after == state:
-                return tuple(state)
-            state = after

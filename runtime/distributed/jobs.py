@@ -6,7 +6,7 @@ and the communicator that answers collectives.
 
 from __future__ import annotations
 
-from ...dialects.ops.collectives.communicator import DistributedError, bind_process, bound
+from ...dialects.communicator import DistributedError, bind_process, bound
 
 
 def initialize() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.ops.collectives.communicator import DistributedError, bind
+from ...dialects.communicator import DistributedError, bind
 from .reductions import reduced
 
 _TIMEOUT: Final = 300.0

@@ -10,18 +10,18 @@ computes the collective from all elements; elsewhere the engine that is bound to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...attributes import boolean, choice, integer, ints, pairs, text
+from ...communicator import Communicator, bound, group_of, rank_of
 from ...errors import MissingRuleError
 from ...op import Linear, Op, Operand, require, require_axis, undefined
 from ...protocols import Batched, Builder, Cotangents, Size, Tangent, Tangents, Value, Values
 from ...types import ANY, INT32, NUMBERS, TensorType
 from ..elementwise.family import repeated
-from .communicator import Communicator, bound, group_of, rank_of
 
 _INDEX = Operand("index", frozenset({INT32}))
 _AXIS = {
@@ -38,6 +38,14 @@ class MeshAxisOp(Op, adds=("exchanged", "has_place", "along", "own", "others")):
     attributes = _AXIS
     is_arithmetic = False
     runs_on_host = True
+    sends_along: ClassVar[str | None] = "axis_name"
+
+    @staticmethod
+    def varies(
+        engine: object, operands: Sequence[frozenset[str]], attributes: Mapping[str, Any]
+    ) -> list[frozenset[str]]:
+        """What the operands vary over, and the axis."""
+        return [frozenset({attributes["axis_name"]}).union(*operands[:1])]
 
     @staticmethod
     def has_place(name: str, mesh: Sequence[int], axis: int) -> int:
@@ -56,6 +64,7 @@ class MeshIndex(MeshAxisOp):
     """``y = the position of this rank along an axis of the mesh``; known only where the program runs."""
 
     name = "mesh_index"
+    sends_along = None
 
     @staticmethod
     def infer(*, axis_name: str, mesh: tuple[int, ...], axis: int) -> TensorType:
@@ -130,16 +139,15 @@ def _all(b: Builder, x: Value, has_axis: bool, size: int) -> Value:
 
 def _merged(b: Builder, x: Value, at: int) -> Value:
     """Axes `at` and `at + 1` as one."""
-    shape = [n for n in b.sizes(x)]
-    assert isinstance(shape[at], int) and isinstance(shape[at + 1], int)
-    return b.reshape(x, shape=(*shape[:at], shape[at] * shape[at + 1], *shape[at + 2 :]))
+    shape = list(b.sizes(x))
+    return b.reshape(x, shape=(*shape[:at], b.size_product(shape[at], shape[at + 1]), *shape[at + 2 :]))
 
 
 def _divided(b: Builder, x: Value, at: int, parts: int) -> Value:
     """Axis `at` as two: the part, and the place in it."""
-    shape = [n for n in b.sizes(x)]
-    assert isinstance(shape[at], int)
-    return b.reshape(x, shape=(*shape[:at], parts, shape[at] // parts, *shape[at + 1 :]))
+    shape = list(b.sizes(x))
+    part = b.size_quotient(shape[at], parts)
+    return b.reshape(x, shape=(*shape[:at], parts, part, *shape[at + 1 :]))
 
 
 def _moved(b: Builder, x: Value, source: int, target: int) -> Value:
@@ -152,7 +160,7 @@ def _resized(op: str, x: TensorType, dim: int, size: int, parts: int) -> TensorT
     """The type with axis `dim` `size` times as long, divided by `parts`."""
     require_axis(op, "dim", dim, x.rank)
     n = x.shape[dim]
-    if n is not None:
+    if isinstance(n, int):
         require(n % parts == 0, f"{op}: axis {dim} of {x} is not divisible by the {parts} ranks of the axis")
         n = n * size // parts
     return x.with_shape((*x.shape[:dim], n, *x.shape[dim + 1 :]))
@@ -167,6 +175,13 @@ class AllReduce(MeshCollective):
 
     name = "all_reduce"
     attributes = {"kind": choice("sum", "max", "min", doc="what is computed"), **_AXIS}
+
+    @staticmethod
+    def varies(
+        engine: object, operands: Sequence[frozenset[str]], attributes: Mapping[str, Any]
+    ) -> list[frozenset[str]]:
+        """What the operand varies over, but for the axis."""
+        return [operands[0] - {attributes["axis_name"]}]
 
     @staticmethod
     def infer(
@@ -261,6 +276,14 @@ class AllGather(MeshCollective):
     }
 
     @staticmethod
+    def varies(
+        engine: object, operands: Sequence[frozenset[str]], attributes: Mapping[str, Any]
+    ) -> list[frozenset[str]]:
+        """As of all others, unless it counts as invariant."""
+        own = {attributes["axis_name"]}
+        return [operands[0] - own if attributes["is_invariant"] else operands[0] | own]
+
+    @staticmethod
     def infer(
         x: TensorType,
         index: TensorType,
@@ -292,7 +315,9 @@ class AllGather(MeshCollective):
         if not is_invariant:
             return [b.reduce_scatter(cotangent, index, dim=dim, **place), None]
         assert isinstance(x, Linear)
-        part = b.mul(index, b.scalar(_static(x.sizes[dim]), INT32))
+        n = x.sizes[dim]
+        width = b.scalar(n, INT32) if isinstance(n, int) else b.size_to_array(n, dtype=INT32)
+        part = b.mul(index, width)
         zero = b.scalar(0, INT32)
         starts = [part if i == dim else zero for i in range(x.rank)]
         return [b.dynamic_slice(b.vary(cotangent, index, **place), *starts, slice_sizes=x.sizes), None]
@@ -305,12 +330,6 @@ class AllGather(MeshCollective):
     @classmethod
     def others(cls, attributes: dict[str, Any]) -> dict[str, Any]:
         return {**attributes, "dim": attributes["dim"] + 1}
-
-
-def _static(size: Size) -> int:
-    if not isinstance(size, int):
-        raise MissingRuleError("all_gather: the backward pass needs a static size along the gathered axis")
-    return size
 
 
 class ReduceScatter(MeshCollective):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ....dialects import mlir
 from ....dialects.errors import MissingRuleError
-from ....runtime.distributed.sites import MODULE, import_name
 from ....runtime.targets import TargetKind
 from ..builder import Value
+from ..collective_sites import MODULE, import_name
 from ..lowering import LoweringContext
 from .host_calls import with_unknown_sizes
 
@@ -23,7 +25,9 @@ def lower_vary(ctx: LoweringContext, x: Value, index: Value, **attributes: Any) 
 
 
 def lower_mesh_index(ctx: LoweringContext, **attributes: Any) -> Any:
-    """A call without operands."""
+    """A call without operands; over one rank, 0."""
+    if attributes["mesh"][attributes["axis"]] == 1:
+        return ctx.builder.constant(np.zeros((), np.int32))
     return _imported(ctx, "mesh_index", (), attributes)
 
 

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from ...errors import AdzeError
+from .errors import AdzeError
 
 
 class DistributedError(AdzeError, RuntimeError):
