@@ -15,6 +15,7 @@ together with its process, and the next cases run in a new one.
 import argparse
 import json
 import os
+import re
 import selectors
 import subprocess
 import sys
@@ -27,6 +28,8 @@ from _worker import registry
 
 START_SECONDS = 120.0
 WORKER = Path(__file__).with_name("_worker.py")
+# The commas of "saxpy 40,000" belong to the number.
+_SEPARATOR = re.compile(r"(?<!\d),|,(?!\d{3})")
 
 
 def main() -> int:
@@ -56,7 +59,9 @@ def main() -> int:
 def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="adze beside JAX and NumPy on the CPU")
     parser.add_argument("--family", default="", help="comma separated; all families if empty")
-    parser.add_argument("--case", default="", help="comma separated; each picks the cases that contain it")
+    parser.add_argument(
+        "--case", default="", help="words, comma separated: the cases with one of them in the name"
+    )
     parser.add_argument("--quick", action="store_true", help="only the cases of `make bench-quick`")
     parser.add_argument("--seconds", type=float, default=0.6, help="time for each library in each case")
     parser.add_argument("--timeout", type=float, default=90.0, help="seconds after which a case is ended")
@@ -81,7 +86,7 @@ def chosen_cases(options: argparse.Namespace) -> list[tuple[str, str]]:
     if unknown:
         print(f"unknown: {', '.join(unknown)}; families: {', '.join(families)}", file=sys.stderr)
         return []
-    words = [word.strip().lower() for word in options.case.split(",") if word.strip()]
+    words = [word.strip().lower() for word in _SEPARATOR.split(options.case) if word.strip()]
     return [
         (family, case.name)
         for family, cases in families.items()

@@ -23,12 +23,23 @@ if TYPE_CHECKING:
 @command
 def inspect(
     file: Annotated[Path, typer.Argument(metavar="OUT.vmfb", help="The program.", show_default=False)],
+    kernels: Annotated[
+        bool, typer.Option("--kernels", help="Count the instructions of each GPU kernel instead.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show the functions, target and versions of a .vmfb, after checking that it is whole.
 
+    With --kernels, show its kernels: of those for GPUs what is counted in their code, and registers and
+    spills where ptxas is installed (the extra gpu-check).
+
     Example: adze inspect predict.vmfb
     """
+    if kernels:
+        from .kernel_counts import show_kernels
+
+        show_kernels(readable_file(file), json)
+        return
     from ..runtime.artifact.artifact import check_runnable
     from ..runtime.artifact.artifact import inspect as inspect_artifact
     from ..runtime.artifact.variants import verdicts

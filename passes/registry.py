@@ -17,6 +17,7 @@ from .analysis.check_nans import CheckNans
 from .analysis.verify import invalid, verify
 from .base import Pass
 from .lower.iree.recomputed_reductions import SeparateReductions
+from .lower.iree.reduced_operands import SeparateOperands
 from .lower.outline_layers import OutlineLayers
 from .lower.tuning.conflicts import drop_tiles
 from .pipeline import AFTER_FLOW, LOWER, OPTIMIZE, PIPELINE
@@ -85,6 +86,7 @@ PASSES: Final[tuple[type[Pass], ...]] = (
     *TRANSFORMS,
     CheckNans,
     SeparateReductions,
+    SeparateOperands,
     StripTiles,
     OutlineLayers,
     Canonicalize,

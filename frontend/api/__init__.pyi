@@ -28,6 +28,13 @@ from . import tree as tree
 from . import tree_util as tree_util
 from . import typing as typing
 from .dialects.errors import AdzeError as AdzeError
+from .dtypes import float0 as float0
+from .frontend.compat.top import Device as Device
+from .frontend.compat.top import NamedSharding as NamedSharding
+from .frontend.compat.top import P as P
+from .frontend.compat.top import ensure_compile_time_eval as ensure_compile_time_eval
+from .frontend.compat.top import local_devices as local_devices
+from .frontend.compat.top import pmap as pmap
 from .frontend.control.associative_scan import associative_scan as associative_scan
 from .frontend.control.branches import cond as cond
 from .frontend.control.branches import switch as switch
@@ -38,6 +45,7 @@ from .frontend.control.while_loops import while_loop as while_loop
 from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
 from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
+from .frontend.library.random.reuse import debug_key_reuse as debug_key_reuse
 from .frontend.sharding.mesh import make_mesh as make_mesh
 from .frontend.sharding.shard_map import shard_map as shard_map
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram

@@ -10,20 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..errors import UnsupportedError
+from ..sharding.mesh import PartitionSpec
 from ..tracing.locations import user_location_text
-
-
-class PartitionSpec(tuple[Any, ...]):
-    """The axis of a mesh along which each dimension of an array is divided, or None."""
-
-    UNCONSTRAINED: Final = object()
-
-    def __new__(cls, *partitions: Any) -> PartitionSpec:
-        return super().__new__(cls, partitions)
-
-    def __repr__(self) -> str:
-        return f"PartitionSpec{super().__repr__()}"
-
 
 P = PartitionSpec
 
@@ -31,12 +19,22 @@ P = PartitionSpec
 class Sharding:
     """How an array lies on devices: on one, in adze."""
 
+    @property
+    def one_device(self) -> Any:
+        """The device, None where it is not stated."""
+        return None
+
 
 @dataclass(frozen=True)
 class SingleDeviceSharding(Sharding):
     """An array that lies on one device."""
 
     device: Any = None
+
+    @property
+    def one_device(self) -> Any:
+        """The device."""
+        return self.device
 
 
 class Mesh:
@@ -81,6 +79,11 @@ class NamedSharding(Sharding):
 
     mesh: Mesh
     spec: PartitionSpec
+
+    @property
+    def one_device(self) -> Any:
+        """The device of the mesh."""
+        return self.mesh.devices.flat[0] if self.mesh.devices.size else None
 
 
 class AxisType:

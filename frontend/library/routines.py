@@ -22,7 +22,7 @@ from .. import tree
 from ..tracing.array import Array
 from ..tracing.default_dtypes import is_float32
 from ..tracing.frames import Program, current_frame
-from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, keep_dimensions
 from ..tracing.interpreter import ops
 
 DTYPES: Final = (FLOAT32, FLOAT64)
@@ -52,18 +52,23 @@ def linear_routine(
     transposed_kernel: str,
     transposed: Callable[..., Any],
     *arrays: Any,
+    keeps_shape: bool = False,
 ) -> Any:
     """The same for a function that is linear in its last argument, with its transpose.
 
-    ``transposed(*others, cotangent)`` is the cotangent of the last argument.
+    ``transposed(*others, cotangent)`` is the cotangent of the last argument. With `keeps_shape` the result
+    has the shape of that argument, and sizes may be dynamic, which no kernel takes.
     """
     if current_frame() is None:
         return _evaluated(kernel, function, arrays)
-    if not _has_kernel(kernel, arrays):
+    is_named = keeps_shape and _is_named(arrays)
+    if not is_named and not _has_kernel(kernel, arrays):
         return function(*arrays)
     callee = _traced(kernel, function, arrays)
-    (result_type,) = callee.result_types
-    back = _traced(transposed_kernel, transposed, arrays[:-1], result_type)
+    if is_named:
+        back = _traced(transposed_kernel, transposed, arrays)
+    else:
+        back = _traced(transposed_kernel, transposed, arrays[:-1], callee.result_types[0])
     (result,) = ops.linear_routine(
         *arrays,
         callee=callee.symbol,
@@ -72,7 +77,7 @@ def linear_routine(
         transposed_kernel=transposed_kernel,
         results=callee.result_types,
     )
-    return result
+    return keep_dimensions(result, arrays[-1].shape) if is_named else result
 
 
 def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:
@@ -81,16 +86,22 @@ def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:
     return types[0].dtype in dtypes and all(t.is_static and 0 not in t.shape for t in types)
 
 
+def _is_named(arrays: tuple[Any, ...]) -> bool:
+    types = [ops.tensor_type(x) for x in arrays]
+    return not all(t.is_static for t in types) and not any(0 in t.shape for t in types)
+
+
 def _traced(
     kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...], *more: TensorType
 ) -> PrivateFunction:
     """The function of arguments like `arrays`, then of the types `more`."""
     scope = FunctionScope()
     types: tuple[TensorType, ...] = (*(ops.tensor_type(x) for x in arrays), *more)
-    memo, key = scope.program.memo, ("routine", kernel, types, is_float32())
+    # Of one kind, as the operands of a routine are (`tracing/varying.py`).
+    arguments = [replace(argument_of(x), varying=frozenset()) for x in arrays]
+    names = tuple(argument.dimensions for argument in arguments)
+    memo, key = scope.program.memo, ("routine", kernel, types, names, is_float32())
     if key not in memo:
-        # Of one kind, as the operands of a routine are (`tracing/varying.py`).
-        arguments = [replace(argument_of(x), varying=frozenset()) for x in arrays]
         arguments += [Argument(type_, (None,) * type_.rank, False) for type_ in more]
         memo[key] = scope.trace(kernel, lambda leaves: function(*leaves), arguments)
         assert not memo[key].captured, f"the routine {kernel} depends on more than its arguments"

@@ -16,13 +16,23 @@ from ..tracing.interpreter import as_value
 from ..tracing.locations import located, user_location_text
 
 
-def device_put(x: Any, device: str | DeviceInfo | None = None) -> Any:
+def device_put(
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: bool = False,
+    may_alias: bool | None = None,
+) -> Any:
     """The arrays of the pytree `x` on `device` (by default the CPU), copied there where they are not yet.
 
-    `device` is an entry of `devices()`, or its name. A call of a compiled function with arrays of its own
+    `device` is an entry of `devices()`, its name, or a sharding of one device. `src` and `may_alias` mean
+    nothing here, and an array with `donate` lives on. A call of a compiled function with arrays of its own
     device copies nothing. Inside a trace, arrays stay where the program runs. Raises `DeviceError` for a
     device that this machine does not have.
     """
+    del src, donate, may_alias
+    device = getattr(device, "one_device", device)
     name = device.name if isinstance(device, DeviceInfo) else device
     if name is not None and not isinstance(name, str):
         raise ArgumentError(

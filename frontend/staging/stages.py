@@ -40,7 +40,7 @@ from ...runtime.execute.devices import get_device
 from ...runtime.execute.host_calls import HostSite, modules_of
 from ...runtime.execute.program import Executable, Function
 from ...runtime.settings import read_settings
-from ...runtime.targets import Target, parse_target
+from ...runtime.targets import Target, TargetKind, parse_target
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from ..tracing.array import Array
@@ -267,7 +267,9 @@ class Lowered:
     def _build(self, text: bytes, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         self.module.operation.verify()
         may_repeat = self.hints.is_static and may_have_equal_layers(self.module)
-        facts = Facts(has_chains(self.module), b"complex<" in text, self.hints.is_static, may_repeat)
+        is_on_gpu = self.target.kind is not TargetKind.CPU
+        has_complex = b"complex<" in text
+        facts = Facts(has_chains(self.module), has_complex, self.hints.is_static, may_repeat, is_on_gpu)
         tune = tuning_of(self.target, self.hints)
         try:
             built = compile_program(

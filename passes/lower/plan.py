@@ -14,8 +14,10 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError
+from ...dialects.ops.constants import Dim, SizeCheck
 from ...runtime.targets import Target, TargetKind, parse_target
 from ..base import Pass
+from ..ir.aliases import Value
 from ..ir.functions import functions
 from ..ir.marks import HINTS, TARGET, VECTORIZED
 from .tuning.hints import ModuleHints, OpWork, estimate_work, module_hints
@@ -40,7 +42,7 @@ class Plan(Pass):
     def run(self, module: mlir.ir.Module) -> bool:
         target = parse_target(self.target)
         work = list(_work(module))
-        hints = module_hints(target, work)
+        hints = module_hints(target, work, has_square=_has_square(module))
         with module.context:
             attributes = module.operation.attributes
             if VECTORIZED in attributes:
@@ -86,6 +88,25 @@ def _written(value: bool | int) -> mlir.ir.Attribute:
     if isinstance(value, bool):
         return mlir.ir.BoolAttr.get(value)
     return mlir.ir.IntegerAttr.get(mlir.ir.IntegerType.get_signless(64), min(value, _MOST))
+
+
+def _has_square(module: mlir.ir.Module) -> bool:
+    """Whether two dynamic sizes of one array are checked to be equal."""
+    for function in functions(module).values():
+        for operation in (o.operation for block in function.regions[0].blocks for o in block.operations):
+            if operation.name == f"adze.{SizeCheck.name}":
+                first, second = (_measured(size) for size in operation.operands)
+                if first is not None and first == second:
+                    return True
+    return False
+
+
+def _measured(size: Value) -> Value | None:
+    """The array whose size a value is."""
+    owner = size.owner
+    if isinstance(owner, mlir.ir.Block) or owner.name != f"adze.{Dim.name}":
+        return None
+    return owner.operands[0]
 
 
 def _work(module: mlir.ir.Module) -> Iterator[OpWork]:

@@ -25,6 +25,7 @@ ONE_USE: Final = "--iree-dispatch-creation-fuse-multi-use=false"
 CONSTANTS_LATER: Final = "--iree-opt-const-eval=false"
 
 SEPARATED: Final = ("separate-reductions",)
+APART: Final = ("separate-operands",)
 UNTUNED: Final = ("separate-reductions", "strip-tiles")
 
 _LEAST_SPACE: Final = 1 << 18
@@ -39,6 +40,7 @@ class Facts:
     has_complex_numbers: bool
     is_static: bool
     may_have_equal_layers: bool = False
+    is_on_gpu: bool = False
 
     @property
     def may_have_faults(self) -> bool:
@@ -54,6 +56,11 @@ def always(facts: Facts) -> bool:
 def with_complex_numbers(facts: Facts) -> bool:
     """For modules with complex numbers."""
     return facts.has_complex_numbers
+
+
+def on_gpus(facts: Facts) -> bool:
+    """For programs for GPUs."""
+    return facts.is_on_gpu
 
 
 def with_dependent_reductions(facts: Facts) -> bool:
@@ -120,10 +127,22 @@ FORMS: Final[tuple[Form, ...]] = (
         is_tried=with_complex_numbers,
     ),
     Form(
+        "operands apart",
+        symptom="a kernel that widens or negates the operand of its reduction has no code on GPUs",
+        passes=APART,
+        is_tried=on_gpus,
+    ),
+    Form(
         "separate reductions",
         symptom="a kernel computes one reduction again in each step of another",
         passes=SEPARATED,
         is_tried=with_dependent_reductions,
+    ),
+    Form(
+        "separate reductions, operands apart",
+        symptom="both of the former in one program",
+        passes=(*SEPARATED, *APART),
+        is_tried=on_gpus,
     ),
     Form(
         "fused less",

@@ -27,6 +27,7 @@ def run(script: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough
 def test_call_overhead_reports_both_libraries() -> None:
     report = json.loads(run("call_overhead.py", "--rounds", "1", "--json"))
     assert {name.split(",")[0] for name in report["seconds"]} == {"adze", "jax"}

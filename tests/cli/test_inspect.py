@@ -51,3 +51,19 @@ def test_program_must_be_named(adze: Adze) -> None:
     result = adze("inspect")
     assert result.exit_code == 2
     assert "OUT.vmfb" in result.stderr
+
+
+def test_kernels_of_a_gpu_are_counted(adze: Adze, tmp_path: Path) -> None:
+    model = tmp_path / "model_with_a_kernel.py"
+    model.write_text("def double(x):\n    return x + x\n")
+    path = tmp_path / "both.vmfb"
+    wanted = ("-t", "cuda:sm_80", "-t", "cpu")
+    built = adze("build", f"{model}:double", "--in", "f32[4096]", *wanted, "-o", path)
+    assert built.exit_code == 0, built.stderr
+    rows = json.loads(adze("inspect", path, "--kernels", "--json").stdout)
+    (kernel,) = rows["cuda:sm_80"]
+    assert kernel["name"].startswith("double_dispatch_0") and kernel["target"] == "sm_80"
+    assert kernel["wide_loads"] == kernel["loads"] > 0 and kernel["matrix_products"] == 0
+    assert [list(row) for row in rows["cpu"]] == [["name"]]
+    shown = adze("inspect", path, "--kernels").stdout
+    assert "cuda:sm_80\n" in shown and " fma, " in shown and "code for a processor" in shown

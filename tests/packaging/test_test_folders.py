@@ -6,6 +6,7 @@ from typing import Final
 BESIDE_THE_SOURCE: Final = {
     "docs": "what the pages show",
     "examples": "the examples",
+    "gpu": "the code for GPUs, as far as it can be judged without one",
     "ir": "the IR book, a folder for each pass",
     "outside": "other projects' test suites",
     "packaging": "the package as a whole",

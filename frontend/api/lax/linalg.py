@@ -10,6 +10,7 @@ from ..frontend.library.lax.linalg import svd as svd
 from ..frontend.library.lax.linalg import symmetric_product as symmetric_product
 from ..frontend.library.lax.linalg import triangular_solve as triangular_solve
 from ..frontend.library.lax.linalg import tridiagonal_solve as tridiagonal_solve
+from ..frontend.library.lax.primitives import LINEAR_ALGEBRA_PRIMITIVES as _LINEAR_ALGEBRA_PRIMITIVES
 from ..frontend.library.linalg.reflections import EighImplementation as EighImplementation
 from ..frontend.library.linalg.reflections import EigImplementation as EigImplementation
 from ..frontend.library.linalg.reflections import SvdAlgorithm as SvdAlgorithm
@@ -19,5 +20,7 @@ from ..frontend.library.linalg.reflections import householder_product as househo
 from ..frontend.library.linalg.reflections import ormqr as ormqr
 from ..frontend.library.linalg.reflections import schur as schur
 from ..frontend.library.names import public_names as _public_names
+
+globals().update(_LINEAR_ALGEBRA_PRIMITIVES)
 
 __all__ = _public_names(globals())

@@ -166,6 +166,29 @@ def rmsprop_momentum(step_size: Any, gamma: Any = 0.9, eps: Any = 1e-8, momentum
 
 
 @optimizer
+def sm3(step_size: Any, momentum: Any = 0.9) -> Any:
+    """SM3 (Anil et al. 2019): the squares of a row, a column, ... share one accumulator."""
+    rate = make_schedule(step_size)
+
+    def init(x: Any) -> Any:
+        return x, xp.zeros_like(x), [xp.zeros(size, dtype=x.dtype) for size in x.shape or (1,)]
+
+    def update(i: Any, g: Any, state: Any) -> Any:
+        x, mean, rows = state
+        count = max(g.ndim, 1)
+        wide = [xp.reshape(v, (*(1,) * k, -1, *(1,) * (count - k - 1))) for k, v in enumerate(rows)]
+        squares = functools.reduce(xp.minimum, wide) + xp.square(xp.atleast_1d(g))
+        safe = xp.where(squares > 0, squares, 1)
+        scaled = xp.where(squares > 0, xp.atleast_1d(g) / xp.sqrt(safe), 0)
+        mean = (1 - momentum) * xp.reshape(scaled, g.shape) + momentum * mean
+        axes = range(count)
+        rows = [xp.max(squares, axis=tuple(a for a in axes if a != k)) for k in axes]
+        return x - rate(i) * mean, mean, rows
+
+    return init, update, _first
+
+
+@optimizer
 def adam(step_size: Any, b1: Any = 0.9, b2: Any = 0.999, eps: Any = 1e-8) -> Any:
     """Adam (Kingma and Ba 2015)."""
     rate = make_schedule(step_size)
@@ -255,3 +278,26 @@ def clip_grads(grad_tree: Any, max_norm: Any) -> Any:
     """Gradients scaled to the norm `max_norm` where theirs is greater."""
     norm = l2_norm(grad_tree)
     return tree.map(lambda g: xp.where(norm < max_norm, g, g * (max_norm / norm)), grad_tree)
+
+
+class JoinPoint:
+    """The state of one array in a tree of states: a leaf."""
+
+    def __init__(self, subtree: Any) -> None:
+        self.subtree = subtree
+
+    def __iter__(self) -> Any:
+        yield self.subtree
+
+
+def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
+    """The state as a tree like that of the parameters, whose leaves are `JoinPoint`s, for files."""
+    return tree.unflatten(opt_state.tree_def, map(JoinPoint, _unpacked(opt_state)))
+
+
+def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
+    """The state that `unpack_optimizer_state` unpacked."""
+    leaves, structure = tree.flatten(marked_pytree)
+    if not all(isinstance(leaf, JoinPoint) for leaf in leaves):
+        raise ArgumentTypeError("pack_optimizer_state takes a tree whose leaves are JoinPoint")
+    return _packed([leaf.subtree for leaf in leaves], structure)

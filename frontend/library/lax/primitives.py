@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from . import elementwise, elementwise_pairs
 from .attributed_primitives import FUNCTIONS
+from .routine_primitives import LINEAR_ALGEBRA, NAMED_AXES
 
 
 class Primitive:
@@ -47,6 +48,12 @@ def _elementwise() -> dict[str, Callable[..., Any]]:
 
 
 PRIMITIVES: Final[dict[str, Primitive]] = {
-    f"{name}_p": Primitive(name, function) for name, function in {**_elementwise(), **FUNCTIONS}.items()
+    f"{name}_p": Primitive(name, function)
+    for name, function in {**_elementwise(), **FUNCTIONS, **NAMED_AXES}.items()
 }
 """The primitives by their names in `jax.lax`."""
+
+LINEAR_ALGEBRA_PRIMITIVES: Final[dict[str, Primitive]] = {
+    f"{name}_p": Primitive(name, function) for name, function in LINEAR_ALGEBRA.items()
+}
+"""The primitives by their names in `jax.lax.linalg`."""

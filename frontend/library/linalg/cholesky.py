@@ -15,13 +15,14 @@ from .. import numpy as xp
 from ..numpy.promotion import promote
 from ..routines import routine
 from .matrix_arguments import (
-    BLOCK,
     adjoint,
     conjugate,
     diagonal,
     entry,
     inexact,
+    is_block,
     is_complex,
+    is_empty,
     outer,
     positions,
     real_part,
@@ -40,7 +41,7 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     NumPy does. Where a matrix is not positive definite all of its result is NaN: a compiled program raises
     no exception for a value.
     """
-    value = square("cholesky", a)
+    value = square("cholesky", a, named=True)
     value = symmetrized(value) if symmetrize_input else from_lower(value)
     factor = _factor(value)
     return adjoint(factor) if upper else factor
@@ -89,9 +90,9 @@ def halves(x: Any) -> Any:
 
 def _blocked(a: Any) -> Any:
     n = a.shape[-1]
-    if n == 0:
+    if is_empty(n):
         return a
-    if n <= BLOCK:
+    if is_block(n):
         return _columns(a)
     half = halved(n)
     first = _blocked(a[..., :half, :half])
@@ -128,7 +129,7 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     """`x` with ``a @ x = b``, given what `cho_factor` returns of `a`."""
     del overwrite_b, check_finite
     factor, lower = c_and_lower
-    factor, right = promote(square("cho_solve", factor), inexact("cho_solve", b))
+    factor, right = promote(square("cho_solve", factor, named=True), inexact("cho_solve", b))
     is_vector = right.ndim == 1
     factor, right = system("cho_solve", factor, right, is_vector=is_vector)
     lower_factor = factor if lower else adjoint(factor)

@@ -11,6 +11,7 @@ from ...control.branches import cond
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
+from ..numpy.arguments import count_array
 from ..numpy.promotion import broadcast
 from .lu import factor, inv, solve_factored
 from .matrix_arguments import (
@@ -18,6 +19,8 @@ from .matrix_arguments import (
     diagonal,
     epsilon,
     is_complex,
+    is_empty,
+    is_named,
     phase,
     positions,
     real_part,
@@ -29,8 +32,8 @@ from .svd import svd
 
 def det(a: Any) -> Any:
     """The determinant of each matrix. It has all derivatives, at singular matrices too."""
-    value = square("det", a)
-    if value.shape[-1] == 0:
+    value = square("det", a, named=True)
+    if is_empty(value.shape[-1]):
         return xp.ones(value.shape[:-2], dtype=value.dtype)
     return _det(value)
 
@@ -58,6 +61,8 @@ def _det_rule(primals: Any, tangents: Any) -> Any:
 def adjugate(a: Any) -> Any:
     """``det(a) a^-1``, the transposed cofactors: polynomials, written out for up to three rows."""
     n = a.shape[-1]
+    if is_named(n):
+        return _adjugate(a)
     if n == 1:
         return xp.ones_like(a)
     if n > 3:
@@ -130,7 +135,8 @@ def _change_by_inverse(is_singular: Any, a: Any, da: Any, result: Any) -> Any:
 # over k != i of m_kk times the product without i and k. Nothing is divided.
 def _change_by_svd(mask: Any, a: Any, da: Any) -> Any:
     n = a.shape[-1]
-    distinct = xp.asarray(np.diag(np.arange(n, 0, -1)).astype(a.dtype))  # whose factors have derivatives
+    falling = count_array(n, INT32) - positions(n)
+    distinct = unit(n, a.dtype) * xp.astype(falling, a.dtype)  # whose factors have derivatives
     u, s, vh = svd(xp.where(mask, a, distinct), full_matrices=False)
     v = adjoint(vh)
     turned = xp.matmul(adjoint(u), xp.matmul(da, v))
@@ -194,8 +200,8 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
 
     `method` is a hint.
     """
-    value = square("slogdet", a)
-    if value.shape[-1] == 0:
+    value = square("slogdet", a, named=True)
+    if is_empty(value.shape[-1]):
         sign = xp.ones(value.shape[:-2], dtype=value.dtype)
         return SlogdetResult(sign, real_part(ops.zeros_like(sign)))
     return SlogdetResult(*_slogdet(value))

@@ -20,6 +20,9 @@ from .matrix_arguments import (
     diagonal,
     epsilon,
     is_complex,
+    is_empty,
+    is_less,
+    is_named,
     positions,
     real_dtype,
     real_part,
@@ -65,7 +68,7 @@ def eigvalsh(a: Any, UPLO: str | None = None, *, symmetrize_input: bool = True) 
 def _hermitian(function: str, a: Any, uplo: str | None, symmetrize: bool) -> Any:
     if uplo is not None and uplo not in ("L", "U", "l", "u"):
         raise argument_error(f"{function}: UPLO is {uplo!r}, expected 'L' or 'U'")
-    value = square(function, a)
+    value = square(function, a, named=True)
     if uplo is None and symmetrize:
         return symmetrized(value)
     return from_lower(adjoint(value) if uplo in ("U", "u") else value)
@@ -103,7 +106,7 @@ def _eigenvalues_rule(primals: Any, tangents: Any) -> Any:
 def _decomposed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
     """Sorted eigenvalues, and vectors."""
     n, batch = a.shape[-1], a.shape[:-2]
-    if n == 0 or any(isinstance(size, int) and size == 0 for size in batch):
+    if is_empty(n, *batch):
         return xp.zeros((*batch, n), dtype=real_dtype(a.dtype)), a
     largest = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
@@ -120,7 +123,7 @@ def _decomposed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
 
 def _composed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
     """The same for a matrix whose elements are at most 1."""
-    if a.shape[-1] <= ROTATED:
+    if is_named(a.shape[-1]) or a.shape[-1] <= ROTATED:
         values, *vectors = _rotated(a, with_vectors=with_vectors)
     else:
         d, e, v, t = reduced(a)
@@ -139,7 +142,7 @@ def _rotated(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
     # Gathered: IREE 3.13 refuses ("does not dominate this use") a maximum and a masked sum of one sum.
     weights = real_part(xp.diagonal(a, 0, -2, -1))
     vectors = [unit(a.shape[-1], a.dtype) + unknown_zeros(a, a.dtype)] if with_vectors else []
-    if a.shape[-1] > 1:
+    if not is_less(a.shape[-1], 2):
         weights, *vectors = _swept(a, weights, *vectors)
     return sorted_by(weights, *vectors)
 

@@ -14,18 +14,22 @@ import numpy as np
 from ....dialects.types import INT32, storage
 from ...control.scans import scan
 from ...tracing.interpreter import ops
+from ...tracing.sizes import minimum
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import shape_error
-from ..numpy.promotion import broadcast, promote, type_text
+from ..numpy.promotion import broadcast, promote, same_shape, same_size, type_text
 from ..routines import routine
 from .matrix_arguments import (
-    BLOCK,
     adjoint,
     column,
     entry,
     inexact,
+    is_block,
     is_complex,
+    is_empty,
+    is_less,
+    is_named,
     matrix,
     positions,
     row,
@@ -49,10 +53,10 @@ def factor(a: Any) -> tuple[Any, Any, Any]:
 @custom_jvp
 def _factor(a: Any) -> Any:
     rows, columns = a.shape[-2:]
-    if rows == 0 or columns == 0:
+    if is_empty(rows, columns):
         shape = a.shape[:-2]
         return a, zeros((*shape, 0), INT32), broadcast(positions(rows), (*shape, rows))
-    if columns <= rows:
+    if not is_less(rows, columns):
         return routine("lu", _recursive, a)
     packed, pivots, order = routine("lu", _recursive, a[..., :rows])
     right = solve_lower(packed, permuted(a[..., rows:], order), True)
@@ -65,7 +69,12 @@ def _rule(primals: Any, tangents: Any) -> Any:
     (a,), (da,) = primals, tangents
     packed, pivots, order = _factor(a)
     rows, columns = a.shape[-2:]
-    least = min(rows, columns)
+    least = minimum(rows, columns)
+    if is_named(rows, columns) and not same_size(rows, columns):
+        raise shape_error(
+            f"lu: matrices {type_text(a)} of named sizes have no derivative unless they are square",
+            "give both axes one name, or trace with a static shape",
+        )
     lower, upper = _wide_lower(packed, rows, least), _wide_upper(packed, columns, least)
     left = solve_lower(lower, permuted(da, order), True)
     middle = xp.matrix_transpose(solve_lower(xp.matrix_transpose(upper), xp.matrix_transpose(left), False))
@@ -74,15 +83,17 @@ def _rule(primals: Any, tangents: Any) -> Any:
     return (packed, pivots, order), (dlower + dupper, ops.zeros_like(pivots), ops.zeros_like(order))
 
 
-def _wide_lower(packed: Any, rows: int, least: int) -> Any:
+def _wide_lower(packed: Any, rows: Any, least: Any) -> Any:
     """The unit lower factor, made square by columns of the identity."""
     lower = xp.tril(packed[..., :, :least], -1)
     padded = _padded(lower, 0, rows - least)
     return padded + unit(rows, packed.dtype)
 
 
-def _wide_upper(packed: Any, columns: int, least: int) -> Any:
+def _wide_upper(packed: Any, columns: Any, least: Any) -> Any:
     """The upper factor, made square by rows of the identity."""
+    if is_named(columns):
+        return xp.triu(packed)
     upper = _padded(xp.triu(packed[..., :least, :]), columns - least, 0)
     added = np.diag([0.0] * least + [1.0] * (columns - least)).astype(packed.dtype)
     return upper + xp.asarray(added)
@@ -98,7 +109,7 @@ def _padded(x: Any, rows: int, columns: int) -> Any:
 
 def permuted(x: Any, order: Any) -> Any:
     """The rows of each matrix in the order given, `[..., rows]`."""
-    if x.shape[-2] < 2 or any(isinstance(n, int) and n == 0 for n in x.shape):
+    if is_less(x.shape[-2], 2) or is_empty(*x.shape):
         return x
     batch = tuple(range(x.ndim - 2))
     return ops.gather(
@@ -116,9 +127,9 @@ def permuted(x: Any, order: Any) -> Any:
 
 
 def _recursive(a: Any) -> tuple[Any, Any, Any]:
-    """Factors of matrices with at least as many rows as columns."""
+    """Factors of matrices with at least as many rows as columns, or of a named size."""
     columns = a.shape[-1]
-    if columns <= BLOCK:
+    if is_named(a.shape[-2]) or is_block(columns):
         return _panel(a)
     half = halved(columns)
     left, pivots, order = _recursive(a[..., :half])
@@ -170,8 +181,9 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
         is_below = xp.logical_and(xp.expand_dims(rows > k, -1), columns == k)
         return (xp.where(is_below, wide, a - wide * later), order), chosen
 
-    order = rows + unknown_zeros(a[..., 0], INT32)
-    (packed, order), pivots = scan(step, (a, order), columns)
+    order = rows + unknown_zeros(xp.sum(a, axis=-1), INT32)
+    steps = columns if same_size(*a.shape[-2:]) else positions(minimum(*a.shape[-2:]))
+    (packed, order), pivots = scan(step, (a, order), steps)
     return packed, xp.moveaxis(pivots, 0, -1), order
 
 
@@ -201,21 +213,21 @@ def solve(a: Any, b: Any) -> Any:
     A singular matrix yields infinities or NaN: a compiled program raises no exception for a value.
     """
     is_vector = xp.asarray(b).ndim == 1
-    left, right = system("solve", square("solve", a), b, is_vector=is_vector)
+    left, right = system("solve", square("solve", a, named=True), b, is_vector=is_vector)
     x = _solve(left, right)
     return xp.squeeze(x, -1) if is_vector else x
 
 
 def inv(a: Any) -> Any:
     """The inverse of each matrix; infinities or NaN for a singular one."""
-    value = square("inv", a)
+    value = square("inv", a, named=True)
     return _solve(value, broadcast(unit(value.shape[-1], value.dtype), value.shape))
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Any, Any]:
     """SciPy's pair of packed factors and pivots; row `k` was exchanged with row ``pivots[k]``."""
     del overwrite_a, check_finite
-    packed, pivots, _ = factor(matrix("lu_factor", a))
+    packed, pivots, _ = factor(matrix("lu_factor", a, named=True))
     return packed, pivots
 
 
@@ -225,9 +237,9 @@ def lu_solve(
     """`x` with ``a @ x = b`` (`trans` 1: of the transpose, 2: of the adjoint), from `lu_factor`'s results."""
     del overwrite_b, check_finite
     packed, pivots = lu_and_piv
-    packed, right = promote(square("lu_solve", packed), inexact("lu_solve", b))
+    packed, right = promote(square("lu_solve", packed, named=True), inexact("lu_solve", b))
     pivots = xp.asarray(pivots)
-    if pivots.shape != packed.shape[:-1]:
+    if not same_shape(pivots.shape, packed.shape[:-1]):
         raise shape_error(f"lu_solve: {type_text(packed)} and the pivots {type_text(pivots)} do not fit")
     is_vector = right.ndim == 1
     order = permutation(pivots)
@@ -242,7 +254,7 @@ def lu_solve(
     return xp.squeeze(x, -1) if is_vector else x
 
 
-def permutation(pivots: Any, size: int | None = None) -> Any:
+def permutation(pivots: Any, size: Any = None) -> Any:
     """The order of `size` rows (as many as `pivots` by default) that the exchanges `pivots` make."""
     n = pivots.shape[-1]
     rows = positions(n if size is None else size)
@@ -270,9 +282,9 @@ def lu(
     With `p_indices` the permutation comes as indices: ``a = l[p] @ u``.
     """
     del overwrite_a, check_finite
-    value = matrix("lu", a)
+    value = matrix("lu", a, named=True)
     rows, columns = value.shape[-2:]
-    least = min(rows, columns)
+    least = minimum(rows, columns)
     packed, _, order = factor(value)
     lower = xp.tril(packed[..., :, :least], -1) + xp.eye(rows, least, dtype=value.dtype)
     upper = xp.triu(packed[..., :least, :])

@@ -1,7 +1,7 @@
 """Matrices as the algorithms take them: checks of arguments, and the rows and columns that loops pick.
 
-Input: what users pass. Output: inexact values of rank two or more whose last two sizes are static. Errors
-name the function, the type seen and what was expected.
+Input: what users pass. Output: inexact values of rank two or more. Their last two sizes are static unless the
+function says that it takes named ones. Errors name the function, the type seen and what was expected.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import numpy as np
 
 from ....dialects.types import BFLOAT16, COMPLEX, FLOAT16, INT32
 from ...tracing.interpreter import ops
-from ...tracing.sizes import Dim
+from ...tracing.sizes import Dim, minimum
 from .. import numpy as xp
 from ..numpy.arguments import dtype_error, float_value, shape_error
-from ..numpy.promotion import broadcast, broadcast_shapes, promote, type_text
+from ..numpy.promotion import broadcast, broadcast_shapes, promote, same_size, type_text
+from ..numpy.take import gather_at
 
 # The width at which blocked algorithms stop splitting and loop over columns.
 BLOCK = 128
@@ -32,13 +33,13 @@ def inexact(function: str, x: Any) -> Any:
     return value
 
 
-def matrix(function: str, x: Any) -> Any:
-    """`x` as an inexact array of rank two or more, whose last two sizes are static."""
+def matrix(function: str, x: Any, *, named: bool = False) -> Any:
+    """`x` as an inexact array of rank two or more, its last two sizes static unless they may be `named`."""
     value = inexact(function, x)
     if value.ndim < 2:
         raise shape_error(f"{function}: expected an array of at least 2 dimensions, got {type_text(value)}")
     for n in value.shape[-2:]:
-        if isinstance(n, Dim):
+        if isinstance(n, Dim) and not named:
             raise shape_error(
                 f"{function}: the sizes of the matrices must be static, got the dynamic dimension {n}",
                 "trace with a static shape; leading axes may be dynamic",
@@ -46,20 +47,41 @@ def matrix(function: str, x: Any) -> Any:
     return value
 
 
-def square(function: str, x: Any) -> Any:
+def square(function: str, x: Any, *, named: bool = False) -> Any:
     """`matrix` whose last two sizes are equal."""
-    value = matrix(function, x)
-    if value.shape[-1] != value.shape[-2]:
-        raise shape_error(f"{function}: expected square matrices, got {type_text(value)}")
+    value = matrix(function, x, named=named)
+    if not same_size(value.shape[-1], value.shape[-2]):
+        hint = "give both axes of the matrices one name" if is_named(*value.shape[-2:]) else None
+        raise shape_error(f"{function}: expected square matrices, got {type_text(value)}", hint)
     return value
+
+
+def is_named(*sizes: Any) -> bool:
+    """Whether one of the sizes is known only when the program runs."""
+    return any(isinstance(n, Dim) for n in sizes)
+
+
+def is_empty(*sizes: Any) -> bool:
+    """Whether one of the sizes is known to be 0."""
+    return any(isinstance(n, int) and n == 0 for n in sizes)
+
+
+def is_less(m: Any, n: Any) -> bool:
+    """Whether `m` is known to be less than `n`."""
+    return not is_named(m, n) and bool(m < n)
+
+
+def is_block(n: Any) -> bool:
+    """Whether a size is one block: what has a named size is a block of any size."""
+    return is_named(n) or bool(n <= BLOCK)
 
 
 def system(function: str, a: Any, b: Any, *, is_vector: bool) -> tuple[Any, Any]:
     """A matrix and right-hand sides `[..., n, m]` in one dtype, their leading axes broadcast."""
-    left, right = promote(matrix(function, a), inexact(function, b))
+    left, right = promote(matrix(function, a, named=True), inexact(function, b))
     if is_vector:
         right = xp.expand_dims(right, -1)
-    if right.ndim < 2 or left.shape[-2] != right.shape[-2]:
+    if right.ndim < 2 or not same_size(left.shape[-2], right.shape[-2]):
         raise shape_error(
             f"{function}: {type_text(left)} and {type_text(as_given(right, is_vector))} do not fit: "
             f"expected {left.shape[-2]} rows on the right-hand side"
@@ -121,12 +143,12 @@ def phase(x: Any) -> Any:
     return xp.where(is_zero, xp.ones_like(x), unit)
 
 
-def positions(n: int) -> Any:
+def positions(n: Any) -> Any:
     """``0, 1, ..., n - 1``."""
     return ops.iota(shape=(n,), axis=0, dtype=INT32)
 
 
-def unit(n: int, dtype: np.dtype) -> Any:
+def unit(n: Any, dtype: np.dtype) -> Any:
     """The identity matrix."""
     return xp.eye(n, dtype=dtype)
 
@@ -152,14 +174,26 @@ def column(x: Any, k: Any) -> Any:
 
 def entry(x: Any, k: Any) -> Any:
     """Element `k` of each vector, with its axis kept: `[..., 1]`."""
+    if is_named(x.shape[-1]):
+        return _masked(x, k, x.ndim - 1)
     return _slice(x, k, x.ndim - 1)
 
 
 def _slice(x: Any, k: Any, axis: int) -> Any:
+    if is_named(x.shape[axis]) and not same_size(*x.shape[-2:]):
+        return _masked(x, k, axis)
+    if is_named(x.shape[axis]):
+        return xp.expand_dims(gather_at(x, (axis,), (k,), axis), axis)
     zero = ops.sub(k, k)
     starts = [k if a == axis else zero for a in range(x.ndim)]
     sizes = tuple(1 if a == axis else n for a, n in enumerate(x.shape))
     return ops.dynamic_slice(x, *starts, slice_sizes=sizes)
+
+
+def _masked(x: Any, k: Any, axis: int) -> Any:
+    """The same along an axis that may be empty: no window would fit, though no step of a loop uses it."""
+    is_chosen = ops.iota(shape=x.shape, axis=axis, dtype=INT32) == xp.astype(k, INT32)
+    return xp.sum(xp.where(is_chosen, x, xp.zeros_like(x)), axis=axis, dtype=x.dtype, keepdims=True)
 
 
 def outer(x: Any, y: Any) -> Any:
@@ -170,8 +204,8 @@ def outer(x: Any, y: Any) -> Any:
 def diagonal(x: Any) -> Any:
     """The main diagonal of each matrix, `[..., min(rows, columns)]`; matrices may be empty."""
     rows, columns = x.shape[-2:]
-    if columns > rows:
-        x = x[..., :rows]
+    if not same_size(rows, columns):
+        x = x[..., : minimum(rows, columns)]
     is_diagonal = xp.expand_dims(positions(x.shape[-2]), -1) == positions(x.shape[-1])
     return xp.sum(xp.where(is_diagonal, x, xp.zeros_like(x)), axis=-2, dtype=x.dtype)
 

@@ -11,9 +11,9 @@ from ...control.while_loops import fori_loop
 from ...tracing.interpreter import ops
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, integer, shape_error
-from ..numpy.promotion import broadcast, type_text
+from ..numpy.promotion import broadcast, same_size, type_text
 from .lu import inv, solve
-from .matrix_arguments import epsilon, inexact, square, unit
+from .matrix_arguments import epsilon, inexact, is_empty, square, unit
 from .norms import matrix_norm
 
 # Coefficients of the diagonal Pade approximants, and the largest 1-norm at which each is as exact as the
@@ -47,8 +47,8 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
     method is used.
     """
     del upper_triangular
-    value = square("expm", A)
-    if value.shape[-1] == 0:
+    value = square("expm", A, named=True)
+    if is_empty(value.shape[-1]):
         return value
     is_single = epsilon(value.dtype) > 1e-10
     size = ops.stop_gradient(matrix_norm(value, ord=1))
@@ -96,7 +96,7 @@ def matrix_power(a: Any, n: int) -> Any:
     """The product of `n` copies of square matrices, of the inverses for a negative `n`."""
     power = integer("matrix_power", n, "the power")
     value = xp.asarray(a)
-    if value.ndim < 2 or value.shape[-1] != value.shape[-2]:
+    if value.ndim < 2 or not same_size(value.shape[-1], value.shape[-2]):
         raise shape_error(f"matrix_power: expected square matrices, got {type_text(value)}")
     if power < 0:
         value, power = inv(value), -power

@@ -64,7 +64,7 @@ def _matrix_norm(function: str, value: Any, axes: Sequence[int], ord: Any, keepd
     if ord is None or ord == "fro":
         return root_of_squares(xp.sum(squares(value), axis=tuple(axes), keepdims=keepdims))
     if ord in ("nuc", 2, -2):
-        s = singular_values(matrix(function, xp.moveaxis(value, tuple(axes), (-2, -1))))
+        s = singular_values(matrix(function, xp.moveaxis(value, tuple(axes), (-2, -1)), named=True))
         result = (
             xp.sum(s, axis=-1) if ord == "nuc" else _largest(s, -1, False) if ord == 2 else xp.min(s, axis=-1)
         )

@@ -11,17 +11,22 @@ from typing import Any, NamedTuple
 
 from ...control.scans import scan
 from ...tracing.interpreter import ops
+from ...tracing.sizes import minimum
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import argument_error
+from ..numpy.promotion import same_size
 from ..routines import routine
 from .matrix_arguments import (
-    BLOCK,
     adjoint,
     column,
     conjugate,
     entry,
+    is_block,
     is_complex,
+    is_empty,
+    is_less,
+    is_named,
     matrix,
     positions,
     real_part,
@@ -49,11 +54,13 @@ def qr(a: Any, mode: str = "reduced") -> QRResult | Any:
     """
     if mode not in MODES:
         raise argument_error(f"qr: mode is {mode!r}, expected one of {', '.join(map(repr, MODES))}")
-    value = matrix("qr", a)
+    value = matrix("qr", a, named=True)
     rows, columns = value.shape[-2:]
-    if mode == "complete" and rows > columns:
+    if mode == "complete" and is_named(rows, columns) and not same_size(rows, columns):
         return QRResult(*householder(value, rows))
-    if columns > rows:  # the columns beyond a square follow from its factors
+    if mode == "complete" and is_less(columns, rows):
+        return QRResult(*householder(value, rows))
+    if is_less(rows, columns):  # the columns beyond a square follow from its factors
         q, r = _reduced(value[..., :rows])
         r = xp.concatenate([r, xp.matmul(adjoint(q), value[..., rows:])], axis=-1)
     else:
@@ -63,7 +70,7 @@ def qr(a: Any, mode: str = "reduced") -> QRResult | Any:
 
 @custom_jvp
 def _reduced(a: Any) -> Any:
-    return householder(a, a.shape[-1])
+    return householder(a, minimum(*a.shape[-2:]))
 
 
 # With m = q^H da r^-1: dr = (m - w) r, dq = da r^-1 - q (m - w), where w = tril(m, -1) - tril(m, -1)^H is
@@ -72,23 +79,34 @@ def _reduced(a: Any) -> Any:
 def _rule(primals: Any, tangents: Any) -> Any:
     (a,), (da,) = primals, tangents
     q, r = _reduced(a)
+    if is_named(*a.shape[-2:]) and not same_size(*a.shape[-2:]):
+        least = r.shape[-2]
+        dq, _ = _changes(q, r[..., :least], da[..., :least])
+        return (q, r), (dq, xp.triu(xp.matmul(adjoint(dq), a) + xp.matmul(adjoint(q), da)))
+    return (q, r), _changes(q, r, da)
+
+
+def _changes(q: Any, r: Any, da: Any) -> tuple[Any, Any]:
+    """The changes of factors of matrices with at least as many rows as columns."""
     scaled = xp.matrix_transpose(solve_lower(xp.matrix_transpose(r), xp.matrix_transpose(da), False))
     middle = xp.matmul(adjoint(q), scaled)
     lower = xp.tril(middle, -1)
     skew = lower - adjoint(lower)
-    if is_complex(a):
+    if is_complex(q):
         diagonal = xp.triu(xp.tril(middle))
-        skew = skew + diagonal - xp.astype(ops.real(diagonal), a.dtype)
+        skew = skew + diagonal - xp.astype(ops.real(diagonal), q.dtype)
     dq = scaled + xp.matmul(q, skew - middle)
-    return (q, r), (dq, xp.matmul(middle - skew, r))
+    return dq, xp.matmul(middle - skew, r)
 
 
-def householder(a: Any, width: int) -> tuple[Any, Any]:
+def householder(a: Any, width: Any) -> tuple[Any, Any]:
     """The first `width` columns of `q`, and as many rows of `r`."""
     rows, columns = a.shape[-2:]
-    if columns == 0 or rows == 0:
+    if is_empty(rows, columns):
         q = xp.zeros((*a.shape[:-2], rows, width), dtype=a.dtype) + xp.eye(rows, width, dtype=a.dtype)
         return q, a[..., :width, :]
+    if is_named(rows, columns):
+        return _composed(a, width)
     if width == columns:
         return routine("qr", lambda a: _composed(a, columns), a)
     if width == rows:
@@ -96,7 +114,7 @@ def householder(a: Any, width: int) -> tuple[Any, Any]:
     return _composed(a, width)
 
 
-def _composed(a: Any, width: int) -> tuple[Any, Any]:
+def _composed(a: Any, width: Any) -> tuple[Any, Any]:
     rows = a.shape[-2]
     v, t, r = _reflections(a)
     q = xp.eye(rows, width, dtype=a.dtype) - xp.matmul(v, xp.matmul(t, adjoint(v[..., :width, :])))
@@ -106,7 +124,7 @@ def _composed(a: Any, width: int) -> tuple[Any, Any]:
 def _reflections(a: Any) -> tuple[Any, Any, Any]:
     """`v`, `t` and `r` with ``(I - v t v^H)^H a = r``, for at least as many rows as columns."""
     columns = a.shape[-1]
-    if columns <= BLOCK:
+    if is_named(a.shape[-2]) or is_block(columns):
         return _panel(a)
     half = halved(columns)
     v, t, r = _reflections(a[..., :half])
@@ -135,7 +153,8 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
         along = xp.matmul(xp.expand_dims(conjugate(v), -2), a)
         return a - xp.expand_dims(conjugate(tau) * v, -1) * along, (v, tau)
 
-    r, (vs, taus) = scan(reflect, a, columns)
+    steps = columns if same_size(*a.shape[-2:]) else positions(minimum(*a.shape[-2:]))
+    r, (vs, taus) = scan(reflect, a, steps)
     v = xp.moveaxis(vs, 0, -1)
     return v, compact(v, taus), r
 

@@ -16,15 +16,16 @@ from ....dialects.types import INT32, storage
 from ...control.while_loops import fori_loop, while_loop
 from ...tracing.interpreter import ops
 from .. import numpy as xp
-from .matrix_arguments import conjugate, phase, positions, squares
+from ..numpy.arguments import count_array
+from .matrix_arguments import conjugate, is_named, phase, positions, squares
 
 
-def repeated_sweeps(n: int, is_left: Any, step: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
+def repeated_sweeps(n: Any, is_left: Any, step: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
     """``state = step(t, state)`` for the rounds of a sweep, again until `is_left(state)` is false.
 
     Convergence is quadratic, 6 to 9 sweeps are usual, and ``8 + log2(n)`` are where it stops.
     """
-    most = 8 + math.ceil(math.log2(n))
+    most = _most_sweeps(n)
 
     def goes_on(state: tuple[Any, ...]) -> Any:
         return xp.logical_and(state[0] < most, is_left(state[1:]))
@@ -35,13 +36,19 @@ def repeated_sweeps(n: int, is_left: Any, step: Any, state: tuple[Any, ...]) -> 
     return tuple(while_loop(goes_on, sweep, (xp.zeros((), dtype=INT32), *state)))[1:]
 
 
+def _most_sweeps(n: Any) -> Any:
+    if not is_named(n):
+        return 8 + math.ceil(math.log2(n))
+    return np.int32(8 + 32) - ops.clz(xp.maximum(count_array(n, INT32) - 1, 0))
+
+
 class Round:
     """The pairs of one round: for each column its partner."""
 
-    def __init__(self, t: Any, n: int) -> None:
+    def __init__(self, t: Any, n: Any) -> None:
         self.columns = positions(n)
         difference = t - self.columns
-        self.partner = xp.where(difference < 0, difference + np.int32(n), difference)
+        self.partner = xp.where(difference < 0, difference + count_array(n, INT32), difference)
         self.is_first = self.columns <= self.partner
         self.is_alone = self.columns == self.partner
 

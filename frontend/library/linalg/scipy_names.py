@@ -32,7 +32,7 @@ _ASSUMPTIONS = ("gen", "sym", "her", "pos")
 def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
     """The upper factor of ``a = r^H @ r``, with `lower` the lower one; only that triangle of `a` is read."""
     del overwrite_a, check_finite
-    value = square("cholesky", a)
+    value = square("cholesky", a, named=True)
     factor = _cholesky(value if lower else adjoint(value), symmetrize_input=False)
     return factor if lower else adjoint(factor)
 
@@ -69,7 +69,7 @@ def solve(
         raise argument_error(f"solve: assume_a is {assume_a!r}, expected one of {expected}")
     if assume_a == "gen":
         return _solve(a, b)
-    value, right = promote(square("solve", a), inexact("solve", b))
+    value, right = promote(square("solve", a, named=True), inexact("solve", b))
     if assume_a == "sym":
         triangle = xp.tril(value) if lower else xp.matrix_transpose(xp.triu(value))
         return _solve(triangle + xp.matrix_transpose(xp.tril(triangle, -1)), right)
@@ -105,7 +105,7 @@ def eigh(
     triangle = "L" if lower else "U"
     if b is None:
         return eigvalsh(a, triangle) if eigvals_only else tuple(_eigh(a, triangle))
-    left, right = promote(square("eigh", a), square("eigh", b))
+    left, right = promote(square("eigh", a, named=True), square("eigh", b, named=True))
     if left.shape[-1] != right.shape[-1]:
         raise shape_error(f"eigh: {type_text(left)} and {type_text(right)} are matrices of different sizes")
     if not lower:
@@ -143,7 +143,7 @@ def svd(
     """``a = (u * s) @ vh`` as a tuple; `s` alone without `compute_uv`."""
     del overwrite_a, check_finite, lapack_driver
     if not compute_uv:
-        return singular_values(matrix("svd", a))
+        return singular_values(matrix("svd", a, named=True))
     return tuple(_svd(a, full_matrices))
 
 
@@ -162,7 +162,7 @@ def qr(
     if mode not in ("full", "economic", "r"):
         raise argument_error(f"qr: mode is {mode!r}, expected 'full', 'economic' or 'r'")
     if mode == "r":
-        value = matrix("qr", a)
+        value = matrix("qr", a, named=True)
         r: Any = _qr(value, "r")
         missing = value.shape[-2] - r.shape[-2]
         return (xp.concatenate([r, zeros((*r.shape[:-2], missing, r.shape[-1]), r.dtype)], axis=-2),)

@@ -1,9 +1,11 @@
-"""Singular values and vectors, by QR and one-sided Jacobi rotations.
+"""Singular values and vectors, by bidiagonal form or by one-sided Jacobi rotations.
 
-``a = q r`` first, then the columns of ``r^H`` are rotated until all are orthogonal (Hestenes 1958; Drmac and
-Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting): nothing is ever squared into
-a Gram matrix, so that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which
-there are 6 to 10.
+Square real matrices of more than `ROTATED` columns are a routine, whose kernel makes them bidiagonal and
+goes on by implicit QR; others of that width have a QR factorization before. Errors are those of LAPACK: small
+beside the largest singular value. Narrow and complex matrices, those of unknown sizes, and all of them where
+there is no kernel are rotated: ``a = q r`` first, then the columns of ``r^H`` until all are orthogonal
+(Hestenes 1958; Drmac and Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting), so
+that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which there are 6 to 10.
 """
 
 from __future__ import annotations
@@ -12,10 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....dialects.errors import MissingRuleError
 from ....dialects.types import INT32
 from ...tracing.interpreter import ops
+from ...tracing.locations import user_location_text
+from ...tracing.sizes import minimum
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
+from ..numpy.arguments import count_array, shape_error
+from ..numpy.promotion import same_size, type_text
 from ..routines import routine
 from .matrix_arguments import (
     adjoint,
@@ -23,6 +30,9 @@ from .matrix_arguments import (
     diagonal,
     epsilon,
     is_complex,
+    is_empty,
+    is_less,
+    is_named,
     matrix,
     phase,
     real_dtype,
@@ -33,6 +43,8 @@ from .matrix_arguments import (
 )
 from .qr import householder
 from .rotations import Round, repeated_sweeps, sorted_by
+
+ROTATED = 16  # columns, up to which pairs of columns are rotated
 
 
 class SVDResult(NamedTuple):
@@ -52,19 +64,24 @@ def svd(
     not finite where singular values coincide. `hermitian` is accepted, and the same method is used.
     """
     if hermitian:
-        square("svd", a)
-    value = matrix("svd", a)
+        square("svd", a, named=True)
+    value = matrix("svd", a, named=True)
     if not compute_uv:
         return singular_values(value)
     rows, columns = value.shape[-2:]
-    if not full_matrices or rows == columns:
+    if not full_matrices or same_size(rows, columns):
         return SVDResult(*_svd(value))
+    if is_named(rows, columns):
+        raise shape_error(
+            f"svd: full_matrices of {type_text(value)}, whose sizes are named and differ",
+            "give full_matrices=False, or trace with a static shape",
+        )
     return SVDResult(*_full(value))
 
 
 def svdvals(x: Any, /) -> Any:
     """The singular values of each matrix, in descending order."""
-    return singular_values(matrix("svdvals", x))
+    return singular_values(matrix("svdvals", x, named=True))
 
 
 @custom_jvp
@@ -99,10 +116,10 @@ def _svd_rule(primals: Any, tangents: Any) -> Any:
         turn_u = turn_u + xp.expand_dims(turned, -1) * xp.astype(same, a.dtype)
     du, dv = xp.matmul(u, turn_u), xp.matmul(v, turn_v)
     scaled = xp.expand_dims(inverse, -2)
-    if a.shape[-2] > n:
+    if not same_size(a.shape[-2], n):
         moved = xp.matmul(da, v)
         du = du + (moved - xp.matmul(u, xp.matmul(adjoint(u), moved))) * scaled
-    if a.shape[-1] > n:
+    if not same_size(a.shape[-1], n):
         moved = xp.matmul(adjoint(da), u)
         dv = dv + (moved - xp.matmul(v, xp.matmul(vh, moved))) * scaled
     return (u, s, vh), (du, ds, adjoint(dv))
@@ -115,14 +132,12 @@ def _full(a: Any) -> Any:
 
 @_full.defjvp
 def _full_rule(primals: Any, tangents: Any) -> Any:
-    (a,), _ = primals, tangents
-    results = _full(a)
-    missing = ops.undefined_value(
-        message="svd with full_matrices has no derivative: the vectors beyond the rank are arbitrary; "
-        "give full_matrices=False",
-        results=tuple(ops.type_of(r) for r in results),
+    del primals, tangents
+    raise MissingRuleError(
+        "svd with full_matrices has no derivative: the vectors beyond the rank are arbitrary",
+        where=user_location_text(),
+        hint="give full_matrices=False",
     )
-    return results, missing
 
 
 @custom_jvp
@@ -140,27 +155,68 @@ def _values_rule(primals: Any, tangents: Any) -> Any:
 
 def _values(a: Any) -> Any:
     rows, columns = a.shape[-2:]
-    if rows < columns:
+    if is_less(rows, columns):
         return _values(adjoint(a))
-    if columns == 0:
+    if is_empty(columns):
         return xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype))
-    _, r = householder(a, columns)
+    if not _is_reduced(a):
+        return _values_by_rotations(a)
+    if rows != columns:
+        return _values(householder(a, columns)[1])
+    largest, a = _normalized(a)
+    return routine("svdvals", _values_by_rotations, a) * xp.squeeze(largest, -1)
+
+
+def _values_by_rotations(a: Any) -> Any:
+    _, r = householder(a, minimum(*a.shape[-2:]))
     return _rotated(adjoint(r))[0]
 
 
 def decompose(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
     """Left vectors, values, and right vectors as rows."""
     rows, columns = a.shape[-2:]
-    if rows < columns:
+    if is_less(rows, columns):
         u, s, vh = decompose(adjoint(a), full=full)
         return adjoint(vh), s, adjoint(u)
+    if not _is_reduced(a):
+        return _by_rotations(a, full=full)
+    if rows == columns:
+        largest, a = _normalized(a)
+        u, s, vh = routine("svd", lambda a: _by_rotations(a, full=False), a)
+        nothing = xp.astype(0 * largest, a.dtype)
+        return u + nothing, s * xp.squeeze(largest, -1), vh + nothing
     q, r = householder(a, rows if full else columns)
-    if columns == 0:
+    u, s, vh = decompose(r[..., :columns, :], full=False)
+    left = xp.matmul(q[..., :columns], u)
+    if full:
+        left = xp.concatenate([left, q[..., columns:]], axis=-1)
+    return left, s, vh
+
+
+def _is_reduced(a: Any) -> bool:
+    """Whether a matrix becomes bidiagonal."""
+    rows, columns = a.shape[-2:]
+    return not is_named(rows, columns) and columns > ROTATED and not is_complex(a)
+
+
+def _normalized(a: Any) -> tuple[Any, Any]:
+    """The largest size of an element of each matrix, and the matrices divided by it."""
+    largest = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
+    scale = xp.where(largest > 0, largest, xp.ones_like(largest))
+    return largest, a / xp.astype(scale, a.dtype)
+
+
+def _by_rotations(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
+    """The same of matrices with as many rows as columns or more, or of named sizes, by QR and rotations."""
+    rows, columns = a.shape[-2:]
+    width = minimum(rows, columns)  # `columns`, but where sizes are named
+    q, r = householder(a, rows if full else width)
+    if is_empty(columns):
         return q, xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype)), r[..., :columns, :]
     # Rotations z with r^H z = x s, x orthonormal, make a = q r = (q z) s x^H: they are applied to q at once.
-    s, moved, u, *rest = _rotated(adjoint(r[..., :columns, :]), q[..., :columns], q[..., columns:])
+    s, moved, u, *rest = _rotated(adjoint(r[..., :width, :]), q[..., :width], q[..., width:])
     x = _orthonormal(moved, s)
-    if rows > columns and full:
+    if full and is_less(columns, rows):
         u = xp.concatenate([u, *rest], axis=-1)
     return u, s, adjoint(x)
 
@@ -182,7 +238,7 @@ def _rotated(x: Any, *others: Any) -> tuple[Any, ...]:
     largest = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
     x = x / xp.astype(scale, x.dtype)
-    if n > 1:
+    if not is_less(n, 2):
         if others:
             x, turned = routine("jacobi", lambda x, y: tuple(_swept(x, y)), x, others[0])
             others = (turned, *others[1:])
@@ -198,12 +254,13 @@ def _swept(x: Any, *vectors: Any) -> tuple[Any, ...]:
     """The columns of `x` rotated until all are orthogonal, and vectors that are rotated with them."""
     n = x.shape[-1]
     real = real_dtype(x.dtype)
-    tolerance = real.type(epsilon(x.dtype) * np.sqrt(n))
+    count = count_array(n, INT32)
+    tolerance = real.type(epsilon(x.dtype)) * xp.sqrt(xp.astype(count, real))
     # Columns so short that their squares lose digits are below every rounding error of the matrix.
     negligible = real.type(np.finfo(real).tiny / np.finfo(real).eps)
 
     def is_left(state: Any) -> Any:
-        return xp.logical_not(xp.all(state[0] >= n))
+        return xp.logical_not(xp.all(state[0] >= count))
 
     def step(t: Any, state: Any) -> Any:
         still, x, *turned = state

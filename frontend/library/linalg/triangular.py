@@ -15,7 +15,19 @@ from .. import numpy as xp
 from ..numpy.arguments import shape_error
 from ..numpy.promotion import promote, type_text
 from ..routines import linear_routine
-from .matrix_arguments import BLOCK, adjoint, conjugate, diagonal, inexact, positions, row, square, system
+from .matrix_arguments import (
+    BLOCK,
+    adjoint,
+    conjugate,
+    diagonal,
+    inexact,
+    is_block,
+    is_empty,
+    positions,
+    row,
+    square,
+    system,
+)
 
 
 def triangular_solve(
@@ -33,7 +45,7 @@ def triangular_solve(
     `op` transposes and conjugates as asked. Only the triangle that `lower` names is read; with
     `unit_diagonal` the diagonal counts as ones. A zero on the diagonal yields infinities or NaN.
     """
-    t = square("triangular_solve", a)
+    t = square("triangular_solve", a, named=True)
     right = inexact("triangular_solve", b)
     if right.ndim < 2:
         raise shape_error(
@@ -64,7 +76,7 @@ def solve_triangular(
     `overwrite_b` and `check_finite` are accepted and have no effect.
     """
     del overwrite_b, check_finite
-    t, right = promote(square("solve_triangular", a), inexact("solve_triangular", b))
+    t, right = promote(square("solve_triangular", a, named=True), inexact("solve_triangular", b))
     is_vector = right.ndim == 1
     t, right = system("solve_triangular", t, right, is_vector=is_vector)
     if trans in (1, "T"):
@@ -112,14 +124,14 @@ def _solve(t: Any, b: Any, lower: bool, is_unit: bool) -> Any:
     def composed(t: Any, b: Any) -> Any:
         return _composed(t, b, lower, is_unit)
 
-    return linear_routine(name, composed, f"{name}_transposed", transposed, t, b)
+    return linear_routine(name, composed, f"{name}_transposed", transposed, t, b, keeps_shape=True)
 
 
 def _composed(t: Any, b: Any, lower: bool, is_unit: bool) -> Any:
     n = t.shape[-1]
-    if n == 0 or b.shape[-1] == 0:
+    if is_empty(n, b.shape[-1]):
         return b
-    if n <= BLOCK:
+    if is_block(n):
         return _substitute(t, b, lower, is_unit)
     half = halved(n)
     first, second = t[..., :half, :half], t[..., half:, half:]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, FLOAT32, INT32, INT64, storage
 from ...tracing.interpreter import ops
+from ...tracing.sizes import minimum
 from .arguments import (
     argument_error,
     count_of,
@@ -124,13 +125,17 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     rest = tuple(number for number in range(value.ndim) if number not in (first, second))
     moved = ops.transpose(value, permutation=(*rest, first, second))
     rows, columns = moved.shape[-2:]
-    length = min(rows + min(offset, 0), columns - max(offset, 0)) if _static(rows, columns) else None
-    if length is None:
-        raise argument_error(f"diagonal: the axes of {type_text(value)} must have static sizes")
-    length = max(length, 0)
-    if length == 0:
+    if _static(rows, columns):
+        length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+    elif offset == 0:
+        length = minimum(rows, columns)
+    else:
+        raise argument_error(f"diagonal: the axes of {type_text(value)} must have static sizes for an offset")
+    if _static(length) and length == 0:
         return ops.reshape(moved[..., :0, :0], shape=(*moved.shape[:-2], 0))
-    row = ops.add(ops.iota(shape=(length, 2), axis=0, dtype=INT64), asarray_of(_corner(length, offset)))
+    row = ops.iota(shape=(length, 2), axis=0, dtype=INT64)
+    if _static(length):
+        row = ops.add(row, asarray_of(_corner(length, offset)))
     return ops.gather(
         moved,
         row,

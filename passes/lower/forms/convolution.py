@@ -21,13 +21,14 @@ from typing import Final
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.contraction.convolution_window import Layout, Window, phases_of
+from ....dialects.ops.contraction.convolution_window import Convolution, Layout, Window, phases_of
 from ....dialects.ops.reduction import accumulation_dtype
 from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .contraction import Factor, is_one, matrix_product
+from .convolution_kernels import convolution_by_kernel
 from .large_windows import permuted_copy, product_at_each_position
 from .tensor_ops import (
     collapse_axes,
@@ -64,6 +65,20 @@ def lower_convolution(
     source = ctx.result_type.dtype
     carried = accumulation_dtype(source)
     window = Window(window_strides, padding, lhs_dilation, rhs_dilation)
+    attributes = Convolution(
+        window_strides=window_strides,
+        padding=padding,
+        lhs_dilation=lhs_dilation,
+        rhs_dilation=rhs_dilation,
+        lhs_spec=lhs_spec,
+        rhs_spec=rhs_spec,
+        out_spec=out_spec,
+        feature_group_count=feature_group_count,
+        batch_group_count=batch_group_count,
+    )
+    by_kernel = convolution_by_kernel(ctx, lhs, rhs, attributes)
+    if by_kernel is not None:
+        return by_kernel
     undilated, lhs = lhs, _dilate_and_pad(b, lhs, window, lhs_spec[2:], source)
     groups = feature_group_count * batch_group_count
     image_axes = (lhs_spec[0], *lhs_spec[2:], lhs_spec[1])

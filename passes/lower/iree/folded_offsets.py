@@ -25,6 +25,7 @@ from ....dialects import mlir
 from ...base import Pass
 from ...ir.aliases import Block, Operation, Type, Value, ValueMap
 from ...ir.functions import functions
+from .equal_sizes import Axis, check_first, checks_of, leaders
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
 _ARITHMETIC: Final = ("arith.addi", "arith.subi", "arith.maxsi", "arith.minsi", "arith.floordivsi")
@@ -70,28 +71,37 @@ def _bound(block: Block) -> None:
                             known[size] = _assumed(size, bits)
                     operation.operands[position] = known[size]
         with mlir.ir.InsertionPoint.at_block_begin(block):
-            for argument in block.arguments:
-                _tie(argument, bits - _SPARE)
+            _tie(block, bits - _SPARE)
 
 
-def _tie(argument: Value, bits: int) -> None:
-    """Let `argument` have sizes of at most `bits` bits wherever it is used."""
-    index = mlir.ir.IndexType.get(argument.context)
-    asked, sizes = [], []
-    for axis in _dynamic(argument):
-        size = mlir.tensor.dim(argument, mlir.arith.constant(index, axis))
-        asked.append(size.owner.operation)
-        if bits < _MOST - _SPARE:
-            fits = mlir.arith.cmpi(mlir.arith.CmpIPredicate.ule, size, mlir.arith.constant(index, 2**bits))
-            mlir.cf.assert_(
-                fits, f"adze: a dynamic size is above {2**bits}, the most for loops over arrays like these"
+def _tie(block: Block, bits: int) -> None:
+    """Let arguments have sizes of at most `bits` bits wherever they are used, equal ones one value."""
+    index = mlir.ir.IndexType.get(block.owner.context)
+    checks = checks_of(block)
+    asked: dict[Axis, Value] = {}
+    for number, argument in enumerate(block.arguments):
+        for axis in _dynamic(argument):
+            size = mlir.tensor.dim(argument, mlir.arith.constant(index, axis))
+            asked[number, axis] = size
+            if bits < _MOST - _SPARE:
+                fits = mlir.arith.cmpi(
+                    mlir.arith.CmpIPredicate.ule, size, mlir.arith.constant(index, 2**bits)
+                )
+                mlir.cf.assert_(
+                    fits,
+                    f"adze: a dynamic size is above {2**bits}, the most for loops over arrays like these",
+                )
+    check_first(checks, asked)
+    same = leaders(checks)
+    known = {axis: _assumed(size, bits) for axis, size in asked.items() if same.get(axis, axis) == axis}
+    users = [size.owner.operation for size in asked.values()]
+    for number, argument in enumerate(block.arguments):
+        sizes = [known[same.get(axis, axis)] for axis in asked if axis[0] == number]
+        if sizes:
+            tied = mlir.ir.Operation.create(
+                "flow.tensor.tie_shape", results=[argument.type], operands=[argument, *sizes]
             )
-        sizes.append(_assumed(size, bits))
-    if sizes:
-        tied = mlir.ir.Operation.create(
-            "flow.tensor.tie_shape", results=[argument.type], operands=[argument, *sizes]
-        )
-        argument.replace_all_uses_except(tied.results[0], [*asked, tied])
+            argument.replace_all_uses_except(tied.results[0], [*users, tied])
 
 
 def _assumed(value: Value, bits: int) -> Value:

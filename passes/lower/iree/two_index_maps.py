@@ -28,9 +28,28 @@ from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import functions, split_body
 from ...ir.marks import BARRIER
 
-Path = tuple[tuple[str, tuple[str, ...]], ...]  # the movements between a combined value and where it is read
-Image = tuple[int | None, ...] | None  # where the axes of the combined value went: None if it is not known
-Ways = dict[Path, Image]
+Step = tuple[str, tuple[str, ...]]
+"""A movement and its attributes."""
+Image = tuple[int | None, ...] | None
+"""Where the axes of the combined value went: None if it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a value uses a combined one: where its axes went, or else the number of the movements between."""
+
+    image: Image
+    movements: int = 0
+    is_moved: bool = False
+
+    @property
+    def place(self) -> object:
+        """Equal for two ways that put the axes in the same places."""
+        return self.movements if self.image is None else self.image
+
+
+Ways = frozenset[_Way]
+"""Of one place: there are two at most, as the place may be reached with movements and without."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +81,19 @@ def unfusible(module: mlir.ir.Module, reader: Reader) -> set[Value]:
 
 @dataclass
 class _Followed:
-    """Combined values of one function, followed through movements and elementwise ops to their ends."""
+    """Combined values of one function, followed through movements and elementwise ops to their ends.
+
+    `ways` are, of each value, its sources and how it uses them. A source that is used through two index maps
+    is `joined` and followed no further, so that a value has one place of each source: their number would
+    double with each op that uses a value twice. `folded` are sources whose moved axes are reduced.
+    """
 
     reader: Reader
-    ways: dict[Value, dict[Value, Ways]] = field(default_factory=dict)  # of each value: source and how
+    ways: dict[Value, dict[Value, Ways]] = field(default_factory=dict)
     ends: dict[Value, set[object]] = field(default_factory=dict)
-    folded: dict[Value, set[Path]] = field(default_factory=dict)  # ends where axes of the source are reduced
+    folded: set[Value] = field(default_factory=set)
     joined: set[Value] = field(default_factory=set)
+    numbers: dict[tuple[object, Step], int] = field(default_factory=dict)
 
     def read(self, operation: Operation) -> None:
         op = self.reader.declaration(operation.name)
@@ -88,12 +113,13 @@ class _Followed:
             for result in operation.results:
                 if isinstance(self.reader.codec.read_type(result.type), TensorType):
                     rank = len(result.type.shape)
-                    self.ways[result] = {result: {(): tuple(range(rank))}}
+                    self.ways[result] = {result: frozenset((_Way(tuple(range(rank))),))}
             return
         merged = self._merged(application, operands, operation.results[0])
-        self.joined.update(source for source, ways in merged.items() if len(_distinct(ways)) > 1)
-        if merged:
-            self.ways[operation.results[0]] = merged
+        self.joined.update(source for source, ways in merged.items() if len(_places(ways)) > 1)
+        kept = {source: ways for source, ways in merged.items() if source not in self.joined}
+        if kept:
+            self.ways[operation.results[0]] = kept
 
     def end(self, operands: list[Value], application: Application | None) -> None:
         """An op that is neither a movement nor elementwise reads these values."""
@@ -103,36 +129,40 @@ class _Followed:
             self.joined.update(left.keys() & right.keys())
         for operand in operands:
             for source, ways in self.ways.get(operand, {}).items():
-                self.ends.setdefault(source, set()).update(_distinct(ways))
+                self.ends.setdefault(source, set()).update(_places(ways))
                 if application is None or not issubclass(application.op, (Reduction, ArgumentExtremum)):
                     continue
                 attributes = application.attributes
                 axes = set(attributes.get("axes", (attributes.get("axis"),)))
-                hit = {p for p, image in ways.items() if p and (image is None or axes & set(image))}
-                self.folded.setdefault(source, set()).update(hit)
+                if any(w.is_moved and (w.image is None or axes & set(w.image)) for w in ways):
+                    self.folded.add(source)
 
     def hazards(self) -> set[Value]:
-        split = {s for s, paths in self.folded.items() if paths and len(self.ends[s]) > 1}
-        return self.joined | split
+        return self.joined | {source for source in self.folded if len(self.ends[source]) > 1}
 
     def _merged(self, application: Application, operands: list[Value], result: Value) -> dict[Value, Ways]:
-        step: Path = ()
+        step: Step | None = None
         moved = None
         if issubclass(application.op, Movement):
-            step = ((application.op.name, tuple(str(v) for v in application.attributes.values())),)
+            step = (application.op.name, tuple(str(v) for v in application.attributes.values()))
             moved = _moved(application, operands[0].type, result.type)
         merged: dict[Value, Ways] = {}
         for operand in operands:
             for source, ways in self.ways.get(operand, {}).items():
-                into = merged.setdefault(source, {})
-                for path, image in ways.items():
-                    into[path + step] = _through(image, moved) if step else image
+                if step is not None:
+                    ways = frozenset(self._through(way, step, moved) for way in ways)
+                merged[source] = merged.get(source, frozenset()) | ways
         return merged
 
+    def _through(self, way: _Way, step: Step, moved: Image) -> _Way:
+        """The way behind one more movement."""
+        if way.image is None or moved is None:
+            return _Way(None, self.numbers.setdefault((way.place, step), len(self.numbers)), True)
+        return _Way(tuple(None if a is None else moved[a] for a in way.image), 0, True)
 
-def _distinct(ways: Ways) -> set[object]:
-    """The different ways: paths that put the axes of a value in the same places are one."""
-    return {path if image is None else image for path, image in ways.items()}
+
+def _places(ways: Ways) -> set[object]:
+    return {way.place for way in ways}
 
 
 def _moved(application: Application, before: Type, after: Type) -> Image:
@@ -149,9 +179,3 @@ def _moved(application: Application, before: Type, after: Type) -> Image:
             place = dict(zip(old, new, strict=True))
             return tuple(place.get(a) for a in range(len(before.shape)))
     return None
-
-
-def _through(image: Image, moved: Image) -> Image:
-    if image is None or moved is None:
-        return None
-    return tuple(None if a is None else moved[a] for a in image)

@@ -136,7 +136,7 @@ class _Product:
             totals = present() if first else [zero] * len(places)
         totals = self._steps(tile, zero, first, depth, totals)
         for (row, at, count), total in zip(places, totals, strict=True):
-            _store(self.out, total, count, tile.batch, index(tile.row) + row, index(tile.column) + at)
+            store_some(self.out, total, count, tile.batch, index(tile.row) + row, index(tile.column) + at)
 
     def _steps(
         self, tile: _Tile, zero: Number, first: Place, depth: int, totals: Sequence[Number]
@@ -213,7 +213,7 @@ def load_some(array: Array, width: int, count: int, *places: Place) -> Number:
     return Number(value)
 
 
-def _store(array: Array, vector: Number, count: int, *places: Place) -> None:
+def store_some(array: Array, vector: Number, count: int, *places: Place) -> None:
     """Store the first `count` elements of a vector."""
     if count == mlir.ir.VectorType(vector.type).shape[0]:
         array[places] = vector

@@ -77,11 +77,12 @@ def estimate_work(
     )
 
 
-def module_hints(target: Target, ops: Iterable[OpWork]) -> ModuleHints:
+def module_hints(target: Target, ops: Iterable[OpWork], *, has_square: bool = False) -> ModuleHints:
     """The hints for a module that consists of ops of this work.
 
     Data tiling packs both operands of every product of the module: right where sizes are not known, and for
-    bf16. Beside it products carry no tiles of their own, since IREE refuses some mixtures.
+    bf16, but not beside square arguments of dynamic size (`has_square`), on which IREE 3.13 crashes.
+    Beside it products carry no tiles of their own, since IREE refuses some mixtures.
     """
     flops = moved = largest = products = chained = 0
     is_static, data_tiling = True, False
@@ -94,4 +95,5 @@ def module_hints(target: Target, ops: Iterable[OpWork]) -> ModuleHints:
         is_static &= each.is_static
         data_tiling |= each.is_matrix_product and (not each.is_static or each.dtype == BFLOAT16)
     largest = max(largest, chained // (1 + products))
-    return ModuleHints(data_tiling and target.kind is TargetKind.CPU, flops, moved, is_static, largest)
+    data_tiling &= target.kind is TargetKind.CPU and not has_square
+    return ModuleHints(data_tiling, flops, moved, is_static, largest)

@@ -21,7 +21,11 @@ from adze.runtime.targets import parse_target
 
 PLAIN = Facts(has_dependent_reductions=False, has_complex_numbers=False, is_static=True)
 ALL = Facts(
-    has_dependent_reductions=True, has_complex_numbers=True, is_static=False, may_have_equal_layers=True
+    has_dependent_reductions=True,
+    has_complex_numbers=True,
+    is_static=False,
+    may_have_equal_layers=True,
+    is_on_gpu=True,
 )
 EMPTY = b"func.func @f() { return }"
 REFUSED = b'func.func @f() { "stablehlo.custom_call"() : () -> () return }'
@@ -36,6 +40,13 @@ ASKED = CompileOptions(data_tiling=True, extra_flags=("--asked",))
         (
             Facts(False, False, True, True),
             ["equal layers once", "tuned", "fused less", "fused least", "untuned", "plain"],
+        ),
+        (
+            Facts(False, False, True, is_on_gpu=True),
+            [
+                *("tuned", "operands apart", "separate reductions, operands apart"),
+                *("fused less", "fused least", "untuned", "plain"),
+            ],
         ),
         (
             Facts(True, False, True),
@@ -64,7 +75,9 @@ def test_forms_add_flags_to_the_options_that_were_asked_for() -> None:
         "equal layers once, separate reductions": ("--asked",),
         "tuned": ("--asked",),
         "constants later": ("--asked", CONSTANTS_LATER),
+        "operands apart": ("--asked",),
         "separate reductions": ("--asked",),
+        "separate reductions, operands apart": ("--asked",),
         "fused less": ("--asked", FUSE_LESS),
         "fused least": ("--asked", FUSE_LESS, ONE_USE),
         "untuned": ("--asked", FUSE_LESS, ONE_USE),

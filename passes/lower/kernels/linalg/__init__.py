@@ -13,6 +13,7 @@ from .eigen import eigen
 from .jacobi import jacobi
 from .lu import lu
 from .reflections import reflections
+from .svd import singular
 from .triangular import FORMS, triangular_solve
 from .vectors import Machine
 
@@ -24,6 +25,8 @@ KERNELS: Final[Mapping[str, MakeKernel]] = {
     "lu": lu,
     "eigh": eigen(with_vectors=True),
     "eigvalsh": eigen(with_vectors=False),
+    "svd": singular(with_vectors=True),
+    "svdvals": singular(with_vectors=False),
     "qr": reflections,
     "qr_complete": reflections,
     **{form.name: triangular_solve(form) for form in FORMS},

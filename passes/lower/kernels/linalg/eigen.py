@@ -2,26 +2,30 @@
 
 Input: real symmetric matrices `[..., n, n]` whose elements are at most 1. Output: eigenvalues in ascending
 order, and with them the vectors as columns; NaN in all of them where the matrix has one.
-Idea: Householder reflections from both sides, a row at a time (Golub and Van Loan, section 8.3.1). Their
-product is made in panels, as for QR factors, and rotated by the QL algorithm (`ql.py`).
+Idea: Householder reflections from both sides (`tridiagonal.py`). Their product is made in
+panels, as for QR factors, and rotated by the QL algorithm (`ql.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Type, Value
 from ..builder import Array, Number, Place, carried, choose, index, loop
 from ..executable import Kernel, Result
 from .matrices import each_matrix, scratch, workgroups
-from .ql import SWEEPS, Rotations, Tridiagonal, integers
+from .pending import panel_of
+from .ql import Tridiagonal
 from .reflections import PANEL, Reflections
+from .rotations import Rotations, integers, scratch_sizes
 from .transposes import transpose_in, transpose_out
-from .vectors import ROWS, Lanes, Machine, Matrix, lead_of, total
+from .tridiagonal import BESIDE, DIAGONAL, LINES, Reduction
+from .vectors import ROWS, Lanes, Machine, Matrix, lead_of
 
-VECTOR, CHANGE, DIAGONAL, BESIDE = range(4)  # rows of `lines`
+LARGE: Final = 64  # rows from which on register tiles have two vectors
 
 
 def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]:
@@ -30,7 +34,7 @@ def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Seq
     def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
         (type_,) = types
         size = int(type_.static_shape[-1] or 0)
-        lanes = Lanes.of(machine, type_.dtype, PANEL)
+        lanes = Lanes.of(machine, type_.dtype, PANEL if size < LARGE else 2 * PANEL)
         count, padded = workgroups(type_, 2), lanes.padded(size)
         length = lanes.stride(size + lanes.width)
         sizes = [
@@ -41,8 +45,9 @@ def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Seq
             (2 * padded, lanes.panel),
             (2 * ROWS, lanes.panel),
             (lanes.width, lanes.stride(size)),
-            (4, length),
-            (2 * SWEEPS, length),
+            (LINES, max(length, 2 * panel_of(lanes))),
+            (2 * panel_of(lanes), length),
+            *scratch_sizes(lanes, size, length, 1),
         ]
         buffers = [*(scratch(count, rows, columns, lanes) for rows, columns in sizes), integers(count)]
 
@@ -51,17 +56,21 @@ def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Seq
 
             def one(number: Number, mine: Number) -> None:
                 parts = [Matrix(Array(memref), (mine,)) for memref in written[len(results) :]]
-                copy, basis, panel, turned, factors, sums, strip, lines, kept, ranges = parts
+                copy, basis, panel, turned, factors, sums, strip, lines, pairs, kept, columns, ranges = parts
                 lead = lead_of(source, number, 2)
                 transpose_in(lanes, Matrix(source, lead), copy, (size, size), strip)
                 reflections = Reflections(
                     lanes, size, max(size - 2, 0), size, copy, basis, panel, turned, factors, sums, 1
                 )
-                work = _Eigen(lanes, size, length, reflections, lines)
+                work = _Eigen(lanes, size, length, reflections, lines, pairs)
                 work.reduce()
                 if with_vectors:
-                    work.multiply()
-                rotations = Rotations(lanes, size, basis, kept, ranges) if with_vectors else None
+                    reflections.multiply()
+                rotations = (
+                    Rotations(lanes, size, (basis,), kept, columns, ranges, is_reversed=True)
+                    if with_vectors
+                    else None
+                )
                 Tridiagonal(lanes, size, lines, DIAGONAL, BESIDE, rotations).solve()
                 work.sort(outputs[0], lead, with_vectors=with_vectors)
                 if with_vectors:
@@ -83,80 +92,17 @@ class _Eigen:
     length: int
     reflections: Reflections
     lines: Matrix
+    pairs: Matrix
 
     def reduce(self) -> None:
         """Make the matrix tridiagonal: its diagonals to `lines`, the reflections below in `work`."""
-        lanes, size, work = self.lanes, self.size, self.reflections.work
-        zero = lanes.filled(0.0)
-        for line in range(4):
+        lanes = self.lanes
+        for line in range(LINES):
             with loop(0, self.length, lanes.width) as place:
-                self.lines[line, place] = zero
-        with loop(0, lanes.padded(size)) as row:
+                self.lines[line, place] = lanes.filled(0.0)
+        with loop(0, lanes.padded(self.size)) as row:
             self.reflections.factors[row, row % lanes.panel] = lanes.number(0.0)
-        with loop(0, max(size - 2, 0)) as row:
-            tau = self.reflections.reflection(row, row + 1)
-            self.reflections.factors[row, row % lanes.panel] = tau
-            self.lines[DIAGONAL, row] = work[row, row]
-            self.lines[BESIDE, row] = work[row, row + 1]
-            self._reflect(row, tau)
-        for last in range(max(size - 2, 0), size):
-            self.lines[DIAGONAL, last] = work[last, last]
-            if last + 1 < size:
-                self.lines[BESIDE, last] = work[last, last + 1]
-
-    def _reflect(self, row: Number, tau: Number) -> None:
-        """Reflect what is left of the matrix from both sides, by the vector that a row holds."""
-        lanes, width, work, lines = self.lanes, self.lanes.width, self.reflections.work, self.lines
-        padded = lanes.padded(self.size)
-        start = (row + 1) // lanes.panel * lanes.panel
-        with loop(start, padded, width) as place:
-            lines[VECTOR, place] = work.vector(width, row, place)
-        with loop(start, row + 1) as place:
-            lines[VECTOR, place] = lanes.number(0.0)
-        lines[VECTOR, row + 1] = lanes.number(1.0)
-        with loop(start, padded, ROWS) as first:
-
-            def add(place: Number, *sums: Number) -> list[Number]:
-                vector = lines.vector(width, VECTOR, place)
-                return [
-                    lanes.add_product(vector, work.vector(width, first + r, place), sums[r])
-                    for r in range(ROWS)
-                ]
-
-            for r, product in enumerate(carried(start, padded, [lanes.filled(0.0)] * ROWS, add, width)):
-                lines[CHANGE, first + r] = total(product)
-        (inner,) = carried(
-            start,
-            padded,
-            [lanes.filled(0.0)],
-            lambda place, so_far: [
-                lanes.add_product(
-                    lines.vector(width, VECTOR, place), lines.vector(width, CHANGE, place), so_far
-                )
-            ],
-            width,
-        )
-        half = tau * tau * total(inner) * 0.5
-        with loop(start, padded, width) as place:
-            change = lines.vector(width, CHANGE, place) * tau
-            lines[CHANGE, place] = lanes.sub_product(half, lines.vector(width, VECTOR, place), change)
-        with loop(start, row + 1) as place:
-            lines[CHANGE, place] = lanes.number(0.0)
-        with loop(start, padded, ROWS) as first:
-            factors = [(lines[VECTOR, first + r], lines[CHANGE, first + r]) for r in range(ROWS)]
-            with loop(start, padded, width) as place:
-                vector, change = lines.vector(width, VECTOR, place), lines.vector(width, CHANGE, place)
-                for r, (mine, its) in enumerate(factors):
-                    value = lanes.sub_product(mine, change, work.vector(width, first + r, place))
-                    work[first + r, place] = lanes.sub_product(its, vector, value)
-
-    def multiply(self) -> None:
-        """The product of the reflections, in the basis."""
-        reflections, panel = self.reflections, self.lanes.panel
-        with loop(0, reflections.columns, panel) as first:
-            reflections.spread(first, (first + panel).least(index(reflections.columns)))
-            reflections.combine(first)
-        reflections.build()
+        Reduction(lanes, self.size, self.reflections, self.lines, self.pairs).reduce()
 
     def sort(self, values: Array, lead: tuple[Place, ...], *, with_vectors: bool) -> None:
         """Write the eigenvalues in order, and put the vectors in that order into `work`, as rows."""

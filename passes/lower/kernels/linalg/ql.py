@@ -3,8 +3,8 @@
 Input: the diagonals of a matrix in two rows of scratch. Output: its eigenvalues in place of the diagonal, and
 the rotations applied to the rows of a basis (Bowdler, Martin, Reinsch and Wilkinson 1968, The QR and QL
 algorithms for symmetric matrices).
-Idea: the rotations of several sweeps are kept, and applied together to strips of columns, which stay in the
-cache meanwhile. NaN compares as if a coupling were negligible, so that sweeps end.
+Idea: a sweep's rotations are kept (`rotations.py`). NaN compares as if a coupling were negligible, so that
+sweeps end. A row that is still coupled after many sweeps becomes NaN.
 """
 
 from __future__ import annotations
@@ -15,66 +15,12 @@ from typing import Final
 import numpy as np
 
 from .....dialects import mlir
-from ..builder import Number, branches, carried, choose, constant, index, loop, repeated
+from ..builder import Number, branches, carried, choose, constant, index, repeated, when
+from .rotations import Rotations
 from .vectors import Lanes, Matrix, magnitude, root
 
-SWEEPS: Final = 16  # whose rotations are kept
 SMALL: Final = {4: 1e-15, 8: 1e-140}  # of numbers beside 1, by the bytes of a float: squares lose digits
 MOST: Final = 60  # sweeps for one eigenvalue; two are usual
-
-
-@dataclass(frozen=True, slots=True)
-class Rotations:
-    """Rotations of sweeps: cosines and sines in pairs of rows of `kept`, first and last row in `ranges`."""
-
-    lanes: Lanes
-    size: int
-    basis: Matrix
-    kept: Matrix
-    ranges: Matrix
-
-    def keep(self, sweep: Number, row: Number, cosine: Number, sine: Number) -> None:
-        """One rotation, of a row of the basis and the next."""
-        self.kept[sweep * 2, row] = cosine
-        self.kept[sweep * 2 + 1, row] = sine
-
-    def end_sweep(self, sweep: Number, first: Number, last: Number) -> Number:
-        """Note the rows of a sweep; the number of the next one."""
-        integer = mlir.ir.IntegerType.get_signless(32)
-        self.ranges[sweep, 0] = first.as_integer(integer)
-        self.ranges[sweep, 1] = last.as_integer(integer)
-        following = sweep + 1
-
-        def flush() -> list[Number]:
-            self.apply(following)
-            return [index(0)]
-
-        (after,) = branches(following.equals(SWEEPS), [following.type], flush, lambda: [following])
-        return after
-
-    def apply(self, count: Number) -> None:
-        """Rotate the rows of the basis by the first sweeps that are kept."""
-        lanes, width = self.lanes, self.lanes.width
-        offsets = range(0, lanes.panel, width)
-        with loop(0, lanes.padded(self.size), lanes.panel) as place, loop(0, count) as sweep:
-            first, last = self.ranges[sweep, 0].as_index(), self.ranges[sweep, 1].as_index()
-
-            def rotate(done: Number, *below: Number) -> list[Number]:
-                row = last - 1 - done
-                cosine = self.kept[sweep * 2, row]
-                sine = self.kept[sweep * 2 + 1, row]
-                following = []
-                for offset, lower in zip(offsets, below, strict=True):
-                    at = place + offset
-                    upper = self.basis.vector(width, row, at)
-                    self.basis[row + 1, at] = lanes.add_product(sine, upper, lower * cosine)
-                    following.append(lanes.sub_product(sine, lower, upper * cosine))
-                return following
-
-            start = [self.basis.vector(width, last, place + offset) for offset in offsets]
-            ends = carried(0, last - first, start, rotate)
-            for offset, vector in zip(offsets, ends, strict=True):
-                self.basis[first, place + offset] = vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +46,7 @@ class Tridiagonal:
                 return branches(
                     is_done,
                     [goes_on.type, done.type, sweeps.type],
-                    lambda: [yes ^ 1, done, sweeps],
+                    lambda: self._give_up(last.differs(first), first, [yes ^ 1, done, sweeps]),
                     lambda: [yes, done + 1, self._sweep(first, last, sweeps)],
                 )
 
@@ -109,7 +55,13 @@ class Tridiagonal:
 
         (sweeps,) = carried(0, self.size, [index(0)], one)
         if self.rotations is not None:
-            self.rotations.apply(sweeps)
+            self.rotations.finish(sweeps)
+
+    def _give_up(self, is_coupled: Number, first: Number, state: list[Number]) -> list[Number]:
+        """The same state; where a row is still coupled there is no answer."""
+        with when(is_coupled):
+            self.lines[self.diagonal, first] = self.lanes.number(float("nan"))
+        return state
 
     def _end_of_block(self, first: Number) -> Number:
         """The last row that is coupled to a row."""
@@ -126,6 +78,8 @@ class Tridiagonal:
     def _sweep(self, first: Number, last: Number, sweep: Number) -> Number:
         """One implicit QL step on the rows from `first` to `last`; the number of the next sweep."""
         lanes, lines, d, e = self.lanes, self.lines, self.diagonal, self.beside
+        if self.rotations is not None:
+            self.rotations.begin_sweep(sweep)
         zero, one = lanes.number(0.0), lanes.number(1.0)
         no = constant(mlir.ir.IntegerType.get_signless(1), 0)
         small = SMALL[lanes.dtype.itemsize]
@@ -156,7 +110,7 @@ class Tridiagonal:
             moved = sine * change
             lines[d, row + 1] = base + moved
             if self.rotations is not None:
-                self.rotations.keep(sweep, row, cosine, sine)
+                self.rotations.keep(sweep, row, ((choose(is_zero, one, cosine), sine),))
             following = choose(is_zero, done, done + 1)
             return [following, sine, cosine, moved, cosine * change - near, is_zero]
 
@@ -167,8 +121,3 @@ class Tridiagonal:
         if self.rotations is None:
             return sweep
         return self.rotations.end_sweep(sweep, last - done, last)
-
-
-def integers(count: int) -> mlir.ir.Type:
-    """The type of the scratch for `ranges`."""
-    return mlir.ir.RankedTensorType.get([count, SWEEPS, 2], mlir.ir.IntegerType.get_signless(32))

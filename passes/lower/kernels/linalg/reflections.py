@@ -124,6 +124,13 @@ class Reflections:
             with loop(first, lanes.padded(self.width), ROWS) as row:
                 self._apply(self.basis, row, first, first + lanes.padded(self.columns))
 
+    def multiply(self) -> None:
+        """The product of reflections whose factors alone are known, in the basis."""
+        with loop(0, self.columns, self.lanes.panel) as first:
+            self.spread(first, (first + self.lanes.panel).least(index(self.columns)))
+            self.combine(first)
+        self.build()
+
     def clear_below(self) -> None:
         """Leave only `r` of the copy."""
         with loop(0, self.columns) as row, loop(row + 1, max(self.rows, self.width)) as column:

@@ -65,9 +65,14 @@ def take_products(
     columns: tuple[Place, Place],
     steps: tuple[Place, Place],
     scalar: Callable[[Place, Number], Number],
+    right: Matrix | None = None,
 ) -> None:
-    """Take ``sum of scalar(p, i) * matrix[p, j]`` off rows `i` of a matrix and columns `j`, whole tiles."""
+    """Take ``sum of scalar(p, i) * right[p, j]`` off rows `i` of a matrix and columns `j`, whole tiles.
+
+    `right` is the matrix itself if it is not given.
+    """
+    right = matrix if right is None else right
     with loop(*columns, lanes.panel) as column, loop(*rows, ROWS) as row:
         tile = Tile(lanes, matrix, row, column)
         start = tile.load()
-        tile.store(tile.less_products(steps, lambda p, r: scalar(p, row + r), matrix, start))
+        tile.store(tile.less_products(steps, lambda p, r: scalar(p, row + r), right, start))

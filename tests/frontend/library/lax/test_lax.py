@@ -22,6 +22,7 @@ import adze
 import adze.lax
 from adze.frontend.library.lax.attributed_primitives import FUNCTIONS
 from adze.frontend.library.lax.primitives import PRIMITIVES
+from adze.frontend.library.lax.routine_primitives import NAMED_AXES
 
 from ....selection import quick_first
 
@@ -321,7 +322,7 @@ def operands_of(name: str, function: Any) -> list[np.ndarray]:
     return [np.array([0.25, 0.5], np.float32)] * count
 
 
-@pytest.mark.parametrize("name", sorted({*PRIMITIVES} - {f"{name}_p" for name in FUNCTIONS}))
+@pytest.mark.parametrize("name", sorted({*PRIMITIVES} - {f"{name}_p" for name in (*FUNCTIONS, *NAMED_AXES)}))
 def test_a_primitive_binds_its_op(name: str) -> None:
     primitive = getattr(adze.lax, name)
     function = getattr(adze.lax, OTHER_NAMES.get(name, name[:-2]))

@@ -176,6 +176,10 @@ def test_numpys_functions_find_them() -> None:
             lambda: adze.grad(lambda x: xp.sum(xp.linalg.svd(x)[0]))(A[0]),
             "svd with full_matrices has no derivative",
         ),
+        (
+            lambda: adze.trace(adze.grad(lambda x: xp.sum(xp.linalg.svd(x)[0])), adze.ShapeDtype((3, 2))),
+            "svd with full_matrices has no derivative",
+        ),
     ],
 )
 def test_misuse_says_what_was_expected(call: Any, text: str) -> None:

@@ -91,6 +91,7 @@ def test_eigenvalues_and_vectors_differentiate() -> None:
     close(mapped[1], 2 * mapped[0])
 
 
+@pytest.mark.thorough
 def test_compiled_eigenvalues_are_the_evaluated_ones() -> None:
     w, v = map(np.asarray, adze.jit(lambda a: tuple(anp.linalg.eig(a)))(A))
     close(A @ v, v * w)

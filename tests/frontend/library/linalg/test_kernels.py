@@ -92,16 +92,17 @@ def test_triangular_systems(dtype: Any) -> None:
         (normal(n, n, dtype=dtype) / n + 2 * np.eye(n, dtype=dtype), normal(n, m, dtype=dtype))
         for n, m in sizes
     ]
-    for trans in (0, 1):
-        for lower in (False, True):
-            for unit in (False, True):
-                compiled_as_eager(
-                    lambda t, b, trans=trans, lower=lower, unit=unit: sp.solve_triangular(
-                        t, b, trans=trans, lower=lower, unit_diagonal=unit
-                    ),
-                    inputs if (trans, unit) == (0, False) else inputs[-2:-1],
-                    dtype,
-                )
+    systems = [(trans, lower, unit) for trans in (0, 1) for lower in (False, True) for unit in (False, True)]
+
+    def solutions(t: Any, b: Any, systems: Any) -> Any:
+        return tuple(
+            sp.solve_triangular(t, b, trans=trans, lower=lower, unit_diagonal=unit)
+            for trans, lower, unit in systems
+        )
+
+    compiled_as_eager(lambda t, b: solutions(t, b, systems), inputs[-2:-1], dtype)
+    plain = [system for system in systems if system[0] == 0 and not system[2]]
+    compiled_as_eager(lambda t, b: solutions(t, b, plain), [*inputs[:-2], inputs[-1]], dtype)
 
 
 @each_dtype
@@ -209,7 +210,7 @@ def test_eigh_of_all_orders(dtype: Any) -> None:
 
 @float32_first
 def test_svd(dtype: Any) -> None:
-    shapes = part([(1, 1), (5, 3), (2, 3, 7), (17, 17)], [(1, 1), (5, 3), (2, 3, 7)])
+    shapes = part([(1, 1), (5, 3), (2, 3, 7), (20, 17), (17, 30)], [(1, 1), (5, 3), (2, 3, 7)])
     inputs = [normal(*shape, dtype=dtype) for shape in shapes]
     inputs[1][:, 1] = inputs[1][:, 2]
     inputs[2][1] = 0
@@ -223,6 +224,45 @@ def test_svd(dtype: Any) -> None:
         assert np.max(np.abs(s - np.linalg.svd(a, compute_uv=False))) < bound * max(s.max(), 1)
     unknown = inputs[1] * np.array(np.nan, dtype)
     assert np.isnan(np.asarray(adze.jit(xp.linalg.svdvals)(unknown))).all()
+
+
+def awkward(size: int, dtype: Any) -> np.ndarray:
+    """Matrices with equal, vanishing, graded, huge and tiny singular values; the last two are not known."""
+    random, place = normal(size, size, dtype=np.float64), np.arange(size)
+    q = np.linalg.qr(random)[0]
+    matrices = [
+        np.zeros((size, size)),
+        np.eye(size, k=1),
+        np.ones((size, size)),
+        random[:, :2] @ random[:2],
+        (q * np.where(place < size // 2, 1, 1e-3)) @ q.T,
+        (q * 2.0**-place) @ np.flip(q),
+        random * 2.0 ** -np.flip(place),
+        random * (place % 2)[:, None],
+        np.diag(np.where(place == 1, 0.0, 1.0)) + np.eye(size, k=1),
+        random * 1e30,
+        random * 1e-30,
+        np.where(place == 0, np.nan, random),
+        np.where(place[:, None] == size - 1, np.inf, random),
+    ]
+    return np.stack(matrices).astype(dtype)
+
+
+@float32_first
+@pytest.mark.parametrize("size", part([33, 40, 133], [40]))
+def test_svd_of_awkward_matrices(size: int, dtype: Any) -> None:
+    a = awkward(size, dtype)
+    u, s, vh = (np.asarray(x) for x in adze.jit(xp.linalg.svd)(a))
+    for got in (u, s, vh):
+        assert np.isnan(got[-2:]).all() and np.isfinite(got[:-2]).all()
+    a, u, s, vh = a[:-2].astype(float), u[:-2], s[:-2], vh[:-2]
+    bound = (30 + size) * float(np.finfo(dtype).eps)
+    scale = np.maximum(s[:, 0], np.finfo(dtype).tiny).astype(float)[:, None]
+    assert np.max(np.abs(s - np.linalg.svd(a, compute_uv=False)) / scale) < bound
+    assert np.max(np.abs(u.astype(float) * s[:, None] @ vh - a) / scale[..., None]) < bound
+    for basis in (u, np.swapaxes(vh, -1, -2)):
+        assert np.max(np.abs(np.swapaxes(basis, -1, -2) @ basis - np.eye(size))) < bound
+    assert (np.diff(s) <= 0).all() and kernel_count(xp.linalg.svd, a.astype(dtype)) == 1
 
 
 def test_derivatives_and_batches_are_those_of_the_compositions() -> None:

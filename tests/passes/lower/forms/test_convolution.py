@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
+from unittest.mock import patch
 
 import jax
 import numpy as np
@@ -12,8 +14,17 @@ import pytest
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.ops.contraction.convolution import ConvGeneral
 from adze.dialects.types import FLOAT16, FLOAT32, TensorType
+from adze.passes.lower.tuning import convolution_plans
 
 from ..programs import Compiled, lowered_text
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _without_kernels() -> Iterator[None]:
+    """These forms are for GPUs and for what `kernels/contractions.py` does not take."""
+    with patch.object(convolution_plans, "WORK", 1 << 62):
+        yield
+
 
 PLAIN: dict[str, Any] = {
     "window_strides": (1, 1),

@@ -160,3 +160,16 @@ def test_short_programs_that_were_once_refused() -> None:
     x = np.arange(4, dtype=np.float32)
     for got, want in zip(adze.jit(function)(x), function(x), strict=True):
         np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+
+
+def test_a_value_that_is_used_twice_at_each_step_is_followed_once() -> None:
+    """Were each way through the steps kept, there would be 2**60 of them."""
+
+    def steps(x):  # type: ignore[no-untyped-def]
+        x = x @ x
+        for _ in range(60):
+            x = 0.5 * anp.concatenate([x[1:], x[:1]]) + anp.pad(x[2:], ((0, 2), (0, 0)))
+        return x
+
+    marked = adze.trace(steps, adze.ShapeDtype((4, 4), "float32")).mlir("mark-barriers")
+    assert marked.count("adze.barrier") == 1

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import TensorType
+from adze.passes.lower.kernels.linalg import bidiagonal_qr, ql
 
 from .linear_algebra import TARGETS, run_routine
 
@@ -113,8 +114,21 @@ def test_qr(shape: tuple[int, ...], is_complete: bool, dtype: Any, target: str) 
 @each_target
 @each_dtype
 @pytest.mark.parametrize("with_vectors", [False, True])
-@pytest.mark.parametrize("shape", [(1,), (2,), (3,), (2, 5), (17,)])
+@pytest.mark.parametrize("shape", [(1,), (2,), (3,), (2, 5)])
 def test_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
+    check_eigh(shape, with_vectors, dtype, target)
+
+
+@pytest.mark.thorough
+@each_target
+@each_dtype
+@pytest.mark.parametrize("size", [17, 33])
+def test_eigh_of_several_panels(size: int, dtype: Any, target: str) -> None:
+    check_eigh((size,), True, dtype, target)
+
+
+def check_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
+    """The values, and vectors, of random matrices are those of LAPACK."""
     a = RNG.standard_normal((*shape, shape[-1]))
     a = ((a + np.swapaxes(a, -1, -2)) / 16).astype(dtype)
     results = [TensorType(shape, a.dtype), TensorType(a.shape, a.dtype)]
@@ -125,6 +139,57 @@ def test_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: st
         assert near(a @ v, v * w[..., None, :], dtype)
         assert near(np.swapaxes(v, -1, -2) @ v, np.eye(shape[-1]), dtype)
     assert near(w, np.linalg.eigvalsh(a), dtype)
+
+
+@pytest.mark.each_value
+@each_target
+@each_dtype
+@pytest.mark.parametrize("with_vectors", [False, True])
+@pytest.mark.parametrize("shape", [(1,), (2,), (3,), (2, 5)])
+def test_svd(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
+    check_svd(RNG.standard_normal((*shape, shape[-1])) / 4, with_vectors, dtype, target)
+
+
+@pytest.mark.thorough
+@each_dtype
+@pytest.mark.parametrize("contents", ["panels", "tiles", "ones", "zero", "bidiagonal"])
+def test_svd_of_several_panels_and_of_zeros(contents: str, dtype: Any) -> None:
+    size = 65 if contents == "tiles" else 20
+    a = {
+        "panels": RNG.standard_normal((size, size)) / 4,
+        "tiles": RNG.standard_normal((size, size)) / 4,
+        "ones": np.ones((size, size)),
+        "zero": np.zeros((size, size)),
+        "bidiagonal": np.diag(np.arange(size) % 3 / 2) + np.eye(size, k=1),
+    }[contents]
+    check_svd(a, True, dtype, TARGETS[0 if contents == "panels" else 2])
+
+
+def test_what_has_no_answer_is_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bidiagonal_qr, "MOST", 0)
+    monkeypatch.setattr(ql, "MOST", 0)
+    a = positive(3).astype(np.float32) / 16
+    matrices, values = TensorType(a.shape, a.dtype), TensorType(a.shape[:1], a.dtype)
+    for kernel, results in (("svd", [matrices, values, matrices]), ("eigh", [values, matrices])):
+        for result in run_routine(kernel, [a], results, TARGETS[0]):
+            assert np.isnan(result).all()
+
+
+def check_svd(a: np.ndarray, with_vectors: bool, dtype: Any, target: str) -> None:
+    """The values, and vectors, of matrices are those of LAPACK."""
+    a = a.astype(dtype)
+    values = TensorType(a.shape[:-1], a.dtype)
+    if not with_vectors:
+        (s,) = run_routine("svdvals", [a], [values], target)
+    else:
+        matrices = TensorType(a.shape, a.dtype)
+        u, s, vh = run_routine("svd", [a], [matrices, values, matrices], target)
+        bound = 100 * float(np.finfo(dtype).eps)
+        assert np.max(np.abs((u * s[..., None, :]) @ vh - a)) <= bound * s.max()
+        for basis in (u, np.swapaxes(vh, -1, -2)):
+            assert near(np.swapaxes(basis, -1, -2) @ basis, np.eye(a.shape[-1]), dtype)
+    assert np.max(np.abs(s - np.linalg.svd(a, compute_uv=False))) <= 1e2 * np.finfo(dtype).eps * s.max()
+    assert (np.diff(s) <= 0).all()
 
 
 @pytest.mark.each_value

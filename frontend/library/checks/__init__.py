@@ -1,0 +1,1 @@
+"""Run-time checks as values: `checkify`."""

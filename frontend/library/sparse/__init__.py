@@ -1,0 +1,1 @@
+"""Sparse arrays by coordinates, and the functions of `jax.experimental.sparse`."""

@@ -1,0 +1,269 @@
+"""The kernel that sums products of two strided views: convolutions of every kind are such sums.
+
+Input: two flat operands, and for each axis of the sum its size and its strides in both operands and in the
+result; an axis without a stride in the result is summed over. Output: the flat result.
+Idea: of an image the axes of positions and of window overlap, which strides express as they do all layouts,
+strides, dilations and groups. Along one axis, `columns`, the right operand is loaded as vectors; a tile of
+the result, some rows by some vectors of columns, stays in registers while the summed axes are scanned. The
+left operand is one element for a whole vector or, if its stride along the columns is 1, a vector as well.
+Rows and columns that are left have code of their own (Goto and van de Geijn 2008; Zhang, Franchetti and Low,
+High performance zero-memory overhead direct convolutions, 2018). Each element is summed in the axes' order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from ....dialects import mlir
+from ...ir.aliases import Type, Value
+from ..tuning.contraction_tiles import Axis, Contraction
+from .builder import Array, Number, Place, branches, broadcast, carried, constant, index, loop, when
+from .executable import Kernel, Kernels, Result, workgroup_id
+from .products import load_some, multiply_add, store_some, transposed
+
+STRAIGHT: Final = 16  # so many summed steps, or fewer, need no loop
+
+
+def contract(kernels: Kernels, left: Value, right: Value, size: int, parts: Sequence[Contraction]) -> Value:
+    """The flat result of `size` elements, each of which is written by one of `parts`.
+
+    The operands are flat tensors of f32 or of f64 with static sizes.
+    """
+    parts = tuple(parts)
+    out = mlir.ir.RankedTensorType.get([size], mlir.ir.RankedTensorType(left.type).element_type)
+
+    def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
+        arrays = Array(given[0]), Array(given[1]), Array(written[0])
+        number, first = Number(workgroup_id()), 0
+        for part in parts:
+            code = _Contraction(*arrays, part)
+            if len(parts) == 1:
+                code.run(number)
+            else:
+                with when((number - first).below(part.workgroups)):
+                    code.run(number - first)
+            first += part.workgroups
+
+    count = sum(part.workgroups for part in parts)
+    kernel = Kernel("convolution", (Result(out),), emit, key=parts, workgroups=(count,))
+    (result,) = kernels.call(kernel, [left, right])
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Offsets:
+    """Places in the left operand, the right one and the result."""
+
+    left: Number
+    right: Number
+    out: Number
+
+    def moved(self, axis: Axis, count: Place) -> _Offsets:
+        """The places `count` steps further along an axis."""
+
+        def far(place: Number, stride: int) -> Number:
+            if stride == 0 or (isinstance(count, int) and count == 0):
+                return place
+            if isinstance(count, int):
+                return place + count * stride
+            return place + (count if stride == 1 else count * stride)
+
+        return _Offsets(far(self.left, axis.left), far(self.right, axis.right), far(self.out, axis.out))
+
+
+@dataclass(frozen=True, slots=True)
+class _Contraction:
+    """The code of a workgroup."""
+
+    left: Array
+    right: Array
+    out: Array
+    cut: Contraction
+
+    def run(self, number: Number) -> None:
+        """All tiles of the workgroup with this number."""
+        offsets = _Offsets(*(index(start) for start in self.cut.starts))
+        left = number
+        for axis in reversed(self.cut.parallel):
+            if axis.size > 1:
+                is_last = axis is self.cut.parallel[0]
+                offsets = offsets.moved(axis, left if is_last else left % axis.size)
+                left = left // axis.size
+        self._blocks(self.cut.blocked, offsets, [])
+
+    def _blocks(self, axes: Sequence[Axis], offsets: _Offsets, places: Sequence[Number]) -> None:
+        if not axes:
+            self._columns(offsets, places)
+            return
+        with loop(0, axes[0].size) as place:
+            self._blocks(axes[1:], offsets.moved(axes[0], place), [*places, place])
+
+    def _columns(self, offsets: _Offsets, places: Sequence[Number]) -> None:
+        cut = self.cut
+        step = cut.width * cut.vectors
+        between = Axis(cut.columns.size // step, cut.columns.left * step, cut.panel, cut.columns.out * step)
+        if between.size == 1:
+            self._inner(cut.inner, offsets, step, places)
+        elif between.size:
+            with loop(0, between.size) as place:
+                self._inner(cut.inner, offsets.moved(between, place), step, places)
+        if cut.columns.size % step:
+            left = cut.columns.size % step
+            self._inner(cut.inner, offsets.moved(between, between.size), left, places)
+
+    def _inner(self, axes: Sequence[Axis], offsets: _Offsets, columns: int, places: Sequence[Number]) -> None:
+        if not axes:
+            self._rows(offsets, columns, places)
+            return
+        with loop(0, axes[0].size) as place:
+            self._inner(axes[1:], offsets.moved(axes[0], place), columns, places)
+
+    def _rows(self, offsets: _Offsets, columns: int, places: Sequence[Number]) -> None:
+        rows, together = self.cut.rows, self.cut.tile_rows
+        whole = rows.size // together
+        tiles = Axis(whole, rows.left * together, rows.right * together, rows.out * together)
+        if whole == 1:
+            self._tile(offsets, together, columns, places)
+        elif whole:
+            with loop(0, whole) as place:
+                self._tile(offsets.moved(tiles, place), together, columns, places)
+        if rows.size % together:
+            self._tile(offsets.moved(tiles, whole), rows.size % together, columns, places)
+
+    def _tile(self, offsets: _Offsets, rows: int, columns: int, places: Sequence[Number]) -> None:
+        """Begin a tile of the result, or add to it where an earlier block has begun it."""
+        tile = _Tile(self, rows, columns)
+        totals = [tile.zero] * (rows * len(tile.counts))
+        if places:
+            far = places[0]
+            for place in places[1:]:
+                far = far + place
+            types: list[Type] = [tile.zero.type] * len(totals)
+            totals = branches(far.equals(0), types, lambda: totals, lambda: tile.load(offsets))
+        tile.store(offsets, self._sum(tile, self.cut.summed, offsets, totals))
+
+    def _sum(
+        self, tile: _Tile, axes: Sequence[Axis], offsets: _Offsets, totals: Sequence[Number]
+    ) -> list[Number]:
+        """`totals` and the sum along axes; the last ones, if they are short, without a loop."""
+        steps = prod(axis.size for axis in axes)
+        if steps <= STRAIGHT:
+            return self._straight(tile, axes, offsets, list(totals))
+        head, rest = axes[0], axes[1:]
+        inside = prod(axis.size for axis in rest)
+        unrolled = max(min(4, STRAIGHT // inside), 1)
+        whole = head.size // unrolled * unrolled
+
+        def body(at: Number, *sums: Number) -> Sequence[Number]:
+            here, following = offsets.moved(head, at), list(sums)
+            for step in range(unrolled):
+                following = self._sum(tile, rest, here.moved(head, step), following)
+            return following
+
+        values = carried(0, whole, totals, body, unrolled)
+        for step in range(whole, head.size):
+            values = self._sum(tile, rest, offsets.moved(head, step), values)
+        return values
+
+    def _straight(
+        self, tile: _Tile, axes: Sequence[Axis], offsets: _Offsets, totals: list[Number]
+    ) -> list[Number]:
+        if not axes:
+            return tile.step(offsets, totals)
+        for step in range(axes[0].size):
+            totals = self._straight(tile, axes[1:], offsets.moved(axes[0], step), totals)
+        return totals
+
+
+class _Tile:
+    """Some rows by some columns of the result, as vectors of one row after the other."""
+
+    def __init__(self, code: _Contraction, rows: int, columns: int) -> None:
+        self.code, self.rows = code, rows
+        width = code.cut.width
+        self.counts = [min(width, columns - at) for at in range(0, columns, width)]
+        vector = mlir.ir.VectorType.get([width], code.out.element)
+        self.zero = broadcast(constant(code.out.element, 0.0), vector)
+
+    def step(self, offsets: _Offsets, totals: Sequence[Number]) -> list[Number]:
+        """`totals` and one product for each."""
+        cut = self.code.cut
+        seen: dict[tuple[str, int, int], Number] = {}
+
+        def once(name: str, row: int, at: int, load: Callable[[], Number]) -> Number:
+            key = (name, row, at)
+            if key not in seen:
+                seen[key] = load()
+            return seen[key]
+
+        following = []
+        for row in range(self.rows):
+            for number, count in enumerate(self.counts):
+                at = number * cut.width
+                own = (row * cut.rows.left, at * cut.columns.left)
+                x = once("left", *own, lambda own=own, count=count: self._left(offsets, sum(own), count))  # type: ignore[misc]
+                own = (row * cut.rows.right, at)
+                y = once("right", *own, lambda own=own, count=count: self._right(offsets, sum(own), count))  # type: ignore[misc]
+                following.append(multiply_add(x, y, totals[row * len(self.counts) + number]))
+        return following
+
+    def _left(self, offsets: _Offsets, further: int, count: int) -> Number:
+        left, cut = self.code.left, self.code.cut
+        if cut.columns.left:
+            return load_some(left, cut.width, count, offsets.left + further)
+        return broadcast(left[offsets.left + further], self.zero.type)
+
+    def _right(self, offsets: _Offsets, further: int, count: int) -> Number:
+        cut = self.code.cut
+        present = cut.width if cut.is_packed else count
+        return load_some(self.code.right, cut.width, present, offsets.right + further)
+
+    def load(self, offsets: _Offsets) -> list[Number]:
+        """The tile of the result as it is."""
+        out, cut = self.code.out, self.code.cut
+        if cut.columns.out == 1:
+            return [
+                load_some(out, cut.width, count, offsets.out + (row * cut.rows.out + number * cut.width))
+                for row in range(self.rows)
+                for number, count in enumerate(self.counts)
+            ]
+        vectors: dict[tuple[int, int], Number] = {}
+        for number, count in enumerate(self.counts):
+            for first in range(0, self.rows, cut.width):
+                rows = min(cut.width, self.rows - first)
+                columns = [
+                    load_some(
+                        out,
+                        cut.width,
+                        rows,
+                        offsets.out + (first + (number * cut.width + c) * cut.columns.out),
+                    )
+                    if c < count
+                    else self.zero
+                    for c in range(cut.width)
+                ]
+                for row, vector in enumerate(transposed(columns)[:rows]):
+                    vectors[first + row, number] = vector
+        return [vectors[row, number] for row in range(self.rows) for number in range(len(self.counts))]
+
+    def store(self, offsets: _Offsets, totals: Sequence[Number]) -> None:
+        """Write the tile; where columns lie apart in the result, by transposing it in registers."""
+        out, cut, across = self.code.out, self.code.cut, len(self.counts)
+        if cut.columns.out == 1:
+            for place, total in enumerate(totals):
+                row, number = divmod(place, across)
+                further = row * cut.rows.out + number * cut.width
+                store_some(out, total, self.counts[number], offsets.out + further)
+            return
+        for number, count in enumerate(self.counts):
+            for first in range(0, self.rows, cut.width):
+                rows = [
+                    totals[row * across + number] for row in range(first, min(first + cut.width, self.rows))
+                ]
+                square = transposed([*rows, *[self.zero] * (cut.width - len(rows))])
+                for c in range(count):
+                    further = first + (number * cut.width + c) * cut.columns.out
+                    store_some(out, square[c], len(rows), offsets.out + further)

@@ -1,0 +1,173 @@
+"""Singular values and vectors of square matrices by one kernel: bidiagonal form, then implicit QR.
+
+Input: real square matrices `[..., n, n]` whose elements are at most 1. Output: left vectors as columns,
+values in descending order, right vectors as rows, or the values alone; NaN in all of a matrix that has one,
+and where the QR algorithm does not end.
+Idea: Householder reflections from both sides (`bidiagonal.py`); their products are made in panels, as for QR
+factors, and rotated by the QR algorithm (`bidiagonal_qr.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .....dialects.types import TensorType
+from ....ir.aliases import Type, Value
+from ..builder import Array, Number, Place, carried, choose, index, loop
+from ..executable import Kernel, Result
+from .bidiagonal import BESIDE, DIAGONAL, LINES, Bidiagonal
+from .bidiagonal_qr import BidiagonalValues
+from .matrices import each_matrix, scratch, workgroups
+from .pending import panel_of
+from .reflections import PANEL, Reflections
+from .rotations import Rotations, integers, scratch_sizes
+from .transposes import transpose_out
+from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of, magnitude
+
+LARGE: Final = 64  # rows from which on register tiles have two vectors
+
+
+def singular(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]:
+    """The kernel of a routine: matrices to left vectors, values and right vectors, or to values."""
+
+    def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+        (type_,) = types
+        size = int(type_.static_shape[-1] or 0)
+        lanes = Lanes.of(machine, type_.dtype, PANEL if size < LARGE else 2 * PANEL)
+        count, padded = workgroups(type_, 2), lanes.padded(size)
+        length = lanes.stride(size + max(ROWS, lanes.width))
+        panel = panel_of(lanes)
+        bases = [(padded, length)] * (2 if with_vectors else 0)
+        sizes = [
+            (max(size + ROWS, padded), length),
+            (padded, length),
+            *bases,
+            (2 * panel, length),
+            (2 * panel, length),
+            (LINES, max(length, 2 * panel)),
+            (lanes.panel, length),
+            (padded + lanes.panel, lanes.panel),
+            (2 * padded, lanes.panel),
+            (2 * padded, lanes.panel),
+            (2 * ROWS, lanes.panel),
+            (lanes.width, length),
+            *scratch_sizes(lanes, size, length, 2),
+        ]
+        buffers = [*(scratch(count, rows, columns, lanes) for rows, columns in sizes), integers(count)]
+
+        def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+            source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
+
+            def one(number: Number, mine: Number) -> None:
+                parts = [Matrix(Array(memref), (mine,)) for memref in written[len(results) :]]
+                lead = lead_of(source, number, 2)
+                work = _Singular.of(lanes, size, length, parts, with_vectors=with_vectors)
+                work.take(Matrix(source, lead))
+                poison = work.solve()
+                if with_vectors:
+                    u, values, vh = outputs
+                    work.sort(values, lead, Matrix(vh, lead), poison)
+                    transpose_out(lanes, work.across.work, Matrix(u, lead), (size, size), parts[-4])
+                else:
+                    work.sort(outputs[0], lead, None, poison)
+
+            each_matrix(type_, 2, one)
+
+        name = "svd" if with_vectors else "svdvals"
+        return Kernel(name, tuple(map(Result, [*results, *buffers])), emit, (machine,), (count,))
+
+    return make
+
+
+@dataclass(frozen=True, slots=True)
+class _Singular:
+    """One matrix, a copy of which is in `across.work`."""
+
+    lanes: Lanes
+    size: int
+    length: int
+    across: Reflections
+    down: Reflections
+    lines: Matrix
+    pending: tuple[Matrix, Matrix]
+    rotations: Rotations | None
+
+    @classmethod
+    def of(
+        cls, lanes: Lanes, size: int, length: int, parts: Sequence[Matrix], *, with_vectors: bool
+    ) -> _Singular:
+        """The work on a matrix, in these parts of scratch."""
+        copy, columns, *rest = parts
+        bases = rest[:2] if with_vectors else [copy, columns]
+        left, right, lines, panel, turned, factors, others, sums, _, kept, strip, ranges = rest[-12:]
+        across = Reflections(lanes, size, size, size, copy, bases[0], panel, turned, factors, sums)
+        below = max(size - 2, 0)
+        down = Reflections(lanes, size, below, size, columns, bases[1], panel, turned, others, sums, 1)
+        rotations = (
+            Rotations(lanes, size, (bases[1], bases[0]), kept, strip, ranges) if with_vectors else None
+        )
+        return cls(lanes, size, length, across, down, lines, (left, right), rotations)
+
+    def take(self, matrix: Matrix) -> None:
+        """Copy the matrix, and fill with zeros what is beside it and what sums start from."""
+        lanes, size, width = self.lanes, self.size, self.lanes.width
+        zero, rest = lanes.filled(0.0), size // width * width
+        with loop(0, size) as row:
+            with loop(rest, self.length, width) as place:
+                self.across.work[row, place] = zero
+                self.down.work[row, place] = zero
+            copy_row(lanes, (matrix, row), (self.across.work, row), size)
+        with loop(size, max(size + ROWS, lanes.padded(size))) as row, loop(0, self.length, width) as place:
+            self.across.work[row, place] = zero
+        with loop(0, LINES) as row, loop(0, self.length, width) as place:
+            self.lines[row, place] = zero
+        with loop(0, lanes.padded(size)) as row:
+            for factors in (self.across.factors, self.down.factors):
+                factors[row, row % lanes.panel] = lanes.number(0.0)
+
+    def solve(self) -> Number:
+        """Singular values, up to signs, in `lines`, vectors in the bases; zero, or NaN for no answer."""
+        lanes = self.lanes
+        Bidiagonal(lanes, self.size, self.across, self.down, self.lines, *self.pending).reduce()
+        if self.rotations is not None:
+            for reflections in (self.across, self.down):
+                reflections.multiply()
+        (poison,) = carried(
+            0,
+            self.size,
+            [lanes.number(0.0)],
+            lambda i, so_far: [so_far + (self.lines[DIAGONAL, i] + self.lines[BESIDE, i]) * 0.0],
+        )
+        values = BidiagonalValues(lanes, self.size, self.lines, DIAGONAL, BESIDE, self.rotations)
+        return poison + values.solve()
+
+    def sort(self, values: Array, lead: tuple[Place, ...], right: Matrix | None, poison: Number) -> None:
+        """Write the values in order and the right vectors; the left vectors in that order into the copy."""
+        size, lines = self.size, self.lines
+        with loop(0, size) as row:
+            lines[BESIDE, row] = magnitude(lines[DIAGONAL, row])
+        with loop(0, size) as row:
+            mine = lines[BESIDE, row]
+
+            def count(other: Number, rank: Number) -> list[Number]:
+                its = lines[BESIDE, other]
+                is_before = (its > mine) | (its.equals(mine) & (other < row))
+                return [choose(is_before, rank + 1, rank)]
+
+            (rank,) = carried(0, size, [index(0)], count)
+            place = choose(poison.equals(0.0), rank, row)
+            values[(*lead, place)] = mine + poison
+            if right is not None:
+                self._place(row, place, right, poison)
+
+    def _place(self, row: Number, place: Number, right: Matrix, poison: Number) -> None:
+        """Put the vectors of a value into their place; the right one gets its sign."""
+        lanes, one = self.lanes, self.lanes.number(1.0)
+        basis, other = self.across.basis, self.down.basis
+        sign = lanes.filled(choose(self.lines[DIAGONAL, row] < 0.0, -one, one) + poison)
+        with loop(0, lanes.padded(self.size), lanes.width) as at:
+            self.across.work[place, at] = other.vector(lanes.width, row, at) + lanes.filled(poison)
+            basis[row, at] = basis.vector(lanes.width, row, at) * sign
+        copy_row(lanes, (basis, row), (right, place), self.size)

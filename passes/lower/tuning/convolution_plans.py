@@ -1,0 +1,376 @@
+"""Which of a convolution's axes is loaded as vectors, which one makes rows, and what is copied before.
+
+Input: the letters of a convolution's sum and how each moves in the image, the weights and the result.
+Output: a `Plan` of copies and of `Contraction`s, or None where the linalg form is as good.
+Idea: vectors lie along the features (of weights that are packed into panels), along an axis of the image
+itself if there are few features, or along the groups of a depthwise convolution. Each possibility, with the
+image as it lies or with other axes last, has a cost (`contraction_tiles.py`); the cheapest one is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ....dialects.types import FLOAT32, FLOAT64
+from ....runtime.targets import Target
+from ..kernels.copies import Copy, CopyAxis, whole
+from .configuration import has_kernels
+from .contraction_tiles import (
+    COPIED,
+    DEPTH,
+    PERMUTED,
+    Axis,
+    Contraction,
+    Registers,
+    Tiling,
+    best_tiling,
+    blocks_of,
+    divide,
+    merged,
+    registers,
+)
+from .product_tiles import ARCHITECTURES
+
+WORK: Final = 1 << 16  # multiplications that repay a kernel
+DIRECT: Final = 1.1  # what a step costs with weights that are not packed
+FEW: Final = 8  # so many input features or more are loaded from as many pages
+FAR: Final = 1.25  # what that costs
+ALIGNED: Final = 2048  # bytes between vectors that compete for places in the cache
+
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """An index of the sum: its size, and the axis of each array that it moves along with its step there."""
+
+    name: str
+    size: int
+    image: Place | None = None
+    weights: Place | None = None
+    out: Place | None = None
+    image_start: int = 0
+    weights_start: int = 0
+    out_start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A convolution: shapes, the range of the image along each axis (zeros outside), a sum for each phase."""
+
+    image: tuple[int, ...]
+    weights: tuple[int, ...]
+    out: tuple[int, ...]
+    ranges: tuple[Place, ...]
+    sums: tuple[tuple[Letter, ...], ...]
+
+    @property
+    def work(self) -> int:
+        """Multiplications."""
+        return sum(prod(letter.size for letter in letters) for letters in self.sums)
+
+    @property
+    def is_padded(self) -> bool:
+        """Whether zeros around the image are seen."""
+        return any(low < 0 or high > n for (low, high), n in zip(self.ranges, self.image, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Copies of the operands, the parts of the sum, and a copy of its result; None for no copy."""
+
+    image_copy: Copy | None
+    weights_copy: Copy | None
+    parts: tuple[Contraction, ...]
+    out_copy: Copy | None
+    is_swapped: bool
+    cost: float = field(compare=False)
+
+
+def plan_convolution(
+    target: Target, problem: Problem, dtype: np.dtype, *, has_constant_weights: bool
+) -> Plan | None:
+    """The cheapest plan."""
+    if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
+        return None
+    if problem.work < WORK or any(high <= low for low, high in problem.ranges):
+        return None
+    attempts = [
+        Attempt(problem, registers(target, dtype), dtype.itemsize, has_constant_weights, *choice).plan()
+        for choice in choices(problem)
+    ]
+    return min((p for p in attempts if p is not None), key=lambda plan: plan.cost, default=None)
+
+
+class Choice(NamedTuple):
+    """Columns, rows, the orders of image and result, whether weights are packed, and are the left operand."""
+
+    columns: str
+    rows: str
+    image_order: tuple[int, ...]
+    out_order: tuple[int, ...]
+    is_packed: bool
+    is_swapped: bool
+
+
+def choices(problem: Problem) -> Iterator[Choice]:
+    """What may be chosen; not every choice has a plan."""
+    letters = {letter.name: letter for letter in problem.sums[0]}
+    outs = [name for name, letter in letters.items() if letter.out is not None and letter.size > 1]
+    for columns in outs or ["f"]:
+        letter = letters[columns]
+        assert letter.out is not None
+        rows = [name for name in outs if name != columns] or ["n" if columns != "n" else "f"]
+        orders = _orders(len(problem.image), letter.image or letters["c"].image)
+        results = _orders(len(problem.out), letter.out)
+        for row in rows:
+            for result in results:
+                if letter.weights is None:
+                    yield Choice(columns, row, orders[0], result, False, True)
+                    continue
+                for order in orders:
+                    for is_packed in (True, False):
+                        yield Choice(columns, row, order, result, is_packed, False)
+
+
+def _orders(rank: int, place: Place | None) -> list[tuple[int, ...]]:
+    """The order of axes as they are, and the one with an axis last."""
+    plain = tuple(range(rank))
+    if place is None or place[0] == rank - 1:
+        return [plain]
+    return [plain, (*(a for a in plain if a != place[0]), place[0])]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One choice, and the plan that follows from it if there is one."""
+
+    problem: Problem
+    registers: Registers
+    itemsize: int
+    has_constant_weights: bool
+    columns: str
+    rows: str
+    image_order: tuple[int, ...]
+    out_order: tuple[int, ...]
+    is_packed: bool
+    is_swapped: bool
+
+    def plan(self) -> Plan | None:
+        """The plan, None where the columns do not lie as the kernel needs them."""
+        problem, plain = self.problem, tuple(range(len(self.problem.image)))
+        is_copied = problem.is_padded or self.image_order != plain
+        sizes = [high - low for low, high in problem.ranges] if is_copied else list(problem.image)
+        image_strides = _strides(sizes, self.image_order)
+        lows = [low if is_copied else 0 for low, _ in problem.ranges]
+        out_strides = _strides(problem.out, self.out_order)
+        first = {letter.name: letter for letter in problem.sums[0]}
+        ordered = self._summed_order(first, image_strides)
+        column = first[self.columns]
+        axis = self._axis(column, image_strides, _strides(problem.weights, plain), out_strides)
+        if axis.left not in (0, 1) or (axis.right != 1 and not self.is_packed):
+            return None
+        others = {
+            name: self._axis(letter, image_strides, _strides(problem.weights, plain), out_strides)
+            for name, letter in first.items()
+        }
+        steps = prod(first[name].size for name in ordered)
+        rest = prod(
+            letter.size
+            for name, letter in first.items()
+            if letter.out is not None and name not in (self.columns, self.rows)
+        )
+        row = others[self.rows]
+        is_apart = axis.out != 1
+        if is_apart and row.out != 1:
+            return None
+        tiling = best_tiling(self.registers, axis, row, steps, rest * len(problem.sums), is_apart)
+        weights_copy: Copy | None = None
+        weight_axes: dict[str, int] = {}
+        panel = tiling.vectors * self.registers.width
+        if self.is_packed:
+            weights_copy, weight_axes = self._packing(first, ordered, panel)
+        image_copy = self._image_copy() if is_copied else None
+        parts = tuple(
+            self._part(letters, ordered, tiling, image_strides, lows, weight_axes, out_strides)
+            for letters in problem.sums
+        )
+        out_axes = tuple(whole(n, stride) for n, stride in zip(problem.out, out_strides, strict=True))
+        out_copy = None if self.out_order == plain else Copy(out_axes, 0, self.registers.width)
+        cost = self._cost(tiling, axis, row, others, image_copy, weights_copy, steps)
+        return Plan(image_copy, weights_copy, parts, out_copy, self.is_swapped, cost)
+
+    def _cost(
+        self,
+        tiling: Tiling,
+        column: Axis,
+        row: Axis,
+        others: dict[str, Axis],
+        image_copy: Copy | None,
+        weights_copy: Copy | None,
+        steps: int,
+    ) -> float:
+        width, plain = self.registers.width, tuple(range(len(self.problem.image)))
+        cost = tiling.cost
+        if image_copy is not None:
+            cost += image_copy.size / width * (COPIED if self.image_order == plain else PERMUTED)
+        if self.out_order != plain:
+            cost += prod(self.problem.out) / width * PERMUTED
+        if weights_copy is not None and not self.has_constant_weights:
+            cost += weights_copy.size / width * (COPIED if column.right == 1 else PERMUTED)
+        if not self.is_packed and not self.is_swapped:
+            apart = max(axis.right for axis in others.values()) * self.itemsize
+            cost *= DIRECT * (1.2 if apart % ALIGNED == 0 and steps > 64 else 1.0)
+        nearest = min(
+            (
+                others[name].left
+                for name in others
+                if name != self.columns and others[name].size > 1 and others[name].out and others[name].left
+            ),
+            default=1,
+        )
+        if row.left > nearest and column.left == 0:
+            cost *= 1.05
+        if (
+            others["c"].left > 1
+            and others["c"].size >= FEW
+            and row is not others["n"]
+            and not self.is_swapped
+        ):
+            cost *= FAR
+        if column.out != 1 and steps > DEPTH:
+            cost *= 1.2  # the sums of each block are transposed
+        return cost
+
+    def _summed_order(self, letters: dict[str, Letter], image_strides: Sequence[int]) -> list[str]:
+        """The summed letters, those first that move far in the image."""
+
+        def far(letter: Letter) -> int:
+            assert letter.image is not None
+            return image_strides[letter.image[0]] * letter.image[1]
+
+        summed = [letter for letter in letters.values() if letter.out is None]
+        return [letter.name for letter in sorted(summed, key=far, reverse=True)]
+
+    def _axis(self, letter: Letter, image: Sequence[int], weights: Sequence[int], out: Sequence[int]) -> Axis:
+        def stride(place: Place | None, strides: Sequence[int]) -> int:
+            return 0 if place is None else strides[place[0]] * place[1]
+
+        left, right = stride(letter.image, image), stride(letter.weights, weights)
+        if self.is_swapped:
+            left, right = right, left
+        return Axis(letter.size, left, right, stride(letter.out, out))
+
+    def _image_copy(self) -> Copy:
+        problem = self.problem
+        strides = _strides(problem.image, tuple(range(len(problem.image))))
+        axes, start = [], 0
+        for a in self.image_order:
+            (low, high), n = problem.ranges[a], problem.image[a]
+            first, last = max(low, 0), min(high, n)
+            axes.append(CopyAxis(high - low, strides[a], min(max(-low, 0), high - low), max(last - first, 0)))
+            start += min(first, n - 1) * strides[a]
+        return Copy(tuple(axes), start, self.registers.width)
+
+    def _packing(
+        self, letters: dict[str, Letter], ordered: Sequence[str], panel: int
+    ) -> tuple[Copy, dict[str, int]]:
+        """Panels of the weights, and the stride of each letter in them: of all taps, not of one phase's."""
+        shape = self.problem.weights
+        strides = _strides(shape, tuple(range(len(shape))))
+        column = letters[self.columns]
+        assert column.weights is not None
+        beside = [n for n in ("g", "f") if n != self.columns]
+        sizes = {name: letters[name].size for name in (*beside, "c")}
+        steps = {}
+        for name in (*beside, *ordered):
+            place = letters[name].weights
+            assert place is not None
+            if name.startswith("w"):
+                sizes[name], steps[name] = shape[place[0]], strides[place[0]]
+            else:
+                steps[name] = strides[place[0]] * place[1]
+        step = strides[column.weights[0]] * column.weights[1]
+        panels = -(-column.size // panel)
+        axes = [whole(panels, step * panel)]
+        axes += [whole(sizes[name], steps[name]) for name in (*beside, *ordered)]
+        axes.append(whole(panel, step))
+        far = _strides([axis.size for axis in axes], tuple(range(len(axes))))
+        tail = column.size % panel or None
+        copy = Copy(tuple(axes), 0, self.registers.width, tail)
+        return copy, {"panel": far[0], **dict(zip((*beside, *ordered), far[1:-1], strict=True))}
+
+    def _part(
+        self,
+        letters: Sequence[Letter],
+        ordered: Sequence[str],
+        tiling: Tiling,
+        image_strides: Sequence[int],
+        lows: Sequence[int],
+        packed: dict[str, int],
+        out_strides: Sequence[int],
+    ) -> Contraction:
+        problem, width = self.problem, self.registers.width
+        weight_strides = _strides(problem.weights, tuple(range(len(problem.weights))))
+        axes, image_start, weights_start, out_start = {}, 0, 0, 0
+        for letter in letters:
+            axis = self._axis(letter, image_strides, weight_strides, out_strides)
+            step = 0 if letter.weights is None else weight_strides[letter.weights[0]]
+            if packed and letter.weights is not None:
+                step = 1 if letter.name == self.columns else packed[letter.name]
+                axis = replace(axis, right=step * (letter.weights[1] if letter.name.startswith("w") else 1))
+            axes[letter.name] = axis
+            weights_start += letter.weights_start * step
+            if letter.name.startswith("p"):
+                assert letter.image is not None and letter.out is not None
+                at = letter.image[0]
+                image_start += (letter.image_start - lows[at]) * image_strides[at]
+                out_start += letter.out_start * out_strides[letter.out[0]]
+        summed = [axes[name] for name in ordered]
+        if any(axis.size == 0 for axis in summed):
+            summed, image_start, weights_start = [Axis(0)], 0, 0
+        blocked, inside = blocks_of(merged(summed))
+        outer = merged(
+            sorted(
+                (a for name, a in axes.items() if a.out and name not in (self.columns, self.rows)),
+                key=lambda a: a.out,
+                reverse=True,
+            )
+        )
+        work = prod(letter.size for letter in letters)
+        rows, columns = axes[self.rows], axes[self.columns]
+        step = tiling.vectors * width
+        panel = packed["panel"] if packed else step
+        used = columns.size * prod(axis.size for axis in summed) * self.itemsize
+        cut = divide(outer, columns, rows, (tiling.rows, step, panel), work, used)
+        starts = (image_start, weights_start, out_start)
+        if self.is_swapped:
+            starts = (weights_start, image_start, out_start)
+        return Contraction(
+            parallel=cut.parallel,
+            blocked=blocked,
+            inner=cut.inner,
+            columns=cut.columns,
+            rows=cut.rows,
+            summed=inside,
+            starts=starts,
+            width=width,
+            tile_rows=tiling.rows,
+            vectors=tiling.vectors,
+            panel=panel,
+            is_packed=bool(packed),
+        )
+
+
+def _strides(shape: Sequence[int], order: Sequence[int]) -> list[int]:
+    """The stride of each axis of an array that lies densely in this order of its axes."""
+    strides, far = [0] * len(shape), 1
+    for a in reversed(order):
+        strides[a] = far
+        far *= shape[a]
+    return strides

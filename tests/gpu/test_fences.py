@@ -1,0 +1,42 @@
+"""What IREE has no GPU code for: programs that compile with their fence, and only with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as xp
+from adze import ShapeDtype
+from adze.runtime.compile import strategy
+from adze.runtime.errors import CompileError
+
+WIDENED = (lambda x: xp.sum(x.astype("int64"), axis=1), ShapeDtype((64, 64), np.int32))
+NEGATED = (lambda x: xp.sum(-x, axis=1), ShapeDtype((8, 64)))
+REFUSALS = [
+    (*WIDENED, "cuda:sm_80", "failed to distribute"),
+    (*NEGATED, "cuda:sm_80", "failed to get neutral element"),
+    (*NEGATED, "vulkan:lavapipe", "Failed to get an identity value"),
+]
+
+
+@pytest.mark.parametrize(("function", "spec", "target", "message"), REFUSALS)
+def test_reductions_of_computed_operands_compile(
+    function: Any, spec: ShapeDtype, target: str, message: str
+) -> None:
+    compiled = adze.trace(function, spec).lower(target).compile()
+    assert compiled.vmfb
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("function", "spec", "target", "message"), REFUSALS)
+def test_unfenced_they_are_refused(
+    function: Any, spec: ShapeDtype, target: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unfenced = tuple(form for form in strategy.FORMS if form.name == "tuned")
+    monkeypatch.setattr(strategy, "FORMS", unfenced)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    with pytest.raises(CompileError, match=message):
+        adze.trace(function, spec).lower(target).compile()
