@@ -91,21 +91,6 @@ def make_mesh(axis_shapes: Sequence[int], axis_names: Sequence[str]) -> Mesh:
     return Mesh(sizes, names, is_local=False)
 
 
-@dataclass(frozen=True)
-class NamedSharding:
-    """How an array lies on a mesh: `spec` says which axes divide which dimensions."""
-
-    mesh: Mesh
-    spec: PartitionSpec
-
-    def __post_init__(self) -> None:
-        check_spec("NamedSharding", self.mesh, self.spec)
-
-    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape of the part of one rank."""
-        return local_shape("NamedSharding", self.mesh, self.spec, tuple(global_shape))
-
-
 def check_spec(what: str, mesh: Mesh, spec: Any) -> None:
     """Raise `ShardingError` unless `spec` names axes of the mesh, each once."""
     if not isinstance(spec, PartitionSpec):
