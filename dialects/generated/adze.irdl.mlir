@@ -987,14 +987,15 @@ irdl.dialect @adze {
     %2 = irdl.base "#builtin.symbol_ref"
     %3 = irdl.is "nothing"
     %4 = irdl.is "dots"
-    %5 = irdl.is "named"
-    %6 = irdl.is "everything"
-    %7 = irdl.any_of(%3, %4, %5, %6)
-    %8 = irdl.base "#builtin.string"
-    %9 = irdl.base "#builtin.array"
+    %5 = irdl.is "dots_without_batch"
+    %6 = irdl.is "named"
+    %7 = irdl.is "everything"
+    %8 = irdl.any_of(%3, %4, %5, %6, %7)
+    %9 = irdl.base "#builtin.string"
+    %10 = irdl.base "#builtin.array"
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
-    irdl.attributes {"callee" = %2, "policy" = %7, "labels" = %8, "results" = %9}
+    irdl.attributes {"callee" = %2, "policy" = %8, "labels" = %9, "results" = %10}
   }
   irdl.operation @custom_jvp_call {
     %0 = irdl.base "!builtin.tensor"

@@ -95,7 +95,7 @@ from .frontend.staging.machine import release_memory as release_memory
 from .frontend.staging.placement import device_put as device_put
 from .frontend.staging.programs import Program as Program
 from .frontend.staging.shape_evaluation import eval_shape as eval_shape
-from .frontend.tracing.array import Array as Array
+from .frontend.tracing.any_array import Array as Array
 from .frontend.tracing.default_dtypes import default_dtypes as default_dtypes
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.tracing.specs import ShapeDtypeStruct as ShapeDtypeStruct

@@ -95,11 +95,9 @@ def _by_doubling(
         return distance * 2, [keep_dimensions(new, x.shape) for new, x in zip(chosen, xs, strict=True)]
 
     # At most 31 steps, so that few states are enough to reverse them.
-    return list(
-        while_loop(lambda state: state[0] < count, step, (as_value(1, _INT32), list(arrays)), saved_states=5)[
-            1
-        ]
-    )
+    start = as_value(1, _INT32), list(arrays)
+    _, prefixes = while_loop(lambda state: state[0] < count, step, start, saved_states=5)
+    return [keep_dimensions(y, x.shape) for y, x in zip(prefixes, arrays, strict=True)]
 
 
 def _rolled(x: Any, start: Any, axis: int) -> Any:

@@ -25,7 +25,8 @@ class checkpoint_policies:  # a namespace, named as JAX has it
 
     everything_saveable = ("everything", "")
     nothing_saveable = ("nothing", "")
-    dots_saveable = ("dots", "")
+    dots_saveable = checkpoint_dots = ("dots", "")
+    dots_with_no_batch_dims_saveable = checkpoint_dots_with_no_batch_dims = ("dots_without_batch", "")
 
     @staticmethod
     def save_only_these_names(*names: str) -> tuple[str, str]:

@@ -254,6 +254,8 @@ class _Split:
             return False
         if policy == "dots":
             return op.is_contraction
+        if policy == "dots_without_batch":
+            return op.is_contraction and not any(application.attributes.get("batch", ((True,), ())))
         if policy == "named":
             return self._has_allowed_label(operation)
         return policy == "everything"

@@ -206,7 +206,7 @@ def test_numpy_has_the_arrays_of_a_loaded_program_as_with_the_compiler() -> None
 
         expected = whole[name](y, *arguments)
         actual = runtime[name](y, *arguments)
-        assert type(actual) is type(expected) is adze.Array
+        assert type(actual) is type(expected) is type(y)
         assert actual.dtype == expected.dtype
         np.testing.assert_array_equal(actual.numpy(), expected.numpy())
 

@@ -120,7 +120,9 @@ class Checkpointed(Record):
     """The attributes of a `checkpoint_call`."""
 
     callee: str = stated(symbol("the function's name"))
-    policy: str = stated(choice("nothing", "dots", "named", "everything", doc="what may be saved"))
+    policy: str = stated(
+        choice("nothing", "dots", "dots_without_batch", "named", "everything", doc="what may be saved")
+    )
     labels: str = stated(text("names of values that may be saved"))
     results: tuple[TensorType, ...] = stated(RESULTS)
 

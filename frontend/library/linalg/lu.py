@@ -13,6 +13,7 @@ import numpy as np
 
 from ....dialects.types import INT32, storage
 from ...control.scans import scan
+from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.sizes import minimum
 from ...transforms.custom_derivatives import custom_jvp
@@ -112,7 +113,7 @@ def permuted(x: Any, order: Any) -> Any:
     if is_less(x.shape[-2], 2) or is_empty(*x.shape):
         return x
     batch = tuple(range(x.ndim - 2))
-    return ops.gather(
+    moved = ops.gather(
         x,
         xp.expand_dims(order, -1),
         offset_dims=(x.ndim - 1,),
@@ -124,6 +125,7 @@ def permuted(x: Any, order: Any) -> Any:
         mode="clip",
         fill_value=storage(np.zeros((), x.dtype)),
     )
+    return keep_dimensions(moved, x.shape)
 
 
 def _recursive(a: Any) -> tuple[Any, Any, Any]:

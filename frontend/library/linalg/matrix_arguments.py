@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import BFLOAT16, COMPLEX, FLOAT16, INT32
+from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim, minimum
 from .. import numpy as xp
@@ -183,7 +184,8 @@ def _slice(x: Any, k: Any, axis: int) -> Any:
     if is_named(x.shape[axis]) and not same_size(*x.shape[-2:]):
         return _masked(x, k, axis)
     if is_named(x.shape[axis]):
-        return xp.expand_dims(gather_at(x, (axis,), (k,), axis), axis)
+        taken = gather_at(x, (axis,), (k,), axis)
+        return xp.expand_dims(keep_dimensions(taken, (*x.shape[:axis], *x.shape[axis + 1 :])), axis)
     zero = ops.sub(k, k)
     starts = [k if a == axis else zero for a in range(x.ndim)]
     sizes = tuple(1 if a == axis else n for a, n in enumerate(x.shape))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -11,6 +13,7 @@ import numpy as np
 from ...errors import IndexBoundsError
 from ...tracing.array import Array
 from ...tracing.frames import Tracer
+from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
@@ -30,6 +33,8 @@ from .cumulative import part
 from .promotion import asarray_of, broadcast, convert, promote, same_size, type_text
 from .reshaping import atleast_1d, atleast_2d, atleast_3d, ravel
 from .take import take
+
+_LONGEST = 60  # characters of a sum of sizes: a loop in Python may join an array with itself again and again
 
 
 def _sequence(function: str, arrays: Any) -> list[Any]:
@@ -63,7 +68,23 @@ def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
                 f"concat: arrays must agree in all axes but {place}: got {', '.join(map(type_text, values))}"
             )
     joined = [*promote(*values)] if dtype is None else [convert(v, dtype_of("concat", dtype)) for v in values]
-    return ops.concatenate(*joined, axis=place) if len(joined) > 1 else joined[0]
+    if len(joined) == 1:
+        return joined[0]
+    result = ops.concatenate(*joined, axis=place)
+    return _named(result, joined, place) if isinstance(result, Tracer) else result
+
+
+def _named(result: Tracer, joined: Sequence[Any], place: int) -> Any:
+    """`result` with the sizes of what was joined along `place`, unless their sum is a long expression."""
+    sizes = [v.shape[place] for v in joined]
+    if result.type.is_static or sum(len(str(n)) for n in sizes) > _LONGEST:
+        return result
+    shape = [
+        known if known is not None else next(v.shape[axis] for v in joined if isinstance(v.shape[axis], Dim))
+        for axis, known in enumerate(result.type.shape)
+        if axis != place
+    ]
+    return keep_dimensions(result, (*shape[:place], reduce(operator.add, sizes), *shape[place:]))
 
 
 def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: Any = None) -> Any:

@@ -28,7 +28,7 @@ LOAD: Final = 0.5  # what a load costs beside multiplications
 LEAST: Final = 5.0  # what a step costs at least: the latency of an addition
 COPIED: Final = 10.0  # what a copied vector costs
 PERMUTED: Final = 50.0  # the same where squares are transposed
-STORED: Final = 10.0  # what storing a vector costs where squares are transposed
+STORED: Final = 2.0  # what a shuffle or store costs where squares are transposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +130,17 @@ def _tiling(
             lefts = r * v if columns.left else (r if rows.left else 1)
             rights = r * v if rows.right else v
             one = (max(r * v, LEAST) + LOAD * (lefts + rights)) * steps
-            one += r * v * (STORED if is_stored_apart else 1.0) + LEAST
+            one += LEAST + (_stored(registers, r, v) if is_stored_apart else r * v)
             cost += one * down.count(r) * across.count(v)
     return Tiling(together, vectors, cost * others)
+
+
+def _stored(registers: Registers, rows: int, vectors: int) -> float:
+    """What storing a tile costs whose rows, not its columns, lie densely in the result."""
+    width = registers.width
+    squares = -(-rows // width) * vectors
+    pieces = rows // width + (rows % width).bit_count()
+    return STORED * (squares * width * (width.bit_length() - 1) + vectors * width * pieces)
 
 
 def merged(axes: Sequence[Axis]) -> list[Axis]:

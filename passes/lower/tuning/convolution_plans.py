@@ -40,6 +40,7 @@ WORK: Final = 1 << 16  # multiplications that repay a kernel
 DIRECT: Final = 1.1  # what a step costs with weights that are not packed
 FEW: Final = 8  # so many input features or more are loaded from as many pages
 FAR: Final = 1.25  # what that costs
+PAGE: Final = 4096  # bytes: rows that lie further apart need a page each
 ALIGNED: Final = 2048  # bytes between vectors that compete for places in the cache
 
 Place = tuple[int, int]
@@ -75,6 +76,18 @@ class Problem:
         return sum(prod(letter.size for letter in letters) for letters in self.sums)
 
     @property
+    def are_phases_alike(self) -> bool:
+        """Whether there are several phases, all with as many places."""
+        places = {tuple(letter.size for letter in letters if letter.out) for letters in self.sums}
+        return len(self.sums) > 1 and len(places) == 1
+
+    @property
+    def spreads(self) -> dict[int, int]:
+        """How far apart the places of a phase are, along each axis of the result."""
+        letters = (letter for letter in self.sums[0] if letter.name.startswith("p") and letter.out)
+        return {letter.out[0]: letter.out[1] for letter in letters if letter.out}
+
+    @property
     def is_padded(self) -> bool:
         """Whether zeros around the image are seen."""
         return any(low < 0 or high > n for (low, high), n in zip(self.ranges, self.image, strict=True))
@@ -108,7 +121,10 @@ def plan_convolution(
 
 
 class Choice(NamedTuple):
-    """Columns, rows, the orders of image and result, whether weights are packed, and are the left operand."""
+    """Columns, rows, the orders of image and result, whether weights are packed, and are the left operand.
+
+    `are_phases_apart`: each phase of a dilated image writes an array of its own; these are joined.
+    """
 
     columns: str
     rows: str
@@ -116,6 +132,7 @@ class Choice(NamedTuple):
     out_order: tuple[int, ...]
     is_packed: bool
     is_swapped: bool
+    are_phases_apart: bool = False
 
 
 def choices(problem: Problem) -> Iterator[Choice]:
@@ -132,6 +149,9 @@ def choices(problem: Problem) -> Iterator[Choice]:
             for result in results:
                 if letter.weights is None:
                     yield Choice(columns, row, orders[0], result, False, True)
+                    if problem.are_phases_alike:
+                        for order in orders:
+                            yield Choice(columns, row, order, result, False, True, True)
                     continue
                 for order in orders:
                     for is_packed in (True, False):
@@ -160,6 +180,7 @@ class Attempt:
     out_order: tuple[int, ...]
     is_packed: bool
     is_swapped: bool
+    are_phases_apart: bool = False
 
     def plan(self) -> Plan | None:
         """The plan, None where the columns do not lie as the kernel needs them."""
@@ -168,7 +189,7 @@ class Attempt:
         sizes = [high - low for low, high in problem.ranges] if is_copied else list(problem.image)
         image_strides = _strides(sizes, self.image_order)
         lows = [low if is_copied else 0 for low, _ in problem.ranges]
-        out_strides = _strides(problem.out, self.out_order)
+        out_strides = _strides(self._phase_shape(), self.out_order)
         first = {letter.name: letter for letter in problem.sums[0]}
         ordered = self._summed_order(first, image_strides)
         column = first[self.columns]
@@ -197,11 +218,10 @@ class Attempt:
             weights_copy, weight_axes = self._packing(first, ordered, panel)
         image_copy = self._image_copy() if is_copied else None
         parts = tuple(
-            self._part(letters, ordered, tiling, image_strides, lows, weight_axes, out_strides)
-            for letters in problem.sums
+            self._part(number, ordered, tiling, image_strides, lows, weight_axes, out_strides)
+            for number in range(len(problem.sums))
         )
-        out_axes = tuple(whole(n, stride) for n, stride in zip(problem.out, out_strides, strict=True))
-        out_copy = None if self.out_order == plain else Copy(out_axes, 0, self.registers.width)
+        out_copy = self._out_copy(out_strides)
         cost = self._cost(tiling, axis, row, others, image_copy, weights_copy, steps)
         return Plan(image_copy, weights_copy, parts, out_copy, self.is_swapped, cost)
 
@@ -219,7 +239,7 @@ class Attempt:
         cost = tiling.cost
         if image_copy is not None:
             cost += image_copy.size / width * (COPIED if self.image_order == plain else PERMUTED)
-        if self.out_order != plain:
+        if self.out_order != plain or self.are_phases_apart:
             cost += prod(self.problem.out) / width * PERMUTED
         if weights_copy is not None and not self.has_constant_weights:
             cost += weights_copy.size / width * (COPIED if column.right == 1 else PERMUTED)
@@ -235,7 +255,7 @@ class Attempt:
             default=1,
         )
         if row.left > nearest and column.left == 0:
-            cost *= 1.05
+            cost *= 1.05 if row.left * self.itemsize < PAGE else 1.2
         if (
             others["c"].left > 1
             and others["c"].size >= FEW
@@ -264,7 +284,31 @@ class Attempt:
         left, right = stride(letter.image, image), stride(letter.weights, weights)
         if self.is_swapped:
             left, right = right, left
-        return Axis(letter.size, left, right, stride(letter.out, out))
+        written = letter.out
+        if written is not None and letter.name.startswith("p") and self.are_phases_apart:
+            written = (written[0], 1)
+        return Axis(letter.size, left, right, stride(written, out))
+
+    def _phase_shape(self) -> list[int]:
+        """The shape that a phase writes: the result's, or its own."""
+        spreads = self.problem.spreads if self.are_phases_apart else {}
+        return [n // spreads.get(a, 1) for a, n in enumerate(self.problem.out)]
+
+    def _out_copy(self, strides: Sequence[int]) -> Copy | None:
+        """From the result as it is written to the result."""
+        shape, plain = self._phase_shape(), tuple(range(len(self.problem.out)))
+        if self.out_order == plain and not self.are_phases_apart:
+            return None
+        far, between = prod(self.problem.out), {}
+        for a, spread in self.problem.spreads.items():  # the last axis of the window changes first
+            far //= spread if self.are_phases_apart else 1
+            between[a] = far
+        axes = []
+        for a in plain:
+            axes.append(whole(shape[a], strides[a]))
+            if self.problem.out[a] > shape[a]:
+                axes.append(whole(self.problem.out[a] // shape[a], between[a]))
+        return Copy(tuple(axes), 0, self.registers.width)
 
     def _image_copy(self) -> Copy:
         problem = self.problem
@@ -307,7 +351,7 @@ class Attempt:
 
     def _part(
         self,
-        letters: Sequence[Letter],
+        number: int,
         ordered: Sequence[str],
         tiling: Tiling,
         image_strides: Sequence[int],
@@ -317,7 +361,10 @@ class Attempt:
     ) -> Contraction:
         problem, width = self.problem, self.registers.width
         weight_strides = _strides(problem.weights, tuple(range(len(problem.weights))))
+        letters = problem.sums[number]
         axes, image_start, weights_start, out_start = {}, 0, 0, 0
+        if self.are_phases_apart:
+            out_start = number * prod(self._phase_shape())
         for letter in letters:
             axis = self._axis(letter, image_strides, weight_strides, out_strides)
             step = 0 if letter.weights is None else weight_strides[letter.weights[0]]
@@ -330,7 +377,8 @@ class Attempt:
                 assert letter.image is not None and letter.out is not None
                 at = letter.image[0]
                 image_start += (letter.image_start - lows[at]) * image_strides[at]
-                out_start += letter.out_start * out_strides[letter.out[0]]
+                if not self.are_phases_apart:
+                    out_start += letter.out_start * out_strides[letter.out[0]]
         summed = [axes[name] for name in ordered]
         if any(axis.size == 0 for axis in summed):
             summed, image_start, weights_start = [Axis(0)], 0, 0

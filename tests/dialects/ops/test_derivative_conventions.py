@@ -159,9 +159,7 @@ COMPLEX_TOO = {*UNARY} - {"cbrt", "digamma", "erf", "erf_inv", "erfc", "exp2", "
 @pytest.mark.thorough
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", UNARY)
-def test_elementwise_derivatives_are_those_of_jax(name: str) -> None:
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
+def test_elementwise_derivatives_are_those_of_jax(name: str, jax: Any) -> None:
     rng = np.random.default_rng(3)
     points = rng.uniform(-0.95, 0.95, 40) if name in OPEN_INTERVAL else rng.uniform(-3, 3, 40)
     if name in HALF_LINE:
@@ -176,9 +174,7 @@ def test_elementwise_derivatives_are_those_of_jax(name: str) -> None:
 @pytest.mark.thorough
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ["atan2", "div", "max", "min", "mul", "pow", "rem", "sub"])
-def test_binary_derivatives_are_those_of_jax(name: str) -> None:
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
+def test_binary_derivatives_are_those_of_jax(name: str, jax: Any) -> None:
     rng = np.random.default_rng(4)
     x, y = np.abs(rng.standard_normal(40)) + 0.1, rng.standard_normal(40)
     x[:5] = y[:5]

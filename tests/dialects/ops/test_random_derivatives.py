@@ -66,10 +66,8 @@ def test_batch_of_gradients_is_a_loop(seed: int) -> None:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("seed", seeds(0, 60))
-def test_derivatives_are_those_of_jax(seed: int) -> None:
+def test_derivatives_are_those_of_jax(seed: int, jax: Any) -> None:
     program = random_program(seed, "smooth")
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
     x, v = point(seed)
     reference = jax.grad(lambda x: program(jax.numpy, x))
     f = adze.grad(lambda x: program(xp, x))

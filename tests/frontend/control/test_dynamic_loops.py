@@ -203,3 +203,17 @@ def test_stacked_results_have_the_names_of_sizes() -> None:
     assert adze.eval_shape(lambda x: adze.lax.map(lambda row: row[1:], x), columns).shape == (4, None)
     traced = adze.trace(adze.jit(stacked), columns)
     assert "tensor<4x?xf32>" in traced.mlir()
+
+
+def test_prefixes_have_the_named_size_of_their_elements() -> None:
+    traced = adze.trace(lambda x: adze.associative_scan(lambda a, b: a + b, x), adze.ShapeDtype(("n",)))
+    assert repr(traced).endswith("(x: f32[n]) -> (f32[n]))")
+
+
+def test_what_is_joined_has_the_sum_of_named_sizes() -> None:
+    def joined(x: Any, y: Any) -> Any:
+        both = xp.concatenate([x, y])
+        assert str(both.shape[0]) == "(n + m)"
+        return both + xp.ones(x.shape[0] + y.shape[0], dtype=x.dtype)
+
+    adze.trace(joined, adze.ShapeDtype(("n",)), adze.ShapeDtype(("m",)))

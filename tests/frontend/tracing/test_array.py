@@ -209,3 +209,19 @@ def test_objects_that_want_to_answer_themselves_do() -> None:
     x = anp.asarray(np.float64(0.1)) * 3
     assert x == pytest.approx(0.3) and pytest.approx(0.3) == x
     assert x != pytest.approx(0.4)
+
+
+def test_every_array_is_one_by_its_class() -> None:
+    seen = []
+
+    def f(x: adze.Array) -> adze.Array:
+        seen.append(isinstance(x, adze.Array))
+        return x * 2
+
+    adze.jit(f)(np.ones(2))
+    adze.grad(f)(1.0)
+    adze.vmap(f)(np.ones(2))
+    assert seen == [True] * 3
+    assert isinstance(anp.ones(2), adze.Array) and isinstance(adze.Array(np.ones(2)), adze.Array)
+    assert issubclass(type(anp.ones(2)), adze.Array)
+    assert not isinstance(np.ones(2), adze.Array) and not isinstance(1.0, adze.Array)

@@ -355,6 +355,7 @@ POLICIES = adze.checkpoint_policies
         POLICIES.nothing_saveable,
         POLICIES.everything_saveable,
         POLICIES.dots_saveable,
+        POLICIES.dots_with_no_batch_dims_saveable,
         POLICIES.save_only_these_names("a"),
     ],
 )
@@ -379,6 +380,20 @@ def test_checkpoint_computes_again_what_it_does_not_keep() -> None:
     assert (count(everything, "exp"), count(everything, "sin")) == (2, 2)
     nothing = gradient(POLICIES.nothing_saveable)
     assert count(nothing, "exp") == 4 and count(nothing, "optimization_barrier") == 1
+
+
+def test_checkpoint_keeps_products_without_batches() -> None:
+    def f(x: Any, w: Any) -> Any:
+        rows = xp.sin(x @ w).reshape(2, 2, 2)
+        return xp.sum(xp.tanh(xp.matmul(xp.exp(rows), rows)))
+
+    def products(policy: Any) -> int:
+        gradient = adze.value_and_grad(adze.checkpoint(f, policy=policy), argnums=1)
+        return count(adze.trace(gradient, np.ones((2, 4)), np.ones((4, 4))).mlir("simplified"), "dot_general")
+
+    assert products(POLICIES.dots_saveable) == 5  # two forward, three backward
+    assert products(POLICIES.dots_with_no_batch_dims_saveable) == 6
+    assert products(POLICIES.nothing_saveable) == 7
 
 
 def test_checkpoint_keeps_named_values() -> None:

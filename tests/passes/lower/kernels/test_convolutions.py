@@ -47,6 +47,8 @@ LINE = {
     "out_spec": (0, 1, 2),
 }
 
+ALIKE = {"lhs_dilation": (2, 3), "padding": ((1, 2), (2, 2)), "out_spec": (0, 3, 2, 1)}
+
 Shape = tuple[int, ...]
 CASES: dict[str, tuple[Shape, Shape, dict[str, Any]]] = {
     "last": ((1, 3, 7, 2), (3, 2, 2, 9), {"padding": ((1, 1), (0, 2))}),
@@ -54,6 +56,7 @@ CASES: dict[str, tuple[Shape, Shape, dict[str, Any]]] = {
     "pointwise": ((1, 5, 3, 3), (6, 5, 1, 1), FIRST),
     "strided": ((1, 6, 9, 2), (2, 3, 2, 5), {"window_strides": (2, 3), "rhs_dilation": (2, 1)}),
     "dilated": ((1, 3, 4, 2), (3, 2, 2, 5), {"lhs_dilation": (2, 3), "padding": ((2, 1), (1, 3))}),
+    "phases alike": ((1, 2, 4, 2), (3, 3, 2, 2), ALIKE),
     "no tap": ((1, 3, 4, 2), (1, 1, 2, 5), {"lhs_dilation": (2, 2)}),
     "groups": ((1, 4, 3, 5), (6, 2, 2, 2), {**FIRST, "feature_group_count": 2}),
     "each channel": ((1, 3, 4, 6), (2, 2, 1, 6), {"feature_group_count": 6, "padding": ((0, 1), (1, 0))}),
@@ -108,9 +111,9 @@ def test_every_choice_of_axes_is_within_bounds(name: str) -> None:
     seen = set()
     for choice in choices(problem):
         plan = Attempt(problem, Registers(4, 4), 4, False, *choice).plan()
-        if plan is None or (choice.columns, choice.is_packed) in seen:
+        if plan is None or (choice.columns, choice.is_packed, choice.are_phases_apart) in seen:
             continue
-        seen.add((choice.columns, choice.is_packed))
+        seen.add((choice.columns, choice.is_packed, choice.are_phases_apart))
         got = run_plan(plan, problem, x, k).reshape(want.shape)
         assert np.array_equal(got, want, equal_nan=True), choice
     assert seen
