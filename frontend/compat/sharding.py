@@ -92,7 +92,7 @@ class NamedSharding(Sharding):
         """The device of the mesh."""
         if isinstance(self.mesh, ranks.Mesh):
             raise UnsupportedError(
-                f"an array on the {self.mesh.size} ranks of {self.mesh.shape}: arrays are whole between calls",
+                f"an array on the {self.mesh.size} ranks of {self.mesh.shape}: arrays are whole outside",
                 where=user_location_text(),
                 hint="pass the whole array to adze.shard_map, whose in_specs divide it",
             )
