@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from ..errors import CompileError
-from ..targets import Target
+from ..targets import Target, TargetKind
 from .diagnostics import Diagnostic
+from .faults.empty_bindings import with_room
 from .faults.repeated_references import deduplicated, may_branch
 from .invocation import FLAGS_REFUSED, Invocation, is_parsed
 from .kernels import fault_of_kernels
@@ -60,6 +61,8 @@ _KERNEL_PHASE: Final = "flow"
 WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
 MACHINE_PHASE: Final = "vm"
 """The phase in which a program is code for IREE's virtual machine."""
+DEVICE_PHASE: Final = "hal"
+"""The phase in which a program calls its device."""
 
 
 TuneKernels: TypeAlias = Callable[[bytes], "bytes | None"]
@@ -163,6 +166,8 @@ def compile_bytecode(
     chosen = without_libraries(flags) or flags
     with Invocation(chosen, diagnostics, verifies_passes=options.verifies_passes) as invocation:
         finish = _finished if chosen is flags else _finished_without_libraries
+        if binds_empty_arrays(target):
+            finish = _finished_with_room
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
@@ -262,6 +267,24 @@ def _finished_without_libraries(
         del diagnostics[said:]
         if not invocation.replace(with_libraries(program), KERNELS_ARE_LLVM):
             return None
+    return _finished(invocation, diagnostics, branches)
+
+
+def binds_empty_arrays(target: Target) -> bool:
+    """Whether kernels may be given empty arrays that the target's driver refuses (`faults/`)."""
+    return target.kind is TargetKind.VULKAN
+
+
+def _finished_with_room(
+    invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+) -> bytes | None:
+    """The program, whose kernels may be given empty arrays."""
+    if not invocation.advance(DEVICE_PHASE):
+        return None
+    program = invocation.bytecode()
+    changed = with_room(program)
+    if changed is not program and not invocation.replace(changed):
+        return None
     return _finished(invocation, diagnostics, branches)
 
 

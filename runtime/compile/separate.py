@@ -13,8 +13,16 @@ from pathlib import Path
 
 from ..errors import CompileError
 from ..targets import Target
-from .compiler import MACHINE_PHASE, CompiledModule, CompileOptions, compile_error
+from .compiler import (
+    DEVICE_PHASE,
+    MACHINE_PHASE,
+    CompiledModule,
+    CompileOptions,
+    binds_empty_arrays,
+    compile_error,
+)
 from .diagnostics import SOURCE_NAME, Diagnostic, parse_diagnostics
+from .faults.empty_bindings import with_room
 from .faults.repeated_references import deduplicated, may_branch
 from .libraries import (
     DEVICES_ARE_KNOWN,
@@ -51,7 +59,7 @@ def compile_in_subprocess(
                 raise compile_error(module, target, options, diagnostics, reproducer_dir)
             return produced
 
-        branches = may_branch(module)
+        branches, needs_room = may_branch(module), binds_empty_arrays(target)
         from_phase: tuple[str, ...] = ()
         lean = changed_flags(flags, run(EMPTY, f"--compile-to={DEVICES_ARE_KNOWN}").decode())
         if lean is not None:
@@ -59,6 +67,11 @@ def compile_in_subprocess(
             module = run(module, f"--compile-to={KERNELS_ARE_LLVM}", "--emit-mlir-bytecode")
             module = with_libraries(module) if calls_a_library(module) else module
             from_phase = (f"--compile-from={KERNELS_ARE_LLVM}",)
+        if needs_room:
+            module = with_room(
+                run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
+            )
+            from_phase = (f"--compile-from={DEVICE_PHASE}",)
         if branches:
             program = run(module, *from_phase, f"--compile-to={MACHINE_PHASE}", "--emit-mlir-bytecode")
             vmfb = run(deduplicated(program), f"--compile-from={MACHINE_PHASE}")

@@ -12,7 +12,7 @@ import enum
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +30,7 @@ PARALLEL_WORK: Final = 2e7
 
 _MOST_UNUSED: Final = 64
 """How many pieces of freed memory a device keeps: IREE's own number."""
+_EMPTY_BYTES: Final = 64
 _DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
 
 
@@ -79,9 +80,16 @@ class Device:
 
     def copy_in(self, host: np.ndarray, element_type: int) -> Any:
         """A view of a new buffer with the values of `host`, contiguous and of a dtype that Python knows."""
+        if not self.is_cpu and host.size == 0:
+            return self.empty_view(host.shape, element_type)
         return self.allocator.allocate_buffer_copy(
             self._local, self._default_usage, self.hal, host, element_type
         )
+
+    def empty_view(self, shape: Sequence[int], element_type: int) -> Any:
+        """A view of an array without elements: of a few bytes, since drivers of GPUs bind no empty buffer."""
+        buffer = self.allocator.allocate_buffer(self._local, self._default_usage, _EMPTY_BYTES)
+        return native().HalBufferView(buffer, list(shape), element_type)
 
     @property
     def is_usable(self) -> bool:

@@ -218,7 +218,12 @@ class Function:
                 raise explained from (None if explained is raised else raised)
             raise FailedCallError(_explain_call(error, self.signature)) from error
         view_class, result = self._view_class, results.get_as_object
-        return [result(position, view_class) for position in range(self._result_count)]
+        views = [result(position, view_class) for position in range(self._result_count)]
+        return views if self.device.is_cpu else [self._bindable(view) for view in views]
+
+    def _bindable(self, view: Any) -> Any:
+        """A result that another program for a GPU takes: without elements it has no bytes."""
+        return view if view.byte_length else self.device.empty_view(view.shape, view.element_type)
 
     def _run(self, views: Sequence[Any]) -> list[DeviceArray]:
         if not self.is_usable:

@@ -7,6 +7,7 @@ docs/deploying.md says can be left out.
 from __future__ import annotations
 
 import importlib.metadata
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -118,3 +119,23 @@ def test_all_but_numpy_is_small(environment: Path) -> None:
     whole = [file for file in importlib.metadata.files("iree-base-runtime") or () if ".." not in str(file)]
     kept = [f for f in whole if "_runtime_libs_tracy" not in str(f) and "__pycache__" not in str(f)]
     assert sum(Path(str(file.locate())).stat().st_size for file in kept) < 18e6
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["resnet", "transformer"])
+def test_an_imported_model_runs(name: str, environment: Path, checkout: Path, tmp_path: Path) -> None:
+    """The models of `examples/models`: neither the compiler nor onnx is there."""
+    pytest.importorskip("onnx", reason="the package onnx (extra `onnx`) is not installed")
+    make = runpy.run_path(str(checkout / "examples" / "models" / "networks.py"))[name]
+    model = adze.from_onnx(make(), trainable=False)
+    (spec,) = model.specs.values()
+    adze.jit(model).trace(spec).lower("cpu").compile().save(tmp_path / "model.vmfb")
+    x = np.random.default_rng(0).standard_normal((2, *spec.shape[1:])).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    code = (
+        "import numpy as np, adze\nnp.save('y.npy', np.asarray(adze.load('model.vmfb')(np.load('x.npy'))))\n"
+    )
+    ran = shell(environment, "python", "-c", code, folder=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    want = np.asarray(model(x))
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), want, rtol=1e-3, atol=1e-4)

@@ -212,22 +212,45 @@ def _ranks(ctx: LoweringContext, keys: Sequence[Value], count: Size, size: Size)
     i32 = b.scalars.element_type(INT32)
     init = b.fill(b.scalars.constant(INT32, 0), [count, size], INT32)
     n = len(keys)
+    own, others = b.axes_map(3, (0, 1)), b.axes_map(3, (0, 2))
+    positions: list[Value] = []
+    if configuration.has_kernels(ctx.target):
+        position_maps = []
+    else:
+        # GPUs: IREE has no code on Vulkan for a reduction that asks for its loop index, and crashes where it
+        # computes keys of 64 bits of dynamic rows in the reduction's own kernel (CUDA).
+        keys = [b.materialise(key) for key in keys]
+        positions = [b.materialise(_row_numbers(b, size))] * 2
+        position_maps = [b.axes_map(3, (1,)), b.axes_map(3, (2,))]
 
     def body(*values: Value) -> Value:
         here, there, total = values[:n], values[n : 2 * n], values[-1]
-        mine, other = (arith.index_cast(i32, mlir.linalg.IndexOp(a).result) for a in (1, 2))
+        mine, other = values[2 * n : -1] or (
+            arith.index_cast(i32, mlir.linalg.IndexOp(a).result) for a in (1, 2)
+        )
         earlier = arith.cmpi(arith.CmpIPredicate.ult, other, mine)
         before = _before(list(zip(there, here, strict=True)), earlier)
         return arith.addi(total, arith.extui(i32, before))
 
-    own, others = b.axes_map(3, (0, 1)), b.axes_map(3, (0, 2))
     return b.generic(
-        [*keys, *keys],
+        [*keys, *keys, *positions],
         [init],
-        [*[own] * n, *[others] * n, own],
+        [*[own] * n, *[others] * n, *position_maps, own],
         ["parallel", "parallel", "reduction"],
         body,
         parse_attribute(b, configuration.ranking(ctx.target, count, size)),
+    )
+
+
+def _row_numbers(b: LinalgBuilder, size: Size) -> Value:
+    """The vector 0, 1, 2, ..."""
+    element = b.scalars.element_type(INT32)
+    return b.generic(
+        [],
+        [b.empty([size], INT32)],
+        [b.identity_map(1)],
+        ["parallel"],
+        lambda _: mlir.arith.index_cast(element, mlir.linalg.IndexOp(0).result),
     )
 
 

@@ -10,7 +10,7 @@ func.func @f(%arg0: tensor<3x2049xi32>) -> tensor<3x2049xi32> {
 // CHECK: [[PADDED:%.+]] = tensor.pad [[KEYS]] low[0, 0] high[0, 1]
 // CHECK: tensor.yield %c2147483647_i32
 // CHECK: tensor.expand_shape {{.*}} output_shape [6, 1025]
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins({{.*}} : tensor<6x1025xi32>, tensor<6x1025xi32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]} ins({{.*}} : tensor<6x1025xi32>, tensor<6x1025xi32>, tensor<1025xi32>, tensor<1025xi32>)
 // CHECK: iree_linalg_ext.scatter
 // CHECK: iree_linalg_ext.scatter
 // CHECK: tensor.expand_shape {{.*}} output_shape [3, 2050]
