@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 from .op import Op
-from .ops.collectives import AxisGather, AxisSum
+from .ops.collectives.mesh_axes import (
+    AllGather,
+    AllReduce,
+    AllToAll,
+    MeshIndex,
+    Permute,
+    ReduceScatter,
+    Vary,
+)
+from .ops.collectives.named_axes import AxisGather, AxisSum
 from .ops.constants import (
     Constant,
     Dim,
@@ -180,7 +189,17 @@ CONTRACTION: Final = (DotGeneral, ConvGeneral)
 ORDERING: Final = (Sort, TopK)
 RANDOMNESS: Final = (RandomBits,)
 CONTROL: Final = (Call, Cond, While, Scan)
-COLLECTIVES: Final = (AxisSum, AxisGather)
+COLLECTIVES: Final = (
+    AxisSum,
+    AxisGather,
+    AllReduce,
+    Vary,
+    AllGather,
+    ReduceScatter,
+    AllToAll,
+    Permute,
+    MeshIndex,
+)
 DERIVATIVES: Final = (
     StopGradient,
     CheckpointName,

@@ -226,6 +226,11 @@ class Op:
     """`without_dead_results(engine, operands, results, attributes)` -> the attributes of the op with these
     operands and results only."""
     linearize: ClassVar[Callable[..., Any] | None] = None
+    sends_along: ClassVar[str | None] = None
+    """The attribute that names the axis of a mesh along which it sends arrays, or its transpose does."""
+    varies: ClassVar[Callable[..., Sequence[frozenset[str]]] | None] = None
+    """`varies(engine, operands, attributes)` -> the axes of a mesh that each result varies over, for those of
+    the operands; without it each varies over what any operand does, or as the callee's results."""
 
     infer: ClassVar[Callable[..., ValueType | tuple[ValueType, ...]]]
     evaluate: ClassVar[Callable[..., Any]]

@@ -268,6 +268,13 @@ class Predication(Engine, Protocol):
         """`symbol` with one more argument, first: a 0-d predicate without which it has no effect."""
 
 
+class VaryingFunctions(Protocol):
+    """The analysis of what varies over the axes of a mesh, as ops that refer to functions use it."""
+
+    def of_function(self, symbol: str, arguments: Sequence[frozenset[str]], /) -> Sequence[frozenset[str]]:
+        """The axes that the results of a function vary over, for those of its arguments."""
+
+
 class DeadResults(Protocol):
     """The engine of `live_operands` and `without_dead_results`."""
 

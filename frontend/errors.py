@@ -65,6 +65,10 @@ class UnsupportedError(AdzeError, NotImplementedError, TypeError):
     """Something of NumPy or of the array API that adze lacks; TypeError is what NumPy's protocols raise."""
 
 
+class ShardingError(AdzeError, ValueError):
+    """A mesh, a specification or a collective does not fit what it is used for."""
+
+
 class DeletedArrayError(AdzeError, RuntimeError):
     """An array was used after it had been donated to a call, or deleted."""
 

@@ -868,6 +868,92 @@ irdl.dialect @adze {
     irdl.results(result: %3)
     irdl.attributes {"axis_name" = %4, "length" = %5}
   }
+  irdl.operation @all_reduce {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.is "sum"
+    %4 = irdl.is "max"
+    %5 = irdl.is "min"
+    %6 = irdl.any_of(%3, %4, %5)
+    %7 = irdl.base "#builtin.string"
+    %8 = irdl.base "#builtin.dense_array"
+    %9 = irdl.base "#builtin.integer"
+    irdl.operands(x: %0, index: %1)
+    irdl.results(result: %2)
+    irdl.attributes {"kind" = %6, "axis_name" = %7, "mesh" = %8, "axis" = %9}
+  }
+  irdl.operation @vary {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.string"
+    %4 = irdl.base "#builtin.dense_array"
+    %5 = irdl.base "#builtin.integer"
+    irdl.operands(x: %0, index: %1)
+    irdl.results(result: %2)
+    irdl.attributes {"axis_name" = %3, "mesh" = %4, "axis" = %5}
+  }
+  irdl.operation @all_gather {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.integer"
+    %4 = irdl.is false
+    %5 = irdl.is true
+    %6 = irdl.any_of(%4, %5)
+    %7 = irdl.base "#builtin.string"
+    %8 = irdl.base "#builtin.dense_array"
+    %9 = irdl.base "#builtin.integer"
+    irdl.operands(x: %0, index: %1)
+    irdl.results(result: %2)
+    irdl.attributes {"dim" = %3, "is_invariant" = %6, "axis_name" = %7, "mesh" = %8, "axis" = %9}
+  }
+  irdl.operation @reduce_scatter {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.integer"
+    %4 = irdl.base "#builtin.string"
+    %5 = irdl.base "#builtin.dense_array"
+    %6 = irdl.base "#builtin.integer"
+    irdl.operands(x: %0, index: %1)
+    irdl.results(result: %2)
+    irdl.attributes {"dim" = %3, "axis_name" = %4, "mesh" = %5, "axis" = %6}
+  }
+  irdl.operation @all_to_all {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.integer"
+    %4 = irdl.base "#builtin.integer"
+    %5 = irdl.base "#builtin.string"
+    %6 = irdl.base "#builtin.dense_array"
+    %7 = irdl.base "#builtin.integer"
+    irdl.operands(x: %0, index: %1)
+    irdl.results(result: %2)
+    irdl.attributes {"split" = %3, "concat" = %4, "axis_name" = %5, "mesh" = %6, "axis" = %7}
+  }
+  irdl.operation @ppermute {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.array"
+    %4 = irdl.base "#builtin.string"
+    %5 = irdl.base "#builtin.dense_array"
+    %6 = irdl.base "#builtin.integer"
+    irdl.operands(x: %0, index: %1)
+    irdl.results(result: %2)
+    irdl.attributes {"perm" = %3, "axis_name" = %4, "mesh" = %5, "axis" = %6}
+  }
+  irdl.operation @mesh_index {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "#builtin.string"
+    %2 = irdl.base "#builtin.dense_array"
+    %3 = irdl.base "#builtin.integer"
+    irdl.results(result: %0)
+    irdl.attributes {"axis_name" = %1, "mesh" = %2, "axis" = %3}
+  }
   irdl.operation @stop_gradient {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "!builtin.tensor"

@@ -549,6 +549,41 @@ class Builder(BuilderCore[V]):
         (result,) = self.apply(self.dialect["axis_gather"], (x, index, ), {"axis_name": axis_name, "length": tuple(length)})
         return result
 
+    def all_reduce(self, x: V, index: V, *, kind: str, axis_name: str, mesh: Sequence[int], axis: int) -> V:
+        """``y = sum, max or min over the axis of x``; a varying operand, an invariant result."""
+        (result,) = self.apply(self.dialect["all_reduce"], (x, index, ), {"kind": kind, "axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
+        return result
+
+    def vary(self, x: V, index: V, *, axis_name: str, mesh: Sequence[int], axis: int) -> V:
+        """``y = x``, where x is invariant over the axis and y need not be; ``x' = all_reduce y'``. No code."""
+        (result,) = self.apply(self.dialect["vary"], (x, index, ), {"axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
+        return result
+
+    def all_gather(self, x: V, index: V, *, dim: int, is_invariant: bool, axis_name: str, mesh: Sequence[int], axis: int) -> V:
+        """``y = the x of all ranks, one after the other along axis dim``; ``x' = reduce_scatter y'``."""
+        (result,) = self.apply(self.dialect["all_gather"], (x, index, ), {"dim": dim, "is_invariant": is_invariant, "axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
+        return result
+
+    def reduce_scatter(self, x: V, index: V, *, dim: int, axis_name: str, mesh: Sequence[int], axis: int) -> V:
+        """``y = this rank's part of the sum over the axis of x``, along axis dim; ``x' = all_gather y'``."""
+        (result,) = self.apply(self.dialect["reduce_scatter"], (x, index, ), {"dim": dim, "axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
+        return result
+
+    def all_to_all(self, x: V, index: V, *, split: int, concat: int, axis_name: str, mesh: Sequence[int], axis: int) -> V:
+        """``y = part i of axis split of each rank's x``, at rank i, one after the other along axis concat; ``x' = all_to_all y'`` with the axes exchanged."""
+        (result,) = self.apply(self.dialect["all_to_all"], (x, index, ), {"split": split, "concat": concat, "axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
+        return result
+
+    def ppermute(self, x: V, index: V, *, perm: Sequence[Sequence[int]], axis_name: str, mesh: Sequence[int], axis: int) -> V:
+        """``y = the x of the rank that sends to this one``, zeros where none does."""
+        (result,) = self.apply(self.dialect["ppermute"], (x, index, ), {"perm": tuple(tuple(row) for row in perm), "axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
+        return result
+
+    def mesh_index(self, *, axis_name: str, mesh: Sequence[int], axis: int) -> V:
+        """``y = the position of this rank along an axis of the mesh``; known only where the program runs."""
+        (result,) = self.apply(self.dialect["mesh_index"], (), {"axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
+        return result
+
     def stop_gradient(self, x: V) -> V:
         """``y = x; dy = 0``."""
         (result,) = self.apply(self.dialect["stop_gradient"], (x, ), {})

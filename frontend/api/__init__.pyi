@@ -5,6 +5,7 @@ from . import compat as compat
 from . import custom_batching as custom_batching
 from . import custom_derivatives as custom_derivatives
 from . import debug as debug
+from . import distributed as distributed
 from . import dlpack as dlpack
 from . import dtypes as dtypes
 from . import errors as errors
@@ -45,6 +46,8 @@ from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
 from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
 from .frontend.library.random.reuse import debug_key_reuse as debug_key_reuse
+from .frontend.sharding.mesh import make_mesh as make_mesh
+from .frontend.sharding.shard_map import shard_map as shard_map
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
 from .frontend.staging.inspection import block_until_ready as block_until_ready

@@ -6,24 +6,14 @@ than one device is refused.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ..errors import UnsupportedError
+from ..sharding import mesh as ranks
+from ..sharding.mesh import PartitionSpec
 from ..tracing.locations import user_location_text
-
-
-class PartitionSpec(tuple[Any, ...]):
-    """The axis of a mesh along which each dimension of an array is divided, or None."""
-
-    UNCONSTRAINED: Final = object()
-
-    def __new__(cls, *partitions: Any) -> PartitionSpec:
-        return super().__new__(cls, partitions)
-
-    def __repr__(self) -> str:
-        return f"PartitionSpec{super().__repr__()}"
-
 
 P = PartitionSpec
 
@@ -87,15 +77,32 @@ class AbstractMesh(Mesh):
 
 @dataclass(frozen=True)
 class NamedSharding(Sharding):
-    """A specification together with its mesh."""
+    """A specification together with its mesh: one of `make_mesh`, whose axes the specification names, or of
+    one device."""
 
-    mesh: Mesh
+    mesh: Mesh | ranks.Mesh
     spec: PartitionSpec
+
+    def __post_init__(self) -> None:
+        if isinstance(self.mesh, ranks.Mesh):
+            ranks.check_spec("NamedSharding", self.mesh, self.spec)
 
     @property
     def one_device(self) -> Any:
         """The device of the mesh."""
+        if isinstance(self.mesh, ranks.Mesh):
+            raise UnsupportedError(
+                f"an array on the {self.mesh.size} ranks of {self.mesh.shape}: arrays are whole outside",
+                where=user_location_text(),
+                hint="pass the whole array to adze.shard_map, whose in_specs divide it",
+            )
         return self.mesh.devices.flat[0] if self.mesh.devices.size else None
+
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of the part of one rank, or device."""
+        if not isinstance(self.mesh, ranks.Mesh):
+            return tuple(global_shape)
+        return ranks.local_shape("NamedSharding", self.mesh, self.spec, tuple(global_shape))
 
 
 class AxisType:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...dialects.ops.custom_rules.batching import ONE_BY_ONE
 from ...dialects.types import INT32, INTEGERS
+from ...passes.analysis.varying import united
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
@@ -22,6 +23,7 @@ from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
+from ..tracing.varying import at_least, axes_of_value
 from .carries import is_true, scalar, settled_start, typed_tree, yields_to
 from .eager_types import checked
 
@@ -149,16 +151,12 @@ class _Branches:
         self.dtypes: list[np.dtype] | None = None
         self.leaves: list[list[Any]] = [[] for _ in functions]
         self.scope = FunctionScope()
+        self.result_axes: list[frozenset[str]] = []
 
     def record(self, index: Any, batching: str) -> Any:
         """The results of the branch that `index` chooses."""
-        branches = self._traced([])
-        if self._must_settle(branches):
-            branches = self._traced([])
-        self._check(branches)
-        captured = list({capture_key(v): v for m in branches for v in m.captured}.values())
-        if captured:
-            branches = self._traced(captured)
+        with at_least(axes_of_value(index)):
+            branches, captured = self._agreed()
         symbols, kinds = [m.symbol for m in branches], branches[0].result_types
         operands = [index, *self.values, *captured]
 
@@ -174,6 +172,24 @@ class _Branches:
             results = choose(operands)
         return tree.unflatten(branches[0].result_tree, results)
 
+    def _agreed(self) -> tuple[list[PrivateFunction], list[Any]]:
+        """The branches as functions of the same operands and results, and what they capture."""
+        branches = self._traced([])
+        if self._must_settle(branches):
+            branches = self._traced([])
+        self._check(branches)
+        captured = list({capture_key(v): v for m in branches for v in m.captured}.values())
+        wanted = [united(column) for column in zip(*(m.result_axes for m in branches), strict=True)]
+        differ = any(list(m.result_axes) != wanted for m in branches)
+        if captured or differ:
+            self.result_axes = wanted
+            branches = self._traced(captured)
+            late = {capture_key(v): v for m in branches for v in m.captured}
+            if late:  # the positions along the axes that results are varied over
+                captured = [*captured, *late.values()]
+                branches = self._traced(captured)
+        return branches, captured
+
     def _traced(self, captured: Sequence[Any]) -> list[PrivateFunction]:
         """Every branch as a function of the operands and of what any branch captures."""
         count = len(self.arguments)
@@ -184,7 +200,7 @@ class _Branches:
             return lambda leaves: self._call(position, leaves[:count])
 
         return [
-            self.scope.trace(function_name(f), call(position), arguments, bound)
+            self.scope.trace(function_name(f), call(position), arguments, bound, result_axes=self.result_axes)
             for position, f in enumerate(self.functions)
         ]
 

@@ -10,10 +10,11 @@ import numpy as np
 from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TraceError
-from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_over
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
+from ..tracing.varying import axes_of_value
 
 _KINDS = "biufVc"  # bool, integers, floats (bfloat16 is V), complex: a number yields to a later one
 
@@ -102,6 +103,12 @@ def widened(state: Sequence[Any], types: Sequence[TensorType]) -> list[Any] | No
     return None if all(w is v for w, v in zip(after, state, strict=True)) else after
 
 
+def grown(state: Sequence[Any], axes: Sequence[frozenset[str]]) -> list[Any] | None:
+    """A carry that varies over the axes of a mesh that a step's results vary over; None where it does."""
+    after = [varied_over(v, a) for v, a in zip(state, axes, strict=False)]
+    return None if all(w is v for w, v in zip(after, state, strict=True)) else after
+
+
 def settled_start(init: Any, types: Sequence[TensorType] | None) -> Any:
     """An initial carry outside a trace, its Python numbers in the dtypes that they have inside one."""
     leaves, structure = tree.flatten(init)
@@ -175,4 +182,4 @@ def slice_argument(x: Any) -> Argument:
     """What a body is traced at for one slice of `x` along its leading axis."""
     kind = ops.tensor_type(x)
     names = tuple(n.text if isinstance(n, Dim) else None for n in x.shape[1:])
-    return Argument(TensorType(kind.shape[1:], kind.dtype), names, False)
+    return Argument(TensorType(kind.shape[1:], kind.dtype), names, False, axes_of_value(x))

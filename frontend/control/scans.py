@@ -28,12 +28,14 @@ from ..tracing.interpreter import as_value, ops, stack
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name, trace_program
+from ..tracing.varying import axes_of_value
 from ..transforms.checkpoints import checkpoint
 from ..transforms.vmap import vmap
 from .carries import (
     check_carry,
     check_eager_carry,
     constants_first,
+    grown,
     integer,
     settled_result,
     settled_start,
@@ -203,12 +205,16 @@ class _Scan:
 
         def traced() -> tuple[PrivateFunction, Any, Any, int]:
             arguments = [*(argument_of(v) for v in state), *slices]
-            body = scope.trace(function_name(self.f), step, arguments)
+            wanted = [axes_of_value(v) for v in state]
+            body = scope.trace(function_name(self.f), step, arguments, result_axes=wanted)
             return body, *_pair_trees(body)
 
         body, carry_tree, y_tree, count = traced()
         while carry_tree == structure and (wider := widened(state, body.result_types[:count])):
             state = wider
+            body, carry_tree, y_tree, count = traced()
+        while carry_tree == structure and (varying := grown(state, body.result_axes)):
+            state = varying
             body, carry_tree, y_tree, count = traced()
         carry_types = body.result_types[:count]
         check_carry(self.name, function_name(self.f), structure, state, carry_tree, carry_types)

@@ -23,12 +23,14 @@ from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import located, user_location, user_location_text
 from ..tracing.trace import function_name
+from ..tracing.varying import axes_of_value
 from ..transforms.checkpoints import stop_gradient
 from .branches import cond
 from .carries import (
     check_carry,
     check_eager_carry,
     constants_first,
+    grown,
     integer,
     scalar,
     selected,
@@ -111,11 +113,15 @@ def _recorded_while(
         return settled_result(body_fun(tree.unflatten(structure, xs)), structure, state)
 
     def traced() -> PrivateFunction:
-        return scope.trace(function_name(body_fun), step, [argument_of(v) for v in state])
+        wanted = [axes_of_value(v) for v in state]
+        return scope.trace(function_name(body_fun), step, [argument_of(v) for v in state], result_axes=wanted)
 
     body = traced()
     while body.result_tree == structure and (wider := widened(state, body.result_types)):
         state = wider
+        body = traced()
+    while body.result_tree == structure and (varying := grown(state, body.result_axes)):
+        state = varying
         body = traced()
     check_carry(name, "body_fun", structure, state, body.result_tree, body.result_types)
     if bound is not None:

@@ -11,6 +11,7 @@ for each types of arrays and then evaluated: its loops cost a fourth of what the
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -96,7 +97,8 @@ def _traced(
     """The function of arguments like `arrays`, then of the types `more`."""
     scope = FunctionScope()
     types: tuple[TensorType, ...] = (*(ops.tensor_type(x) for x in arrays), *more)
-    arguments = [argument_of(x) for x in arrays]
+    # Of one kind, as the operands of a routine are (`tracing/varying.py`).
+    arguments = [replace(argument_of(x), varying=frozenset()) for x in arrays]
     names = tuple(argument.dimensions for argument in arguments)
     memo, key = scope.program.memo, ("routine", kernel, types, names, is_float32())
     if key not in memo:

@@ -2,6 +2,7 @@
 
 Input: a function of arrays and the specs of its arguments. Output: another function with the specs of its
 own. A derivative comes first and the batch of it second, so that asking for both gives gradients of examples.
+Of a dict of arrays, as a program's state is, derivatives are by the floats and complex numbers in it.
 
 | derived | arguments | results |
 |---|---|---|
@@ -62,14 +63,28 @@ class Specified:
         self._check(name, argnums)
         if name in ("grad", "value_and_grad"):
             transform = grad if name == "grad" else value_and_grad
+            if any(_floats(self.args[n]) is not self.args[n] for n in argnums):
+                return self._named(name, self._by_floats(name, transform, argnums), {})
             by = argnums[0] if len(argnums) == 1 else argnums
             return self._named(name, transform(self._of_one_result(name), argnums=by), {})
         if name == "vjp":
-            tree.map(_inexact, tuple(self.args[n] for n in argnums))
+            tree.map(_inexact, tuple(_floats(self.args[n]) for n in argnums))
             cotangents = eval_shape(self.function, *self.args, **self.kwargs)
             return self._named(name, self._vjp(argnums), {"cotangents": tree.map(_inexact, cotangents)})
-        tangents = tuple(tree.map(_inexact, self.args[n]) for n in argnums)
+        tangents = tuple(tree.map(_inexact, _floats(self.args[n])) for n in argnums)
         return self._named(name, self._jvp(argnums), {"tangents": tangents})
+
+    def _by_floats(self, name: str, transform: Any, argnums: tuple[int, ...]) -> Callable[..., Any]:
+        """The gradient by arguments, of dicts with integers among their arrays by the others alone."""
+        function = Specified(self._of_one_result(name), self.args, self.kwargs)
+        by = 0 if len(argnums) == 1 else tuple(range(len(argnums)))
+
+        def derived(*args: Any, **kwargs: Any) -> Any:
+            chosen = (_floats(args[n]) for n in argnums)
+            return transform(function._of(args, kwargs, argnums), argnums=by)(*chosen)
+
+        derived.__signature__ = self._signature({})  # type: ignore[attr-defined]
+        return derived
 
     def _of_one_result(self, name: str) -> Callable[..., Any]:
         """The function, which raises `ArgumentError` where it returns a tree of several results."""
@@ -90,14 +105,14 @@ class Specified:
 
     def _vjp(self, argnums: tuple[int, ...]) -> Callable[..., Any]:
         def derived(*args: Any, cotangents: Any, **kwargs: Any) -> Any:
-            results, pullback = vjp(self._of(args, kwargs, argnums), *(args[n] for n in argnums))
+            results, pullback = vjp(self._of(args, kwargs, argnums), *(_floats(args[n]) for n in argnums))
             return results, pullback(cotangents)
 
         return derived
 
     def _jvp(self, argnums: tuple[int, ...]) -> Callable[..., Any]:
         def derived(*args: Any, tangents: Any, **kwargs: Any) -> Any:
-            primals = tuple(args[n] for n in argnums)
+            primals = tuple(_floats(args[n]) for n in argnums)
             return jvp(self._of(args, kwargs, argnums), primals, tuple(tangents))
 
         return derived
@@ -110,7 +125,7 @@ class Specified:
         def call(*chosen: Any) -> Any:
             full = list(args)
             for n, value in zip(argnums, chosen, strict=True):
-                full[n] = value
+                full[n] = {**full[n], **value} if isinstance(value, dict) else value
             return self.function(*full, **kwargs)
 
         return call
@@ -160,6 +175,14 @@ class Specified:
         function.__name__ = f"{function_name(self.function)}_batch"
         args = tuple(_with_axis(arg, size, axis) for arg, axis in zip(self.args, axes, strict=True))
         return Specified(function, args, _with_axis(self.kwargs, size, 0))
+
+
+def _floats(argument: Any) -> Any:
+    """Of a dict of arrays with integers among them, such as a program's state, the others; else all of it."""
+    if not isinstance(argument, dict) or any(tree.leaves(v) != [v] for v in argument.values()):
+        return argument
+    kept = {key: value for key, value in argument.items() if value.dtype in INEXACT}
+    return kept if 0 < len(kept) < len(argument) else argument
 
 
 def _with_axis(specs: Any, size: int | str, axis: int | None) -> Any:

@@ -18,6 +18,7 @@ from ..tracing.function_scope import dimension_names, with_all_names
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.sizes import Dim
 from ..tracing.trace import definition, function_name, result_values
+from ..tracing.varying import axes_of_value, least_axes, mesh_axes
 
 if TYPE_CHECKING:
     from .jitted import Jitted
@@ -49,6 +50,9 @@ def call_nested(
         tuple(zip(map(ops.type_of, values), weak, strict=True)),
         static,
         is_float32(),
+        tuple(map(axes_of_value, values)),
+        tuple(mesh_axes().values()),
+        least_axes(),
     )
     # With the jitted function itself: while it is kept, no other one gets its address.
     memo: dict[Any, tuple[Jitted, _Nested]] = frame.program.memo
@@ -81,11 +85,14 @@ def _trace_nested(
         private=True,
         where=definition(jitted.function),
     )
+    frame.least = outer.least | least_axes()
     with recording(frame):
         inner = []
         for value, is_weak in zip(values, weak, strict=True):
             names = [n.text if isinstance(n, Dim) else None for n in value.shape]
             tracer = frame.add_argument(ops.tensor_type(value), names)
+            if axes_of_value(value) | frame.least:
+                frame.varying[tracer.value] = axes_of_value(value) | frame.least
             inner.append(as_weak(tracer) if is_weak else tracer)
         args, kwargs = tree.unflatten(structure, inner)
         results, result_tree, _ = result_values(jitted.function, jitted.of_arrays(static)(args, kwargs))

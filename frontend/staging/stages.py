@@ -21,6 +21,7 @@ from ...passes.analysis.verify import location_text, verify
 from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
+from ...passes.lower.collective_sites import collective_sites
 from ...passes.lower.host_calls import localized
 from ...passes.lower.iree.recomputed_reductions import has_chains
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
@@ -36,7 +37,7 @@ from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
 from ...runtime.errors import CompileError
 from ...runtime.execute.devices import get_device
-from ...runtime.execute.host_calls import HostSite, module_of
+from ...runtime.execute.host_calls import HostSite, modules_of
 from ...runtime.execute.program import Executable, Function
 from ...runtime.settings import read_settings
 from ...runtime.targets import Target, TargetKind, parse_target
@@ -142,7 +143,7 @@ class Traced:
         dumps = self._dumps()
         dumps.write(TRACED, self.program.module)
         module = clone_module(self.program.module)
-        sites = localized(module)
+        sites = (*localized(module), *collective_sites(module))
         ir_sha256 = ""
 
         def observe(step: Pass, module: Any, seconds: float) -> None:
@@ -363,7 +364,7 @@ class Compiled:
             work = self.manifest.work
             name = self._device or default_device(self.target)
             device = get_device(name, work=work)
-            modules = (module_of(self.sites, device),) if self.sites else ()
+            modules = modules_of(self.sites, device)
             executable = Executable(self.vmfb, device, self.manifest.signatures, modules)
             self._function = executable.function(self.program.symbol)
         return self._function

@@ -257,6 +257,10 @@ class Frame:
         self.parent = parent
         self.symbol = symbol or program.unique_symbol(name)
         self.captured: dict[Any, tuple[Tracer | Dim, Any]] = {}  # by `capture_key`
+        self.varying: dict[Any, frozenset[str]] = {}
+        """The axes of a mesh that values vary over; see `varying.py`."""
+        self.indices: dict[str, Any] = {}
+        self.least: frozenset[str] = frozenset()
         self._constants: dict[int, tuple[Any, Any]] = {}
         self._sizes: dict[int, Any] = {}
         self._dim_names = 0
@@ -366,6 +370,9 @@ class Frame:
             raise _leak(outer)
         value = self.block.add_argument(self.program.codec.write_type(type_), self.program.location())
         self.captured[key] = (outer, value)
+        axes = outer.frame.varying.get(outer.value, frozenset()) | self.least
+        if axes:
+            self.varying[value] = axes
         return value
 
     def _is_argument_above(self, key: Any) -> bool:

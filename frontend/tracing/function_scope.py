@@ -19,6 +19,7 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.types import SIZE, TensorType, ValueType
 from ...passes.analysis.evaluate import evaluate
+from ...passes.analysis.varying import united
 from ...passes.autodiff.deferred import Deferred, is_deferred, require
 from ...passes.ir.functions import function as find_function
 from ...passes.ir.functions import functions, rename_references, split_body
@@ -26,9 +27,10 @@ from .. import tree
 from .array import Array
 from .concrete_values import KnownArgument, MappedArgument
 from .frames import Frame, Program, Tracer, capture_key, current_frame, recording
-from .interpreter import ops, wide_of
+from .interpreter import as_value, ops, wide_of
 from .sizes import Dim
 from .trace import argument_tracer, result_values
+from .varying import axes_of_value, least_axes, varied
 
 if TYPE_CHECKING:
     from ...passes.engines import Engines
@@ -46,6 +48,8 @@ class PrivateFunction:
     """Whether it was traced for the values of one call alone."""
     result_names: tuple[tuple[str | None, ...], ...] = ()
     """For each result the names of its dynamic dimensions, where they have one."""
+    result_axes: tuple[frozenset[str], ...] = ()
+    """For each result the axes of a mesh that it varies over."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Argument:
     type: ValueType
     dimensions: tuple[str | None, ...]
     weak_type: bool
+    varying: frozenset[str] = frozenset()
+    """The axes of a mesh that it varies over."""
 
 
 def argument_of(value: Any) -> Argument:
@@ -62,7 +68,7 @@ def argument_of(value: Any) -> Argument:
     if isinstance(value, Dim):
         return Argument(SIZE, (value.text,), False)
     names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape)
-    return Argument(ops.tensor_type(value), names, value.weak_type)
+    return Argument(ops.tensor_type(value), names, value.weak_type, axes_of_value(value))
 
 
 def with_all_bits(value: Any) -> tuple[Any, Argument]:
@@ -107,6 +113,30 @@ def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
     return value
 
 
+def varied_over(value: Any, axes: frozenset[str]) -> Any:
+    """A traced value that varies over `axes` at least."""
+    frame = current_frame()
+    if frame is None or axes <= axes_of_value(value):
+        return value
+    known = value if isinstance(value, Tracer) else as_value(value)
+    result = Tracer(
+        frame, varied(frame, frame.value_of(known), axes), ops.tensor_type(known), tuple(known.shape)
+    )
+    result.weak_type = known.weak_type
+    return result
+
+
+def varied_together(values: Sequence[Any]) -> list[Any]:
+    """Values that all vary over the axes that any of them varies over."""
+    axes = united([axes_of_value(v) for v in values])
+    return [varied_over(v, axes) for v in values] if axes else list(values)
+
+
+def leveled(frame: Frame, result: Any, position: int, axes: Sequence[frozenset[str]]) -> Any:
+    """A result, varied over the axes that are wanted of it."""
+    return varied_over(result, axes[position]) if position < len(axes) and axes[position] else result
+
+
 class FunctionScope:
     """A program to make functions in and to call them: `program`, or the one being recorded, or a new one."""
 
@@ -123,16 +153,18 @@ class FunctionScope:
         bound: Mapping[int, Any] | None = None,
         symbol: str | None = None,
         sources: Sequence[KnownArgument | MappedArgument | None] = (),
+        result_axes: Sequence[frozenset[str]] = (),
     ) -> PrivateFunction:
         """Trace `call`, which takes a tracer for each argument and returns a pytree of arrays.
 
         `bound` maps positions of arguments to outer values: where `call` uses such a value, it uses the
         argument instead of capturing it. `symbol` is one that `reserve` gave, for functions that refer to
         themselves. `sources` says what the arguments are in the one call that the function is traced for,
-        where there is one.
+        where there is one. `result_axes`: the axes of a mesh that results vary over at least.
         """
         frame = Frame(self.program, name, self.frame, private=True, symbol=symbol)
         bound = bound or {}
+        frame.least = least_axes() | (self.frame.least if self.frame is not None else frozenset())
         with recording(frame):
             inner: list[Any] = []
             for position, argument in enumerate(arguments):
@@ -141,18 +173,22 @@ class FunctionScope:
                     inner.append(argument_tracer(frame, *kind))
                 else:
                     inner.append(frame.add_size(argument.dimensions[0]))
+                if argument.varying | frame.least:
+                    frame.varying[inner[-1].value] = argument.varying | frame.least
                 source = sources[position] if position < len(sources) else None
                 if source is not None:
                     frame.argument_sources[inner[-1].value] = source
                 if position in bound:
                     frame.captured[capture_key(bound[position])] = (bound[position], inner[-1].value)
             results, result_tree, _ = result_values(call, call(inner), name)
+            results = [leveled(frame, r, i, result_axes) for i, r in enumerate(results)]
+            axes = tuple(map(axes_of_value, results))
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         known = {capture_key(outer) for outer in bound.values()}
         captured = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
         names = tuple(map(dimension_names, results))
-        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked, names)
+        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked, names, axes)
 
     def reserve(self, name: str) -> str:
         """A symbol for a function that is traced later."""

@@ -36,6 +36,7 @@ from .operators import library_function
 from .result_shapes import result_shapes
 from .scalars import WIDE, is_python_scalar, scalar_in_dtype, wide_array
 from .sizes import Dim
+from .varying import mesh_axes, note, prepared
 
 stack = library_function("stack")
 """Arrays of one shape along a new leading axis, promoted to one dtype."""
@@ -85,8 +86,13 @@ class Interpreter(Builder[Any]):
         for name, attribute in op.attributes.items():
             if attribute.kind == "sizes":
                 written[name] = tuple(frame.size_or_int(n) for n in written[name])
+        on_mesh = bool(mesh_axes())
+        if on_mesh:
+            values = prepared(frame, op, values, types, written)
         frame.emitter.location = frame.program.location()
         results, result_types = frame.emitter.emit(op, values, types, written)
+        if on_mesh:
+            note(frame, op, values, results, written)
         wrapped = tuple(_wrap(frame, v, t) for v, t in zip(results, result_types, strict=True))
         self._name_dimensions(op, operands, attributes, wrapped)
         return wrapped

@@ -23,7 +23,7 @@ from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
 from ..tracing.closed_over import closed_over
 from ..tracing.concrete_values import KnownArgument, origin_of
 from ..tracing.frames import capture_key, current_frame
-from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_together
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -107,7 +107,7 @@ class Call:
         self.count = len(args)
         self.fixed = {i: args[i] for i in nondiff}
         leaves, self.structure = tree.flatten(tuple(a for i, a in enumerate(args) if i not in self.fixed))
-        self.values = [as_value(leaf) for leaf in leaves]
+        self.values = varied_together([as_value(leaf) for leaf in leaves])
         self.arguments = [argument_of(v) for v in self.values]
         self.scope = FunctionScope()
 
@@ -119,7 +119,7 @@ class Call:
     def key(self, owner: object) -> Any:
         """What makes two calls of a wrapped function one and the same traced function."""
         fixed = tuple((i, id(v)) for i, v in sorted(self.fixed.items()))
-        return (id(owner), self.structure, tuple(a.type for a in self.arguments), fixed)
+        return (id(owner), self.structure, tuple((a.type, a.varying) for a in self.arguments), fixed)
 
     def known(self, owner: object) -> TracedCustomFunction | None:
         """The function as it has been traced already, where one of its own rules calls it."""

@@ -285,7 +285,8 @@ class _Pullback:
                 f"{tree.describe(self.result_tree)}, the function {tree.describe(body.result_tree)}",
                 where=user_location_text(),
             )
-        kinds = [Argument(t, (None,) * t.rank, False) for t in fwd.result_types]
+        pairs = zip(fwd.result_types, fwd.result_axes, strict=True)
+        kinds = [Argument(t, (None,) * t.rank, False, axes) for t, axes in pairs]
         residuals = [
             replace(kind, weak_type=is_weak)
             for kind, is_weak in zip(kinds[count:], self.weak_residuals, strict=False)

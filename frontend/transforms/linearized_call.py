@@ -14,10 +14,11 @@ import numpy as np
 
 from ...dialects.types import INEXACT, TensorType
 from .. import tree
-from ..errors import ArgumentTypeError
-from ..tracing.function_scope import FunctionScope, keep_dimensions
+from ..errors import ArgumentTypeError, ShardingError
+from ..tracing.function_scope import FunctionScope, keep_dimensions, varied_over
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.varying import axes_of_value
 from .flat_call import FlatCall
 
 if TYPE_CHECKING:
@@ -29,11 +30,13 @@ class TangentType(NamedTuple):
 
     type: TensorType
     shape: tuple[Any, ...]
+    axes: frozenset[str] = frozenset()
+    """The axes of a mesh that the primal varies over, and the tangent with it."""
 
     @staticmethod
     def of(value: Any) -> TangentType:
         """The look of a value."""
-        return TangentType(ops.tensor_type(value), tuple(value.shape))
+        return TangentType(ops.tensor_type(value), tuple(value.shape), axes_of_value(value))
 
     @property
     def is_inexact(self) -> bool:
@@ -58,7 +61,14 @@ class TangentType(NamedTuple):
                 f"the {what} of '{name}' is {ops.tensor_type(value)}, expected {self.type}",
                 where=user_location_text(),
             )
-        return value
+        more = axes_of_value(value) - self.axes
+        if more:
+            raise ShardingError(
+                f"the {what} of '{name}' varies over {', '.join(sorted(more))}, and its primal does not",
+                where=user_location_text(),
+                hint="vary the primal first (lax.pvary), or sum the other (lax.psum)",
+            )
+        return varied_over(value, self.axes)
 
 
 class LinearMap:

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import ArgumentError, ArgumentTypeError, AxisNameError
 from ..tracing.locations import user_location_text
+from ..tracing.varying import MeshAxis, mesh_axes
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def bound_axis(name: str, size: Any, index: Any) -> Iterator[None]:
         _axes.bound.pop()
 
 
-def axis_of(name: Any) -> BoundAxis:
+def axis_of(name: Any) -> BoundAxis | MeshAxis:
     """The innermost axis that a name means."""
     if not isinstance(name, str):
         raise ArgumentTypeError(
@@ -54,7 +55,9 @@ def axis_of(name: Any) -> BoundAxis:
     for axis in reversed(_axes.bound):
         if axis.name == name:
             return axis
-    bound = ", ".join(repr(axis.name) for axis in _axes.bound) or "none"
+    if name in mesh_axes():
+        return mesh_axes()[name]
+    bound = ", ".join(map(repr, (*(axis.name for axis in _axes.bound), *mesh_axes()))) or "none"
     raise AxisNameError(
         f"axis name {name!r} is not bound here (bound: {bound})",
         where=user_location_text(),
@@ -62,7 +65,7 @@ def axis_of(name: Any) -> BoundAxis:
     )
 
 
-def axes_of(axis_name: Any) -> list[BoundAxis]:
+def axes_of(axis_name: Any) -> list[BoundAxis | MeshAxis]:
     """The axes that a name or a tuple of names means."""
     names = axis_name if isinstance(axis_name, (tuple, list)) else (axis_name,)
     if not names:

@@ -27,6 +27,7 @@ from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
+from ..tracing.varying import axes_of_value
 from .named_axes import bound_axis
 from .vmap_axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
 
@@ -202,4 +203,4 @@ def _is_array(leaf: Any) -> bool:
 def _slice_of(value: Any) -> Argument:
     kind = ops.tensor_type(value)
     names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape[1:])
-    return Argument(TensorType(kind.shape[1:], kind.dtype), names, value.weak_type)
+    return Argument(TensorType(kind.shape[1:], kind.dtype), names, value.weak_type, axes_of_value(value))

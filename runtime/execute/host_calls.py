@@ -37,6 +37,7 @@ class HostSite:
     operands: tuple[np.dtype, ...]
     result_count: int
     where: str | None
+    module: str = MODULE
 
 
 class _Raised(threading.local):
@@ -63,11 +64,15 @@ def host_call_error(raised: BaseException, program: str) -> BaseException:
     )
 
 
-def module_of(sites: Sequence[HostSite], device: Device) -> Callable[[Any], Any]:
-    """What makes the module `adze_host` for programs on `device`; the caller keeps `sites` alive."""
+def modules_of(sites: Sequence[HostSite], device: Device) -> tuple[Callable[[Any], Any], ...]:
+    """What makes the modules of `sites`, for programs on `device`; the caller keeps `sites` alive."""
+    names = dict.fromkeys(site.module for site in sites)
+    return tuple(_module_of(name, [s for s in sites if s.module == name], device) for name in names)
 
+
+def _module_of(name: str, sites: Sequence[HostSite], device: Device) -> Callable[[Any], Any]:
     def make(instance: iree_runtime.VmInstance) -> iree_runtime.VmModule:
-        interface = native().PyModuleInterface(MODULE, _State)
+        interface = native().PyModuleInterface(name, _State)
         for site in sites:
             convention = f"0{'r' * len(site.operands) or 'v'}_{'r' * site.result_count or 'v'}"
             interface.export(site.name, convention, _entry(site, device.name))

@@ -25,7 +25,10 @@ MAY_IMPORT = {
     "cli": {"dialects", "runtime", "passes", "frontend"},
 }
 # The runtime needs only what an error, a dtype and a type are: loading a program loads no op.
-OF_DIALECTS_FOR_RUNTIME = {"adze.dialects.errors", "adze.dialects.mlir", "adze.dialects.types"}
+OF_DIALECTS_FOR_RUNTIME = {
+    *("adze.dialects.communicator", "adze.dialects.errors", "adze.dialects.mlir"),
+    "adze.dialects.types",
+}
 
 
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -206,6 +209,7 @@ FRONTEND = (
     "transforms",
     "control",
     "library",
+    "sharding",
     "staging",
     "imports",
     "report",

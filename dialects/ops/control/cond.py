@@ -25,6 +25,7 @@ from ...protocols import (
     Transposition,
     Value,
     Values,
+    VaryingFunctions,
     WithTangents,
 )
 from ...types import ANY, INT32, TensorType
@@ -58,6 +59,14 @@ class Cond(Op):
         require(index.rank == 0, f"cond: the index must be 0-d, got {index}")
         require(len(branches) > 0, "cond: expected at least one branch")
         return tuple(results)
+
+    @staticmethod
+    def varies(
+        engine: VaryingFunctions, operands: Sequence[frozenset[str]], attributes: Mapping[str, Any]
+    ) -> Sequence[frozenset[str]]:
+        """As in any branch, and with the index."""
+        branches = [engine.of_function(s, operands[1:]) for s in attributes["branches"]]
+        return [operands[0].union(*column) for column in zip(*branches, strict=True)]
 
     @staticmethod
     def evaluate(

@@ -26,6 +26,7 @@ from ...protocols import (
     Transposition,
     Value,
     Values,
+    VaryingFunctions,
     WithTangents,
 )
 from ...types import ANY, INEXACT, Dimension, TensorType, same_dimension
@@ -73,6 +74,20 @@ class Scan(Op):
             f"({', '.join(map(str, after))}) after",
         )
         return tuple(results)
+
+    @staticmethod
+    def varies(
+        engine: VaryingFunctions, operands: Sequence[frozenset[str]], attributes: Mapping[str, Any]
+    ) -> Sequence[frozenset[str]]:
+        """The fixed point of the carry."""
+        k, n = attributes["constant_count"], attributes["carry_count"]
+        state = list(operands[k : k + n])
+        while True:
+            results = engine.of_function(attributes["body"], [*operands[:k], *state, *operands[k + n :]])
+            after = [a | b for a, b in zip(state, results[:n], strict=True)]
+            if after == state:
+                return [*state, *results[n:]]
+            state = after
 
     @staticmethod
     def evaluate(*xs: np.ndarray, attributes: ScanLoop[int]) -> Any:

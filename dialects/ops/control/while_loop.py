@@ -22,6 +22,7 @@ from ...protocols import (
     Tangent,
     Value,
     Values,
+    VaryingFunctions,
     WithTangents,
 )
 from ...types import ANY, INT32, TensorType
@@ -75,6 +76,21 @@ class While(Op):
     @staticmethod
     def infer(*xs: TensorType, attributes: WhileLoop) -> tuple[TensorType, ...]:
         return tuple(attributes.parts(xs)[2])
+
+    @staticmethod
+    def varies(
+        engine: VaryingFunctions, operands: Sequence[frozenset[str]], attributes: Mapping[str, Any]
+    ) -> Sequence[frozenset[str]]:
+        """The fixed point of the state, each of which ends where the condition says."""
+        first, second = attributes["condition_constants"], attributes["body_constants"]
+        state = list(operands[first + second :])
+        while True:
+            (predicate,) = engine.of_function(attributes["condition"], [*operands[:first], *state])
+            results = engine.of_function(attributes["body"], [*operands[first : first + second], *state])
+            after = [a | b | predicate for a, b in zip(state, results, strict=True)]
+            if after == state:
+                return state
+            state = after
 
     @staticmethod
     def evaluate(*xs: np.ndarray, attributes: WhileLoop) -> Any:

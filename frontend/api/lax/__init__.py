@@ -131,6 +131,7 @@ from ..frontend.library.lax.indexing import scatter_max as scatter_max
 from ..frontend.library.lax.indexing import scatter_min as scatter_min
 from ..frontend.library.lax.indexing import scatter_mul as scatter_mul
 from ..frontend.library.lax.indexing import scatter_sub as scatter_sub
+from ..frontend.library.lax.mesh_collectives import pvary as pvary
 from ..frontend.library.lax.ordering import sort as sort
 from ..frontend.library.lax.ordering import sort_key_val as sort_key_val
 from ..frontend.library.lax.ordering import top_k as top_k

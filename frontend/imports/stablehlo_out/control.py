@@ -125,8 +125,13 @@ RULES: Final[dict[str, Rule]] = {
     **{f"size_{name}": _size for name in ("add", "sub", "mul", "div", "max", "min", "check", "to_array")},
     "dim": _size,
     "size_constant": _size_constant,
-    "axis_gather": _refused("collectives are not supported"),
-    "axis_sum": _refused("collectives are not supported"),
+    **{
+        name: _refused("collectives are not supported")
+        for name in (
+            *("axis_gather", "axis_sum", "all_reduce", "vary", "all_gather", "reduce_scatter"),
+            *("all_to_all", "ppermute", "mesh_index"),
+        )
+    },
     "check": _refused(f"a run-time check cannot be written: {_ASSERTIONS}", _WITHOUT),
     "print": _refused(f"output cannot be written: {_ASSERTIONS}", _WITHOUT),
     "host_call": _refused(_CALLBACK),

@@ -17,8 +17,10 @@ from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from ...tracing.scalars import is_python_scalar
 from ...tracing.sizes import Dim, product
+from ...tracing.varying import MeshAxis
 from ...transforms.named_axes import BoundAxis, axes_of, axis_of
 from .. import numpy as xp
+from .mesh_collectives import gathered, mesh_index, permuted, reduced
 
 
 def no_groups(function: str, axis_index_groups: Any) -> None:
@@ -34,9 +36,9 @@ def no_groups(function: str, axis_index_groups: Any) -> None:
 def axis_index(axis_name: Any) -> Any:
     """The position along the named axis, an int32; along several, in row-major order."""
     first, *others = axes_of(axis_name)
-    index = first.index
+    index = _index(first)
     for axis in others:
-        index = index * as_value(axis.size, np.int32) + axis.index
+        index = index * as_value(axis.size, np.int32) + _index(axis)
     return index
 
 
@@ -55,7 +57,7 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The mean of `x` over the named axis, or over several."""
     no_groups("pmean", axis_index_groups)
 
-    def mean(value: Any, axis: BoundAxis) -> Any:
+    def mean(value: Any, axis: BoundAxis | MeshAxis) -> Any:
         size = axis.size
         count = as_value(size if isinstance(size, Dim) else np.float32(size))
         return xp.true_divide(_sum(value, axis), as_value(count, xp.result_type(value, np.float32)))
@@ -66,13 +68,13 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The largest `x` over the named axis, or over several."""
     no_groups("pmax", axis_index_groups)
-    return _over(axis_name, x, lambda v, axis: xp.max(_all_of(v, axis), axis=0))
+    return _over(axis_name, x, lambda v, axis: _extreme(v, axis, "max"))
 
 
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """The smallest `x` over the named axis, or over several."""
     no_groups("pmin", axis_index_groups)
-    return _over(axis_name, x, lambda v, axis: xp.min(_all_of(v, axis), axis=0))
+    return _over(axis_name, x, lambda v, axis: _extreme(v, axis, "min"))
 
 
 def all_gather(
@@ -89,19 +91,21 @@ def all_gather(
     no_groups("all_gather", axis_index_groups)
     axis_of(axis_name)
 
-    def gather(value: Any, bound: BoundAxis) -> Any:
+    def gather(value: Any, bound: BoundAxis | MeshAxis) -> Any:
         rank = as_value(value).ndim + (not tiled)
         if not -rank <= axis < rank:
             raise ArgumentError(
                 f"all_gather: axis {axis} is out of range for {ops.type_of(as_value(value))}",
                 where=user_location_text(),
             )
-        gathered = xp.moveaxis(_all_of(value, bound), 0, axis % rank)
+        if tiled and isinstance(bound, MeshAxis):
+            return gathered(as_value(value), bound, axis % rank)
+        everyone = xp.moveaxis(_all_of(value, bound), 0, axis % rank)
         if not tiled:
-            return gathered
+            return everyone
         at = axis % rank
-        shape = gathered.shape
-        return xp.reshape(gathered, (*shape[:at], shape[at] * shape[at + 1], *shape[at + 2 :]))
+        shape = everyone.shape
+        return xp.reshape(everyone, (*shape[:at], shape[at] * shape[at + 1], *shape[at + 2 :]))
 
     return _over(axis_name, x, gather)
 
@@ -124,7 +128,9 @@ def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
     for source, target in perm:
         source_of[target], receives[target] = source, True
 
-    def permute(value: Any, axis: BoundAxis) -> Any:
+    def permute(value: Any, axis: BoundAxis | MeshAxis) -> Any:
+        if isinstance(axis, MeshAxis):
+            return permuted(as_value(value), axis, perm)
         received = _all_of(value, axis)[as_value(source_of)[axis.index]]
         return xp.where(as_value(receives)[axis.index], received, xp.zeros_like(received))
 
@@ -138,14 +144,28 @@ def _over(axis_name: Any, x: Any, collective: Any) -> Any:
     return x
 
 
-def _sum(value: Any, axis: BoundAxis) -> Any:
+def _index(axis: BoundAxis | MeshAxis) -> Any:
+    return mesh_index(axis) if isinstance(axis, MeshAxis) else axis.index
+
+
+def _sum(value: Any, axis: BoundAxis | MeshAxis) -> Any:
     if is_python_scalar(value) and isinstance(axis.size, int):
         return value * axis.size
     summand = as_value(value)
     if summand.dtype == np.bool_:
         summand = as_value(summand, np.int64)
+    if isinstance(axis, MeshAxis):
+        return reduced(summand, axis, "sum")
     return ops.axis_sum(summand, axis.index, axis_name=axis.name, length=(axis.size,))
 
 
-def _all_of(value: Any, axis: BoundAxis) -> Any:
+def _extreme(value: Any, axis: BoundAxis | MeshAxis, kind: str) -> Any:
+    if isinstance(axis, MeshAxis):
+        return reduced(as_value(value), axis, kind)
+    return (xp.max if kind == "max" else xp.min)(_all_of(value, axis), axis=0)
+
+
+def _all_of(value: Any, axis: BoundAxis | MeshAxis) -> Any:
+    if isinstance(axis, MeshAxis):
+        return gathered(ops.reshape(as_value(value), shape=(1, *np.shape(value))), axis, 0)
     return ops.axis_gather(as_value(value), axis.index, axis_name=axis.name, length=(axis.size,))

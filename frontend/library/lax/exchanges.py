@@ -13,10 +13,12 @@ from ... import tree
 from ...errors import ArgumentError
 from ...tracing.interpreter import as_value
 from ...tracing.locations import user_location_text
+from ...tracing.varying import MeshAxis
 from ...transforms.named_axes import axis_of
 from .. import numpy as xp
 from .collectives import all_gather, axis_index, no_groups, ppermute, psum
 from .indexing import dynamic_index_in_dim, dynamic_slice_in_dim
+from .mesh_collectives import exchanged, pvary, scattered
 
 
 def _length(function: str, axis_name: Any) -> int:
@@ -53,6 +55,9 @@ def all_to_all(
                 f"{'a multiple of' if tiled else ''} {size}, the size of axis {axis_name!r}",
                 where=user_location_text(),
             )
+        axis = axis_of(axis_name)
+        if isinstance(axis, MeshAxis):
+            return _exchanged(value, axis, split_axis, concat_axis, tiled)
         everyone = all_gather(value, axis_name)
         split = split_axis % value.ndim + 1
         if tiled:
@@ -63,6 +68,14 @@ def all_to_all(
         return xp.moveaxis(mine, 0, concat_axis)
 
     return tree.map(exchange, x)
+
+
+def _exchanged(value: Any, axis: MeshAxis, split_axis: int, concat_axis: int, tiled: bool) -> Any:
+    """`all_to_all` over an axis of a mesh."""
+    if tiled:
+        return exchanged(value, axis, split_axis % value.ndim, concat_axis % value.ndim)
+    pieces = exchanged(xp.moveaxis(value, split_axis, 0), axis, 0, 0)
+    return xp.moveaxis(pieces, 0, concat_axis)
 
 
 def psum_scatter(
@@ -87,6 +100,10 @@ def psum_scatter(
                 f"{axis_name!r} cannot share",
                 where=user_location_text(),
             )
+        axis = axis_of(axis_name)
+        if isinstance(axis, MeshAxis):
+            block = scattered(value, axis, scatter_dimension % value.ndim)
+            return block if tiled else xp.squeeze(block, scatter_dimension)
         total, place = psum(value, axis_name), axis_index(axis_name)
         if tiled:
             return dynamic_slice_in_dim(total, place * (n // size), n // size, scatter_dimension)
@@ -117,8 +134,7 @@ def pbroadcast(x: Any, axis_name: str, source: int) -> Any:
 
 
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
-    """`x`: whether a value varies along a named axis is no part of types here. `to` is varying or reduced."""
+    """`x`; with `to="varying"` as `pvary`, which is seen along axes of a mesh."""
     if to not in ("varying", "reduced", "unreduced"):
         raise ArgumentError(f"pcast: to is {to!r}, expected 'varying'", where=user_location_text())
-    del axis_name
-    return x
+    return pvary(x, axis_name) if to == "varying" else x

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....dialects.ops.collectives import AxisGather, AxisSum
+from ....dialects.ops.collectives.mesh_axes import MeshCollective, MeshIndex, Vary
+from ....dialects.ops.collectives.named_axes import AxisGather, AxisSum
 from ....dialects.ops.constants import (
     Constant,
     Dim,
@@ -62,6 +63,7 @@ from .identities import (
     lower_undefined_value,
 )
 from .indexing import lower_dynamic_slice, lower_dynamic_update_slice, lower_gather
+from .mesh_axes import lower_mesh_collective, lower_mesh_index, lower_vary
 from .movement import (
     lower_broadcast_in_dim,
     lower_concatenate,
@@ -125,5 +127,8 @@ LOWERINGS: Final[LoweringTable] = {
     HostCallLike: lower_host_call,
     AxisSum: lower_axis_sum,
     AxisGather: lower_axis_gather,
+    Vary: lower_vary,
+    MeshCollective: lower_mesh_collective,
+    MeshIndex: lower_mesh_index,
 }
 """The lowering of each op, or of all members of a family."""

@@ -24,7 +24,7 @@ def lower_host_call(ctx: LoweringContext, *values: Value, callback: str, **attri
             hint='compile it with target="cpu"',
         )
     b = ctx.builder
-    passed = [_with_unknown_sizes(ctx, v, t.dtype) for v, t in zip(values, ctx.operand_tensors, strict=True)]
+    passed = [with_unknown_sizes(ctx, v, t.dtype) for v, t in zip(values, ctx.operand_tensors, strict=True)]
     results = [b.tensor_type([None] * t.rank, t.dtype) for t in ctx.result_tensors]
     symbol = f"{MODULE}.{callback}"
     call = mlir.func.CallOp(results, symbol, passed)
@@ -35,6 +35,6 @@ def lower_host_call(ctx: LoweringContext, *values: Value, callback: str, **attri
     )
 
 
-def _with_unknown_sizes(ctx: LoweringContext, value: Value, dtype: Any) -> Value:
+def with_unknown_sizes(ctx: LoweringContext, value: Value, dtype: Any) -> Value:
     type_ = ctx.builder.tensor_type([None] * mlir.ir.RankedTensorType(value.type).rank, dtype)
     return value if value.type == type_ else mlir.tensor.cast(type_, value)

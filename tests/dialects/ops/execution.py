@@ -18,7 +18,7 @@ from adze.passes.pipeline import LOWER, for_target, run_pipeline
 from adze.runtime.artifact.signature import ArraySpec, FunctionSignature
 from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.execute.devices import get_device
-from adze.runtime.execute.host_calls import module_of
+from adze.runtime.execute.host_calls import modules_of
 from adze.runtime.execute.program import Executable
 from adze.runtime.targets import parse_target
 
@@ -42,7 +42,7 @@ def compile_functions(
     compiled = compile_bytecode(data.getvalue(), target)
     declared = [_signature(name, *types) for name, types in signatures.items()]
     opened = get_device("local-sync" if device == "cpu" else device)
-    modules = [module_of(sites, opened)] if sites else []
+    modules = modules_of(sites, opened)
     executable = Executable(compiled.vmfb, opened, declared, modules)
 
     def call(name: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from adze.dialects.types import TensorType
 
-from .cases import Callee, Row, array, case, given, row
+from .cases import Callee, Case, Row, array, case, given, row
 from .domains import normal
 
 VECTOR: Final = TensorType((4,), np.dtype(np.float32))
@@ -43,6 +43,11 @@ STEP: Final = Callee(
     ),
     lambda w, c, x: (w * c + x, np.sum(c, dtype=np.float32)),
 )
+
+
+def on_mesh(**attributes: Any) -> Case:
+    x, index = array(2, 3, domain="normal"), given(0, dtype=np.int32)
+    return case(x, index, axis_name="i", mesh=(1,), axis=0, **attributes)
 
 
 def scan(length: int, reverse: bool):  # type: ignore[no-untyped-def]
@@ -124,4 +129,12 @@ LOOPS: Final[tuple[Row, ...]] = (
             for shape in ((), (3,), (2, 3))
         ),
     ),
+    # Meshes of one rank, where a collective is the identity; tests/frontend/sharding/ has larger ones.
+    row("all_reduce", on_mesh(kind="sum")),
+    row("vary", on_mesh()),
+    row("all_gather", on_mesh(dim=1, is_invariant=False), on_mesh(dim=0, is_invariant=True)),
+    row("reduce_scatter", on_mesh(dim=1)),
+    row("all_to_all", on_mesh(split=0, concat=1)),
+    row("ppermute", on_mesh(perm=((0, 0),))),
+    row("mesh_index", case(axis_name="i", mesh=(1,), axis=0)),
 )

@@ -16,7 +16,8 @@ import pytest
 
 from adze.dialects.dialect import BY_NAME, OPS
 from adze.dialects.op import NO_BATCH
-from adze.dialects.ops.collectives import Collective
+from adze.dialects.ops.collectives.mesh_axes import MeshAxisOp
+from adze.dialects.ops.collectives.named_axes import Collective
 from adze.dialects.types import BOOL, INEXACT
 from adze.passes.analysis.evaluate import evaluate
 from adze.passes.analysis.verify import verify
@@ -46,8 +47,8 @@ NAMES = [
     if op.batch is not NO_BATCH
     and op.name in BY_OP
     and not op.name.startswith("size_")
-    # Over an axis of its own a collective is no loop: tests/frontend/test_collectives.py.
-    and not issubclass(op, Collective)
+    # Over an axis of its own a collective is no loop: tests/frontend/test_collectives.py, sharding/.
+    and not issubclass(op, (Collective, MeshAxisOp))
 ]
 for_each_op = pytest.mark.parametrize("name", NAMES)
 

@@ -13,6 +13,7 @@ import pytest
 import adze
 from adze import ShapeDtype, lax
 from adze import numpy as xp
+from adze.frontend.staging.derived import Derivation, Specified
 from adze.frontend.staging.kept import KeptFunction
 from adze.runtime.artifact import artifact
 from adze.runtime.errors import ArtifactError
@@ -186,3 +187,24 @@ def test_a_program_of_another_version_is_compiled_again(path: Path, monkeypatch:
 
 
 NEWER = (("adze", "0.1.0"), ("iree_compiler", "3.99.0"), ("iree_runtime", "3.99.0"))
+
+
+def test_derivatives_by_a_state_with_integers_are_by_its_floats() -> None:
+    def loss(state: Any, x: Any) -> Any:
+        return (state["w"] * x).sum()
+
+    state, x = {"n": np.int32(1), "w": np.ones(3, np.float32)}, np.arange(3, dtype=np.float32)
+    specs = {"n": ShapeDtype((), np.int32), "w": ShapeDtype((3,))}, ShapeDtype((3,))
+    function = Specified(loss, specs, {})
+    slope = function.derived(Derivation("grad")).function(state, x)
+    assert slope.keys() == {"w"}
+    assert slope["w"].tolist() == [0, 1, 2]
+    by_both = function.derived(Derivation("value_and_grad", (0, 1))).function(state, x)
+    assert float(by_both[0]) == 3
+    assert by_both[1][0].keys() == {"w"}
+    assert by_both[1][1].tolist() == [1, 1, 1]
+    value, (back,) = function.derived(Derivation("vjp")).function(state, x, cotangents=np.float32(2))
+    assert (float(value), back["w"].tolist()) == (3, [0, 2, 4])
+    tangents = ({"w": np.float32([0, 0, 1])},)
+    moved = function.derived(Derivation("jvp")).function(state, x, tangents=tangents)
+    assert [float(v) for v in moved] == [3, 2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adze.dialects.dialect import BY_NAME
+from adze.dialects.dialect import BY_NAME, COLLECTIVES
 from adze.dialects.ops.elementwise.family import Elementwise
 from adze.frontend.imports.errors import ModelUnsupportedError
 from adze.frontend.imports.stablehlo.application import as_array
@@ -27,7 +27,7 @@ from .jax_runs import run_with_jax
 
 # What StableHLO cannot express, and the reason that users are told.
 REASONS = {
-    **dict.fromkeys(("axis_gather", "axis_sum"), "collectives are not supported"),
+    **dict.fromkeys((op.name for op in COLLECTIVES), "collectives are not supported"),
     **dict.fromkeys((n for n in NAMES if n.startswith("size_")), "known only at run time"),
     "check": "StableHLO has no assertions",
     **dict.fromkeys(("host_call", "host_effect"), "cannot call back into Python"),

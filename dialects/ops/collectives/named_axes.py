@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..op import Linear, Op, Operand, require, sizes, text
-from ..protocols import Batched, Builder, Cotangents, Shape, Size, Tangent, Tangents, Value, Values
-from ..types import ANY, INT32, NUMBERS, Dimension, TensorType
-from .elementwise.family import repeated
+from ...op import Linear, Op, Operand, require, sizes, text
+from ...protocols import Batched, Builder, Cotangents, Shape, Size, Tangent, Tangents, Value, Values
+from ...types import ANY, INT32, NUMBERS, Dimension, TensorType
+from ..elementwise.family import repeated
 
 
 class Collective(Op):

@@ -1,0 +1,1 @@
+"""One program on many ranks: meshes, specifications of how arrays lie on them, and `shard_map`."""

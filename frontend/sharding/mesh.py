@@ -1,0 +1,135 @@
+"""Meshes of ranks, and how an array is divided among them: `adze.sharding`.
+
+Input: sizes and names of axes. Output: a mesh, and specifications of arrays on it. Idea: in a job of several
+ranks (processes, or threads of `adze.distributed.run`) a mesh arranges these; elsewhere its ranks are local,
+and one program computes what all of them do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dialects.communicator import bound
+from ..errors import ShardingError
+from ..tracing.locations import user_location_text
+
+
+class PartitionSpec(tuple[Any, ...]):
+    """For each dimension of an array the axis of a mesh that divides it, several axes, or None.
+
+    Dimensions that are left out at the end are not divided; as `jax.sharding.PartitionSpec`.
+    """
+
+    def __new__(cls, *partitions: Any) -> PartitionSpec:
+        return super().__new__(cls, partitions)
+
+    def __repr__(self) -> str:
+        return f"PartitionSpec({', '.join(map(repr, self))})"
+
+    def axes(self) -> list[tuple[str, ...]]:
+        """The axes of each dimension that is stated."""
+        return [_names(entry) for entry in self]
+
+
+def _names(entry: Any) -> tuple[str, ...]:
+    if entry is None:
+        return ()
+    return (entry,) if isinstance(entry, str) else tuple(entry)
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Ranks in a grid with named axes. `is_local`: all of them are computed by this process's program."""
+
+    axis_sizes: tuple[int, ...]
+    axis_names: tuple[str, ...]
+    is_local: bool = True
+
+    @property
+    def shape(self) -> dict[str, int]:
+        """The size of each axis by name."""
+        return dict(zip(self.axis_names, self.axis_sizes, strict=True))
+
+    @property
+    def size(self) -> int:
+        """The number of ranks."""
+        return int(np.prod(self.axis_sizes))
+
+    @property
+    def empty(self) -> bool:
+        """Whether it has no rank."""
+        return self.size == 0
+
+
+def make_mesh(axis_shapes: Sequence[int], axis_names: Sequence[str]) -> Mesh:
+    """A mesh of `axis_shapes` ranks with these names; ranks are numbered row by row.
+
+    In a job of several ranks its size must be theirs; in any other process the ranks are local. Raises
+    `ShardingError` for names or sizes that are no mesh.
+    """
+    sizes, names = tuple(int(n) for n in axis_shapes), tuple(axis_names)
+    if len(sizes) != len(names) or len(set(names)) < len(names) or any(n < 1 for n in sizes):
+        raise ShardingError(
+            f"make_mesh({list(axis_shapes)}, {list(axis_names)}): expected one distinct name for each size, "
+            "and sizes of at least 1",
+            where=user_location_text(),
+        )
+    mesh = Mesh(sizes, names)
+    communicator = bound()
+    if communicator is None or communicator.size == 1:
+        return mesh
+    if communicator.size != mesh.size:
+        raise ShardingError(
+            f"make_mesh: {mesh.shape} has {mesh.size} ranks, the job has {communicator.size}",
+            where=user_location_text(),
+            hint="start as many processes as the mesh has ranks: adze launch -n N, or mpirun -n N",
+        )
+    return Mesh(sizes, names, is_local=False)
+
+
+def check_spec(what: str, mesh: Mesh, spec: Any) -> None:
+    """Raise `ShardingError` unless `spec` names axes of the mesh, each once."""
+    if not isinstance(spec, PartitionSpec):
+        raise ShardingError(
+            f"{what}: {spec!r} is {type(spec).__name__}, expected a PartitionSpec",
+            where=user_location_text(),
+            hint="write adze.sharding.PartitionSpec('data') or PartitionSpec() for one that all ranks have",
+        )
+    named = [name for names in spec.axes() for name in names]
+    unknown = [name for name in named if name not in mesh.axis_names]
+    if unknown or len(set(named)) < len(named):
+        raise ShardingError(
+            f"{what}: {spec} must name axes of the mesh {mesh.shape}, each at most once",
+            where=user_location_text(),
+        )
+
+
+def local_shape(what: str, mesh: Mesh, spec: PartitionSpec, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of one rank's part of an array of `shape`."""
+    if len(spec) > len(shape):
+        raise ShardingError(
+            f"{what}: {spec} has {len(spec)} entries for an array of rank {len(shape)}",
+            where=user_location_text(),
+        )
+    parts = list(shape)
+    for dimension, names in enumerate(spec.axes()):
+        count = int(np.prod([mesh.shape[name] for name in names], dtype=int))
+        n = shape[dimension]
+        if not isinstance(n, int):
+            raise ShardingError(
+                f"{what}: dimension {dimension} has the dynamic size {n}; shard_map takes static sizes",
+                where=user_location_text(),
+            )
+        if n % count:
+            raise ShardingError(
+                f"{what}: dimension {dimension} has {n} elements, which the {count} ranks along "
+                f"{', '.join(map(repr, names))} cannot share",
+                where=user_location_text(),
+                hint="pad the array to a multiple, or divide another dimension",
+            )
+        parts[dimension] = n // count
+    return tuple(parts)

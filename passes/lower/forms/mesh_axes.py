@@ -1,0 +1,55 @@
+"""Lowerings of collectives over a mesh: calls of functions that the program imports.
+
+The functions have the names of `passes/lower/collective_sites.py`, which says what each does. Over an axis of
+one rank there is nothing to import.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import mlir
+from ....dialects.errors import MissingRuleError
+from ....runtime.targets import TargetKind
+from ..builder import Value
+from ..collective_sites import MODULE, import_name
+from ..lowering import LoweringContext
+from .host_calls import with_unknown_sizes
+
+
+def lower_vary(ctx: LoweringContext, x: Value, index: Value, **attributes: Any) -> Value:
+    """The operand: what varies is not seen in the code."""
+    return x
+
+
+def lower_mesh_index(ctx: LoweringContext, **attributes: Any) -> Any:
+    """A call without operands; over one rank, 0."""
+    if attributes["mesh"][attributes["axis"]] == 1:
+        return ctx.builder.constant(np.zeros((), np.int32))
+    return _imported(ctx, "mesh_index", (), attributes)
+
+
+def lower_mesh_collective(ctx: LoweringContext, x: Value, index: Value, **attributes: Any) -> Any:
+    """A call of `x`; over one rank, `x`."""
+    if attributes["mesh"][attributes["axis"]] == 1 and attributes.get("perm", True):
+        return x
+    return _imported(ctx, ctx.op.name, (x,), attributes)
+
+
+def _imported(ctx: LoweringContext, op: str, values: tuple[Value, ...], attributes: dict[str, Any]) -> Any:
+    if ctx.target.kind is not TargetKind.CPU:
+        raise MissingRuleError(
+            f"a program for {ctx.target} cannot send arrays: collectives of a mesh work on CPUs",
+            hint='compile it with target="cpu"',
+        )
+    b = ctx.builder
+    passed = [with_unknown_sizes(ctx, v, t.dtype) for v, t in zip(values, ctx.operand_tensors, strict=False)]
+    (type_,) = ctx.result_tensors
+    result = b.tensor_type([None] * type_.rank, type_.dtype)
+    symbol = f"{MODULE}.{import_name(op, attributes, type_.dtype, type_.rank)}"
+    call = mlir.func.CallOp([result], symbol, passed)
+    ctx.imports[symbol] = mlir.ir.FunctionType.get([v.type for v in passed], [result])
+    (out,) = call.results
+    return mlir.tensor.cast(b.tensor_type(type_.shape, type_.dtype), out) if type_.is_static else out
