@@ -179,6 +179,8 @@ class _System:
         """The solution of the transposed system."""
         if self.transpose_solve is None:
             solution = ops.undefined_value(
+                *outer_values,
+                *cotangents,
                 message="custom_linear_solve was given no transpose_solve, which reverse mode needs",
                 results=tuple(ops.tensor_type(c) for c in cotangents),
             )
