@@ -96,7 +96,7 @@ def _has_square(module: mlir.ir.Module) -> bool:
         for operation in (o.operation for block in function.regions[0].blocks for o in block.operations):
             if operation.name == f"adze.{SizeCheck.name}":
                 first, second = (_measured(size) for size in operation.operands)
-                if first is not None and first == second:
+                if first is not None and second is not None and first == second:
                     return True
     return False
 
