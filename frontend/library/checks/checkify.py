@@ -43,6 +43,7 @@ from .errors import (
     Shown,
     Text,
     no_failure,
+    shown_as,
     user_checks,
 )
 
@@ -120,7 +121,7 @@ def _numbers(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Shown], 
                 f"a text shows up to {NUMBERS} real numbers, got {value.dtype}{list(value.shape)} too",
                 where=user_location_text(),
             )
-        shown.append(Shown(start, tuple(value.shape), _shown_as(value.dtype)))
+        shown.append(Shown(start, tuple(value.shape), shown_as(value.dtype)))
         parts.append(xp.reshape(value, (value.size,)))
         start += value.size
     floats, integers = xp.zeros((NUMBERS,), np.float64), xp.zeros((NUMBERS,), np.int64)
@@ -131,13 +132,6 @@ def _numbers(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Shown], 
         else:
             integers = integers.at[cut].set(part.astype(np.int64))
     return shown, floats, integers
-
-
-def _shown_as(dtype: np.dtype) -> str:
-    """The dtype in which a text shows a number: its own, where NumPy writes that as Python does."""
-    if dtype in INEXACT:
-        return "f4" if dtype == np.float32 else "f8"
-    return {"b": "?", "u": "u8"}.get(dtype.kind, "i8")
 
 
 def checkify(
