@@ -220,7 +220,7 @@ def _between(sizes: Sequence[int], window: Window) -> np.ndarray | None:
     """Where a padded image has no phase's elements: zeros that no product has (see `Window.has_phases`)."""
     if not window.has_phases:
         return None
-    between = np.zeros((1, *sizes, 1), bool)
+    between: np.ndarray = np.zeros((1, *sizes, 1), bool)
     for axis, (n, (low, _), d) in enumerate(zip(sizes, window.padding, window.lhs_dilation, strict=True), 1):
         apart = (np.arange(n) - low) % d != 0
         between |= np.expand_dims(apart, [a for a in range(between.ndim) if a != axis])
