@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from .op import Op
-from .ops.collectives.mesh_axes import (
-    AllGather,
-    AllReduce,
-    AllToAll,
-    MeshIndex,
-    Permute,
-    ReduceScatter,
-    Vary,
-)
+from .ops.collectives.exchanges import AllGather, AllToAll, Permute, ReduceScatter
+from .ops.collectives.mesh_axes import AllReduce, MeshIndex, Vary
 from .ops.collectives.named_axes import AxisGather, AxisSum
 from .ops.constants import (
     Constant,

@@ -16,17 +16,8 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import DIALECT
-from ...dialects.ops.collectives.mesh_axes import (
-    AllGather,
-    AllReduce,
-    AllToAll,
-    MeshAxisOp,
-    MeshCollective,
-    MeshIndex,
-    Permute,
-    ReduceScatter,
-    Vary,
-)
+from ...dialects.ops.collectives.exchanges import AllGather, AllToAll, Permute, ReduceScatter
+from ...dialects.ops.collectives.mesh_axes import AllReduce, MeshAxisOp, MeshCollective, MeshIndex, Vary
 from ...dialects.types import TensorType, as_dtype
 from ...runtime.execute.host_calls import HostSite
 from ..analysis.verify import location_text

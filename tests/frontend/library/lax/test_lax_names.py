@@ -169,7 +169,8 @@ def test_hints_are_accepted_and_checked() -> None:
         np.testing.assert_array_equal(lax.dot(M, M.T, precision=precision), lax.dot(M, M.T))
     assert lax.with_sharding_constraint(M, None) is M
     assert lax.dce_sink(M) is None
-    assert lax.pcast(M, "i", to="varying") is M
+    for varied in (lambda x: lax.pcast(x, "i", to="varying"), lambda x: lax.pvary(x, "i")):
+        np.testing.assert_array_equal(adze.vmap(varied, axis_name="i")(M), M)
     assert lax.after_all(lax.create_token()).shape == (0,)
     np.testing.assert_array_equal(lax.composite(lambda x: x + 1, "mine")(M), M + 1)
     np.testing.assert_array_equal(lax.platform_dependent(M, default=lambda x: -x, tpu=lambda x: x), -M)
