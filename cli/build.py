@@ -15,6 +15,7 @@ import typer
 
 from .arguments import SpecOption, TargetsOption, check_output, chosen_targets
 from .c_stub import CEmbedOption, CStubOption, check_c_stub, write_c_stub
+from .default_dtypes import DefaultDtypesOption, check_default_dtypes
 from .derivations import (
     ArgnumsOption,
     GradOption,
@@ -86,6 +87,7 @@ def build(
     dims: DimOption = [],  # noqa: B006
     specialize: SpecializeOption = [],  # noqa: B006
     keep_ir: KeepIrOption = False,
+    default_dtypes: DefaultDtypesOption = None,
     c_stub: CStubOption = None,
     c_embed: CEmbedOption = False,
     depfile: DepfileOption = None,
@@ -153,7 +155,8 @@ def _build_one_program(options: dict[str, Any], output: Path | None) -> Written:
     header = check_c_stub(c_stub, options["c_embed"], [destination, *map(source_file, functions)])
     rules = None if depfile is None else check_output(depfile, "--depfile", _read_or_written(options))
     sizes = parse_dims(options["dims"]), parse_sizes(options["specialize"])
-    asked = Asked(options["specs"], how, options["bundle"], *sizes)
+    check_default_dtypes(options["default_dtypes"])
+    asked = Asked(options["specs"], how, options["bundle"], *sizes, default_dtypes=options["default_dtypes"])
     with Recording() as seen:
         written = write_program(
             lambda: _for_c(trace_functions(functions, asked), header),

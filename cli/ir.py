@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from .arguments import FunctionArgument, SpecOption, TargetOption, bind_specs, check_output
+from .default_dtypes import DefaultDtypesOption, check_default_dtypes, tracing_dtypes
 from .reporting import BadUsage, JsonOption, command, print_json, print_text, usage
 from .source import load_function, source_file, user_code
 
@@ -42,6 +43,7 @@ def ir(
         bool,
         typer.Option("--remarks", help="Print no IR but, for each loop, which form it gets and why."),
     ] = False,
+    default_dtypes: DefaultDtypesOption = None,
     locations: Annotated[bool, typer.Option("--locations", help="Print the line of each op.")] = False,
     json: JsonOption = False,
 ) -> None:
@@ -56,7 +58,8 @@ def ir(
     check_stage(stage)
     chosen = usage("--target", parse_target, target)
     destination = check_output(output, keep=[source_file(function)]) if output else None
-    with user_code(f"{function} was traced"):
+    check_default_dtypes(default_dtypes)
+    with user_code(f"{function} was traced"), tracing_dtypes(default_dtypes):
         loaded = load_function(function)
         positional, named = bind_specs(loaded, specs)
         traced = trace(loaded, *positional, **named)

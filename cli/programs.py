@@ -20,6 +20,7 @@ import typer
 
 from ..dialects.errors import AdzeError
 from .arguments import bind_specs
+from .default_dtypes import tracing_dtypes
 from .dims import bounded
 from .reporting import BadUsage, working
 from .source import function_name, load_objects, user_code
@@ -54,6 +55,7 @@ class Asked:
     sizes: Sequence[Mapping[str, int]] = ()
     option: str = "--in"
     """What messages call the place of the specs."""
+    default_dtypes: str | None = field(default=None, kw_only=True)
 
     def named(self, option: str, key: str) -> str:
         """What messages call another place: an option of a command, or a key of a project."""
@@ -76,7 +78,7 @@ def trace_functions(functions: Sequence[str], asked: Asked) -> Tracing:
     """Import and trace what the user calls `functions`: one, several, or an `adze.Program`."""
     from ..frontend.staging.derived import Specified
 
-    with user_code(f"{', '.join(functions)} was traced"):
+    with user_code(f"{', '.join(functions)} was traced"), tracing_dtypes(asked.default_dtypes):
         loaded = load_objects(functions)
         program = program_of(functions, loaded, asked)
         if program is not None:

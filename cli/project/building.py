@@ -274,6 +274,7 @@ def job_of(
         dims=list(artifact.dims),
         specialize=list(artifact.specialize),
         keep_ir=artifact.keep_ir,
+        default_dtypes=artifact.default_dtypes,
         depends=list(artifact.depends),
         decides=artifact.decides(),
         around=dict(around),

@@ -36,6 +36,7 @@ _ARTIFACT: Final = {
     "dims": "dims",
     "specialize": "specialize",
     "keep_ir": "switch",
+    "default_dtypes": "default_dtypes",
     "depends": "texts",
     "gradients": "switch",
     "budgets": "table",
@@ -80,6 +81,7 @@ class Artifact:
     dims: tuple[str, ...] = ()
     specialize: tuple[str, ...] = ()
     keep_ir: bool = False
+    default_dtypes: str | None = None
     depends: tuple[str, ...] = ()
     gradients: bool = True
     budgets: Budgets = Budgets()
@@ -98,6 +100,7 @@ class Artifact:
             "dims",
             "specialize",
             "keep_ir",
+            "default_dtypes",
             "depends",
         ]
         return {"output": self.output.name} | {name: getattr(self, name) for name in names}

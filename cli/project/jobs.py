@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects.errors import AdzeError
 from ...runtime.artifact.files import write_atomically
 from ..arguments import check_output
+from ..default_dtypes import tracing_dtypes
 from ..derivations import DERIVATIVES, derivation
 from ..dims import parse_dims, parse_sizes
 from ..programs import Asked, Tracing, trace_functions
@@ -52,6 +53,7 @@ class Job:
     dims: list[str]
     specialize: list[str]
     keep_ir: bool
+    default_dtypes: str | None
     depends: list[str]
     decides: Json
     around: dict[str, str]
@@ -164,7 +166,7 @@ def _checked(job: Job) -> Json:
         return facts
     failures, said = [], []
     for name, specified in tracing.functions:
-        with user_code(f"{name} was differentiated"):
+        with user_code(f"{name} was differentiated"), tracing_dtypes(job.default_dtypes):
             found = check_gradients(specified)
         prefix = f"{name}: " if len(tracing.functions) > 1 else ""
         failures += [f"{prefix}{failure}" for failure in found.failures()]
@@ -183,9 +185,9 @@ def trace_entries(job: Job) -> Tracing:
     flags = {name: name == job.derivative for name in DERIVATIVES}
     how = derivation(flags, job.argnums, job.vmap, job.in_axes)
     sizes = parse_dims(job.dims), parse_sizes(job.specialize)
-    return trace_functions(
-        job.entries, Asked(job.inputs, how, ",".join(job.bundle) or None, *sizes, "inputs")
-    )
+    bundle = ",".join(job.bundle) or None
+    asked = Asked(job.inputs, how, bundle, *sizes, "inputs", default_dtypes=job.default_dtypes)
+    return trace_functions(job.entries, asked)
 
 
 def _key(digests: list[str], parameters: Mapping[str, Any] | None) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ...dialects.errors import AdzeError
+from ..default_dtypes import NAMES as DTYPE_NAMES
 
 _UNITS: Final = {
     "": 1,
@@ -192,6 +193,12 @@ def _bytes(value: Any) -> int:
     raise Wrong("a number of bytes", 'write 500000, or "500 KiB"')
 
 
+def _default_dtypes(value: Any) -> str:
+    if value not in DTYPE_NAMES:
+        raise Wrong("'float32' or 'numpy'", 'write default_dtypes = "float32"')
+    return str(value)
+
+
 KINDS: Final[dict[str, Callable[[Any], Any]]] = {
     "text": _text,
     "table": _table,
@@ -209,4 +216,5 @@ KINDS: Final[dict[str, Callable[[Any], Any]]] = {
     "count": _count,
     "positive": _positive,
     "bytes": _bytes,
+    "default_dtypes": _default_dtypes,
 }

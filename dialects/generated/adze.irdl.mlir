@@ -976,10 +976,12 @@ irdl.dialect @adze {
   }
   irdl.operation @undefined_value {
     %0 = irdl.base "!builtin.tensor"
-    %1 = irdl.base "#builtin.string"
-    %2 = irdl.base "#builtin.array"
-    irdl.results(result: variadic %0)
-    irdl.attributes {"message" = %1, "results" = %2}
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.string"
+    %3 = irdl.base "#builtin.array"
+    irdl.operands(xs: variadic %0)
+    irdl.results(result: variadic %1)
+    irdl.attributes {"message" = %2, "results" = %3}
   }
   irdl.operation @checkpoint_call {
     %0 = irdl.base "!builtin.tensor"

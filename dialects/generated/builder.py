@@ -598,9 +598,9 @@ class Builder(BuilderCore[V]):
         """``y... = x...``, which hides the values: equal computations before and behind it are not merged."""
         return self.apply(self.dialect["optimization_barrier"], (*xs, ), {})
 
-    def undefined_value(self, *, message: str, results: Sequence[ValueType]) -> tuple[V, ...]:
+    def undefined_value(self, *xs: V, message: str, results: Sequence[ValueType]) -> tuple[V, ...]:
         """Values that no rule can compute; evaluating or lowering them is the error `message`."""
-        return self.apply(self.dialect["undefined_value"], (), {"message": message, "results": tuple(results)})
+        return self.apply(self.dialect["undefined_value"], (*xs, ), {"message": message, "results": tuple(results)})
 
     def checkpoint_call(self, *xs: V, callee: str, policy: str, labels: str, results: Sequence[ValueType]) -> tuple[V, ...]:
         """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass."""

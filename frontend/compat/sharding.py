@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..errors import UnsupportedError
+import numpy as np
+
+from ..errors import ArgumentError, ShapeError, UnsupportedError
 from ..sharding import mesh as ranks
 from ..sharding.mesh import PartitionSpec
 from ..tracing.locations import user_location_text
@@ -43,8 +45,6 @@ class Mesh:
     """Devices by named axes; of one device alone."""
 
     def __init__(self, devices: Any, axis_names: Any = (), **_: Any) -> None:
-        import numpy as np
-
         self.devices = np.asarray(devices, dtype=object)
         self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
         if self.devices.size > 1:
@@ -52,6 +52,9 @@ class Mesh:
                 f"a mesh of {self.devices.size} devices: adze runs a program on one device",
                 where=user_location_text(),
             )
+
+    def __repr__(self) -> str:
+        return f"Mesh({', '.join(f'{name!r}: {size}' for name, size in self.shape.items())})"
 
     @property
     def empty(self) -> bool:
@@ -86,6 +89,24 @@ class NamedSharding(Sharding):
     def __post_init__(self) -> None:
         if isinstance(self.mesh, ranks.Mesh):
             ranks.check_spec("NamedSharding", self.mesh, self.spec)
+            return
+        for entry in self.spec if self.mesh.axis_names else ():
+            for name in entry if isinstance(entry, tuple) else (entry,):
+                if name is not None and name not in self.mesh.axis_names:
+                    raise ArgumentError(
+                        f"NamedSharding: {self.spec} names the axis {name!r}, the mesh has "
+                        f"{self.mesh.axis_names}",
+                        where=user_location_text(),
+                    )
+
+    def check_array(self, value: Any) -> None:
+        """Raise `ShapeError` for an array with fewer dimensions than the specification names."""
+        rank = np.ndim(value)
+        if self.spec is not None and rank < len(self.spec):
+            raise ShapeError(
+                f"{self.spec} divides {len(self.spec)} dimensions of an array of rank {rank}",
+                where=user_location_text(),
+            )
 
     @property
     def one_device(self) -> Any:

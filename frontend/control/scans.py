@@ -83,7 +83,7 @@ def scanned(
     name: str, f: Step, init: Any, xs: Any, length: Any, reverse: Any, unroll: Any, saving: CheckpointOptions
 ) -> tuple[Any, Any]:
     """The scan that the user calls `name`."""
-    leaves, structure = tree.flatten(xs)
+    leaves, structure = tree.flatten(tree.before_slicing(xs, 0))
     arrays = [as_value(leaf) for leaf in leaves]
     steps = _length(name, arrays, tree.paths(structure), length)
     width = _width(name, unroll, steps)
@@ -126,7 +126,7 @@ def _width(name: str, unroll: Any, steps: Any) -> int:
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """`f` applied to each slice of the leading axis, one by one; with `batch_size` so many at once."""
-    leaves, structure = tree.flatten(xs)
+    leaves, structure = tree.flatten(tree.before_slicing(xs, 0))
     if batch_size is None:
         return scanned("map", _without_carry(f), None, xs, None, False, 1, CheckpointOptions("map"))[1]
     width = integer(batch_size, "map: batch_size", 1)
@@ -184,7 +184,7 @@ class _Scan:
         """One step, from the slices of the arrays."""
         pair = self.f(carry, tree.unflatten(self.structure, slices))
         if isinstance(pair, (tuple, list)) and len(pair) == 2:
-            return pair[0], pair[1]
+            return pair[0], tree.before_stacking(pair[1], 0)
         raise TraceError(
             f"the function of {self.name} must return a pair (carry, y), {function_name(self.f)} returns "
             f"{tree.describe(tree.structure(pair))}",

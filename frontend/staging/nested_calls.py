@@ -19,6 +19,7 @@ from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.sizes import Dim
 from ..tracing.trace import definition, function_name, result_values
 from ..tracing.varying import axes_of_value, least_axes, mesh_axes
+from ..tracing.written_checks import WRITTEN
 
 if TYPE_CHECKING:
     from .jitted import Jitted
@@ -53,6 +54,7 @@ def call_nested(
         tuple(map(axes_of_value, values)),
         tuple(mesh_axes().values()),
         least_axes(),
+        WRITTEN.get(),
     )
     # With the jitted function itself: while it is kept, no other one gets its address.
     memo: dict[Any, tuple[Jitted, _Nested]] = frame.program.memo

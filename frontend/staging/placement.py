@@ -26,12 +26,19 @@ def device_put(
 ) -> Any:
     """The arrays of the pytree `x` on `device` (by default the CPU), copied there where they are not yet.
 
-    `device` is an entry of `devices()`, its name, or a sharding of one device. `src` and `may_alias` mean
+    `device` is an entry of `devices()`, its name, a sharding of one device, or a tree of them that is a
+    prefix of `x`. `src` and `may_alias` mean
     nothing here, and an array with `donate` lives on. A call of a compiled function with arrays of its own
     device copies nothing. Inside a trace, arrays stay where the program runs. Raises `DeviceError` for a
     device that this machine does not have.
     """
     del src, donate, may_alias
+    if isinstance(device, (dict, list, tuple)):
+        places = tree.broadcast(device, x, is_leaf=lambda entry: entry is None)
+        return tree.map(device_put, x, places)
+    check = getattr(device, "check_array", None)
+    if check is not None:
+        tree.map(check, x)
     device = getattr(device, "one_device", device)
     name = device.name if isinstance(device, DeviceInfo) else device
     if name is not None and not isinstance(name, str):

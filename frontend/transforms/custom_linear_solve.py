@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...dialects.types import TensorType
 from ...passes.autodiff.deferred import Deferred
 from .. import tree
 from ..errors import TraceError
@@ -179,6 +180,8 @@ class _System:
         """The solution of the transposed system."""
         if self.transpose_solve is None:
             solution = ops.undefined_value(
+                *(v for v in outer_values if isinstance(ops.type_of(v), TensorType)),
+                *cotangents,
                 message="custom_linear_solve was given no transpose_solve, which reverse mode needs",
                 results=tuple(ops.tensor_type(c) for c in cotangents),
             )

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ...dialects.types import INEXACT
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from .differentiation import jvp
@@ -27,12 +28,13 @@ def jet(
     series: Sequence[Sequence[Any]],
     factorial_scaled: bool = True,
     **_: Any,
-) -> tuple[Any, list[Any]]:
+) -> tuple[Any, Any]:
     """The value of `fun` at `primals` and its derivatives along a curve, up to the length of `series`.
 
     `series[i][k - 1]` is the k-th derivative of argument i (the k-th Taylor coefficient without
-    `factorial_scaled`); so are those of the result, each a tree as `fun` returns. Raises `ArgumentError` for
-    series of different lengths.
+    `factorial_scaled`); so are those of the result: a list of them in place of each array that `fun` returns,
+    as in JAX. Raises `ArgumentError` for series of different lengths, `ArgumentTypeError` for primals that
+    are no floating or complex numbers.
     """
     lengths = {len(terms) for terms in series}
     if len(primals) != len(series) or len(lengths) != 1:
@@ -42,6 +44,7 @@ def jet(
         )
     (order,) = lengths
     scales = [1.0 if not factorial_scaled else 1.0 / math.factorial(k) for k in range(order + 1)]
+    _check_inexact(primals)
     kinds = [as_value(leaf).dtype for leaf in tree.leaves((primals, series))]
     real = np.result_type(*(np.zeros(0, k).real.dtype for k in kinds if k.kind in "fc"), np.float16)
     zero, one = np.zeros((), real), np.ones((), real)
@@ -60,10 +63,24 @@ def jet(
     for _k in range(order):
         function = _derivative(function, one)
         derivatives.append(function(zero))
-    counted = range(1, order + 1)
-    if factorial_scaled:
-        return derivatives[0], derivatives[1:]
-    return derivatives[0], [tree.map(lambda d, k=k: d / math.factorial(k), derivatives[k]) for k in counted]
+    divisors = [1 if factorial_scaled else math.factorial(k) for k in range(order + 1)]
+    terms = [
+        tree.map(lambda d, by=by: d if by == 1 else d / by, d)
+        for d, by in zip(derivatives[1:], divisors[1:], strict=True)
+    ]
+    value = tree.map(as_value, derivatives[0])
+    return value, tree.map(lambda _, *ds: list(ds), value, *terms)
+
+
+def _check_inexact(primals: Sequence[Any]) -> None:
+    for leaf in tree.leaves(primals):
+        value = as_value(leaf)
+        if value.dtype not in INEXACT:
+            raise ArgumentTypeError(
+                f"jet along a curve of {value.dtype}: expected floating or complex primals",
+                where=user_location_text(),
+                hint="convert them: x.astype(float)",
+            )
 
 
 def _derivative(function: Callable[[Any], Any], one: Any) -> Callable[[Any], Any]:

@@ -91,8 +91,8 @@ class _Mapping:
         self.args = args
         self.out_axes = out_axes
         self.axis_name = axis_name
-        leaves, self.structure = tree.flatten((args, kwargs))
         axes = leaf_axes(function, in_axes, args, kwargs)
+        leaves, self.structure = tree.flatten(tree.before_slicing((args, kwargs), axes))
         self.is_mapped = [
             axis is not None and _is_array(leaf) for leaf, axis in zip(leaves, axes, strict=True)
         ]
@@ -148,9 +148,11 @@ class _Mapping:
         if not all(self.is_mapped):
             args = self._shared(args)
         if self.axis_name is None:
-            return self.function(*args, **kwargs)
-        with bound_axis(self.axis_name, self.size, next(arrays)):
-            return self.function(*args, **kwargs)
+            result = self.function(*args, **kwargs)
+        else:
+            with bound_axis(self.axis_name, self.size, next(arrays)):
+                result = self.function(*args, **kwargs)
+        return tree.before_stacking(result, result_axes(self.function, self.out_axes, tree.structure(result)))
 
     def _shared(self, args: Sequence[Any]) -> list[Any]:
         """The arguments of a slice; one without a mapped leaf is the user's object, no copy."""

@@ -32,6 +32,8 @@ from .keys import flatten_with_path as flatten_with_path
 from .keys import keystr as keystr
 from .keys import leaves_with_path as leaves_with_path
 from .keys import map_with_path as map_with_path
+from .mapped_nodes import before_slicing as before_slicing
+from .mapped_nodes import before_stacking as before_stacking
 from .registry import NAMESPACE as NAMESPACE
 from .registry import Partial as Partial
 from .registry import Structure as Structure

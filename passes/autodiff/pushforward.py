@@ -50,7 +50,8 @@ def pushforward(
     new = NewFunction(module, codec, f"{bwd}_forward", [*constants, *shaped, *tangents], location)
     b = new.emitter
     if transposed is None:
-        return new.finish(b.undefined_value(message=missing, results=tuple(linear)))
+        arrays = [a for a in new.arguments if isinstance(codec.read_type(a.type), TensorType)]
+        return new.finish(b.undefined_value(*arrays, message=missing, results=tuple(linear)))
     values = iter(call_function(b, module, transposed.symbol, new.arguments))
     results = []
     for position, (nonzero, type_) in enumerate(zip(transposed.nonzero, linear, strict=True)):

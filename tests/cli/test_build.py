@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adze.cli.default_dtypes import NAMES
+from adze.frontend.tracing import default_dtypes
+
 from .conftest import Adze
 
 MODEL = """\
@@ -120,6 +123,21 @@ def test_ir_is_printed_at_each_stage(adze: Adze, model: Path) -> None:
     assert ir("simplified") == ir("drop-dead-results")
     assert ir("linalg") == ir("keep-lifetimes")
     assert 'adze.target = "cpu"' in ir("plan") and '"adze.add"' in ir("mark-barriers")
+
+
+def test_float64_of_numpy_yields_where_that_is_asked_for(adze: Adze, tmp_path: Path) -> None:
+    source = tmp_path / "wide.py"
+    source.write_text("import numpy as np\ndef f(x):\n    return x * np.sqrt(2 / 3)\n")
+    ask = ["ir", f"{source}:f", "--in", "f32[4]"]
+    assert "f64" in adze(*ask).stdout
+    assert "f64" in adze(*ask, "--default-dtypes", "numpy").stdout
+    assert "f64" not in adze(*ask, "--default-dtypes", "float32").stdout
+    built = ["build", f"{source}:f", "--in", "f32[4]", "-o", tmp_path / "wide.vmfb"]
+    assert "-> (result: f32[4])" in adze(*built, "--default-dtypes=float32").stdout
+    for command in (ask, built):
+        message = refuse(adze, *command, "--default-dtypes", "float16", code=2)
+        assert "--default-dtypes: 'float16' is no choice" in message
+    assert [default_dtypes.check(name) for name in NAMES] == [None, None]
 
 
 def test_ir_is_lowered_for_the_target(adze: Adze, model: Path) -> None:

@@ -34,13 +34,21 @@ def can_be_left_out(file: str) -> bool:
     )
 
 
-@pytest.fixture(scope="module")
-def environment(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel, its dependencies, and nothing else."""
+@pytest.fixture(scope="module", params=["plain", "slim"])
+def environment(
+    request: pytest.FixtureRequest, checkout: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A fresh environment with the wheel, its dependencies, and nothing else.
+
+    IREE's runtime is a copy of the installed one, or the wheel of packaging/slim_runtime.py.
+    """
+    slim = request.param == "slim"
     root = tmp_path_factory.mktemp("fresh") / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", root], check=True, timeout=120)
     site = next(root.glob("lib/python*/site-packages"))
     for name in DEPENDENCIES:
+        if slim and name == "iree-base-runtime":
+            continue
         for file in importlib.metadata.files(name) or ():
             source = Path(str(file.locate()))
             if can_be_left_out(str(file)) or not source.is_file():
@@ -49,8 +57,15 @@ def environment(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(source.read_bytes())
     wheel = build_wheel(checkout / "packaging" / "runtime", tmp_path_factory.mktemp("wheel"))
-    install = [sys.executable, "-m", "pip", "--python", root / "bin" / "python", "install", "--quiet"]
-    subprocess.run([*install, "--no-index", "--no-deps", wheel], check=True, timeout=300)
+    wheels = [wheel]
+    if slim:
+        slim_wheel = runpy.run_path(str(checkout / "packaging" / "slim_runtime.py"))["slim_wheel"]
+        wheels.append(slim_wheel(tmp_path_factory.mktemp("slim")))
+    pip = [sys.executable, "-m", "pip", "--python", root / "bin" / "python"]
+    install = [*pip, "install", "--quiet", "--no-index", "--no-deps"]
+    subprocess.run([*install, *wheels], check=True, timeout=300)
+    if slim:  # `+slim` satisfies what adze-runtime requires
+        subprocess.run([*pip, "check"], check=True, timeout=300)
     return root
 
 

@@ -99,7 +99,10 @@ class ConvGeneral(Op):
         else:
             images = np.split(image, attributes.feature_group_count, -1)
         kernels = np.split(kernel, attributes.group_count, 0)
-        parts = [_correlate(part, weights, window) for part, weights in zip(images, kernels, strict=True)]
+        between = None if np.isfinite(kernel).all() else _between(image.shape[1:-1], window)
+        parts = [
+            _correlate(part, weights, window, between) for part, weights in zip(images, kernels, strict=True)
+        ]
         result = np.moveaxis(np.concatenate(parts, -1), -1, 1)
         return np.ascontiguousarray(np.transpose(result, np.argsort(attributes.out_spec)).astype(lhs.dtype))
 
@@ -213,8 +216,24 @@ def _spread_and_pad(image: np.ndarray, window: Window) -> np.ndarray:
     return wide[(slice(None), *kept)]
 
 
-def _correlate(image: np.ndarray, kernel: np.ndarray, window: Window) -> np.ndarray:
-    """Sum, over the positions of the kernel, of matrix products with shifted images."""
+def _between(sizes: Sequence[int], window: Window) -> np.ndarray | None:
+    """Where a padded image has no phase's elements: zeros that no product has (see `Window.has_phases`)."""
+    if not window.has_phases:
+        return None
+    between: np.ndarray = np.zeros((1, *sizes, 1), bool)
+    for axis, (n, (low, _), d) in enumerate(zip(sizes, window.padding, window.lhs_dilation, strict=True), 1):
+        apart = (np.arange(n) - low) % d != 0
+        between |= np.expand_dims(apart, [a for a in range(between.ndim) if a != axis])
+    return between
+
+
+def _correlate(
+    image: np.ndarray, kernel: np.ndarray, window: Window, between: np.ndarray | None
+) -> np.ndarray:
+    """Sum, over the positions of the kernel, of matrix products with shifted images.
+
+    The zeros `between` the elements of a dilated image are no part of it, even under an infinite weight.
+    """
     sizes = [
         output_size(n, m, stride, (0, 0), (1, d))
         for n, m, stride, d in zip(
@@ -229,5 +248,6 @@ def _correlate(image: np.ndarray, kernel: np.ndarray, window: Window) -> np.ndar
         )
         with np.errstate(all="ignore"):
             here: Any = (..., *at)
-            total += np.matmul(image[(slice(None), *shifted)], kernel[here].T)
+            part = np.matmul(image[(slice(None), *shifted)], kernel[here].T)
+            total += part if between is None else np.where(between[(slice(None), *shifted)], 0, part)
     return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from typing import NamedTuple
 
 from ...op import Record, integer, ints, pairs, stated
@@ -42,6 +43,16 @@ class Window(NamedTuple):
     padding: tuple[tuple[int, int], ...]
     lhs_dilation: tuple[int, ...]
     rhs_dilation: tuple[int, ...]
+
+    @property
+    def has_phases(self) -> bool:
+        """Whether the zeros between the elements of a dilated image are left out: no product has them."""
+        apart = zip(self.lhs_dilation, self.rhs_dilation, strict=True)
+        return (
+            max(self.lhs_dilation, default=1) > 1
+            and set(self.window_strides) == {1}
+            and all(gcd(d, r) == 1 for d, r in apart)
+        )
 
 
 class Phase(NamedTuple):

@@ -14,15 +14,13 @@ import numpy as np
 from ...attributes import Record, stated
 from ...errors import MissingRuleError
 from ...op import (
-    NO_BATCH,
-    NO_TANGENT,
+    Linear,
     Op,
     Operand,
     as_tuple,
     choice,
     symbol,
     text,
-    undefined,
 )
 from ...protocols import (
     Batched,
@@ -99,21 +97,63 @@ class OptimizationBarrier(Op):
 
 
 class UndefinedValue(Op):
-    """Values that no rule can compute; evaluating or lowering them is the error `message`."""
+    """Values that no rule can compute; evaluating or lowering them is the error `message`.
+
+    The operands are what such a value would be computed from, tangents and cotangents among them: its
+    derivatives in them, forward and backward, are as undefined as the value is, never zero.
+    """
 
     name = "undefined_value"
+    is_arithmetic = False
+    operands = (Operand("xs", ANY, variadic=True),)
     attributes = {"message": text("why there is no such value"), "results": RESULTS}
-    jvp = NO_TANGENT
-    transpose = undefined("it has no operands")
-    batch = NO_BATCH
 
     @staticmethod
-    def infer(*, message: str, results: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
+    def infer(*xs: TensorType, message: str, results: tuple[TensorType, ...]) -> tuple[TensorType, ...]:
         return tuple(results)
 
     @staticmethod
-    def evaluate(*, message: str, results: Any) -> Any:
+    def evaluate(*xs: np.ndarray, message: str, results: Any) -> Any:
         raise MissingRuleError(message)
+
+    @staticmethod
+    def jvp(
+        b: Builder,
+        primals: Values,
+        tangents: Sequence[Tangent],
+        outputs: Any,
+        *,
+        message: str,
+        results: tuple[TensorType, ...],
+    ) -> Sequence[Tangent]:
+        moving = [t for t in tangents if t is not None]
+        return list(b.undefined_value(*primals, *moving, message=message, results=results))
+
+    @staticmethod
+    def transpose(
+        b: Builder, cotangents: Any, operands: Values, *, message: str, results: tuple[TensorType, ...]
+    ) -> Sequence[Tangent]:
+        linear = [x for x in operands if isinstance(x, Linear)]
+        sources = [
+            x for x in (*operands, *as_tuple(cotangents)) if x is not None and not isinstance(x, Linear)
+        ]
+        types = tuple(x.type for x in linear)
+        missing = iter(b.undefined_value(*sources, message=message, results=types))
+        return [next(missing) if isinstance(x, Linear) else None for x in operands]
+
+    @staticmethod
+    def batch(
+        b: Builder,
+        size: Size,
+        operands: Values,
+        batched: Sequence[bool],
+        *,
+        message: str,
+        results: tuple[TensorType, ...],
+    ) -> Batched:
+        axis = size if isinstance(size, int) else None
+        types = tuple(r.with_shape((axis, *r.shape)) for r in results)
+        return list(b.undefined_value(*operands, message=message, results=types)), [True] * len(types)
 
 
 class Checkpointed(Record):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Sequence
-from contextvars import ContextVar
 from typing import Any, Final
 
 import numpy as np
@@ -22,12 +21,13 @@ from ... import tree
 from ...control.branches import switch
 from ...control.scans import scan
 from ...control.while_loops import while_loop
-from ...errors import ArgumentError, ConcretizationError, UnsupportedError
+from ...errors import ArgumentError, ArgumentTypeError, ConcretizationError, UnsupportedError
 from ...tracing.frames import current_frame
 from ...tracing.function_scope import FunctionScope, argument_of
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from ...tracing.trace import function_name
+from ...tracing.written_checks import WRITTEN, WrittenChecks
 from .. import numpy as xp
 from ..numpy.arguments import concrete
 from ..traced_ops import applied, run_again
@@ -43,12 +43,11 @@ from .errors import (
     Shown,
     Text,
     no_failure,
+    shown_as,
     user_checks,
 )
 
 _PREFIX: Final = "adze.checkify "
-_WRITTEN: ContextVar[list[Text] | None] = ContextVar("written", default=None)
-"""The texts of the checks that the function being checked has written so far."""
 _WITH_CALLEE: Final = ("call", "checkpoint_call")
 _OPAQUE: Final = ("custom_jvp_call", "custom_vjp_call", "custom_batch_call", "routine", "linear_routine")
 
@@ -62,11 +61,11 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
     """
     value = as_value(pred)
     if value.dtype != np.bool_ or value.ndim:
-        raise ArgumentError(
+        raise ArgumentTypeError(
             f"check takes a bool of shape (), got {value.dtype}{list(value.shape)}",
             where=user_location_text(),
         )
-    texts = _WRITTEN.get()
+    texts = WRITTEN.get()
     if texts is not None:
         shown, floats, integers = _numbers(fmt_args, fmt_kwargs)
         count = len(fmt_args)
@@ -97,7 +96,7 @@ def check_error(error: Error) -> None:
         raise ArgumentError(
             f"check_error takes an Error, got {type(error).__name__}", where=user_location_text()
         )
-    texts = _WRITTEN.get()
+    texts = WRITTEN.get()
     if texts is None:
         try:
             error.throw()
@@ -122,9 +121,7 @@ def _numbers(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Shown], 
                 f"a text shows up to {NUMBERS} real numbers, got {value.dtype}{list(value.shape)} too",
                 where=user_location_text(),
             )
-        shown.append(Shown(start, tuple(value.shape), "f8" if value.dtype in INEXACT else "i8"))
-        if value.dtype in INEXACT and value.dtype.itemsize < 8:
-            shown[-1] = Shown(start, tuple(value.shape), "f4" if value.dtype == np.float32 else "f8")
+        shown.append(Shown(start, tuple(value.shape), shown_as(value.dtype)))
         parts.append(xp.reshape(value, (value.size,)))
         start += value.size
     floats, integers = xp.zeros((NUMBERS,), np.float64), xp.zeros((NUMBERS,), np.int64)
@@ -153,12 +150,10 @@ def checkify(
         if current_frame() is not None:
             return _run(f, frozenset(errors), args, kwargs)
         scope = FunctionScope()
-        leaves, structure = tree.flatten((args, kwargs))
-        values = [as_value(leaf) for leaf in leaves]
+        values, rebuilt = _arguments(args, kwargs)
 
         def traced(inner: Sequence[Any]) -> Any:
-            args, kwargs = tree.unflatten(structure, inner)
-            return _run(f, frozenset(errors), args, kwargs)
+            return _run(f, frozenset(errors), *rebuilt(inner))
 
         nested = scope.trace(function_name(f), traced, [argument_of(v) for v in values])
         result: tuple[Error, Any] = tree.unflatten(nested.result_tree, scope.call(nested.symbol, values))
@@ -167,25 +162,40 @@ def checkify(
     return checked
 
 
+def _arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]]]:
+    """The arrays among arguments, and what puts others in their places; the rest stays what it is."""
+    leaves, structure = tree.flatten((args, kwargs))
+    is_array = [not (isinstance(leaf, (str, bytes)) or callable(leaf)) for leaf in leaves]
+
+    def rebuilt(inner: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        given = iter(inner)
+        full = [next(given) if here else leaf for leaf, here in zip(leaves, is_array, strict=True)]
+        result: tuple[tuple[Any, ...], dict[str, Any]] = tree.unflatten(structure, full)
+        return result
+
+    return [as_value(leaf) for leaf, here in zip(leaves, is_array, strict=True) if here], rebuilt
+
+
 def _run(
     f: Callable[..., Any], errors: frozenset[Kind], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Error, Any]:
-    leaves, structure = tree.flatten((args, kwargs))
-    values = [as_value(leaf) for leaf in leaves]
+    values, rebuilt = _arguments(args, kwargs)
     if any(not isinstance(n, int) for v in values for n in v.shape):
         raise UnsupportedError("checkify of arguments of named sizes", where=user_location_text())
     scope = FunctionScope()
-    texts: list[Text] = []
+    texts = WrittenChecks()
 
     def plain(inner: Sequence[Any]) -> Any:
-        args, kwargs = tree.unflatten(structure, inner)
+        args, kwargs = rebuilt(inner)
         return f(*args, **kwargs)
 
-    token = _WRITTEN.set(texts)
+    token = WRITTEN.set(texts)
     try:
         nested = scope.trace(f"checked_{function_name(f)}", plain, [argument_of(v) for v in values])
     finally:
-        _WRITTEN.reset(token)
+        WRITTEN.reset(token)
     checker = _Checker(scope, errors, texts)
     results = checker.function(nested.symbol, [*values, *nested.captured])
     return Error(checker.error, tuple(texts)), tree.unflatten(nested.result_tree, results)
@@ -325,17 +335,45 @@ class _Checker:
         first = attributes["condition_constants"]
         count = first + attributes["body_constants"]
         asked, constants = operands[:first], operands[first:count]
+        if self.errors - {FailedCheckError} or self._may_check(attributes["condition"]):
+            return self._while_checked(operands, attributes)
 
         def condition(state: Any) -> Any:
-            return run_again(
-                self.program, attributes["condition"], [*asked, *state[1]], _unchecked, "checkify"
-            )[0]
+            return self._inside(attributes["condition"], state[0], [*asked, *state[1]])[1][0]
 
         def step(state: Any) -> Any:
             return self._inside(attributes["body"], state[0], [*constants, *state[1]])
 
         self.error, results = while_loop(condition, step, (self.error, list(operands[count:])))
         return list(results)
+
+    def _while_checked(self, operands: Sequence[Any], attributes: dict[str, Any]) -> Sequence[Any]:
+        """A loop whose condition is checked too: each iteration carries whether there is another one."""
+        first = attributes["condition_constants"]
+        count = first + attributes["body_constants"]
+        asked, constants = operands[:first], operands[first:count]
+
+        def goes_on(error: tuple[Any, ...], values: Sequence[Any]) -> tuple[Any, Any]:
+            error, (pred,) = self._inside(attributes["condition"], error, [*asked, *values])
+            return error, pred
+
+        def step(state: Any) -> Any:
+            error, results = self._inside(attributes["body"], state[0], [*constants, *state[2]])
+            return (*goes_on(error, results), results)
+
+        start = list(operands[count:])
+        state = (*goes_on(self.error, start), start)
+        self.error, _, results = while_loop(lambda state: state[1], step, state)
+        return list(results)
+
+    def _may_check(self, symbol: str) -> bool:
+        """Whether a function holds checks of a program, or calls others."""
+        operations, _ = split_body(find_function(self.program.module, symbol))
+        return any(
+            op.name in ("adze.print", "adze.check")
+            or any(name in op.attributes for name in ("callee", "body", "branches"))
+            for op in operations
+        )
 
     def _refuse_checks(self, symbol: str) -> None:
         """Raise `UnsupportedError` where a function with rules of its own holds checks of a program."""
@@ -350,13 +388,6 @@ class _Checker:
 
 def _is_check(operation: Any) -> bool:
     return operation.name == "adze.check" or _PREFIX in str(operation.attributes["format"])
-
-
-def _unchecked(application: Application) -> Sequence[Any]:
-    """An op of the condition of a loop, whose checks are left out."""
-    if application.op.name == "print" and application.attributes["format"].startswith(_PREFIX):
-        return []
-    return applied(application, application.operands)
 
 
 def _updated(shape: Sequence[int], operands: Sequence[Any], attributes: dict[str, Any]) -> list[int]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.types import INEXACT
 from ... import tree
 from ...errors import ArgumentError
 from ...tracing.locations import user_location_text
@@ -67,6 +68,13 @@ class Shown:
         count = int(np.prod(self.shape, dtype=np.int64))
         value = source[self.start : self.start + count].astype(dtype).reshape(self.shape)
         return value if self.shape else value[()]
+
+
+def shown_as(dtype: np.dtype) -> str:
+    """The dtype in which a text shows a number: its own, where NumPy writes that as Python does."""
+    if dtype in INEXACT:
+        return "f4" if dtype == np.float32 else "f8"
+    return {"b": "?", "u": "u8"}.get(dtype.kind, "i8")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from ...errors import UnsupportedError
+from ...tracing.locations import user_location_text
 from ..linalg import reflections
 from . import collectives, exchanges, linalg
 
@@ -62,6 +64,12 @@ def _eig(
         compute_right_eigenvectors=compute_right_eigenvectors,
     )
     return [*result]
+
+
+def _tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False) -> Any:
+    if perturb_singular:
+        raise UnsupportedError("tridiagonal_solve(perturb_singular=True)", where=user_location_text())
+    return linalg.tridiagonal_solve(dl, d, du, b)
 
 
 def _reduced(function: Function) -> Function:
@@ -127,8 +135,6 @@ LINEAR_ALGEBRA: Final[dict[str, Function]] = {
     "svd": _svd,
     "symmetric_product": linalg.symmetric_product,
     "triangular_solve": linalg.triangular_solve,
-    "tridiagonal_solve": lambda dl, d, du, b, *, perturb_singular=False: linalg.tridiagonal_solve(
-        dl, d, du, b
-    ),
+    "tridiagonal_solve": _tridiagonal_solve,
 }
 """Functions by the names of JAX's primitives in `jax.lax.linalg`."""

@@ -16,7 +16,16 @@ from .. import numpy as xp
 from ..numpy.promotion import asarray_of
 from . import layout, movement, products
 from .bcoo import BCOO
-from .storage import JAXSparse, batch_positions, full_batch, mistaken, refused
+from .storage import (
+    JAXSparse,
+    Layout,
+    batch_positions,
+    check_batch_axis,
+    full_batch,
+    mistaken,
+    refused,
+    resized,
+)
 
 
 def row_numbers(indptr: Any, nse: int) -> Any:
@@ -99,6 +108,8 @@ class BCSR(ByCoordinates):
                 f"the shape {self.shape}"
             )
 
+    _layout: Layout
+
     @property
     def n_batch(self) -> int:
         return int(self.indices.ndim) - 1
@@ -166,6 +177,23 @@ class BCSR(ByCoordinates):
         flags = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
         return BCOO((self.data, both), shape=self.shape, **flags)
 
+    def sliced_along(self, axes: Sequence[int | None]) -> Self:
+        """The same array with all batch dimensions in full, one of which is mapped."""
+        return self._with_full_batch() if check_batch_axis(axes, self.n_batch, self.n_batch) else self
+
+    def stacked_along(self, axes: Sequence[int | None]) -> Self:
+        """The same array with all batch dimensions in full, before, between or after which one is added."""
+        return self._with_full_batch() if check_batch_axis(axes, self.n_batch + 1, self.n_batch) else self
+
+    def _with_full_batch(self) -> Self:
+        n, batch = self.n_batch, self.shape[: self.n_batch]
+        children = (self.data, self.indices, self.indptr)
+        full = [
+            x if tuple(x.shape[:n]) == batch else xp.broadcast_to(x, (*batch, *x.shape[n:])) for x in children
+        ]
+        flags = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
+        return type(self)((full[0], full[1], full[2]), shape=self.shape, **flags)
+
     def _rebuilt(self, data: Any) -> Self:
         flags = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
         return type(self)((data, self.indices, self.indptr), shape=self.shape, **flags)
@@ -186,25 +214,29 @@ class BCSR(ByCoordinates):
         return self.to_bcoo()[index]
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], Any]:
-        n = getattr(self.indices, "ndim", 1) - 1
-        return (self.data, self.indices, self.indptr), (
-            self.shape,
-            n,
-            self.indices_sorted,
-            self.unique_indices,
-        )
+        children = (self.data, self.indices, self.indptr)
+        if not hasattr(self.indices, "ndim"):  # placeholders
+            return children, self._layout
+        n = self.n_batch
+        batches = tuple(self.data.shape[:n]), tuple(self.indices.shape[:n])
+        return children, Layout(self.shape, n, self.indices_sorted, self.unique_indices, self.nse, *batches)
 
     @classmethod
-    def tree_unflatten(cls, static: Any, children: Iterable[Any]) -> Self:
+    def tree_unflatten(cls, layout: Layout, children: Iterable[Any]) -> Self:
         """Children of any kind; arrays with fewer or more batch dimensions change the shape."""
         self = object.__new__(cls)
         self.data, self.indices, self.indptr = children
-        shape, n, self.indices_sorted, self.unique_indices = static
-        self.shape = shape
-        if hasattr(self.indices, "ndim") and self.indices.ndim - 1 != n:
-            if self.indices.ndim < 1:
-                raise mistaken("an axis of a BCSR array was mapped that is no batch dimension")
-            self.shape = (*self.indices.shape[:-1], *shape[n:])
+        self._layout, n = layout, layout.n_batch
+        self.indices_sorted, self.unique_indices = layout.indices_sorted, layout.unique_indices
+        self.shape = layout.shape
+        if not hasattr(self.indices, "ndim"):
+            return self
+        if self.indices.ndim < 1:
+            raise mistaken("an axis of a BCSR array was mapped that is no batch dimension")
+        if self.n_batch == n:
+            self.shape = resized(self.data, self.indices, layout)
+        else:
+            self.shape = (*self.indices.shape[:-1], *layout.shape[n:])
         return self
 
 

@@ -93,6 +93,24 @@ class JAXSparse:
     def todense(self) -> Any:
         raise NotImplementedError
 
+    def sliced_along(self, axes: Sequence[int | None]) -> Self:
+        """What `vmap` and `scan` take slices of, along one axis of each child: here of none."""
+        if any(axis is not None for axis in axes):
+            raise refused(
+                f"vmap or scan over slices of {type(self).__name__}: it has no batch dimensions",
+                hint="use BCOO with n_batch=1, or in_axes=None",
+            )
+        return self
+
+    def stacked_along(self, axes: Sequence[int | None]) -> Self:
+        """What `vmap` and `scan` stack results of, along one axis of each child: here of none."""
+        if any(axis is not None for axis in axes):
+            raise refused(
+                f"vmap or scan that stacks {type(self).__name__}: it has no batch dimensions",
+                hint="return BCOO",
+            )
+        return self
+
     def block_until_ready(self) -> Self:
         for child in self.tree_flatten()[0]:
             getattr(child, "block_until_ready", lambda: None)()
@@ -115,6 +133,22 @@ class Layout:
     indices_sorted: bool
     unique_indices: bool
     nse: int = field(compare=False, default=0)
+    data_batch: tuple[int, ...] = field(compare=False, default=())
+    indices_batch: tuple[int, ...] = field(compare=False, default=())
+
+
+def check_batch_axis(axes: Sequence[int | None], count: int, n_batch: int) -> bool:
+    """Whether the children of a sparse array are mapped; raises unless it is by one of `count` axes."""
+    if all(axis is None for axis in axes):
+        return False
+    axis = axes[0]
+    if any(other != axis for other in axes) or axis is None or not 0 <= axis < count:
+        shown = axis if len(set(axes)) == 1 else tuple(axes)
+        raise mistaken(
+            f"an axis of a sparse array of {n_batch} batch dimensions was mapped that is none of "
+            f"them: {shown}"
+        )
+    return True
 
 
 class CoordinateStorage(JAXSparse):
@@ -124,6 +158,7 @@ class CoordinateStorage(JAXSparse):
     indices: Any
     indices_sorted: bool
     unique_indices: bool
+    _layout: Layout
 
     def __init__(
         self,
@@ -211,11 +246,29 @@ class CoordinateStorage(JAXSparse):
             return self
         return self.of(data, indices, indices_sorted=self.indices_sorted, unique_indices=self.unique_indices)
 
+    def sliced_along(self, axes: Sequence[int | None]) -> Self:
+        """The same array with all batch dimensions in full, one of which is mapped."""
+        is_mapped = check_batch_axis(axes, self.n_batch, self.n_batch)
+        return self.with_full_batch() if is_mapped else self
+
+    def stacked_along(self, axes: Sequence[int | None]) -> Self:
+        """The same array with all batch dimensions in full, before, between or after which one is added."""
+        is_mapped = check_batch_axis(axes, self.n_batch + 1, self.n_batch)
+        return self.with_full_batch() if is_mapped else self
+
     def tree_flatten(self) -> tuple[tuple[Any, ...], Layout]:
-        n_batch = getattr(self.indices, "ndim", 2) - 2
-        nse = self.indices.shape[-2] if n_batch >= 0 and hasattr(self.indices, "shape") else 0
+        if not hasattr(self.indices, "ndim") or self.indices.ndim < 2:
+            # Placeholders: the arrays that come back later are compared with what they stand for.
+            return (self.data, self.indices), self._layout
+        n_batch, nse = self.indices.ndim - 2, self.indices.shape[-2]
         return (self.data, self.indices), Layout(
-            self.shape, n_batch, self.indices_sorted, self.unique_indices, nse
+            self.shape,
+            n_batch,
+            self.indices_sorted,
+            self.unique_indices,
+            nse,
+            tuple(self.data.shape[:n_batch]),
+            tuple(self.indices.shape[:n_batch]),
         )
 
     @classmethod
@@ -223,7 +276,7 @@ class CoordinateStorage(JAXSparse):
         """Children of any kind; arrays with fewer or more batch dimensions change the shape."""
         self = object.__new__(cls)
         self.data, self.indices = children
-        self.shape = layout.shape
+        self.shape, self._layout = layout.shape, layout
         self.indices_sorted, self.unique_indices = layout.indices_sorted, layout.unique_indices
         if hasattr(self.indices, "ndim") and hasattr(self.data, "shape"):
             self.shape = _shape_now(self.data, self.indices, layout)
@@ -232,14 +285,31 @@ class CoordinateStorage(JAXSparse):
 
 def _shape_now(data: Any, indices: Any, layout: Layout) -> tuple[int, ...]:
     n_batch = indices.ndim - 2
+    if n_batch == -2 and data.ndim == 0:
+        return layout.shape  # a tree of numbers in place of arrays, such as norms
     if n_batch == layout.n_batch:
-        return layout.shape
+        return resized(data, indices, layout)
     if n_batch < 0 or indices.shape[-2] != layout.nse:
         raise mistaken(
             f"an axis of a sparse array of {layout.n_batch} batch dimensions was mapped that is none of them"
         )
     batch = np.broadcast_shapes(tuple(data.shape[:n_batch]), tuple(indices.shape[:n_batch]))
     return (*batch, *layout.shape[layout.n_batch :])
+
+
+def resized(data: Any, indices: Any, layout: Layout) -> tuple[int, ...]:
+    """The shape, whose batch dimensions follow children that were cut or joined along them."""
+    n = layout.n_batch
+    now = tuple(data.shape[:n]), tuple(indices.shape[:n])
+    before = layout.data_batch, layout.indices_batch
+    if now == before or len(now[0]) != n:
+        return layout.shape
+    shape = list(layout.shape)
+    for axis in range(n):
+        sizes = now[0][axis], now[1][axis]
+        if sizes != (before[0][axis], before[1][axis]):
+            shape[axis] = sizes[0] if sizes[1] == 1 else sizes[1]
+    return tuple(shape)
 
 
 def full_batch(mat: CoordinateStorage) -> tuple[Any, Any]:

@@ -75,8 +75,9 @@ def constant(x: Any, function: str, name: str) -> Any:
 
     @identity.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
-        del tangents
         (missing,) = ops.undefined_value(
+            *primals,
+            *tangents,
             message=f"{function} has no derivative in {name}; put stop_gradient around it",
             results=(ops.type_of(primals[0]),),
         )

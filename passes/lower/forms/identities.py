@@ -25,6 +25,8 @@ def lower_optimization_barrier(ctx: LoweringContext, *xs: Value) -> tuple[Value,
     return tuple(ctx.builder.materialise(x) for x in xs)
 
 
-def lower_undefined_value(ctx: LoweringContext, *, message: str, results: Sequence[TensorType]) -> None:
+def lower_undefined_value(
+    ctx: LoweringContext, *xs: Value, message: str, results: Sequence[TensorType]
+) -> None:
     """A value without a definition is used: the error says why there is none."""
     raise MissingRuleError(message)

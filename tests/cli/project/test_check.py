@@ -17,6 +17,30 @@ entry = "wrong_of_projects.py:f"
 inputs = ["f32[3]"]
 gradients = false
 output = "meant.vmfb"
+
+[artifact.wide]
+entry = "wide_of_projects.py:f"
+inputs = ["f32[3]"]
+gradients = false
+output = "wide.vmfb"
+
+[artifact.narrow]
+entry = "wide_of_projects.py:f"
+inputs = ["f32[3]"]
+gradients = false
+default_dtypes = "float32"
+output = "narrow.vmfb"
+"""
+
+WIDE = """\
+import adze
+import numpy as np
+
+
+def f(x):
+    if (x * np.float64(2)).dtype == np.float64:
+        raise ValueError("wide")
+    return x * np.float64(2)
 """
 
 WRONG = """\
@@ -31,6 +55,7 @@ def f(x):
 def test_each_artifact_is_checked_and_nothing_is_written(project: Path) -> None:
     (project / "adze.toml").write_text(CONFIGURATION + FAILING + MORE)
     (project / "wrong_of_projects.py").write_text(WRONG)
+    (project / "wide_of_projects.py").write_text(WIDE)
     files = sorted(project.rglob("*.vmfb"))
     result = run("check", "--json")
     assert result.exit_code == 1
@@ -40,6 +65,8 @@ def test_each_artifact_is_checked_and_nothing_is_written(project: Path) -> None:
         "fail": "failed",
         "wrong": "failed",
         "meant": "good",
+        "wide": "failed",
+        "narrow": "good",
     }
     assert told["predict"]["why"].startswith("reverse ")
     (problem,) = told["wrong"]["problems"]

@@ -13,6 +13,7 @@ output_dir = "out"
 [defaults]
 targets = ["cpu:x86-64-v3"]
 grad = true
+default_dtypes = "float32"
 
 [artifact.plain]
 entry = "model.py:f"
@@ -46,8 +47,9 @@ def project_file(folder: Path, text: str, name: str = "adze.toml") -> Path:
 def test_each_key_arrives(tmp_path: Path) -> None:
     plain, *batches = read_project(project_file(tmp_path, GOOD)).artifacts
     assert (plain.name, plain.derivative, plain.targets) == ("plain", "grad", ("cpu:x86-64-v3",))
+    assert (plain.default_dtypes, plain.decides()["default_dtypes"]) == ("float32", "float32")
     assert plain.output == tmp_path / "out" / "plain.vmfb"
-    assert plain.where == f"{tmp_path / 'adze.toml'}:7"
+    assert plain.where == f"{tmp_path / 'adze.toml'}:8"
     assert [batch.name for batch in batches] == ["batch@cpu:aarch64", "batch@vulkan:ampere"]
     batch = batches[0]
     assert batch.output == tmp_path / "out" / "cpu-aarch64" / "batch.vmfb"
@@ -96,6 +98,7 @@ WRONG = {
     "no sizes": (f"{ENTRY}specialize = {{ n = [] }}", "expected different sizes for each name"),
     "two derivatives": (f"{ENTRY}grad = true\nvjp = true", "one derivative at a time"),
     "number for a switch": (f"{ENTRY}grad = 1", "expected true or false"),
+    "dtypes": (f'{ENTRY}default_dtypes = "float16"', r"expected 'float32' or 'numpy'\n  at .*:3"),
     "axes": (f"{ENTRY}in_axes = [0]", r"there is no batch\n  at .*:3\n  hint: write vmap too"),
     "budget": (f'{ENTRY}[artifact.a.budgets]\nmax_bytes = "3 parsecs"', r"number of bytes\n  at .*:4"),
     "unknown budget": (f"{ENTRY}budgets = {{ max_byte = 3 }}", r"did you mean max_bytes\?\n  at .*:3"),

@@ -20,6 +20,14 @@ def test_arrays_are_put_on_the_device_of_a_sharding() -> None:
         array = adze.device_put({"x": np.ones(3)}, place, may_alias=True)["x"]
         assert array.tolist() == [1.0, 1.0, 1.0]
     assert adze.P("rows", None) == sharding.PartitionSpec("rows", None)
+    tree = adze.device_put({"a": np.ones(2), "b": [1.0, 2]}, {"a": device, "b": None})
+    assert tree["a"].tolist() == [1.0, 1.0]
+    assert [x.dtype.kind for x in tree["b"]] == ["f", "i"]
+    assert repr(mesh) == "Mesh('rows': 1)"
+    with pytest.raises(ValueError, match="names the axis 'columns', the mesh has"):
+        adze.NamedSharding(mesh, adze.P("columns"))
+    with pytest.raises(ValueError, match="divides 1 dimensions of an array of rank 0"):
+        adze.device_put(np.float32(1), adze.NamedSharding(mesh, adze.P("rows")))
     with pytest.raises(adze.AdzeError, match="a mesh of 2 devices"):
         sharding.Mesh([device, device], ("rows",))
 

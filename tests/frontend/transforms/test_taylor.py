@@ -28,7 +28,8 @@ def test_several_arguments_and_results() -> None:
     terms = [{"x": one}, {"x": zero}, {"x": zero}], [one, zero, zero]
     value, series = jet(f, ({"x": x}, y), terms)
     np.testing.assert_allclose(np.asarray(value[0]), np.exp(0.5) * 3 * one)
-    for k, (product, total) in enumerate(series, 1):
+    assert [len(part) for part in series] == [3, 3], "as JAX: in place of each array a list"
+    for k, (product, total) in enumerate(zip(*series, strict=True), 1):
         np.testing.assert_allclose(np.asarray(product), np.exp(0.5) * (3 + k) * one, rtol=1e-12)
         np.testing.assert_allclose(np.asarray(total), {1: 7.0, 2: 4.0, 3: 0.0}[k], atol=1e-12)
 
@@ -43,3 +44,8 @@ def test_coefficients_in_a_traced_function() -> None:
 def test_series_have_one_length() -> None:
     with pytest.raises(ValueError, match="as many series of one length"):
         jet(anp.add, (1.0, 2.0), ((1.0,), (1.0, 0.0)))
+
+
+def test_integers_have_no_series() -> None:
+    with pytest.raises(TypeError, match="jet along a curve of int32: expected floating"):
+        jet(lambda x: x * 2, (np.int32(2),), ((np.int32(1),),))

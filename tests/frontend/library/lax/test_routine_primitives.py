@@ -74,3 +74,9 @@ def test_named_axes() -> None:
     _same(got[6], np.arange(3))
     with pytest.raises(TypeError):
         lax.psum_p.bind(A)
+
+
+def test_attributes_without_a_meaning_here_are_refused() -> None:
+    band = np.float32([0, 1, 1])
+    with pytest.raises(NotImplementedError, match="perturb_singular"):
+        linalg.tridiagonal_solve_p.bind(band, band, band, np.ones((3, 1), np.float32), perturb_singular=True)

@@ -232,3 +232,57 @@ def test_mistakes() -> None:
         mat.__getitem__(5)
     with pytest.raises(NotImplementedError):
         mat.__add__(np.float32(1))
+
+
+def test_the_mapped_axis_is_a_batch_dimension() -> None:
+    """Also where sizes agree by chance: nse, batch and rows + 1 are all 3 here."""
+    dense = np.where(RNG.random((3, 2, 4)) < 2, 0, np.float32(0))
+    dense[:, 0, :3] = RNG.normal(size=(3, 3))
+    for cls in (sparse.BCOO, sparse.BCSR):
+        mat = cls.fromdense(dense, n_batch=1)
+        assert mat.nse == 3
+        _same(adze.vmap(lambda m: m.todense())(mat), dense)
+        for axes in (1, -1, -2, -3, 2):
+            with pytest.raises(ValueError, match="was mapped that is none of them"):
+                adze.vmap(lambda m: m.todense(), in_axes=axes)(mat)
+        row = cls.fromdense(dense[0])
+        for axes in (1, -1):
+            with pytest.raises(ValueError, match="was mapped that is none of them"):
+                adze.vmap(lambda x, m=row: m * x, out_axes=axes)(np.ones(3, np.float32))
+        _same(adze.vmap(lambda x, m=row: m * x)(np.ones(3, np.float32)), np.stack([dense[0]] * 3))
+        with pytest.raises(ValueError, match="was mapped that is none of them"):
+            adze.lax.scan(lambda c, m: (c, m.todense()), 0, row)
+        total, rows = adze.lax.scan(lambda c, m: (c + m.todense(), m), anp.zeros((2, 4)), mat)
+        _same(total, dense.sum(0))
+        _same(rows, dense)
+        _same(adze.lax.map(lambda m: m.todense(), mat, batch_size=2), dense)
+        repeated = adze.jit(lambda m: adze.lax.scan(lambda c, x: (c, m * x), 0, anp.ones(2))[1])(mat)
+        assert repeated.shape == (2, 3, 2, 4)
+        _same(repeated, np.stack([dense] * 2))
+    for other in (sparse.COO, sparse.CSR, sparse.CSC):
+        with pytest.raises(adze.AdzeError, match="it has no batch dimensions"):
+            adze.vmap(lambda m: m.todense())(other.fromdense(dense[0]))
+        _same(
+            adze.vmap(lambda m, x: m @ x, (None, 0))(other.fromdense(dense[0]), dense[0]),
+            dense[0] @ dense[0].T,
+        )
+
+
+def test_two_batch_dimensions_are_mapped_one_by_one() -> None:
+    dense = _mostly_zero(2, 5, 3, 4)
+    mat = sparse.BCOO.fromdense(dense, n_batch=2)
+    _same(adze.vmap(lambda m: m.todense(), in_axes=1)(mat), np.moveaxis(dense, 1, 0))
+    _same(adze.vmap(lambda m: m * 2, in_axes=1, out_axes=1)(mat), 2 * dense)
+    _same(adze.vmap(adze.vmap(lambda m: m * 2))(mat), 2 * dense)
+    broadcast = sparse.BCOO((np.ones((2, 1, 1)), np.zeros((2, 1, 1, 1), int)), shape=(2, 5, 3))
+    mapped = adze.vmap(lambda m: m.reshape(m.shape))(broadcast)
+    assert mapped.shape == (2, 5, 3)
+    _same(adze.vmap(lambda m: m.todense())(broadcast), np.asarray(broadcast.todense()))
+    assert adze.lax.scan(lambda c, m: (c, m), 0, broadcast)[1].shape == (2, 5, 3)
+    assert adze.vmap(lambda x: broadcast * x)(np.ones(4)).shape == (4, 2, 5, 3)
+
+
+def test_a_tree_of_numbers_in_place_of_arrays() -> None:
+    mat = sparse.BCOO.fromdense(MATRIX)
+    norms = adze.tree.map(anp.sum, mat)
+    np.testing.assert_allclose(float(norms.data), MATRIX.sum(), rtol=1e-5)
