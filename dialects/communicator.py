@@ -77,7 +77,8 @@ def rank_of(name: str, mesh: Sequence[int]) -> int:
     if communicator is None or size != total:
         raise DistributedError(
             f"{name}: the program is for a mesh of {total} ranks, and runs on {size}",
-            hint=f"start it with that many processes (adze launch -n {total}), or in adze.distributed.run",
+            hint=f"run it in adze.distributed.run(f, {total}), or by mpirun -n {total} with "
+            "adze.distributed.initialize() at its start",
         )
     return communicator.rank
 

@@ -86,7 +86,7 @@ def make_mesh(axis_shapes: Sequence[int], axis_names: Sequence[str]) -> Mesh:
         raise ShardingError(
             f"make_mesh: {mesh.shape} has {mesh.size} ranks, the job has {communicator.size}",
             where=user_location_text(),
-            hint="start as many processes as the mesh has ranks: adze launch -n N, or mpirun -n N",
+            hint="start as many processes as the mesh has ranks: mpirun -n N python train.py",
         )
     return Mesh(sizes, names, is_local=False)
 
