@@ -178,7 +178,7 @@ class Evaluation:
         except AdzeError as error:
             if error.where:
                 raise
-            raise type(error)(error.message, where=location_text(location)) from None
+            raise type(error)(error.message, where=location_text(location), hint=error.hint) from None
         if self.watch is not None:
             self.watch(op, operands, results, location)
         return results

@@ -115,8 +115,8 @@ class ThreadCommunicator:
 def run(function: Callable[[], Any], ranks: int) -> list[Any]:
     """Call `function` in `ranks` threads, each a rank of one program; what each returned, in order.
 
-    Inside, `adze.make_mesh` arranges these ranks, and `adze.distributed.rank()` says which one runs. Raises
-    what the first rank that failed raised.
+    Inside, `adze.make_mesh` arranges these ranks, and `adze.distributed.process_index()` says which one
+    runs. Raises what the first rank that failed raised.
     """
     world = _World(ranks)
     results: list[Any] = [None] * ranks

@@ -35,7 +35,7 @@ def step(w, x):
 sharded = adze.shard_map(step, mesh=mesh, in_specs=(P(), P("d")), out_specs=P())
 for function in (sharded, adze.jit(sharded)):
     np.testing.assert_allclose(function(np.ones(2, np.float32), x), 2 * x.T @ x.sum(1), rtol=1e-5)
-print("ok", adze.distributed.rank())
+print("ok", adze.distributed.process_index())
 """
 DIFFERENT = """
 import numpy as np
@@ -45,7 +45,7 @@ from adze.sharding import PartitionSpec as P
 
 adze.distributed.initialize()
 mesh = adze.make_mesh((2,), ("d",))
-dtype = [np.float32, np.int32][adze.distributed.rank()]
+dtype = [np.float32, np.int32][adze.distributed.process_index()]
 adze.shard_map(lambda x: lax.psum(x, "d"), mesh=mesh, in_specs=P("d"), out_specs=P())(np.ones(4, dtype))
 """
 
