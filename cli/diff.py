@@ -28,6 +28,7 @@ from .project.command import names_function
 from .reporting import BadUsage, JsonOption, command, print_json, print_text, working
 
 if TYPE_CHECKING:
+    from ..frontend.staging.differences import Row
     from ..runtime.artifact.artifact import Contents
 
 
@@ -71,14 +72,7 @@ def diff(
     how = derivation(flags, argnums, vmap, in_axes)
     asked = Asked(specs, how, bundle, parse_dims(dims), parse_sizes(specialize))
     shown = ", ".join(right)
-    if all(names_function(name) and not name.endswith(".vmfb") for name in right):
-        second = _compiled(right, asked, first)
-    elif asked != Asked([], derivation({}, "0", None, None), None, {}, []):
-        raise BadUsage("--in is for a function", hint="name it second: adze diff a.vmfb model.py:f")
-    elif len(right) > 1:
-        raise BadUsage(f"{shown}: expected one other program, or functions of Python files")
-    else:
-        second = artifact.read(readable_file(Path(right[0])))
+    second = _other(right, asked, first)
     found = rows(first, second)
     lines = ir_difference(first, second, (left, shown))
     same = not lines and not any(row.differs for row in found)
@@ -88,15 +82,33 @@ def diff(
     elif same:
         print_text(f"{left} and {shown} are the same program")
     else:
-        width = max(len(row.name) for row in found)
-        for row in found:
-            grown = f" ({row.growth:+.1%})" if row.growth else ""
-            told = f"{row.left} -> {row.right}{grown}" if row.differs else f"{row.left} in both"
-            print_text(f"{row.name:<{width}}  {told}")
-        for line in lines:
-            print_text(line)
+        _show(found, lines)
     if fails and not same:
         raise typer.Exit(1)
+
+
+def _other(right: list[str], asked: Asked, first: Contents) -> Contents:
+    """The program to compare with: a file, or functions that are compiled as `first` was."""
+    from ..runtime.artifact import artifact
+
+    if all(names_function(name) and not name.endswith(".vmfb") for name in right):
+        return _compiled(right, asked, first)
+    if asked != Asked([], derivation({}, "0", None, None), None, {}, []):
+        raise BadUsage("--in is for a function", hint="name it second: adze diff a.vmfb model.py:f")
+    if len(right) > 1:
+        raise BadUsage(f"{', '.join(right)}: expected one other program, or functions of Python files")
+    return artifact.read(readable_file(Path(right[0])))
+
+
+def _show(found: list[Row], lines: list[str]) -> None:
+    """A line for each property, then the difference of the IR."""
+    width = max(len(row.name) for row in found)
+    for row in found:
+        grown = f" ({row.growth:+.1%})" if row.growth else ""
+        told = f"{row.left} -> {row.right}{grown}" if row.differs else f"{row.left} in both"
+        print_text(f"{row.name:<{width}}  {told}")
+    for line in lines:
+        print_text(line)
 
 
 def _compiled(functions: list[str], asked: Asked, like: Contents) -> Contents:

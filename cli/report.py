@@ -79,37 +79,47 @@ def report(
     flags = {"grad": grad, "value_and_grad": value_and_grad, "vjp": vjp, "jvp": jvp}
     how = derivation(flags, argnums, vmap, in_axes)
     chosen = usage("--target", parse_target, target)
-    is_artifact = any(name.endswith(".vmfb") for name in programs)
-    program = ", ".join(programs)
-    if is_artifact and len(programs) > 1:
-        raise BadUsage(f"{program}: expected one program, or functions of Python files")
-    kept_files = [readable_file(Path(program))] if is_artifact else [source_file(name) for name in programs]
-    destination = check_output(output, keep=kept_files)
-    if is_artifact and (specs or bundle or dims or specialize):
-        raise BadUsage(
-            "--in: the program has its shapes already", hint="name sizes for the times with --size"
-        )
     asked = Asked(specs, how, bundle, parse_dims(dims), parse_specialized(specialize))
-    with working(f"reporting on {program}"):
-        tracing, ir = _kept(Path(program), how) if is_artifact else (trace_functions(programs, asked), None)
-        entries = tracing.program.program.entries
-        names = {n for e in entries for p in e.parameters for n in p.dimensions if n is not None}
-        known = parse_sizes(sizes, {str(name) for name in names})
+    title = ", ".join(programs)
+    artifact = _artifact(programs, asked)
+    kept_files = [artifact] if artifact else [source_file(name) for name in programs]
+    destination = check_output(output, keep=kept_files)
+    with working(f"reporting on {title}"):
+        tracing, ir = _kept(artifact, how) if artifact else (trace_functions(programs, asked), None)
         text = report_page(
             tracing.program,
             chosen,
-            title=program,
+            title=title,
             timed=time,
-            sizes=known,
+            sizes=parse_sizes(sizes, _dimensions(tracing)),
             ir=ir,
             parameters=tracing.parameters,
         )
     content = text.encode(errors="replace")
     write_atomically(destination, content)
     if json:
-        print_json({"program": program, "output": str(output), "target": str(chosen), "bytes": len(content)})
+        print_json({"program": title, "output": str(output), "target": str(chosen), "bytes": len(content)})
     else:
-        print_text(f"{output}: {readable_bytes(len(content))}, {program} for {chosen}")
+        print_text(f"{output}: {readable_bytes(len(content))}, {title} for {chosen}")
+
+
+def _artifact(programs: list[str], asked: Asked) -> Path | None:
+    """The one `.vmfb` to show, None for functions; it has its shapes already."""
+    if not any(name.endswith(".vmfb") for name in programs):
+        return None
+    if len(programs) > 1:
+        raise BadUsage(f"{', '.join(programs)}: expected one program, or functions of Python files")
+    if asked.specs or asked.bundle or asked.dims or asked.sizes:
+        raise BadUsage(
+            "--in: the program has its shapes already", hint="name sizes for the times with --size"
+        )
+    return readable_file(Path(programs[0]))
+
+
+def _dimensions(tracing: Tracing) -> set[str]:
+    """The names of the dimensions of a program's arguments."""
+    parameters = [p for entry in tracing.program.program.entries for p in entry.parameters]
+    return {str(name) for parameter in parameters for name in parameter.dimensions if name is not None}
 
 
 def _kept(file: Path, how: Derivation) -> tuple[Tracing, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
-from ..ir.functions import body, functions, referenced
+from ..ir.functions import body, function, referenced
 
 
 class Effects:
@@ -17,7 +17,6 @@ class Effects:
 
     def __init__(self, module: mlir.ir.Module, reader: Reader) -> None:
         self._module = module
-        self._functions = functions(module)
         self._reader = reader
         self._known: dict[str, bool] = {}
         self._direct: dict[str, tuple[bool, set[str]]] = {}
@@ -46,11 +45,9 @@ class Effects:
     def _own(self, symbol: str) -> tuple[bool, set[str]]:
         """Whether a function has effects of its own, and which others it refers to."""
         if symbol not in self._direct:
-            if symbol not in self._functions:
-                self._functions = functions(self._module)  # the function was added since
             has_effect, names = False, set[str]()
             # A function under construction has no terminator yet.
-            for child in body(self._functions[symbol]).operations:
+            for child in body(function(self._module, symbol)).operations:
                 op = self._reader.declaration(child.operation.name)
                 has_effect |= op.has_effect if op is not None else child.operation.name != "func.return"
                 if op is not None and op.refers_to_functions:

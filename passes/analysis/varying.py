@@ -14,7 +14,7 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.op import Op
-from ..ir.functions import functions, referenced, split_body
+from ..ir.functions import find_function, function, referenced, split_body
 
 Axes = frozenset[str]
 NOWHERE: Final[Axes] = frozenset()
@@ -49,7 +49,7 @@ class Varying:
         """The axes of the results of a function."""
         key = (symbol, tuple(arguments))
         if key not in self._results:
-            body, terminator = split_body(functions(self._module)[symbol])
+            body, terminator = split_body(function(self._module, symbol))
             block = terminator.operation.block
             known: dict[Any, Axes] = dict(zip(block.arguments, arguments, strict=True))
             for child in body:
@@ -66,7 +66,7 @@ class Varying:
         """The axes along which a function, or one that it refers to, sends arrays, now or backwards."""
         if symbol not in self._sent:
             self._sent[symbol] = NOWHERE
-            body, _ = split_body(functions(self._module)[symbol])
+            body, _ = split_body(function(self._module, symbol))
             applications = [self._reader.read(child.operation) for child in body]
             self._sent[symbol] = united([self.sent(a) for a in applications if a is not None])
         return self._sent[symbol]
@@ -77,9 +77,9 @@ class Varying:
             return frozenset({application.attributes[application.op.sends_along]})
         if not application.op.refers_to_functions:
             return NOWHERE
-        known = functions(self._module)
-        return united([self.sent_by(s) for s in referenced(application) if s in known])
+        symbols = (s for s in referenced(application) if find_function(self._module, s) is not None)
+        return united([self.sent_by(s) for s in symbols])
 
     def _takes(self, symbol: str, count: int) -> bool:
-        function = functions(self._module).get(symbol)
-        return function is not None and len(function.operation.regions[0].blocks[0].arguments) == count
+        found = find_function(self._module, symbol)
+        return found is not None and len(found.operation.regions[0].blocks[0].arguments) == count

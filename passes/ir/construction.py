@@ -15,7 +15,7 @@ from ...dialects.builder.emitter import Emitter
 from ...dialects.codec import Codec
 from ...dialects.types import ValueType
 from .aliases import Operation, Value, ValueMap, Values
-from .functions import function, functions, split_body
+from .functions import function, split_body
 
 Activity = tuple[bool, ...]
 """One flag for each argument or result of a function."""
@@ -105,10 +105,10 @@ def finish_function(operation: mlir.ir.Operation, results: Values, location: mli
 
 
 def unique_symbol(module: mlir.ir.Module, name: str, reserved: Collection[str] = ()) -> str:
-    """`name`, or `name_1`, `name_2`, ... when the module has such a function or the symbol is `reserved`."""
-    taken = {*functions(module), *reserved}
+    """`name`, or `name_1`, `name_2`, ... when the module has such a symbol or it is `reserved`."""
+    taken = mlir.ir.SymbolTable(module.operation)
     symbol, count = name, 0
-    while symbol in taken:
+    while symbol in taken or symbol in reserved:
         count += 1
         symbol = f"{name}_{count}"
     return symbol

@@ -35,12 +35,23 @@ def functions(module: mlir.ir.Module) -> dict[str, Operation]:
     return by_symbol
 
 
+def find_function(module: mlir.ir.Module, symbol: str) -> Operation | None:
+    """The function called `symbol`, without looking at the others; None for a declaration too."""
+    symbols = mlir.ir.SymbolTable(module.operation)
+    if symbol not in symbols:
+        return None
+    found = symbols[symbol]
+    is_defined = found.operation.name == "func.func" and len(found.operation.regions[0].blocks) > 0
+    return found if is_defined else None
+
+
 def function(module: mlir.ir.Module, symbol: str) -> Operation:
     """The function called `symbol`, or `VerificationError` listing those that exist."""
-    by_symbol = functions(module)
-    if symbol not in by_symbol:
-        raise VerificationError(f"there is no function @{symbol}; the module has @{', @'.join(by_symbol)}")
-    return by_symbol[symbol]
+    found = find_function(module, symbol)
+    if found is None:
+        names = ", @".join(functions(module))
+        raise VerificationError(f"there is no function @{symbol}; the module has @{names}")
+    return found
 
 
 def body(operation: Operation) -> mlir.ir.Block:

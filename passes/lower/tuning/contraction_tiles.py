@@ -8,7 +8,7 @@ plus what is copied before; the cheapest one is taken. The numbers are measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from ....runtime.targets import Target
-from .texts import has_many_registers, lanes
+from .texts import divisors, has_many_registers, lanes
 
 DEPTH: Final = 1024  # summed steps of a block of a long sum
 DEEP: Final = 2400  # up to so many steps, a panel of the right operand stays in the second cache
@@ -179,7 +179,7 @@ def blocks_of(summed: Sequence[Axis]) -> tuple[tuple[Axis, ...], tuple[Axis, ...
         if rest > DEPTH // 2:
             outside.append(inside.pop(0))
             continue
-        parts = next(n for n in _divisors(inside[0].size) if inside[0].size // n * rest <= DEPTH)
+        parts = next(n for n in divisors(inside[0].size) if inside[0].size // n * rest <= DEPTH)
         outer, inner = split(inside[0], parts)
         outside.append(outer)
         inside[:1] = [inner] if inner.size > 1 else []
@@ -246,8 +246,5 @@ def divide(
 
 def _most(size: int, wanted: int) -> int:
     """The largest divisor of `size` up to `wanted`."""
-    return max((d for d in _divisors(size) if d <= wanted), default=1)
+    return max((d for d in divisors(size) if d <= wanted), default=1)
 
-
-def _divisors(n: int) -> Iterator[int]:
-    return (d for d in range(1, n + 1) if n % d == 0)

@@ -359,26 +359,12 @@ class Attempt:
         packed: dict[str, int],
         out_strides: Sequence[int],
     ) -> Contraction:
-        problem, width = self.problem, self.registers.width
-        weight_strides = _strides(problem.weights, tuple(range(len(problem.weights))))
-        letters = problem.sums[number]
-        axes, image_start, weights_start, out_start = {}, 0, 0, 0
+        width, letters = self.registers.width, self.problem.sums[number]
+        axes, (image_start, weights_start, out_start) = self._placed(
+            letters, image_strides, lows, packed, out_strides
+        )
         if self.are_phases_apart:
             out_start = number * prod(self._phase_shape())
-        for letter in letters:
-            axis = self._axis(letter, image_strides, weight_strides, out_strides)
-            step = 0 if letter.weights is None else weight_strides[letter.weights[0]]
-            if packed and letter.weights is not None:
-                step = 1 if letter.name == self.columns else packed[letter.name]
-                axis = replace(axis, right=step * (letter.weights[1] if letter.name.startswith("w") else 1))
-            axes[letter.name] = axis
-            weights_start += letter.weights_start * step
-            if letter.name.startswith("p"):
-                assert letter.image is not None and letter.out is not None
-                at = letter.image[0]
-                image_start += (letter.image_start - lows[at]) * image_strides[at]
-                if not self.are_phases_apart:
-                    out_start += letter.out_start * out_strides[letter.out[0]]
         summed = [axes[name] for name in ordered]
         if any(axis.size == 0 for axis in summed):
             summed, image_start, weights_start = [Axis(0)], 0, 0
@@ -413,6 +399,33 @@ class Attempt:
             panel=panel,
             is_packed=bool(packed),
         )
+
+    def _placed(
+        self,
+        letters: Sequence[Letter],
+        image_strides: Sequence[int],
+        lows: Sequence[int],
+        packed: dict[str, int],
+        out_strides: Sequence[int],
+    ) -> tuple[dict[str, Axis], tuple[int, int, int]]:
+        """The axes of a sum by their letters, and where it starts in image, weights and result."""
+        weight_strides = _strides(self.problem.weights, tuple(range(len(self.problem.weights))))
+        axes, image_start, weights_start, out_start = {}, 0, 0, 0
+        for letter in letters:
+            axis = self._axis(letter, image_strides, weight_strides, out_strides)
+            step = 0 if letter.weights is None else weight_strides[letter.weights[0]]
+            if packed and letter.weights is not None:
+                step = 1 if letter.name == self.columns else packed[letter.name]
+                axis = replace(axis, right=step * (letter.weights[1] if letter.name.startswith("w") else 1))
+            axes[letter.name] = axis
+            weights_start += letter.weights_start * step
+            if letter.name.startswith("p"):
+                assert letter.image is not None and letter.out is not None
+                at = letter.image[0]
+                image_start += (letter.image_start - lows[at]) * image_strides[at]
+                if not self.are_phases_apart:
+                    out_start += letter.out_start * out_strides[letter.out[0]]
+        return axes, (image_start, weights_start, out_start)
 
 
 def _strides(shape: Sequence[int], order: Sequence[int]) -> list[int]:

@@ -7,6 +7,7 @@ Input: sizes, a target, a dtype. Output: divisors, the elements of a register, t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isqrt
 
 import numpy as np
 
@@ -25,10 +26,15 @@ def has_many_registers(target: Target) -> bool:
 
 def divisor(size: int, limit: int, multiple: int) -> int | None:
     """The largest divisor of `size` up to `limit` that is a multiple of `multiple`."""
-    for candidate in range(min(size, limit) // multiple * multiple, 0, -multiple):
-        if size % candidate == 0:
-            return candidate
-    return None
+    if size % multiple != 0:
+        return None
+    return max((d for d in divisors(size // multiple) if d * multiple <= limit), default=0) * multiple or None
+
+
+def divisors(n: int) -> list[int]:
+    """The divisors of `n` in rising order, none of 0."""
+    small = [d for d in range(1, isqrt(n) + 1) if n % d == 0]
+    return small + [n // d for d in reversed(small) if d * d < n]
 
 
 def tiles_text(*, is_peeled: bool = False, **levels: Sequence[int]) -> str:
