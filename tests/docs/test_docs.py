@@ -19,6 +19,8 @@ from typer.testing import CliRunner
 
 from adze.cli.main import app
 
+from ..evaluation import evaluate_jitted
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
@@ -27,12 +29,18 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted(page.name for page in DOCS.glob("*.md"))
 # Shown and not run here: text of MLIR or of errors, diffs (tests/dialects/test_add_an_op.py), shell steps.
 NOT_RUN = {"text", "mlir", "diff", "sh", "yaml"}
+# What these pages jit is evaluated in `make test`: their subject is the traced program (tests/evaluation.py).
+EVALUATED = {
+    f"{name}.md" for name in ("coming_from_jax", "control_flow", "differentiation", "dtypes", "random")
+}
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_what_a_page_shows_is_what_happens(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: bool
 ) -> None:
+    if name in EVALUATED and not thorough:
+        evaluate_jitted(monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     loaded = set(sys.modules)
