@@ -46,6 +46,21 @@ def evaluate(module: mlir.ir.Module, symbol: str, arguments: Sequence[Any]) -> l
     return Evaluation(module).call(symbol, arguments)
 
 
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """In place of a value that no rule can compute: what uses it is missing too, and the rest is not."""
+
+    error: MissingRuleError
+
+
+def _required(values: list[Any]) -> list[Any]:
+    """The values, of which none may be missing."""
+    for value in values:
+        if type(value) is _Missing:
+            raise value.error
+    return values
+
+
 class _Slot(int):
     """The place of a value among those of one call, in operands and in sizes that are no constants."""
 
@@ -94,9 +109,16 @@ class Evaluation:
         self.effects = effects
         self.watch = WATCH.get() if effects else None
         self._functions: dict[str, _Function] = {}
+        self._are_missing = False
 
     def call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
-        """The results of function `symbol` applied to arrays and integers."""
+        """The results of function `symbol` applied to arrays and integers.
+
+        Raises `MissingRuleError` where one of them has no value.
+        """
+        return _required(self._call(symbol, arguments))
+
+    def _call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
         if symbol not in self._functions:
             self._functions[symbol] = self._read(function(self.module, symbol))
         known = self._functions[symbol]
@@ -109,12 +131,27 @@ class Evaluation:
             values[position] = _argument(symbol, position, declared, argument)
         for step in known.steps:
             operands = [values[i] for i in step.operands]
-            results = self._apply(step.op, operands, step.attributes_of(values), step.location)
+            results = self._results(step, operands, values)
             for place, result in zip(step.results, results, strict=True):
                 values[place] = result
             for place in step.unused:
                 values[place] = None
         return [values[i] for i in known.results]
+
+    def _results(self, step: _Step, operands: Sequence[Any], values: Sequence[Any]) -> tuple[Any, ...]:
+        """The results of one op, some of them missing; effects and control flow need all their operands."""
+        op = step.op
+        if self._are_missing and (op.has_effect or (op.refers_to_functions and op.callee_attribute is None)):
+            _required([*operands])
+        elif self._are_missing and op.callee_attribute is None:
+            missing = next((x for x in operands if type(x) is _Missing), None)
+            if missing is not None:
+                return (missing,) * len(step.results)
+        try:
+            return self._apply(op, operands, step.attributes_of(values), step.location)
+        except MissingRuleError as error:
+            self._are_missing = True
+            return (_Missing(error),) * len(step.results)
 
     def _read(self, operation: mlir.ir.Operation) -> _Function:
         parameters = list(body(operation).arguments)
@@ -179,7 +216,7 @@ class Evaluation:
             if error.where:
                 raise
             raise type(error)(error.message, where=location_text(location), hint=error.hint) from None
-        if self.watch is not None:
+        if self.watch is not None and not any(type(x) is _Missing for x in (*operands, *results)):
             self.watch(op, operands, results, location)
         return results
 
@@ -188,18 +225,22 @@ class Evaluation:
         passed = dict(attributes)
         for name, attribute in op.attributes.items():
             if attribute.kind == "symbol":
-                passed[name] = self._callable(attributes[name])
+                passed[name] = self._callable(attributes[name], op)
             elif attribute.kind == "symbols":
-                passed[name] = tuple(map(self._callable, attributes[name]))
+                passed[name] = tuple(self._callable(symbol, op) for symbol in attributes[name])
         return passed
 
-    def _callable(self, symbol: str) -> Callable[..., tuple[Any, ...]]:
-        return lambda *arguments: tuple(self.call(symbol, arguments))
+    def _callable(self, symbol: str, op: type[Op]) -> Callable[..., tuple[Any, ...]]:
+        """A function of the module; a call passes missing values on, which other ops would compute with."""
+        call = self.call if op.callee_attribute is None else self._call
+        return lambda *arguments: tuple(call(symbol, arguments))
 
 
 def _argument(symbol: str, position: int, declared: ValueType, argument: Any) -> Any:
     if not isinstance(declared, TensorType):
         return int(argument)
+    if type(argument) is _Missing:
+        return argument
     array = np.asarray(argument)
     fits = array.ndim == declared.rank and all(map(same_dimension, array.shape, declared.shape))
     if array.dtype != declared.dtype or not fits:

@@ -157,10 +157,16 @@ def is_same(b: Builder, x: Value, y: Value) -> bool:
 def is_constant(b: Builder, x: Value, like: Value, value: float) -> bool:
     """Whether `x` is known to hold `value` everywhere (the sign of zero counts) and is typed as `like`."""
     constant = b.constant_of(x)
-    if constant is None or constant.size == 0 or b.type_of(x) != b.type_of(like):
+    if constant is None or constant.size == 0:
         return False
-    wanted = np.asarray(value).astype(constant.dtype)
-    return bool(np.all(constant == wanted) and np.all(_sign(constant) == _sign(wanted)))
+    # Most constants differ in their first element, and may be large.
+    wanted = np.asarray(value).astype(constant.dtype)[()]
+    if constant.flat[0] != wanted or b.type_of(x) != b.type_of(like):
+        return False
+    if constant.size > 1 and not np.all(constant == wanted):
+        return False
+    has_zeros = value == 0 or constant.dtype.kind == "c"
+    return not has_zeros or bool(np.all(_sign(constant) == _sign(np.asarray(wanted))))
 
 
 def inverse_of(b: Builder, op: str, x: Value) -> Value | None:

@@ -62,7 +62,7 @@ def _tolerance(a: Any, relative: Any) -> Any:
 @custom_jvp
 def _pseudoinverse(a: Any, limit: Any) -> tuple[Any, Any]:
     """The pseudoinverse and the singular values, from one decomposition."""
-    u, s, vh = decompose(a, full=False)
+    u, s, vh = decompose(a)
     if is_empty(s.shape[-1]):
         return xp.matmul(adjoint(vh), adjoint(u)), s
     is_kept = s > xp.expand_dims(limit, -1) * _largest(s)
@@ -82,7 +82,7 @@ def _pseudoinverse_rule(primals: Any, tangents: Any) -> Any:
     left = left - xp.matmul(xp.matmul(left, a), p)
     right = xp.matmul(xp.matmul(dah, ph), p)
     right = right - xp.matmul(p, xp.matmul(a, right))
-    u, _, vh = decompose(a, full=False)
+    u, _, vh = decompose(a)
     ds = real_part(diagonal(xp.matmul(adjoint(u), xp.matmul(da, adjoint(vh)))))
     return (p, s), (middle + left + right, ds)
 

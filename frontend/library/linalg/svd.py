@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....dialects.errors import MissingRuleError
 from ....dialects.types import INT32
 from ...tracing.interpreter import ops
-from ...tracing.locations import user_location_text
 from ...tracing.sizes import minimum
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
@@ -86,7 +84,7 @@ def svdvals(x: Any, /) -> Any:
 
 @custom_jvp
 def _svd(a: Any) -> Any:
-    return decompose(a, full=False)
+    return decompose(a)
 
 
 # With m = u^H da v: ds = re diag(m); du and dv follow from m scaled by 1 / (s_j^2 - s_i^2), and from what
@@ -125,19 +123,35 @@ def _svd_rule(primals: Any, tangents: Any) -> Any:
     return (u, s, vh), (du, ds, adjoint(dv))
 
 
+def _full(a: Any) -> tuple[Any, Any, Any]:
+    """The decomposition with square vectors: those beyond the rank of the shape complete a basis."""
+    u, s, vh = _svd(a)
+    if is_less(a.shape[-1], a.shape[-2]):
+        u = xp.concatenate([u, _beyond(u)], axis=-1)
+    else:
+        vh = xp.concatenate([vh, adjoint(_beyond(adjoint(vh)))], axis=-2)
+    return u, s, vh
+
+
 @custom_jvp
-def _full(a: Any) -> Any:
-    return decompose(a, full=True)
+def _beyond(q: Any) -> Any:
+    """Orthonormal columns that complete those of `q` to a basis."""
+    rows, columns = q.shape[-2:]
+    return householder(q, rows)[0][..., columns:]
 
 
-@_full.defjvp
-def _full_rule(primals: Any, tangents: Any) -> Any:
-    del primals, tangents
-    raise MissingRuleError(
-        "svd with full_matrices has no derivative: the vectors beyond the rank are arbitrary",
-        where=user_location_text(),
-        hint="give full_matrices=False",
+@_beyond.defjvp
+def _beyond_rule(primals: Any, tangents: Any) -> Any:
+    (q,), (dq,) = primals, tangents
+    beyond = _beyond(q)
+    (missing,) = ops.undefined_value(
+        q,
+        dq,
+        message="svd: with full_matrices the vectors beyond the rank are arbitrary and have no derivative; "
+        "give full_matrices=False",
+        results=(ops.type_of(beyond),),
     )
+    return beyond, missing
 
 
 @custom_jvp
@@ -172,25 +186,22 @@ def _values_by_rotations(a: Any) -> Any:
     return _rotated(adjoint(r))[0]
 
 
-def decompose(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
+def decompose(a: Any) -> tuple[Any, Any, Any]:
     """Left vectors, values, and right vectors as rows."""
     rows, columns = a.shape[-2:]
     if is_less(rows, columns):
-        u, s, vh = decompose(adjoint(a), full=full)
+        u, s, vh = decompose(adjoint(a))
         return adjoint(vh), s, adjoint(u)
     if not _is_reduced(a):
-        return _by_rotations(a, full=full)
+        return _by_rotations(a)
     if rows == columns:
         largest, a = _normalized(a)
-        u, s, vh = routine("svd", lambda a: _by_rotations(a, full=False), a)
+        u, s, vh = routine("svd", lambda a: _by_rotations(a), a)
         nothing = xp.astype(0 * largest, a.dtype)
         return u + nothing, s * xp.squeeze(largest, -1), vh + nothing
-    q, r = householder(a, rows if full else columns)
-    u, s, vh = decompose(r[..., :columns, :], full=False)
-    left = xp.matmul(q[..., :columns], u)
-    if full:
-        left = xp.concatenate([left, q[..., columns:]], axis=-1)
-    return left, s, vh
+    q, r = householder(a, columns)
+    u, s, vh = decompose(r)
+    return xp.matmul(q, u), s, vh
 
 
 def _is_reduced(a: Any) -> bool:
@@ -206,19 +217,16 @@ def _normalized(a: Any) -> tuple[Any, Any]:
     return largest, a / xp.astype(scale, a.dtype)
 
 
-def _by_rotations(a: Any, *, full: bool) -> tuple[Any, Any, Any]:
+def _by_rotations(a: Any) -> tuple[Any, Any, Any]:
     """The same of matrices with as many rows as columns or more, or of named sizes, by QR and rotations."""
     rows, columns = a.shape[-2:]
     width = minimum(rows, columns)  # `columns`, but where sizes are named
-    q, r = householder(a, rows if full else width)
+    q, r = householder(a, width)
     if is_empty(columns):
-        return q, xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype)), r[..., :columns, :]
+        return q, xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype)), r
     # Rotations z with r^H z = x s, x orthonormal, make a = q r = (q z) s x^H: they are applied to q at once.
-    s, moved, u, *rest = _rotated(adjoint(r[..., :width, :]), q[..., :width], q[..., width:])
-    x = _orthonormal(moved, s)
-    if full and is_less(columns, rows):
-        u = xp.concatenate([u, *rest], axis=-1)
-    return u, s, adjoint(x)
+    s, moved, u = _rotated(adjoint(r), q)
+    return u, s, adjoint(_orthonormal(moved, s))
 
 
 def _orthonormal(moved: Any, s: Any) -> Any:
@@ -230,24 +238,19 @@ def _orthonormal(moved: Any, s: Any) -> Any:
 
 
 def _rotated(x: Any, *others: Any) -> tuple[Any, ...]:
-    """Lengths of the columns of ``x z`` in descending order, ``x z``, and the first of the others times `z`.
-
-    What else there is in `others` is carried along as it is.
-    """
+    """Lengths of the columns of ``x z`` in descending order, ``x z``, and each of the others times `z`."""
     n = x.shape[-1]
     largest = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
     x = x / xp.astype(scale, x.dtype)
     if not is_less(n, 2):
         if others:
-            x, turned = routine("jacobi", lambda x, y: tuple(_swept(x, y)), x, others[0])
-            others = (turned, *others[1:])
+            x, *others = routine("jacobi", lambda x, y: tuple(_swept(x, y)), x, *others)
         else:
             x = routine("jacobi", lambda x: _swept(x)[0], x)
     lengths = xp.sqrt(xp.sum(squares(x), axis=-2, dtype=scale.dtype))
-    s, x, *vectors = sorted_by(lengths, x, *others[:1], descending=True)
-    normalized = (s * xp.squeeze(scale, -1), x * xp.astype(scale, x.dtype))
-    return (*normalized, *vectors, *others[1:])
+    s, x, *vectors = sorted_by(lengths, x, *others, descending=True)
+    return (s * xp.squeeze(scale, -1), x * xp.astype(scale, x.dtype), *vectors)
 
 
 def _swept(x: Any, *vectors: Any) -> tuple[Any, ...]:

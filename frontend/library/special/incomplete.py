@@ -8,8 +8,10 @@ loop is differentiated.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -84,6 +86,27 @@ def constant(x: Any, function: str, name: str) -> Any:
         return primals[0], missing
 
     return identity(x)
+
+
+def undefined_part(tangents: Sequence[Any], primals: Sequence[Any]) -> Any:
+    """What tangents of `constant` arguments add to that of a function of `primals`: zero, or undefined.
+
+    It depends on each of the primals, so that its own derivatives are undefined where it is.
+    """
+    total = functools.reduce(operator.add, tangents)
+    return functools.reduce(operator.mul, map(_one, primals), total)
+
+
+@custom_jvp
+def _one(x: Any) -> Any:
+    """1, with a derivative of 0 that no transform leaves out."""
+    return xp.ones_like(x)
+
+
+@_one.defjvp
+def _one_rule(primals: Any, tangents: Any) -> Any:
+    (x,), (dx,) = primals, tangents
+    return _one(x), 0 * dx
 
 
 def of_reals(name: str, function: Callable[..., Any], *xs: Any) -> Any:
@@ -244,10 +267,9 @@ def _beta(a: Any, b: Any, x: Any) -> Any:
 
 @_beta.defjvp
 def _beta_rule(primals: Any, tangents: Any) -> Any:
-    # Tangents of a and b are zero, or undefined: then so is the result.
     a, b, x = primals
     da, db, dx = tangents
-    return _beta(*primals), _beta_density(a, b, x) * dx + da + db
+    return _beta(*primals), _beta_density(a, b, x) * dx + undefined_part([da, db], primals)
 
 
 def _beta_density(a: Any, b: Any, x: Any) -> Any:

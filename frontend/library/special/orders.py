@@ -20,7 +20,7 @@ from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, concrete, integer
 from ..numpy.promotion import stays_weak
-from .incomplete import constant, of_reals
+from .incomplete import constant, of_reals, undefined_part
 from .scipy_names import floats, gammasgn
 
 _MOST_TERMS = 50_000
@@ -248,7 +248,7 @@ def _far_below(a: Any, b: Any, y: Any) -> Any:
 def _hyp1f1_rule(primals: Any, tangents: Any) -> Any:
     a, b, x = primals
     da, db, dx = tangents
-    return _hyp1f1(a, b, x), a / b * _hyp1f1(a + 1, b + 1, x) * dx + da + db
+    return _hyp1f1(a, b, x), a / b * _hyp1f1(a + 1, b + 1, x) * dx + undefined_part([da, db], primals)
 
 
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Any:
@@ -290,4 +290,4 @@ def _hyp2f1_rule(primals: Any, tangents: Any) -> Any:
     a, b, c, x = primals
     da, db, dc, dx = tangents
     slope = a * b / c * _hyp2f1(a + 1, b + 1, c + 1, x)
-    return _hyp2f1(a, b, c, x), slope * dx + da + db + dc
+    return _hyp2f1(a, b, c, x), slope * dx + undefined_part([da, db, dc], primals)

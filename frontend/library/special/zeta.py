@@ -12,7 +12,7 @@ from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.promotion import stays_weak
-from .incomplete import constant, of_reals
+from .incomplete import constant, of_reals, undefined_part
 
 # (2 k)! over the Bernoulli number B_2k.
 _CORRECTIONS: Final = (
@@ -71,8 +71,8 @@ def _zeta(x: Any, q: Any) -> Any:
 @_zeta.defjvp
 def _zeta_rule(primals: Any, tangents: Any) -> Any:
     x, q = primals
-    dx, dq = tangents  # dx is zero, or undefined: then so is the result
-    return _zeta(x, q), -x * _zeta(x + 1, q) * dq + dx
+    dx, dq = tangents
+    return _zeta(x, q), -x * _zeta(x + 1, q) * dq + undefined_part([dx], primals)
 
 
 @custom_jvp
@@ -88,4 +88,4 @@ def _polygamma(n: Any, x: Any) -> Any:
 def _polygamma_rule(primals: Any, tangents: Any) -> Any:
     n, x = primals
     dn, dx = tangents
-    return _polygamma(n, x), _polygamma(n + 1, x) * dx + dn
+    return _polygamma(n, x), _polygamma(n + 1, x) * dx + undefined_part([dn], primals)

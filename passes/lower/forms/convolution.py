@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.ops.contraction.convolution_window import Convolution, Window, phases_of
+from ....dialects.ops.contraction.convolution_window import Convolution, Window, dilated, phases_of
 from ....dialects.ops.reduction import accumulation_dtype
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
@@ -55,6 +55,8 @@ def lower_convolution(
     by_kernel = convolution_by_kernel(ctx, lhs, rhs, convolution)
     if by_kernel is not None:
         return by_kernel
+    spatial = zip(lhs_spec[2:], rhs_spec[2:], strict=True)
+    window = _trimmed(window, [(b.shape(lhs)[i], b.shape(rhs)[k]) for i, k in spatial])
     undilated, lhs = lhs, _dilate_and_pad(b, lhs, window, lhs_spec[2:], source)
     groups = feature_groups * convolution.batch_group_count
     image_axes = (lhs_spec[0], *lhs_spec[2:], lhs_spec[1])
@@ -88,6 +90,20 @@ def lower_convolution(
             result = grouped_convolution(b, image, kernel, sizes, window, source, carried, counts)
     result = convert_elements(b, carried, source, result)
     return permute(b, result, [lies.index(axis) for axis in range(len(lies))])
+
+
+def _trimmed(window: Window, sizes: Sequence[tuple[Size, Size]]) -> Window:
+    """The window on an image without the elements beyond its last position, where sizes are known.
+
+    Where there is one position, IREE drops that loop and takes the size of the image for the window's.
+    """
+    padding = []
+    for (n, taps), stride, (low, high), *spread in zip(sizes, *window, strict=True):
+        if isinstance(n, int) and isinstance(taps, int):
+            beyond = dilated(n, spread[0]) + low + high - dilated(taps, spread[1])
+            high -= beyond % stride if beyond >= 0 else 0
+        padding.append((low, high))
+    return window._replace(padding=tuple(padding))
 
 
 def _window_positions(

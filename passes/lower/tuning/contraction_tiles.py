@@ -247,4 +247,3 @@ def divide(
 def _most(size: int, wanted: int) -> int:
     """The largest divisor of `size` up to `wanted`."""
     return max((d for d in divisors(size) if d <= wanted), default=1)
-

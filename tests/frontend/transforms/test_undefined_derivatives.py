@@ -63,6 +63,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "jvp of grad": lambda a: adze.jvp(adze.grad(beta), (a,), (1.0,))[1],
     "grad of jvp": adze.grad(lambda a: adze.jvp(lambda x: beta(a, x), (0.5,), (1.0,))[1]),
     "grad of grad": adze.grad(lambda x: adze.grad(lambda a: beta(a, x))(2.0)),
+    "both arguments": lambda a: adze.grad(lambda x: adze.grad(lambda v: beta(v, x))(a))(np.float32(0.5)),
     "jvp of jvp": lambda a: adze.jvp(
         lambda x: adze.jvp(lambda y: beta(y, x), (a,), (1.0,))[1], (0.5,), (1.0,)
     )[1],
@@ -95,6 +96,8 @@ def test_a_derivative_that_is_needed_is_an_error(name: str, jit: bool) -> None:
         lambda x: adze.grad(lambda v: beta(2.0, v))(x),
         lambda x: adze.grad(lambda v: beta(lax.stop_gradient(v), 0.5) + v)(x) * 1.5,
         lambda x: adze.grad(lambda v: (v * 1.5, beta(v))[0])(x),
+        lambda x: adze.jvp(lambda v: (v * 1.5, adze.jit(lambda u: (beta(u), u))(v))[0], (x,), (1.0,))[1],
+        lambda x: adze.jvp(lambda v: adze.checkpoint(lambda u: (beta(u), u * 1.5))(v)[1], (x,), (1.0,))[1],
         lambda x: adze.grad(lambda v: adze.scan(lambda c, _: (c * 1.0, beta(c)), v * 1.5, None, length=2)[0])(
             x
         ),

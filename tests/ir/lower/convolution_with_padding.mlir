@@ -1,4 +1,4 @@
-// The image of a convolution is padded with zeros before it; its strides stay with the named op.
+// The image of a convolution is padded as far as its last position; its strides stay with the named op.
 // RUN: adze opt %s --pass-pipeline='lower{target=cpu:x86-64-v4},canonicalize' | filecheck %s
 
 func.func @f(%x: tensor<1x8x8x4xf32>, %k: tensor<3x3x4x16xf32>) -> tensor<1x4x4x16xf32> {
@@ -7,6 +7,6 @@ func.func @f(%x: tensor<1x8x8x4xf32>, %k: tensor<3x3x4x16xf32>) -> tensor<1x4x4x
 }
 
 // CHECK: %cst = arith.constant 0.000000e+00 : f32
-// CHECK: [[IMAGE:%.+]] = tensor.pad %arg0 low[0, 1, 0, 0] high[0, 1, 2, 0] {
+// CHECK: [[IMAGE:%.+]] = tensor.pad %arg0 low[0, 1, 0, 0] high[0, 0, 1, 0] {
 // CHECK: tensor.yield %cst : f32
 // CHECK: linalg.conv_2d_nhwc_hwcf {{.*}}strides = dense<2> : tensor<2xi64>} ins([[IMAGE]], %arg1 :

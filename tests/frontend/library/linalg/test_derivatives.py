@@ -58,6 +58,8 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "svd tall": (lambda x: tuple(reduced(x)), (W,)),
     "svd wide": (lambda x: tuple(reduced(x)), (W.T.copy(),)),
     "svd complex": (low_rank, (Z[:, :3],)),
+    "svd of full matrices, tall": (lambda x: tuple(xp.linalg.svd(x))[1:], (W,)),
+    "svd of full matrices, wide": (lambda x: tuple(xp.linalg.svd(x))[:2], (W.T.copy(),)),
     "svdvals": (xp.linalg.svdvals, (W,)),
     "pinv": (xp.linalg.pinv, (W,)),
     "lstsq": (lambda a, b: xp.linalg.lstsq(a, b)[0], (W, normal(5))),

@@ -81,6 +81,15 @@ RECTANGULAR: dict[str, tuple[Callable[[Any], Any], Callable[[np.ndarray], Any]]]
     "svdvals": (linalg.svdvals, lambda a: np.linalg.svd(a, compute_uv=False)),
     "pinv": (linalg.pinv, np.linalg.pinv),
     "lu": (lambda a: xp.matmul(*sl.lu(a, permute_l=True)), lambda a: a),
+    "rank": (
+        linalg.matrix_rank,
+        lambda a: np.linalg.matrix_rank(a) if a.size else np.zeros(a.shape[:-2], int),
+    ),
+}
+COMPLEX: dict[str, Callable[[Any], Any]] = {
+    "qr": lambda a: xp.matmul(*linalg.qr(a)),
+    "svd": lambda a: xp.matmul(*(lambda u, s, vh: (u * s, vh))(*linalg.svd(a, full_matrices=False))),
+    "pinv": lambda a: a @ linalg.pinv(a) @ a,
 }
 SLOPES: dict[str, Callable[[Any], Any]] = {
     "solve": lambda a: xp.sum(linalg.solve(definite(a), a) ** 2),
@@ -140,6 +149,16 @@ def test_rectangular_matrices(name: str, shape: tuple[Any, ...]) -> None:
         for n in SIZES:
             a = random(*({"m": m, "n": n, "b": 2}.get(size, size) for size in shape))
             agree(program(a), reference(a))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_matrices_are_factored_and_put_together_again(name: str) -> None:
+    program = adze.trace(COMPLEX[name], adze.ShapeDtype(("m", "n"), np.complex128)).lower("cpu").compile()
+    for m in SIZES:
+        for n in SIZES:
+            a = random(m, n) + 1j * random(n, m).T
+            agree(program(a), a)
 
 
 @pytest.mark.thorough

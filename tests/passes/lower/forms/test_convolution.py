@@ -97,6 +97,10 @@ EVERY: dict[str, Any] = {
     "half": (convolution(), (f16(2, 10, 10, 16), f16(3, 3, 16, 32))),
     "pointwise": (convolution(), (f32(2, 8, 8, 64), f32(1, 1, 64, 32))),
     "depthwise": (convolution(feature_group_count=16), (f32(2, 9, 9, 16), f32(3, 3, 1, 16))),
+    "one_position": (
+        convolution(window_strides=(3, 1), batch_group_count=3),
+        (f32(3, 5, 6, 8), f32(3, 3, 8, 6)),
+    ),
     "dynamic": (
         convolution(padding=((1, 1), (2, 2))),
         (f32(None, None, None, 3), f32(None, None, None, 4)),
@@ -133,6 +137,7 @@ CASES: list[tuple[str, Any, Any, dict[str, Any]]] = [
     ("column_strided", (2, 17, 13, 16), (3, 1, 16, 32), UNEVEN),
     ("pointwise", (2, 8, 8, 64), (1, 1, 64, 32), {}),
     ("depthwise", (2, 9, 9, 16), (3, 3, 1, 16), {"feature_group_count": 16}),
+    ("one_position", (3, 5, 6, 8), (3, 3, 8, 6), {"window_strides": (3, 1), "batch_group_count": 3}),
     ("dynamic", (2, 7, 5, 3), (3, 2, 3, 4), {"padding": ((1, 1), (2, 2))}),
     ("dynamic", (1, 1, 4, 3), (3, 1, 3, 4), {"padding": ((1, 1), (2, 2))}),
 ]
