@@ -23,7 +23,14 @@ from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
 from ..tracing.closed_over import closed_over
 from ..tracing.concrete_values import KnownArgument, origin_of
 from ..tracing.frames import capture_key, current_frame
-from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_together
+from ..tracing.function_scope import (
+    Argument,
+    FunctionScope,
+    PrivateFunction,
+    argument_of,
+    varied_together,
+    with_all_names,
+)
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -193,10 +200,14 @@ class Custom:
             return self._function(*args)
         rules = self._rules()
         call = Call(self._function, args, self._nondiff)
-        traced = call.known(self)
+        known = call.known(self)
+        traced = known
         if traced is None:
             traced = self._deferred(call, rules) if _IN_RULES.get() else self._traced(call)
-        results = self._record(traced, traced.captured.around(call.values))
+        operands = traced.captured.around(call.values)
+        results = self._record(traced, operands)
+        if known is None:  # a known one may have been traced at sizes of other names
+            with_all_names(results, traced.body.result_names, operands)
         return tree.unflatten(traced.body.result_tree, results)
 
     def _rules(self) -> Sequence[Callable[..., Any]]:

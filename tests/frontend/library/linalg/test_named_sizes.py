@@ -181,6 +181,12 @@ def test_derivatives_and_their_batches(name: str) -> None:
             agree(program(a), np.reshape(expected, a.shape))
 
 
+def test_results_have_the_named_sizes() -> None:
+    square, vector = adze.ShapeDtype(("n", "n")), adze.ShapeDtype(("n",))
+    program = adze.trace(lambda a, b: (linalg.solve(a, b), linalg.inv(a), linalg.cholesky(a)), square, vector)
+    assert program.program.entries[0].result_shapes == [("n",), ("n", "n"), ("n", "n")]
+
+
 def test_what_needs_a_static_size_says_so() -> None:
     square, wide = adze.ShapeDtype(("n", "n")), adze.ShapeDtype(("m", "n"))
     with pytest.raises(ShapeError, match="eig: the sizes of the matrices must be static"):
