@@ -17,8 +17,12 @@ def jitted_functions_are_evaluated(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, thorough: bool
 ) -> None:
     """Calls of jitted functions are evaluated, as first calls are with ADZE_FIRST_CALL=evaluate."""
-    if thorough or "compiled" in request.node.nodeid:
-        return
+    if not thorough and "compiled" not in request.node.nodeid:
+        evaluate_jitted(monkeypatch)
+
+
+def evaluate_jitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evaluate the calls of jitted functions as long as the patch lasts."""
 
     def only_wait(self: Pending, lock: object, pending: dict, entries: dict, signature: object) -> None:  # type: ignore[type-arg]
         pending[signature] = self

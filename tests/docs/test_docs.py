@@ -18,6 +18,9 @@ import pytest
 from typer.testing import CliRunner
 
 from adze.cli.main import app
+from adze.cli.project import workers
+
+from ..evaluation import evaluate_jitted
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -27,27 +30,45 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted(page.name for page in DOCS.glob("*.md"))
 # Shown and not run here: text of MLIR or of errors, diffs (tests/dialects/test_add_an_op.py), shell steps.
 NOT_RUN = {"text", "mlir", "diff", "sh", "yaml"}
+# What these pages jit is evaluated in `make test`: their subject is the traced program (tests/evaluation.py).
+EVALUATED = {
+    f"{name}.md" for name in ("coming_from_jax", "control_flow", "differentiation", "dtypes", "random")
+}
+# Commands that `make test` leaves out: tests/cli/ runs them on smaller programs, no later block needs them.
+ONLY_THOROUGH = {
+    "c.md": ("adze build model.py:predict --in 'f32[n,3]' -t cpu:generic", "adze extract all.vmfb"),
+    "pipelines.md": ("adze check", "adze build --force", "adze build --check --format github"),
+    "programs.md": (
+        *("adze targets --for", "adze build train.py:program --keep-ir", "adze transform train.vmfb"),
+        "adze check train.py:program",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_what_a_page_shows_is_what_happens(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thorough: bool
 ) -> None:
+    if name in EVALUATED and not thorough:
+        evaluate_jitted(monkeypatch)
+    monkeypatch.setattr(workers, "default_jobs", lambda: 1)  # each starts an interpreter of its own
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     loaded = set(sys.modules)
     try:
-        run_page(name, tmp_path)
+        run_page(name, tmp_path, () if thorough else ONLY_THOROUGH.get(name, ()))
     finally:  # the modules that the page wrote
         for module in set(sys.modules) - loaded:
             if str(tmp_path) in (getattr(sys.modules[module], "__file__", None) or ""):
                 del sys.modules[module]
 
 
-def run_page(name: str, tmp_path: Path) -> None:
-    """Run the blocks of a page in their order."""
+def run_page(name: str, tmp_path: Path, left_out: tuple[str, ...]) -> None:
+    """Run the blocks of a page in their order, without the commands that begin with what is left out."""
+    page = (DOCS / name).read_text()
+    assert all(f"$ {start}" in page for start in left_out), f"{name} has other commands now"
     names: dict[str, Any] = {}
-    for language, title, text in FENCE.findall((DOCS / name).read_text()):
+    for language, title, text in FENCE.findall(page):
         if title:
             Path(title).write_text(text)
         elif language == "pycon":
@@ -55,7 +76,7 @@ def run_page(name: str, tmp_path: Path) -> None:
         elif language == "python":
             exec(compile(text, name, "exec"), names)
         elif language == "console":
-            run_commands(text, tmp_path)
+            run_commands(text, tmp_path, left_out)
         else:
             assert language in NOT_RUN, f"{name} has a block of {language!r} that no test runs"
 
@@ -71,7 +92,7 @@ def run_session(name: str, text: str, names: dict[str, Any]) -> None:
     assert result.failed == 0, "".join(output)
 
 
-def run_commands(text: str, folder: Path) -> None:
+def run_commands(text: str, folder: Path, left_out: tuple[str, ...]) -> None:
     """Run the commands of a console block and compare what they print: those of adze in this process.
 
     The README's run in processes of their own (tests/packaging/test_readme.py).
@@ -83,6 +104,8 @@ def run_commands(text: str, folder: Path) -> None:
         "COLUMNS": "80",
     }
     for command, expected in COMMAND.findall(text):
+        if command.startswith(left_out):
+            continue
         words = shlex.split(command.replace("\\\n", " "))
         while "=" in words[0]:
             key, _, value = words.pop(0).partition("=")

@@ -1,5 +1,6 @@
 """Traces NumPy programs unchanged, compiles them, and compares with NumPy's own results.
 
+`make test` evaluates what it traces, but for one program: other tests compile the ops and forms.
 In: the table of `cases.py`. A group's programs are compiled as one module, because each compile has a
 fixed cost; when that fails, each program of the group is compiled alone, so that one defect shows as one
 failing test and not as a failing group.
@@ -23,8 +24,6 @@ from .not_traceable import INPUTS, NOT_TRACEABLE
 Results = dict[str, Any]
 
 GROUPS: dict[str, list[Case]] = {**NUMPY_GROUPS, "array_api": ARRAY_API_CASES}
-COMPILED = ("stencils",)
-"""Groups that `make test` compiles; the others it evaluates."""
 ALL = [pytest.param(group, case, id=case.name) for group, cases in GROUPS.items() for case in cases]
 
 
@@ -52,8 +51,7 @@ def results_of(thorough: bool) -> Callable[[str], Results]:
 
     def run(group: str) -> Results:
         if group not in finished:
-            is_compiled = thorough or group in COMPILED
-            finished[group] = (run_group if is_compiled else evaluate_group)(GROUPS[group])
+            finished[group] = (run_group if thorough else evaluate_group)(GROUPS[group])
         return finished[group]
 
     return run

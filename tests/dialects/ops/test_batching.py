@@ -179,7 +179,7 @@ def test_batch_of_a_batch_is_a_loop_of_loops(name: str, thorough: bool) -> None:
     skip_undefined(name)
     first = {id(i.case): i for i in reversed(instances_of(name)) if not i.dynamic}
     rows = [(i, inner, outer) for i in first.values() for inner, outer in pairs_of_masks(i)]
-    for instance, inner, outer in some(rows, lambda row: (id(row[0].case), row[1], row[2]), thorough):
+    for instance, inner, outer in some(rows, lambda row: (row[1], row[2]), thorough):
         subject = subject_of(instance)
         check_twice(instance, subject, padded(inner, subject), padded(outer, subject))
 
@@ -216,10 +216,9 @@ DIFFERENTIABLE = [
 def test_batch_of_pullback_is_pullback_of_batch(name: str, thorough: bool) -> None:
     """Both are the loop of pullbacks; cotangents of operands that are shared are summed over the batch."""
     skip_undefined(name)
-    static = (i for i in smooth_instances(BY_OP[name], [FLOAT64]) if not i.dynamic)
-    for instance, subject, mask in batches(static, thorough):
-        if not any(subject.active_results):
-            continue
+    static = [i for i in smooth_instances(BY_OP[name], [FLOAT64]) if not i.dynamic]
+    usable = [row for row in batches(static, thorough) if any(row[1].active_results)]
+    for instance, subject, mask in some(usable, lambda row: row[2], thorough):
         check_pullbacks(instance, subject, mask)
 
 

@@ -21,7 +21,7 @@ from adze.passes.analysis.verify import verify
 from adze.passes.ir.parsing import parse_module
 
 from ...op_cases import BY_OP
-from ...selection import cover
+from ...selection import cover, some
 from ...support import iree_opt
 from .cases import Array, Instance, instances
 from .execution import compile_cases
@@ -76,10 +76,11 @@ def test_module_verifies_and_parses_back_unchanged(name: str) -> None:
 
 
 @for_each_op
-def test_printed_ir_is_accepted_by_iree_opt(name: str) -> None:
+def test_printed_ir_is_accepted_by_iree_opt(name: str, thorough: bool) -> None:
     expressible = [i for i in all_instances(name) if is_expressible_in_irdl(i)]
     assert expressible, f"no instance of '{name}' can be checked against the IRDL file"
-    text = str(ModuleOfCases.of(expressible).module)
+    chosen = some(expressible, lambda i: (id(i.case), i.dtype, i.dynamic), thorough)
+    text = str(ModuleOfCases.of(chosen).module)
     done = iree_opt(text)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == text.strip()
@@ -104,12 +105,12 @@ def test_module_evaluates_as_its_op_does(name: str) -> None:
 
 
 def quick_instances(name: str) -> list[Instance]:
-    """Each form, with static and dynamic sizes where it is one of three at most, and each class of dtypes.
+    """Some of its forms, of its classes of dtypes, and static and dynamic sizes; the next op has others.
 
-    Which dtype of a class it is differs from op to op: over the table each is compiled many times. Of an
-    elementwise op whose scalar code has tests of its own two classes are compiled, and one of its special
-    sizes: the next op has the other ones. Of an op with more than three forms half are compiled, chosen
-    otherwise for the next op of its family: `tests/passes/lower/forms/` compiles its forms one by one.
+    Of an elementwise op whose scalar code has tests of its own one class is compiled, and one of its
+    special sizes. Of another op four classes are, and half of its forms if it has more than two, but no
+    more than five: `tests/passes/lower/forms/` compiles them one by one. Over the table each class, and
+    each dtype of one, is compiled many times.
     """
     op = BY_NAME[name]
     shuffled = sorted(all_instances(name), key=lambda i: order(name, i.dtype))
@@ -118,15 +119,15 @@ def quick_instances(name: str) -> list[Instance]:
     if op.is_elementwise and name not in OF_MANY_KINDS:
         usual, *special = dict.fromkeys(form_of(i) for i in all_instances(name))
         forms = {usual, *sorted(special, key=lambda form: order(name, form))[:1]}
-        kinds = set(sorted(kinds, key=lambda kind: order(name, kind))[:2])
-    elif len(forms) > 3:
-        forms = set(sorted(forms, key=lambda form: order(name, form))[: (len(forms) + 1) // 2])
+        kinds = set(sorted(kinds, key=lambda kind: order(name, kind))[:1])
+    elif name not in OF_MANY_KINDS:
+        kinds = set(sorted(kinds, key=lambda kind: order(name, kind))[:4])
+        if len(forms) > 2:
+            forms = set(sorted(forms, key=lambda form: order(name, form))[: min((len(forms) + 1) // 2, 5)])
 
     def goals(i: Instance) -> set[Hashable]:
         form = form_of(i)
-        is_both = len(forms) <= 3 and not op.is_elementwise
-        of_sizes = {("form", form, i.dynamic)} if is_both else {("form", form), i.dynamic}
-        return (of_sizes if form in forms else set()) | (classes_of(i) & kinds)
+        return ({("form", form), i.dynamic} if form in forms else set()) | (classes_of(i) & kinds)
 
     chosen = cover([goals(i) for i in shuffled])
     return [i for i, is_chosen in zip(shuffled, chosen, strict=True) if is_chosen]

@@ -26,7 +26,7 @@ ONCE_REFUSED = (8, 102, 218, 278, 312, 414, 934, 1191, 1295)
 
 @pytest.mark.parametrize("first", seeds(1, 6))
 def test_compiled_is_evaluated(first: int, thorough: bool) -> None:
-    count = IN_ONE_MODULE if thorough else 3
+    count = IN_ONE_MODULE if thorough else 2
     numbers = range(SEEDS + first * count, SEEDS + (first + 1) * count)
     check([random_program(n, *(("rounded",) if n % 2 else ())) for n in numbers], simplified=first % 2 == 1)
 

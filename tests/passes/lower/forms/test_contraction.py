@@ -58,14 +58,20 @@ EVERY: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], str]] = {
     "outer": (((), ()), (300,), (200,), "m,n->mn"),
 }
 # What these show, others show too: "odd_right" is a product from the right, "panels_odd" one of panels, ...
-TWICE = {"right", "both", "odd_columns", "odd_everything", "panels", "vecmat"}
+TWICE = {
+    *("plain", "right", "both", "odd_rows", "odd_columns", "odd_everything", "panels", "panels_right"),
+    *("matvec_turned", "vecmat", "outer"),
+}
 STATIC = {name: EVERY[name] for name in part([*EVERY], [name for name in EVERY if name not in TWICE])}
+BATCHED: dict[str, Any] = {
+    "batched": (product(((2,), (1,)), ((0,), (0,))), (f32(6, 64, 32), f32(6, 32, 96))),
+    "batched_right": (product(((3,), (3,)), ((0, 1), (0, 1))), (f32(2, 3, 64, 32), f32(2, 3, 96, 32))),
+}
 run = Compiled(
     {name: (product(axes), (f32(*left), f32(*right))) for name, (axes, left, right, _) in STATIC.items()}
+    | dict(part([*BATCHED.items()], []))
     | {
-        "batched": (product(((2,), (1,)), ((0,), (0,))), (f32(6, 64, 32), f32(6, 32, 96))),
         "batched_odd": (product(((2,), (1,)), ((0,), (0,))), (f32(5, 67, 33), f32(5, 33, 50))),
-        "batched_right": (product(((3,), (3,)), ((0, 1), (0, 1))), (f32(2, 3, 64, 32), f32(2, 3, 96, 32))),
         "biased": (biased, (f32(64, 96), f32(96, 128), f32(128))),
         "f64": (product(PLAIN), (TensorType((64, 96), FLOAT64), TensorType((96, 64), FLOAT64))),
         "f16": (product(PLAIN), (TensorType((64, 96), FLOAT16), TensorType((96, 64), FLOAT16))),
@@ -102,11 +108,15 @@ def test_static_products_in_every_layout(name: str) -> None:
     assert close(run(name, x, y)[0], want, x.size)
 
 
+def test_batched_products_of_odd_sizes() -> None:
+    x, y = sample(5, 67, 33), sample(5, 33, 50)
+    assert close(run("batched_odd", x, y)[0], x @ y, 33)
+
+
+@pytest.mark.thorough
 def test_batched_products() -> None:
     x, y = sample(6, 64, 32), sample(6, 32, 96)
     assert close(run("batched", x, y)[0], x @ y, 32)
-    x, y = sample(5, 67, 33), sample(5, 33, 50)
-    assert close(run("batched_odd", x, y)[0], x @ y, 33)
     x, y = sample(2, 3, 64, 32), sample(2, 3, 96, 32)
     assert close(run("batched_right", x, y)[0], x @ y.swapaxes(2, 3), 32)
 

@@ -16,6 +16,7 @@ from adze.dialects.ops.contraction.convolution import ConvGeneral
 from adze.dialects.types import FLOAT16, FLOAT32, TensorType
 from adze.passes.lower.tuning import convolution_plans
 
+from ....selection import part
 from ..programs import Compiled, lowered_text
 
 
@@ -78,35 +79,37 @@ def convolution(**changes: Any) -> Any:
     return lambda b, x, k: b.conv_general(x, k, **{**PLAIN, **changes})
 
 
-run = Compiled(
-    {
-        "plain": (convolution(padding=((1, 1), (1, 1))), (f32(2, 16, 16, 32), f32(3, 3, 32, 64))),
-        "gradient": (convolution(**GRADIENT), (f32(4, 16, 16, 32), f32(4, 16, 16, 64))),
-        "gradient_features_first": (
-            convolution(**FEATURES_FIRST),
-            (f32(4, 32, 16, 16), f32(4, 24, 16, 16)),
-        ),
-        "gradient_of_colours": (convolution(**GRADIENT), (f32(4, 16, 16, 3), f32(4, 16, 16, 16))),
-        "gradient_strided": (convolution(**STRIDED), (f32(4, 17, 17, 3), f32(4, 8, 8, 16))),
-        "gradient_line": (convolution(**LINE), (f32(3, 64, 5), f32(3, 61, 16))),
-        "spread": (convolution(**SPREAD), (f32(2, 7, 6, 16), f32(3, 3, 16, 32))),
-        "spread_far": (convolution(**SPREAD_FAR), (f32(2, 5, 9, 8), f32(2, 3, 8, 16))),
-        "row": (convolution(**UNEVEN), (f32(2, 9, 25, 16), f32(1, 3, 16, 32))),
-        "column": (convolution(padding=((1, 1), (0, 0))), (f32(2, 8, 6, 16), f32(3, 1, 16, 32))),
-        "column_strided": (convolution(**UNEVEN), (f32(2, 17, 13, 16), f32(3, 1, 16, 32))),
-        "half": (convolution(), (f16(2, 10, 10, 16), f16(3, 3, 16, 32))),
-        "pointwise": (convolution(), (f32(2, 8, 8, 64), f32(1, 1, 64, 32))),
-        "depthwise": (convolution(feature_group_count=16), (f32(2, 9, 9, 16), f32(3, 3, 1, 16))),
-        "one_position": (
-            convolution(window_strides=(3, 1), batch_group_count=3),
-            (f32(3, 5, 6, 8), f32(3, 3, 8, 6)),
-        ),
-        "dynamic": (
-            convolution(padding=((1, 1), (2, 2))),
-            (f32(None, None, None, 3), f32(None, None, None, 4)),
-        ),
-    }
-)
+EVERY: dict[str, Any] = {
+    "plain": (convolution(padding=((1, 1), (1, 1))), (f32(2, 16, 16, 32), f32(3, 3, 32, 64))),
+    "gradient": (convolution(**GRADIENT), (f32(4, 16, 16, 32), f32(4, 16, 16, 64))),
+    "gradient_features_first": (
+        convolution(**FEATURES_FIRST),
+        (f32(4, 32, 16, 16), f32(4, 24, 16, 16)),
+    ),
+    "gradient_of_colours": (convolution(**GRADIENT), (f32(4, 16, 16, 3), f32(4, 16, 16, 16))),
+    "gradient_strided": (convolution(**STRIDED), (f32(4, 17, 17, 3), f32(4, 8, 8, 16))),
+    "gradient_line": (convolution(**LINE), (f32(3, 64, 5), f32(3, 61, 16))),
+    "spread": (convolution(**SPREAD), (f32(2, 7, 6, 16), f32(3, 3, 16, 32))),
+    "spread_far": (convolution(**SPREAD_FAR), (f32(2, 5, 9, 8), f32(2, 3, 8, 16))),
+    "row": (convolution(**UNEVEN), (f32(2, 9, 25, 16), f32(1, 3, 16, 32))),
+    "column": (convolution(padding=((1, 1), (0, 0))), (f32(2, 8, 6, 16), f32(3, 1, 16, 32))),
+    "column_strided": (convolution(**UNEVEN), (f32(2, 17, 13, 16), f32(3, 1, 16, 32))),
+    "half": (convolution(), (f16(2, 10, 10, 16), f16(3, 3, 16, 32))),
+    "pointwise": (convolution(), (f32(2, 8, 8, 64), f32(1, 1, 64, 32))),
+    "depthwise": (convolution(feature_group_count=16), (f32(2, 9, 9, 16), f32(3, 3, 1, 16))),
+    "one_position": (
+        convolution(window_strides=(3, 1), batch_group_count=3),
+        (f32(3, 5, 6, 8), f32(3, 3, 8, 6)),
+    ),
+    "dynamic": (
+        convolution(padding=((1, 1), (2, 2))),
+        (f32(None, None, None, 3), f32(None, None, None, 4)),
+    ),
+}
+# What these show, others show too: "gradient_strided" is one of colours, "column_strided" has one row, ...
+TWICE = {"gradient", "gradient_of_colours", "spread", "row", "column"}
+NAMES = part([*EVERY], [name for name in EVERY if name not in TWICE])
+run = Compiled({name: EVERY[name] for name in NAMES})
 RNG = np.random.default_rng(7)
 
 
@@ -120,27 +123,27 @@ def of_jax(x: np.ndarray, k: np.ndarray, **changes: Any) -> np.ndarray:
     return np.asarray(jax.lax.conv_general_dilated(x, k, dimension_numbers=names, **given))
 
 
-@pytest.mark.parametrize(
-    ("name", "image", "kernel", "changes"),
-    [
-        ("plain", (2, 16, 16, 32), (3, 3, 32, 64), {"padding": ((1, 1), (1, 1))}),
-        ("gradient", (4, 16, 16, 32), (4, 16, 16, 64), GRADIENT),
-        ("gradient_features_first", (4, 32, 16, 16), (4, 24, 16, 16), FEATURES_FIRST),
-        ("gradient_of_colours", (4, 16, 16, 3), (4, 16, 16, 16), GRADIENT),
-        ("gradient_strided", (4, 17, 17, 3), (4, 8, 8, 16), STRIDED),
-        ("gradient_line", (3, 64, 5), (3, 61, 16), LINE),
-        ("spread", (2, 7, 6, 16), (3, 3, 16, 32), SPREAD),
-        ("spread_far", (2, 5, 9, 8), (2, 3, 8, 16), SPREAD_FAR),
-        ("row", (2, 9, 25, 16), (1, 3, 16, 32), UNEVEN),
-        ("column", (2, 8, 6, 16), (3, 1, 16, 32), {"padding": ((1, 1), (0, 0))}),
-        ("column_strided", (2, 17, 13, 16), (3, 1, 16, 32), UNEVEN),
-        ("pointwise", (2, 8, 8, 64), (1, 1, 64, 32), {}),
-        ("depthwise", (2, 9, 9, 16), (3, 3, 1, 16), {"feature_group_count": 16}),
-        ("one_position", (3, 5, 6, 8), (3, 3, 8, 6), {"window_strides": (3, 1), "batch_group_count": 3}),
-        ("dynamic", (2, 7, 5, 3), (3, 2, 3, 4), {"padding": ((1, 1), (2, 2))}),
-        ("dynamic", (1, 1, 4, 3), (3, 1, 3, 4), {"padding": ((1, 1), (2, 2))}),
-    ],
-)
+CASES: list[tuple[str, Any, Any, dict[str, Any]]] = [
+    ("plain", (2, 16, 16, 32), (3, 3, 32, 64), {"padding": ((1, 1), (1, 1))}),
+    ("gradient", (4, 16, 16, 32), (4, 16, 16, 64), GRADIENT),
+    ("gradient_features_first", (4, 32, 16, 16), (4, 24, 16, 16), FEATURES_FIRST),
+    ("gradient_of_colours", (4, 16, 16, 3), (4, 16, 16, 16), GRADIENT),
+    ("gradient_strided", (4, 17, 17, 3), (4, 8, 8, 16), STRIDED),
+    ("gradient_line", (3, 64, 5), (3, 61, 16), LINE),
+    ("spread", (2, 7, 6, 16), (3, 3, 16, 32), SPREAD),
+    ("spread_far", (2, 5, 9, 8), (2, 3, 8, 16), SPREAD_FAR),
+    ("row", (2, 9, 25, 16), (1, 3, 16, 32), UNEVEN),
+    ("column", (2, 8, 6, 16), (3, 1, 16, 32), {"padding": ((1, 1), (0, 0))}),
+    ("column_strided", (2, 17, 13, 16), (3, 1, 16, 32), UNEVEN),
+    ("pointwise", (2, 8, 8, 64), (1, 1, 64, 32), {}),
+    ("depthwise", (2, 9, 9, 16), (3, 3, 1, 16), {"feature_group_count": 16}),
+    ("one_position", (3, 5, 6, 8), (3, 3, 8, 6), {"window_strides": (3, 1), "batch_group_count": 3}),
+    ("dynamic", (2, 7, 5, 3), (3, 2, 3, 4), {"padding": ((1, 1), (2, 2))}),
+    ("dynamic", (1, 1, 4, 3), (3, 1, 3, 4), {"padding": ((1, 1), (2, 2))}),
+]
+
+
+@pytest.mark.parametrize(("name", "image", "kernel", "changes"), [row for row in CASES if row[0] in NAMES])
 def test_forms_compute_what_jax_does(name: str, image: Any, kernel: Any, changes: dict[str, Any]) -> None:
     x, k = sample(*image), sample(*kernel)
     want = of_jax(x, k, **changes)
