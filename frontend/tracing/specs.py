@@ -88,18 +88,26 @@ class ShapeDtype:
     """An array known by shape and dtype only: `ShapeDtype((8, 784), "float32")`.
 
     A dimension is an int, None where it is known only when the program runs, or a name: dimensions of
-    the same name have the same size. A name may say which sizes there are: `"batch: 1..1024, %8"`.
+    the same name have the same size. A name may say which sizes there are: `"batch: 1..1024, %8"`. With
+    `weak_type` the array is weakly typed, as a Python number is.
     """
 
     shape: tuple[SpecDimension, ...]
     dtype: np.dtype
+    weak_type: bool = False
 
     def __init__(
-        self, shape: Iterable[SpecDimension], dtype: object = types.FLOAT32, *, sharding: None = None
+        self,
+        shape: Iterable[SpecDimension],
+        dtype: object = types.FLOAT32,
+        *,
+        sharding: None = None,
+        weak_type: bool = False,
     ) -> None:
         dimensions = tuple(_dimension(size) for size in shape)
         object.__setattr__(self, "shape", dimensions)
         object.__setattr__(self, "dtype", types.as_dtype(dtype))
+        object.__setattr__(self, "weak_type", bool(weak_type))
         types.require_possible("spec", [self.type])
 
     @property

@@ -100,7 +100,8 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
     """What an argument leaf (array, Python scalar or spec) is to the trace; `ArgumentError` otherwise."""
     if isinstance(leaf, ShapeDtype):
         names = tuple(n if isinstance(n, str) else None for n in leaf.shape)
-        return Parameter(name, leaf.type, dimensions=names if None in leaf.type.shape else ())
+        dimensions = names if None in leaf.type.shape else ()
+        return Parameter(name, leaf.type, leaf.weak_type, dimensions=dimensions)
     if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
         raise ArgumentTypeError(
             f"argument '{name}' is {type(leaf).__name__} ({str(leaf)[:40]!r}), expected an array or a number",

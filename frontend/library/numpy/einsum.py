@@ -6,6 +6,7 @@ diagonal; one that only one operand has and the result lacks is summed before th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from ....dialects.types import INT32
@@ -17,6 +18,10 @@ from .promotion import asarray_of, is_one, promote, same_size, type_text
 from .reductions import sum as sum_of
 
 _ASSUMED: Final = 128  # what a dynamic size counts for when a path is chosen
+
+
+Axes = tuple[tuple[int, ...], tuple[int, ...]]
+"""Axes of the left operand and those of the right one."""
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[Any], Any]:
@@ -42,8 +47,12 @@ def einsum(
     dtype: Any = None,
     precision: Any = None,
     preferred_element_type: Any = None,
+    _dot_general: Any = None,
 ) -> Any:
     """The sum of products that `subscripts` ("ij,jk->ik") describes; traced shapes must be static in rank.
+
+    Products of two operands are computed by `_dot_general`, a function with the arguments of
+    `adze.lax.dot_general`, where one is given: JAX's private name, which flax passes.
 
     Raises `ArgumentError` for a malformed string and `ShapeError` for sizes that contradict each other.
     """
@@ -55,6 +64,13 @@ def einsum(
     dtype = preferred_element_type if dtype is None else dtype
     if dtype is not None:
         values = [asarray_of(v).astype(dtype) for v in values]
+
+    def multiplied(x: Any, y: Any, summed: Axes, batch: Axes) -> Any:
+        if _dot_general is None:
+            return contract(x, y, summed, batch)
+        wanted = {"precision": precision, "preferred_element_type": preferred_element_type}
+        return _dot_general(x, y, (summed, batch), **wanted)
+
     inputs, output = _parsed(subscripts, values)
     sizes = _sizes(subscripts, inputs, values)
     terms = [_term(value, labels, sizes) for value, labels in zip(values, inputs, strict=True)]
@@ -64,7 +80,7 @@ def einsum(
         kept = set(output).union(*(labels for _, labels in terms))
         while len(chosen) > 1:
             outside = kept.union(*(labels for _, labels in chosen[2:]))
-            chosen = [_product(chosen[0], chosen[1], outside), *chosen[2:]]
+            chosen = [_product(chosen[0], chosen[1], outside, multiplied), *chosen[2:]]
         terms.append(_summed(chosen[0], kept))
     value, labels = terms[0]
     order = tuple(labels.index(label) for label in output if label in labels)
@@ -163,7 +179,9 @@ def _summed(term: tuple[Any, str], kept: set[str]) -> tuple[Any, str]:
     return sum_of(value, axis=axes, dtype=value.dtype), "".join(label for label in labels if label in kept)
 
 
-def _product(left: tuple[Any, str], right: tuple[Any, str], kept: set[str]) -> tuple[Any, str]:
+def _product(
+    left: tuple[Any, str], right: tuple[Any, str], kept: set[str], multiplied: Callable[..., Any]
+) -> tuple[Any, str]:
     """The product of two terms, summed over the labels that only they have."""
     x, x_labels = _summed(left, kept | set(right[1]))
     y, y_labels = _summed(right, kept | set(left[1]))
@@ -171,9 +189,9 @@ def _product(left: tuple[Any, str], right: tuple[Any, str], kept: set[str]) -> t
     batch = [label for label in shared if label in kept]
     summed = [label for label in shared if label not in kept]
 
-    def axes_of(group: list[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def axes_of(group: list[str]) -> Axes:
         return tuple(map(x_labels.index, group)), tuple(map(y_labels.index, group))
 
-    result = contract(x, y, axes_of(summed), axes_of(batch))
+    result = multiplied(x, y, axes_of(summed), axes_of(batch))
     free = [label for label in x_labels + y_labels if label not in shared]
     return result, "".join([*batch, *free])
