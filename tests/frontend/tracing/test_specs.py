@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import adze
 from adze.dialects.types import TensorType
 from adze.frontend.tracing.specs import DTYPE_NAMES, ShapeDtype, SpecError, parse_spec
 
@@ -87,3 +88,11 @@ def test_long_text_is_cut_in_the_error(text: str) -> None:
     with pytest.raises(SpecError) as caught:
         parse_spec(text)
     assert len(caught.value.message) < 300
+
+
+def test_a_weakly_typed_spec_yields_as_a_number_does() -> None:
+    weak, strong = ShapeDtype((), "float32", weak_type=True), ShapeDtype((), "float32")
+    half = ShapeDtype((3,), "bfloat16")
+    assert weak != strong
+    assert adze.eval_shape(lambda a, b: a + b, weak, half) == half
+    assert adze.eval_shape(lambda a, b: a + b, strong, half) == ShapeDtype((3,), "float32")

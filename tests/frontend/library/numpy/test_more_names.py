@@ -117,6 +117,12 @@ def test_functions_of_scalars_become_ufuncs() -> None:
     add = anp.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
     close(add(V, V[:, None]), V + V[:, None])
     close(add.reduce(X, axis=1), X.sum(1))
+
+    def doubled(x: Any, y: Any, numbers: Any, **options: Any) -> Any:
+        return 2 * adze.lax.dot_general(x, y, numbers)
+
+    product = anp.einsum("ij,jk->ki", X, X.T, _dot_general=doubled)
+    close(product, 2 * (X @ X.T).T)
     path, text = anp.einsum_path("ij,jk,kl->il", np.ones((2, 9)), np.ones((9, 2)), np.ones((2, 3)))
     assert path == ["einsum_path", (0, 1), (0, 1)]
     assert "FLOP" in str(text)
