@@ -16,7 +16,6 @@ from ....selection import part, quick_first
 
 RNG = np.random.default_rng(17)
 FLOATS = (np.float32, np.float64)
-each_dtype = pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.__name__)
 # A kernel is one algorithm for both dtypes: of the long tests `make test` takes some in float64 alone.
 float32_first = pytest.mark.parametrize("dtype", quick_first(FLOATS, 1))
 float64_first = pytest.mark.parametrize("dtype", quick_first(FLOATS[::-1], 1))
@@ -61,7 +60,7 @@ def compiled_as_eager(
 def test_cholesky_of_all_orders(dtype: Any) -> None:
     shapes = part(
         [(0,), (1,), (2,), (3,), (7,), (16,), (17,), (64,), (65,), (135,), (2, 0, 4), (3, 5), (2, 3, 17)],
-        [(0,), (1,), (17,), (65,), (2, 3, 17)],
+        [(0,), (65,), (2, 3, 17)],
     )
     inputs = [(positive(*shape, dtype=dtype),) for shape in shapes]
     for (a,), factor in zip(inputs, compiled_as_eager(xp.linalg.cholesky, inputs, dtype), strict=True):
@@ -71,7 +70,7 @@ def test_cholesky_of_all_orders(dtype: Any) -> None:
     assert kernel_count(xp.linalg.cholesky, *inputs[-1]) == 1
 
 
-@each_dtype
+@float64_first
 def test_what_is_not_positive_definite_has_a_factor_of_nan(dtype: Any) -> None:
     good, bad = positive(9, dtype=dtype), positive(9, dtype=dtype)
     cases = [bad - 60 * np.eye(9, dtype=dtype), np.zeros((9, 9), dtype), bad.copy(), bad.copy(), good]
@@ -105,7 +104,7 @@ def test_triangular_systems(dtype: Any) -> None:
     compiled_as_eager(lambda t, b: solutions(t, b, plain), [*inputs[:-2], inputs[-1]], dtype)
 
 
-@each_dtype
+@float32_first
 def test_a_zero_on_the_diagonal_yields_infinities_or_nan(dtype: Any) -> None:
     t = np.tril(normal(6, 6, dtype=dtype))
     t[2, 2] = 0
@@ -118,7 +117,7 @@ def test_a_zero_on_the_diagonal_yields_infinities_or_nan(dtype: Any) -> None:
 def test_lu_of_all_shapes(dtype: Any) -> None:
     shapes = part(
         [(1, 1), (2, 2), (3, 5), (7, 3), (16, 16), (17, 17), (33, 65), (65, 64), (2, 0, 3, 3), (2, 3, 9, 9)],
-        [(1, 1), (7, 3), (33, 65), (2, 3, 9, 9)],
+        [(7, 3), (33, 65), (2, 3, 9, 9)],
     )
     inputs = [(normal(*shape, dtype=dtype),) for shape in shapes]
     compiled_as_eager(lambda a: tuple(sp.lu_factor(a)), inputs, dtype, 2000)
@@ -132,12 +131,12 @@ def test_solve_and_its_relatives(dtype: Any) -> None:
 
     inputs = [
         (normal(*batch, n, n, dtype=dtype) + n * np.eye(n, dtype=dtype), normal(*batch, n, m, dtype=dtype))
-        for batch, n, m in [((), 20, 4), ((2, 2), 7, 1)]
+        for batch, n, m in part([((), 20, 4), ((2, 2), 7, 3)], [((2, 2), 7, 3)])
     ]
     compiled_as_eager(results, inputs, dtype, 2000)
 
 
-@each_dtype
+@float64_first
 def test_singular_and_unknown_matrices(dtype: Any) -> None:
     singular, unknown = np.ones((5, 5), dtype), normal(5, 5, dtype=dtype)
     unknown[3, 1] = np.nan
@@ -179,7 +178,7 @@ def test_qr_of_all_shapes(dtype: Any) -> None:
 def test_eigh_of_all_orders(dtype: Any) -> None:
     inputs = [
         normal(*shape, shape[-1], dtype=dtype)
-        for shape in part([(1,), (2,), (7,), (33,), (65,), (2, 3, 16)], [(1,), (2, 3, 16)])
+        for shape in part([(1,), (2,), (7,), (33,), (65,), (2, 3, 16)], [(2, 3, 16)])
     ]
     inputs = [(a + np.swapaxes(a, -1, -2)) for a in inputs]
     clusters = np.zeros((6, 9, 9), dtype)  # zero, one value, few values, graded, huge, not known
@@ -277,12 +276,14 @@ def test_derivatives_and_batches_are_those_of_the_compositions() -> None:
     a = normal(3, 6, 6, dtype=np.float64) + 6 * np.eye(6)
     b = normal(3, 6, 2, dtype=np.float64)
 
+    transforms = [
+        lambda a, b: adze.vmap(gradient)(a, b),
+        lambda a, b: adze.vmap(gradient, in_axes=(None, 0))(a[0], b),
+        lambda a, b: adze.grad(lambda a: adze.vmap(loss)(a, b).sum())(a),
+    ]
+
     def everything(a: Any, b: Any) -> Any:
-        return (
-            adze.vmap(gradient)(a, b),
-            adze.vmap(gradient, in_axes=(None, 0))(a[0], b),
-            adze.grad(lambda a: adze.vmap(loss)(a, b).sum())(a),
-        )
+        return [transform(a, b) for transform in part(transforms, transforms[:1])]
 
     for got, want in zip(
         adze.tree.leaves(adze.jit(everything)(a, b)), adze.tree.leaves(everything(a, b)), strict=True
