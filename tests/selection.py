@@ -84,10 +84,26 @@ def quick_selection(items: Sequence[pytest.Item]) -> set[pytest.Item]:
         for name in MARKERS:
             if item in kept and item.get_closest_marker(name) is not None:
                 products.setdefault((item.nodeid.partition("[")[0], name), []).append(item)
+    kept -= _not_drawn([item for item in items if item in kept])
     for (_, name), product in products.items():
         flags = cover([MARKERS[name](_factors(item, name)) for item in product])
         kept -= {item for item, flag in zip(product, flags, strict=True) if not flag}
     return kept
+
+
+def _not_drawn(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """Of each test marked `one_in(n)` all cases but the first of every `n`."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("one_in") is not None:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out: set[pytest.Item] = set()
+    for of_one_test in cases.values():
+        marker = of_one_test[0].get_closest_marker("one_in")
+        assert marker is not None
+        (count,) = marker.args
+        left_out.update(item for number, item in enumerate(of_one_test) if number % count)
+    return left_out
 
 
 def _factors(item: pytest.Item, name: str) -> tuple[Hashable, ...]:

@@ -62,6 +62,11 @@ def test_each_value_of_marked_parameters_stays() -> None:
     assert chosen(items) == ["t[0-0]", "t[0-2]", "t[1-1]"]
 
 
+def test_one_in_some_cases_stays() -> None:
+    items = [Item(f"{name}[{n}]", {"one_in": (3,)}) for name in "st" for n in range(5)]
+    assert chosen(items) == ["s[0]", "s[3]", "t[0]", "t[3]"]
+
+
 def test_a_function_may_say_what_the_factors_are() -> None:
     items = [Item(f"t[{n}]", {"each_value": (lambda n: n % 2,)}, {"n": n}) for n in range(6)]
     assert chosen(items) == ["t[0]", "t[1]"]

@@ -15,11 +15,13 @@ import json
 import math
 import os
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from ..artifact.files import TEMPORARY_SUFFIX, is_left_behind, write_atomically
 from ..artifact.manifest import versions
@@ -119,6 +121,28 @@ def cache_key(module: bytes, target: Target, options: CompileOptions) -> CacheKe
     )
 
 
+_COMPILING: WeakValueDictionary[str, threading.RLock] = WeakValueDictionary()
+"""A lock for each program that a thread compiles just now."""
+
+# A child of this process has none of its other threads, which hold some of the locks.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_COMPILING.clear)
+
+
+@contextlib.contextmanager
+def _alone(digest: str) -> Iterator[bool]:
+    """Whether another thread compiled this program meanwhile: threads that call a function at once, as the
+    ranks of a program do, compile it once."""
+    lock = _COMPILING.setdefault(digest, threading.RLock())
+    is_free = lock.acquire(blocking=False)
+    if not is_free:
+        lock.acquire()
+    try:
+        yield not is_free
+    finally:
+        lock.release()
+
+
 class CompileCache:
     """The cache in one folder. Any number of processes and threads may use the same one."""
 
@@ -147,8 +171,13 @@ class CompileCache:
             seconds = time.perf_counter() - started
             return entry, CacheRecord(True, _said("found"), key.digest, seconds)
         explain = _said(reason) if reason else functools.partial(self.explain_miss, key, time.time())
-        payload, metadata = compile_it()
-        warning = self.put(key, payload, metadata)
+        with _alone(key.digest) as has_waited:
+            entry = self._lookup(key)[0] if has_waited else None
+            if entry is not None:
+                seconds = time.perf_counter() - started
+                return entry, CacheRecord(True, _said("found"), key.digest, seconds)
+            payload, metadata = compile_it()
+            warning = self.put(key, payload, metadata)
         seconds = time.perf_counter() - started
         entry = CacheEntry(payload, metadata)
         return entry, CacheRecord(False, explain, key.digest, seconds, (warning,) if warning else ())

@@ -41,6 +41,7 @@ def test_programs_are_compared_with_each_other_and_with_source(adze: Adze, folde
     assert source.exit_code == 0, source.output
 
 
+@pytest.mark.thorough
 def test_derivatives_and_several_functions_are_compared_with_source(adze: Adze, folder: Path) -> None:
     Path("model_of_sums.py").write_text(
         "import adze.numpy as np\n\ndef f(x):\n    return np.tanh(x).sum()\n\ndef g(x):\n    return x * 2\n"

@@ -59,6 +59,7 @@ def test_wrong_use_is_bad_usage(
     assert not Path("x.vmfb").exists()
 
 
+@pytest.mark.thorough
 def test_weights_outside_become_a_part_of_the_program(adze: Adze, folder: Path) -> None:
     program = api.Program({"w": np.float32([1, 2, 3]), "n": np.uint8(7)}, outside=True)
     program.reads(ShapeDtype((3,)))(scaled)

@@ -62,6 +62,7 @@ def test_functions_and_derivatives_in_one_file(adze: Adze, model: str) -> None:
     assert "name one of f, f.batched, g, g.batched" in unnamed.stderr
 
 
+@pytest.mark.thorough
 def test_one_of_several_functions_is_verified_and_transformed(adze: Adze, model: str) -> None:
     specs = "--in", "x=f32[3]", "--in", "g:y=f32[3]"
     built = adze("build", f"{model}:f", f"{model}:g", *specs, "--keep-ir", "-o", "fg.vmfb")

@@ -38,6 +38,7 @@ def test_the_list_says_what_runs_here(adze: Adze) -> None:
     assert adze("targets", "-t", "cuda:sm_80").stdout.startswith("cuda:sm_80  sm_80; ")
 
 
+@pytest.mark.thorough
 def test_an_op_that_is_in_the_way_is_named(adze: Adze, model: str) -> None:
     wanted = ("-t", "cpu", "-t", "vulkan:adreno")
     tried = adze("targets", "--for", f"{model}:wide", "--in", "f32[3]", *wanted)

@@ -72,6 +72,7 @@ def test_a_program_is_transformed_without_its_source(adze: Adze, model: Path) ->
     same(api.load("batch.vmfb")(W, xs), {k: np.stack([g[k] for g in each]) for k in W})
 
 
+@pytest.mark.thorough
 def test_derivatives_are_built_from_source(adze: Adze, model: Path) -> None:
     for option, output in (("--value-and-grad", "v.vmfb"), ("--vjp", "p.vmfb"), ("--jvp", "t.vmfb")):
         built = adze("build", f"{model}:loss", *LOSS, option, "--argnums", "0,1", "-o", output)

@@ -74,6 +74,7 @@ def test_a_step_is_compiled_once(train: ModuleType) -> None:
     assert losses[-1] < losses[0]
 
 
+@pytest.mark.thorough
 def test_loss_curves_are_a_picture(train: ModuleType, tmp_path: Path) -> None:
     train.save_loss_curves({"mlp": [2.0, 1.0, 0.5]}, tmp_path / "loss.png")
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")

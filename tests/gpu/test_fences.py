@@ -22,6 +22,7 @@ REFUSALS = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("function", "spec", "target", "message"), REFUSALS)
 def test_reductions_of_computed_operands_compile(
     function: Any, spec: ShapeDtype, target: str, message: str

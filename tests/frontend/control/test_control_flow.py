@@ -472,6 +472,7 @@ def test_the_frozen_value_is_that_of_jax(name: str) -> None:
     ORACLE.check_fresh(name)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "names", [BRIEFLY, *(pytest.param(n, marks=pytest.mark.thorough) for n in COMPILED)], ids=lambda n: n[0]
 )

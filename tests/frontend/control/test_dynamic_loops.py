@@ -166,6 +166,7 @@ def loss_of_columns(xs: Any) -> Any:
     return sum(xp.sum(v**2) for v in adze.tree.leaves(columns(xs)))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "function",
     [

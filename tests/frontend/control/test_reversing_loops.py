@@ -95,6 +95,7 @@ DERIVATIVES: Final[dict[str, Callable[[Loss], Any]]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "name",
     quick_first(sorted(DERIVATIVES, key=["third", "hessian", "reverse over forward"].__contains__), 8),
@@ -179,6 +180,7 @@ def test_a_traced_bound_of_fori_loop_is_reversed() -> None:
     close(adze.jit(adze.grad(f))(START, np.int32(6)), adze.grad(straight)(START))
 
 
+@pytest.mark.thorough
 def test_the_state_may_have_dynamic_sizes() -> None:
     def f(x: Any) -> Any:
         return xp.sum(lax.while_loop(lambda c: c.sum() < 40, lambda c: c * 1.5 + 1, x, saved_states=3) ** 2)
@@ -231,6 +233,7 @@ SCANS: Final = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.each_value
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("name", sorted(SCANS))
@@ -244,6 +247,7 @@ def test_a_scan_that_saves_less_has_the_same_gradient(name: str, reverse: bool) 
         close(gradient(some, **SCANS[name]), gradient(some))
 
 
+@pytest.mark.thorough
 def test_groups_of_a_dynamic_number_of_steps() -> None:
     f = adze.grad(lambda ys: summed(WEIGHTS, START, ys, checkpoint_every=3))
     compiled = adze.trace(f, ShapeDtype(("n",), np.float64)).lower().compile()

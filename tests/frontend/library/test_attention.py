@@ -70,6 +70,7 @@ def test_the_frozen_value_is_that_of_jax(name: str) -> None:
     ORACLE.check_fresh(name)
 
 
+@pytest.mark.thorough
 def test_it_is_compiled_batched_and_of_dynamic_length() -> None:
     causal = lambda q, k, v: nn.dot_product_attention(q, k, v, is_causal=True)  # noqa: E731
     mapped = adze.vmap(causal, in_axes=(0, 0, 0))(Q, K, V)

@@ -157,6 +157,7 @@ def test_evaluated_layers_give_what_the_reference_gives(name: str) -> None:
     np.testing.assert_allclose(result, wanted, rtol=3e-5, atol=3e-6)
 
 
+@pytest.mark.thorough
 def test_compiled_layers_give_what_evaluated_ones_give() -> None:
     """All rows in one program, its inputs arguments, so that nothing folds."""
     layers = {

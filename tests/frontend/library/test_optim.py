@@ -109,6 +109,7 @@ def test_a_learning_rate_may_follow_the_step() -> None:
     np.testing.assert_allclose([p["b"] for p in run(optim.sgd(rate))], trail, rtol=1e-6)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("optimizer", [optim.sgd(0.1, momentum=0.9), optim.adam(0.05)], ids=["sgd", "adam"])
 def test_a_compiled_training_step_is_one_function(optimizer: Any) -> None:
     x = np.random.default_rng(0).normal(size=(64, 3)).astype(np.float32)

@@ -144,6 +144,7 @@ def test_a_nan_that_the_user_writes_and_moves_is_no_error() -> None:
 # -- compiled ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.each_value(lambda make, arguments, text, line: text.partition(":")[0])
 @pytest.mark.parametrize(
     ("make", "arguments", "text", "line"),

@@ -43,6 +43,7 @@ ARGUMENTS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ARGUMENTS)
 def test_any_numpy_array_is_an_argument(kind: str) -> None:
     argument = ARGUMENTS[kind]

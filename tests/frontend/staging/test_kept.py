@@ -78,6 +78,7 @@ def hessian(f: Callable[..., Any]) -> Callable[..., Any]:
     return adze.vmap(adze.hessian(lambda x: f(W, x, scale=TWO)[0]), in_axes=0)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("transform", [gradient, tangents, rows])
 def test_transforms_go_through_it(kept: Callable[..., Any], transform: Callable[..., Any]) -> None:
     expected = transform(loss)(W, X)
@@ -90,6 +91,7 @@ def test_second_derivatives_in_a_batch(kept: Callable[..., Any]) -> None:
     same(hessian(kept)(batch), hessian(loss)(batch))
 
 
+@pytest.mark.thorough
 def test_it_is_traced_with_named_sizes_and_kept_again(kept: Callable[..., Any], tmp_path: Path) -> None:
     spec = {"a": ShapeDtype((3, 2))}, ShapeDtype(("m", 3))
     traced = adze.trace(gradient(kept), *spec)

@@ -69,6 +69,7 @@ def test_a_tree_of_another_structure_has_no_leaves_by_code() -> None:
             assert not same or list(results or ()) == leaves
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "value",
     [Point(1), collections.OrderedDict(a=1), collections.deque([1]), [1] * (MOST_LEAVES + 1)],

@@ -212,6 +212,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert run(script, tmp_path) == "7\n"
 
 
+@pytest.mark.thorough
 @needs_fork
 def test_a_pool_of_forked_workers(tmp_path: Path) -> None:
     script = """
@@ -238,6 +239,7 @@ print([device.name if hasattr(device, "name") else str(device) for device in adz
     assert run(script, tmp_path, **{variable: "2"}).splitlines()[0] == "[2.0, 2.0] 2"
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.each_value(lambda device, holder: (device, "=" in holder.partition(";")[0]))
 @pytest.mark.parametrize(
     "holder",

@@ -52,6 +52,7 @@ def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return training(STATE, outside=request.param).save(folder / "train.vmfb")
 
 
+@pytest.mark.one_in(2)
 def test_a_step_trains_inside_the_program(saved: Path) -> None:
     program = adze.load(saved)
     expected = STATE

@@ -138,6 +138,7 @@ def probed(library: Any) -> dict[str, str]:
     return {p.strip(): np.dtype(eval(p.strip(), {"jnp": jnp, **known}).dtype).name for p in PROBES}
 
 
+@pytest.mark.thorough
 @pytest.mark.oracle
 def test_fifty_probes_agree_with_jax() -> None:
     import jax

@@ -62,6 +62,7 @@ FIRST = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("first", quick_first(list(FIRST), 3))
 def test_operators_work_in_a_process_that_begins_with(first: str) -> None:
     begin = f"import numpy as np\nPICKLE = {pickle.dumps(anp.ones(2))!r}\n"

@@ -91,6 +91,7 @@ def close(result: Any, expected: Any) -> None:
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_collective_is_that_of_jax(name: str) -> None:
@@ -100,6 +101,7 @@ def test_collective_is_that_of_jax(name: str) -> None:
     close(CASES[name](adze, lax, xp)(X), expected)
 
 
+@pytest.mark.thorough
 def test_compiled_collectives_are_the_evaluated_ones(thorough: bool) -> None:
     chosen = list(CASES.values())[:: 1 if thorough else 3]
 

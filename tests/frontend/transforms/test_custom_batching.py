@@ -211,6 +211,7 @@ def test_second_derivatives() -> None:
     same(adze.grad(lambda a: xp.sum(slopes(a, B) ** 2))(A), -2 * np.cos(A) * np.sin(A) * B * B)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("derive", [adze.grad, adze.hessian])
 def test_derivatives_with_a_dynamic_batch(derive: Any) -> None:
     f, _ = wave()
@@ -310,6 +311,7 @@ def test_sequential_map_keeps_what_its_derivative_needs() -> None:
     assert lines(adze.vmap(adze.grad(f)), A).count("adze.exp") == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("derive", [lambda f: f, lambda f: adze.grad(total(f))])
 def test_sequential_map_of_a_dynamic_batch(derive: Any) -> None:
     f = adze.vmap(derive(sequential_vmap(lambda x, y: xp.sum(x) * xp.sin(y))))

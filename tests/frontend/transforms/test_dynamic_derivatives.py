@@ -165,6 +165,7 @@ def convolutions(image: Any, kernel: Any) -> list[Any]:
     return results
 
 
+@pytest.mark.thorough
 def test_convolutions_of_images_of_any_number_and_size_are_differentiated() -> None:
     spec = adze.ShapeDtype(("images", 2, "height", "width"), np.float64)
     compiled = adze.trace(convolutions, spec, adze.ShapeDtype(KERNEL.shape, KERNEL.dtype)).lower().compile()

@@ -65,6 +65,7 @@ def test_a_fixed_point_has_derivatives_of_every_order(order: int) -> None:
     same(f(TWO), SLOPE[order])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("f", "expected"),
     [

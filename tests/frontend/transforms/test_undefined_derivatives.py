@@ -80,6 +80,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("jit", [False, True], ids=["eager", "jit"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_derivative_that_is_needed_is_an_error(name: str, jit: bool) -> None:

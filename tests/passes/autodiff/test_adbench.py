@@ -126,6 +126,7 @@ def test_hessian_vector_products_are_differences_of_gradients(problem: Problem) 
         close(result, difference(lambda *x, k=k: f(*x)[k], problem, along), 1e-5)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("problem", [p for p in SCALAR if p.name in part(COMPILED, COMPILED[1:])], ids=str)
 def test_the_compiled_gradient_is_the_evaluated_one(problem: Problem) -> None:
     value, results = adze.jit(adze.value_and_grad(problem.of(ADZE), argnums=problem.argnums))(*problem.inputs)
@@ -161,6 +162,7 @@ def test_the_gamma_of_black_and_scholes_by_batched_gradients() -> None:
 # -- Jacobians -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(2)
 @for_each_vector
 def test_jacobians_by_columns_and_by_rows_are_equal(problem: Problem) -> None:
     backward = adze.jacrev(problem.of(ADZE), argnums=problem.argnums)(*problem.inputs)
@@ -168,6 +170,7 @@ def test_jacobians_by_columns_and_by_rows_are_equal(problem: Problem) -> None:
         close(result, want)
 
 
+@pytest.mark.one_in(2)
 @for_each_vector
 def test_the_jacobian_is_the_difference(problem: Problem) -> None:
     for seed in range(2):
@@ -176,6 +179,7 @@ def test_the_jacobian_is_the_difference(problem: Problem) -> None:
         close(pushed, difference(problem.of(ADZE), problem, along), 1e-6)
 
 
+@pytest.mark.one_in(2)
 @for_each_vector
 def test_the_jacobian_is_the_one_column_by_column(problem: Problem) -> None:
     """What `vmap` computes at once is what a loop over directions computes."""

@@ -262,6 +262,7 @@ def everything(x: Any, u: Any, i: Any, s: Any) -> Any:
 STATIC = pytest.param(((4, 3), (5, 3)), marks=pytest.mark.thorough)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shapes", [STATIC, ((None, 3), ("m", 3))])
 def test_compiled_derivatives_are_the_evaluated_ones(shapes: Any) -> None:
     rng = np.random.default_rng(3)

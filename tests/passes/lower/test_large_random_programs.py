@@ -18,6 +18,7 @@ from ...random_programs.of_ops import Program
 ONCE_REFUSED = (73, 95)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", seeds(1, 6, also=ONCE_REFUSED))
 def test_compiled_is_evaluated(seed: int) -> None:
     check(random_program(seed, "large"))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from adze.runtime.compile.cache import CacheKey, CompileCache, cache_key
+from adze.runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
 from adze.runtime.compile.compiler import CompileOptions
 from adze.runtime.settings import read_settings
 from adze.runtime.targets import parse_target
@@ -52,6 +54,26 @@ def test_the_second_time_nothing_is_compiled(cache: CompileCache) -> None:
     assert first == second
     assert second.payload == b"program"
     assert second.metadata == {"seconds": 0.5}
+
+
+def test_threads_that_want_one_program_compile_it_once(cache: CompileCache) -> None:
+    started, counted = threading.Event(), Counted()
+
+    def slow() -> tuple[bytes, dict[str, Any]]:
+        started.set()
+        time.sleep(0.05)
+        return counted()
+
+    def late() -> CacheRecord:
+        started.wait()
+        return cache.get_or_compile(KEY, counted)[1]
+
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(cache.get_or_compile, KEY, slow)
+        others = [pool.submit(late) for _ in range(3)]
+    assert counted.calls == 1
+    assert not first.result()[1].hit
+    assert all(other.result().hit for other in others)
 
 
 @pytest.mark.parametrize(

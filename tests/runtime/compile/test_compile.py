@@ -36,6 +36,7 @@ def test_the_same_module_gives_the_same_bytes(compiled: CompiledModule, programs
     assert compile_in_subprocess(programs_text, CPU).vmfb == compiled.vmfb
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("verifies_passes", [False, True])
 def test_verifying_behind_each_pass_changes_no_bytes(
     verifies_passes: bool, compiled: CompiledModule, programs_text: bytes

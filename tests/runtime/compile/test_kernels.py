@@ -105,6 +105,7 @@ def test_unchecked_they_are_wrong() -> None:
     assert not np.allclose(np.asarray(results[0]), np.asarray(rows(x)[0]))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "function",
     [

@@ -57,6 +57,7 @@ WINDOWS: dict[str, tuple[Any, ...]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", WINDOWS)
 def test_reduce_window(name: str) -> None:
     for function, start in (("add", 0.0), ("max", -np.inf), ("mul", 1.0)):
@@ -94,6 +95,7 @@ def test_conv_transpose(name: str) -> None:
     same(lax.conv_transpose(x, k, **options), jax.lax.conv_transpose(x, k, **options), 1e-4)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("bits", [(5, 10), (8, 7), (4, 3), (5, 2), (11, 52), (8, 23)])
 def test_reduce_precision(dtype: str, bits: tuple[int, int]) -> None:
@@ -226,6 +228,7 @@ def test_misuse_says_what_was_expected(call: Any, text: str) -> None:
     assert text in str(raised.value)
 
 
+@pytest.mark.thorough
 def test_padding_that_keeps_the_size_needs_not_know_it() -> None:
     """With stride 1: a convolution and its gradient, and a maximum of windows over the other axes."""
     image = np.linspace(-1, 1, 2 * 3 * 7, dtype=np.float32).reshape(2, 3, 7)

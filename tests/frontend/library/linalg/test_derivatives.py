@@ -70,6 +70,7 @@ CASES: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives_are_those_of_differences(name: str, thorough: bool) -> None:
     function, arguments = CASES[name]
@@ -131,6 +132,7 @@ SINGULAR = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.each_value
 @pytest.mark.parametrize("name", SINGULAR)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -144,6 +146,7 @@ def test_the_gradient_of_a_determinant_of_zero_is_the_cofactors(name: str, dtype
 BATCHED = ("cholesky", "inv", "det", "lu tall", "qr tall", "eigvalsh", "svdvals", "pinv", "expm")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", BATCHED)
 def test_vmap_is_a_loop_and_so_is_that_of_the_gradient(name: str, thorough: bool) -> None:
     function, (one,) = CASES[name]

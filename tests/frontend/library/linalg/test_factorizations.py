@@ -117,6 +117,7 @@ def check_svd(a: np.ndarray, full: bool = False) -> None:
     assert (np.diff(np.asarray(s), axis=-1) <= 0).all()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.each_value
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
@@ -210,6 +211,7 @@ ALIKE = (
 """Of these one is enough for `make test`."""
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.each_value(lambda n, name, single: (name in ALIKE or name, single))
 @pytest.mark.parametrize("single", [True, False], ids=["single", "double"])
 @pytest.mark.parametrize("name", DIVIDED)

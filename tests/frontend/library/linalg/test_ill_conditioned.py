@@ -47,6 +47,7 @@ def test_systems_of_regular_matrices(name: str, dtype: Any) -> None:
         assert abs(float(ours) - theirs) < bound
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("name", REGULAR)
@@ -58,6 +59,7 @@ def test_singular_values_of_regular_matrices(name: str, dtype: Any) -> None:
     assert ratio(float(xp.linalg.norm(a, "nuc")) - expected.sum(), expected.sum(), a, len(a)) < LIMIT
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("name", DEFICIENT)

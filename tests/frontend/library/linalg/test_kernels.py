@@ -131,7 +131,7 @@ def test_solve_and_its_relatives(dtype: Any) -> None:
 
     inputs = [
         (normal(*batch, n, n, dtype=dtype) + n * np.eye(n, dtype=dtype), normal(*batch, n, m, dtype=dtype))
-        for batch, n, m in part([((), 20, 4), ((2, 2), 7, 3)], [((2, 2), 7, 3)])
+        for batch, n, m in part([((), 20, 4), ((2, 2), 7, 3), ((2, 2), 7, 1)], [((2, 2), 7, 3)])
     ]
     compiled_as_eager(results, inputs, dtype, 2000)
 

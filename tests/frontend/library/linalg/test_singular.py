@@ -45,6 +45,7 @@ def second_of_det(a: Any) -> np.ndarray:
     return np.moveaxis(np.asarray(columns), 0, -1).reshape((n,) * 4)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.each_value
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.float32, np.complex64])
 @pytest.mark.parametrize(("n", "rank"), [(2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 2), (4, 3), (4, 4)])
@@ -67,6 +68,7 @@ def test_hessian_of_det_at_a_matrix_that_is_singular_but_for_rounding(n: int) ->
     np.testing.assert_allclose(np.asarray(adze.hessian(linalg.det)(a)), minors_of_det(a).real, atol=2e-12)
 
 
+@pytest.mark.thorough
 def test_hessian_of_det_by_reverse_over_reverse_and_in_batches() -> None:
     """Singular matrices and others side by side."""
     batch = np.stack([of_rank(4, 2), of_rank(4, 4), of_rank(4, 3)])

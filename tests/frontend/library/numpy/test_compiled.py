@@ -56,6 +56,7 @@ def group_of(call: Call) -> int:
     return zlib.crc32(call.name.encode()) % GROUPS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "group", [0, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(1, GROUPS))]
 )
@@ -159,6 +160,7 @@ def test_compiled_traced_index_and_mask() -> None:
     assert not [w for w in wrong if w]
 
 
+@pytest.mark.thorough
 def test_compiled_numpy_programs_give_what_numpy_gives() -> None:
     programs = part(PROGRAMS, PROGRAMS[::2])
     results = adze.jit(lambda x: [program(x) for program in programs])(X)

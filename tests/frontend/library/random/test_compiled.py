@@ -73,6 +73,7 @@ def few(key: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.thorough
 def test_one_sample_of_each_kind_is_the_eager_one() -> None:
     compiled, eager = adze.jit(few)(KEY), few(KEY)
     for name, expected in eager.items():

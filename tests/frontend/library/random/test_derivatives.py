@@ -53,6 +53,7 @@ def test_a_gamma_sample_moves_as_the_quantile_it_is(a: float) -> None:
     assert np.allclose(slopes, differences, rtol=1e-4, atol=0)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.oracle
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-4), (np.float64, 1e-8)])
 def test_slopes_against_exact_integrals(dtype: Any, tolerance: float) -> None:

@@ -72,6 +72,7 @@ CONTINUOUS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", CONTINUOUS)
 def test_continuous_distributions(name: str) -> None:
     sampler, distribution = CONTINUOUS[name]
@@ -279,6 +280,7 @@ FLOAT_SAMPLERS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", FLOAT_SAMPLERS)
 def test_dtypes_and_shapes(name: str) -> None:
     """Each float dtype has its own samples, close to nothing but themselves: finite and of the dtype."""

@@ -63,6 +63,7 @@ def test_keys(seed: int) -> None:
     assert np.array_equal(random.key(seed), jax.random.key_data(jax.random.key(seed)))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("num", [1, 2, 5, (2, 3), ()])
 def test_split(num: Any) -> None:
     exact("split", num)
@@ -177,6 +178,7 @@ def test_coins() -> None:
     exact("rademacher", (50,), np.float32)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("n", [0, 1, 10, 1625, 1626])
 def test_permutation_of_a_range(n: int) -> None:
     exact("permutation", n)

@@ -121,6 +121,7 @@ def of_like(key: Any, x: Any) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [1, 5, 1700])
 def test_dynamic_shapes_give_the_bits_of_static_ones(count: int) -> None:
     compiled = dynamic()

@@ -67,6 +67,7 @@ def test_values_are_those_of_scipy(name: str) -> None:
         np.testing.assert_allclose(np.asarray(mine), theirs, rtol=tolerance, atol=1e-13)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", SLOPES)
 def test_slopes_are_differences(name: str) -> None:
     function, arguments = SLOPES[name]

@@ -221,6 +221,7 @@ NUMBERS = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.oracle
 @pytest.mark.parametrize(
     ("offset", "collapsed", "start_map", "sizes", "shape", "batching"),

@@ -263,6 +263,7 @@ def test_loops_copy_rows_and_not_what_they_carry() -> None:
         equal(adze.jit(f)(X), f(X))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "target", quick_first(["vulkan:lavapipe", "cuda:sm_90", "vulkan:ampere", "cuda:sm_80"], 2)
 )

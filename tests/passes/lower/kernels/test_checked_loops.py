@@ -44,6 +44,7 @@ def check(function: Any, arguments: list[np.ndarray], what: str) -> int:
     return checked.kernels
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("group", GROUPS)
 def test_loops_of_every_kind(group: str) -> None:
     loops: list[Loop] = [loop for loop in GROUPS[group] if loop[0].__name__ != "many_steps"]
@@ -51,6 +52,7 @@ def test_loops_of_every_kind(group: str) -> None:
         assert check(function, [np.asarray(a) for a in arguments], function.__name__) == 1
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", seeds(6, 300, (10419,)))
 def test_random_loops_over_arrays(seed: int) -> None:
     program = random_program(seed, "arrays")

@@ -26,6 +26,7 @@ def are_of_elements(traced: Any) -> list[bool]:
     return [form.startswith("kernel: each of its") for form in forms(traced)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("group", ELEMENTS)
 def test_elements_compute_what_is_evaluated(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ADZE_LOOP_KERNELS", raising=False)
@@ -62,6 +63,7 @@ def test_small_loops_of_every_kind(group: str, monkeypatch: pytest.MonkeyPatch) 
         same(got, loop(*arguments), loop.__name__)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("count", [16, 17, 31, 33, 1000])
 def test_the_last_vector_overlaps_the_one_before(count: int) -> None:
     x = floats(count)

@@ -49,6 +49,7 @@ def workgroups(sizes: ProductSizes, t: ProductTiles) -> tuple[int, int, int]:
 SIZES = [(1, 3, 8, 6), (1, 1, 1, 1), (2, 7, 21, 13), (1, 6, 16, 24), (1, 14, 35, 5), (3, 2, 3, 40)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("sizes", [ProductSizes(*s) for s in SIZES], ids=str)
 @pytest.mark.parametrize("left_along_k", [True, False])
 @pytest.mark.parametrize("form", ["as it lies", "packed", "packed along k"])

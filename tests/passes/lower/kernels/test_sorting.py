@@ -169,6 +169,7 @@ def test_all_accesses_are_within_bounds_with_an_order(size: int, monkeypatch: py
     assert same(order, want) and same(values, np.take_along_axis(x, want, 1))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("size", "k"), [(1, 1), (17, 17), (40, 18), (40, 3), (16, 16)])
 def test_all_accesses_of_a_selection_are_within_bounds(
     size: int, k: int, monkeypatch: pytest.MonkeyPatch
