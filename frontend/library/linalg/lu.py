@@ -72,10 +72,14 @@ def _rule(primals: Any, tangents: Any) -> Any:
     rows, columns = a.shape[-2:]
     least = minimum(rows, columns)
     if is_named(rows, columns) and not same_size(rows, columns):
-        raise shape_error(
-            f"lu: matrices {type_text(a)} of named sizes have no derivative unless they are square",
+        (missing,) = ops.undefined_value(
+            a,
+            da,
+            message=f"lu: matrices {type_text(a)} of named sizes have no derivative unless they are square; "
             "give both axes one name, or trace with a static shape",
+            results=(ops.type_of(packed),),
         )
+        return (packed, pivots, order), (missing, ops.zeros_like(pivots), ops.zeros_like(order))
     lower, upper = _wide_lower(packed, rows, least), _wide_upper(packed, columns, least)
     left = solve_lower(lower, permuted(da, order), True)
     middle = xp.matrix_transpose(solve_lower(xp.matrix_transpose(upper), xp.matrix_transpose(left), False))

@@ -10,6 +10,7 @@ import pytest
 
 import adze
 from adze import numpy as xp
+from adze.dialects.errors import MissingRuleError
 from adze.frontend.errors import ShapeError
 from adze.numpy import linalg
 from adze.scipy import linalg as sl
@@ -196,5 +197,5 @@ def test_what_needs_a_static_size_says_so() -> None:
     with pytest.raises(ShapeError, match="expected square matrices") as error:
         adze.trace(linalg.inv, wide)
     assert "one name" in str(error.value)
-    with pytest.raises(ShapeError, match=r"lu: matrices .* have no derivative unless they are square"):
-        adze.trace(adze.grad(lambda a: sl.lu_factor(a)[0].sum()), wide)
+    with pytest.raises(MissingRuleError, match=r"lu: matrices .* have no derivative unless they are square"):
+        adze.trace(adze.grad(lambda a: sl.lu_factor(a)[0].sum()), wide).lower()
