@@ -31,6 +31,7 @@ ROW_BYTES: Final = 16384  # how much of a row is reduced at once
 STRIP_LEAST: Final = 4  # columns at least that are reduced at once
 SMALL: Final = 1 << 12  # below so many elements, no configuration: nothing to gain
 SIDE_BY_SIDE: Final = 64  # rows enough to keep the vector units busy
+LONGEST_BLOCK: Final = 1 << 16  # of a scan: rows of 2**32 elements are cut into as many blocks
 RANKED: Final = 2048  # the longest row whose elements are compared each with each
 KERNEL_SORTED: Final = 64  # the longest row that no kernel of our own sorts
 FEW_SELECTED: Final = 2  # up to so many greatest elements are searched for one by one
@@ -171,7 +172,7 @@ def scan_block(rows: Size, size: Size) -> int | None:
         or size < 2 * SIDE_BY_SIDE
     ):
         return None
-    block = divisor(size, int(size**0.5), 1)
+    block = divisor(size, min(int(size**0.5), LONGEST_BLOCK), 1)
     return block if block is not None and block >= 8 else None
 
 

@@ -28,7 +28,10 @@ def divisor(size: int, limit: int, multiple: int) -> int | None:
     """The largest divisor of `size` up to `limit` that is a multiple of `multiple`."""
     if size % multiple != 0:
         return None
-    return max((d for d in divisors(size // multiple) if d * multiple <= limit), default=0) * multiple or None
+    parts, most = size // multiple, min(size, limit) // multiple
+    if most <= isqrt(parts):  # the sizes of arrays that no memory holds have too many candidates beyond
+        return next((d * multiple for d in range(most, 0, -1) if parts % d == 0), None)
+    return max((d for d in divisors(parts) if d <= most), default=0) * multiple or None
 
 
 def divisors(n: int) -> list[int]:
