@@ -179,6 +179,7 @@ def check_refusal(error: BaseException) -> None:
     assert not RAW.search(str(error)), str(error)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("text", BAD_TEXTS.values(), ids=BAD_TEXTS.keys())
 def test_malformed_text_is_refused(adze: Adze, tmp_path: Path, text: str | bytes) -> None:
     path = tmp_path / "bad.mlir"
@@ -199,6 +200,7 @@ def test_malformed_text_that_nobody_verifies_is_refused_or_passes(
             check_refused(result)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS.keys())
 def test_odd_text_is_refused_or_passes(adze: Adze, tmp_path: Path, text: str) -> None:
     path = tmp_path / "odd.mlir"
@@ -247,6 +249,7 @@ def mutated(text: str, generator: random.Random) -> str:
     return "".join(tokens)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_mutants_of_good_text_are_refused_or_pass(first: int) -> None:
     outcomes = {"passed": 0, "refused": 0}

@@ -15,6 +15,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from ..selection import quick_first
+
 DIGITS = Path(__file__).resolve().parents[2] / "examples" / "digits"
 
 
@@ -60,11 +62,12 @@ def test_training_is_the_same_every_time(train: ModuleType) -> None:
         np.testing.assert_array_equal(first.params[name], second.params[name])
 
 
-def test_a_step_is_compiled_once(train: ModuleType) -> None:
+@pytest.mark.parametrize("network", quick_first(["mlp", "conv"], 1))
+def test_a_step_is_compiled_once(train: ModuleType, network: str) -> None:
     digits = train.dataset.load()
     optimizer = train.optim.adam(1e-3)
-    step = train.training_step("conv", optimizer)
-    params = train.NETWORKS["conv"].initial(np.random.default_rng(2))
+    step = train.training_step(network, optimizer)
+    params = train.NETWORKS[network].initial(np.random.default_rng(2))
     state = optimizer.init(params)
     losses = []
     for images, labels in list(train.batches(digits, 1, False, np.random.default_rng(2)))[:6]:

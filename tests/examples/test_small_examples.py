@@ -76,6 +76,7 @@ def test_pendulum_is_fitted_through_its_integrator() -> None:
     assert abs(result["friction"] - 0.4) < 0.1
 
 
+@pytest.mark.thorough
 def test_every_universe_keeps_its_energy_and_is_its_own() -> None:
     module = example("particles")
     (positions, _), energies = module.run(3, 5, 60)

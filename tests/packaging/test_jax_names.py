@@ -10,7 +10,7 @@ import pytest
 
 from ..jax_names import TABLE, ours_of, present_in, table
 
-LEAST: Final = 1517
+LEAST: Final = 1520
 """Names that adze has; the number only grows."""
 
 

@@ -459,6 +459,7 @@ def close(actual: Any, expected: Any, tolerance: float) -> None:
         np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", sorted(cases))
 def test_evaluated_program_is_that_of_jax(name: str) -> None:

@@ -39,6 +39,7 @@ def test_evaluated_is_that_of_jax(seed: int) -> None:
     evaluated_is_that_of_jax([SEEDS + seed])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("number", seeds(5, 30))
 def test_forward_mode_gives_what_reverse_mode_gives(number: int) -> None:
     program = differentiated(number)

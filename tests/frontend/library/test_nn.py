@@ -148,6 +148,7 @@ ROWS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", ROWS)
 def test_evaluated_layers_give_what_the_reference_gives(name: str) -> None:

@@ -165,6 +165,7 @@ def test_every_dump_goes_on_to_the_same_module(
         assert_goes_on(file, expected)
 
 
+@pytest.mark.thorough
 def test_dumps_with_checks_for_nan_go_on_to_the_same_module(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -194,6 +194,7 @@ print(f(early).tolist(), bool((view == 8).all()))
     assert run(FORK + script, tmp_path).splitlines() == ["[4.0, 4.0, 4.0]", "True", "[4.0, 4.0, 4.0] True"]
 
 
+@pytest.mark.one_in(2)
 @needs_fork
 @pytest.mark.parametrize("device", quick_first(["local-task", "local-sync"], 1))
 def test_a_forked_child_ends_as_any_process_does(tmp_path: Path, device: str) -> None:

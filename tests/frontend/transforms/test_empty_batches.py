@@ -98,6 +98,7 @@ ROWS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ROWS)
 def test_an_empty_batch_has_the_shape_of_its_slices(name: str) -> None:
     function, arguments = ROWS[name]

@@ -49,6 +49,7 @@ def test_every_op_has_a_rule() -> None:
     assert TABLE.keys() == BY_NAME.keys()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", EXPRESSIBLE)
 def test_roundtrip(name: str, thorough: bool) -> None:
     cases = ModuleOfCases.of(static_instances(name, thorough))

@@ -101,6 +101,7 @@ def exact_exponential(a: np.ndarray) -> np.ndarray:
         return np.array(result.tolist(), dtype=complex)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
 @pytest.mark.parametrize("scale", [0.01, 1.0, 5.0])
 def test_expm_is_exact_to_rounding(scale: float, dtype: Any) -> None:

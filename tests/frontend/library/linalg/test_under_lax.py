@@ -60,6 +60,7 @@ def test_lu_and_its_permutation(shape: tuple[int, int]) -> None:
     same(lambda m: m.lu_pivots_to_permutation(pivots, shape[0]))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("full", [True, False])
 def test_qr_and_svd(full: bool) -> None:
     a = normal(5, 3)

@@ -26,6 +26,7 @@ def test_eager_call_gives_what_numpy_gives(call: Call) -> None:
     assert_same(call.of(anp)(*call.args, **call.kwargs), by_numpy(call), call.tolerance)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("call", PARAMETERS)
 def test_traced_call_gives_what_numpy_gives(call: Call) -> None:
     assert_same(run_traced(call), by_numpy(call), call.tolerance)

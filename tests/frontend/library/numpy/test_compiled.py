@@ -123,12 +123,14 @@ INDICES: list[Any] = [
 ]
 
 
+@pytest.mark.thorough
 def test_compiled_index_gives_what_numpy_gives() -> None:
     results = adze.jit(lambda x: [x[i] for i in INDICES])(X)
     wrong = [close(got, X[i], str(i)) for got, i in zip(results, INDICES, strict=True)]
     assert not [w for w in wrong if w]
 
 
+@pytest.mark.thorough
 def test_compiled_update_gives_what_numpy_gives() -> None:
     chosen = INDICES[::2]
 

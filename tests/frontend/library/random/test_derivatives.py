@@ -34,6 +34,7 @@ def samples_and_slopes(function: Any, a: float, dtype: Any, count: int = 40) -> 
     return np.asarray(samples).astype(np.float64), np.asarray(slopes).astype(np.float64)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.oracle
 @pytest.mark.parametrize("a", PARAMETERS)
 def test_a_gamma_sample_moves_as_the_quantile_it_is(a: float) -> None:

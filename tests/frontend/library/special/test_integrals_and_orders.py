@@ -56,6 +56,7 @@ SLOPES: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", CASES)
 def test_values_are_those_of_scipy(name: str) -> None:
     arguments, tolerance = CASES[name]
@@ -74,6 +75,7 @@ def test_slopes_are_differences(name: str) -> None:
     adze.check_grads(function, arguments, 1)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["erfcx", "dawsn", "exp1", "expi", "spence"])
 def test_narrow_floats_keep_their_dtype(name: str) -> None:
     wanted = getattr(reference, name)(POINTS)

@@ -46,6 +46,7 @@ def points(function: str, name: str) -> np.ndarray:
     return X if name in CONTINUOUS else K
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.oracle
 @pytest.mark.parametrize("name", [*CONTINUOUS, *DISCRETE])
 def test_values_are_those_of_scipy(name: str) -> None:

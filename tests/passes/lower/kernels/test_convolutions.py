@@ -98,6 +98,7 @@ def run_plan(plan: Plan, problem: Problem, image: np.ndarray, weights: np.ndarra
     return copied(got, plan.out_copy).reshape(problem.out)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", quick_first(QUICK, 7))
 def test_every_choice_of_axes_is_within_bounds(name: str) -> None:
     image, weights, changes = CASES[name]

@@ -36,6 +36,7 @@ def run(kernel: str, x: np.ndarray, shape: tuple[int, ...], dtype: Any, target: 
     return y
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.each_value
 @each_target
 @each_dtype

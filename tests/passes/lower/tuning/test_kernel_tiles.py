@@ -162,6 +162,7 @@ def with_and_without(function: Any, arguments: Sequence[np.ndarray]) -> list[lis
     return results
 
 
+@pytest.mark.thorough
 def test_tiles_change_no_result() -> None:
     rng = np.random.default_rng(0)
     arguments = [(rng.standard_normal(shape) * 9).astype(dtype) for shape, dtype in ARGUMENTS]
