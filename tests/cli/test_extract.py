@@ -25,6 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_a_module_of_several_alone(adze: Adze, folder: Path) -> None:
     traced = api.trace(lambda x: x @ WEIGHTS, ShapeDtype((2, 64)))
     write_traced("two.vmfb", traced, TARGETS, keep_ir=True)

@@ -32,7 +32,8 @@ PAGES = sorted(page.name for page in DOCS.glob("*.md"))
 NOT_RUN = {"text", "mlir", "diff", "sh", "yaml"}
 # What these pages jit is evaluated in `make test`: their subject is the traced program (tests/evaluation.py).
 EVALUATED = {
-    f"{name}.md" for name in ("coming_from_jax", "control_flow", "differentiation", "dtypes", "random")
+    f"{name}.md"
+    for name in ("coming_from_jax", "control_flow", "differentiation", "dtypes", "linear_algebra", "random")
 }
 # Commands that `make test` leaves out: tests/cli/ runs them on smaller programs, no later block needs them.
 ONLY_THOROUGH = {

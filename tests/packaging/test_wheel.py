@@ -34,6 +34,7 @@ def test_wheel_is_for_every_interpreter_and_machine(wheel: Path) -> None:
     assert wheel.name.endswith("-py3-none-any.whl")
 
 
+@pytest.mark.thorough
 def test_wheel_holds_every_module_at_its_import_path(names: set[str], checkout: Path) -> None:
     packaged = {name for name in names if name.startswith("adze/")}
     assert packaged == expected_modules(checkout)

@@ -117,6 +117,7 @@ def test_every_listed_target_parses(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(parse_target(name).flags for name in names)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "text",
     [

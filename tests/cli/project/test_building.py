@@ -13,6 +13,7 @@ from adze.cli.reporting import BadUsage
 from .conftest import CONFIGURATION, FAILING, Build, run
 
 
+@pytest.mark.thorough
 def test_artifact_computes_what_its_function_does(project: Path) -> None:
     program = adze.load("out/predict.vmfb")
     assert program([[0, 0, 0], [1, 1, 1]]).numpy().tolist()[0] == [0.0, 0.0]

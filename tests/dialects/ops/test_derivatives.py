@@ -92,13 +92,13 @@ def test_vjp_is_the_transpose_of_jvp(name: str, thorough: bool) -> None:
 
 @for_each_op
 def test_derivatives_of_order_two(name: str, thorough: bool) -> None:
-    """What a rule makes is made of ops that have rows of their own: an op has each dtype, not each case."""
+    """What a rule makes is made of ops that have rows of their own: an op has one case."""
     if name in DECREED:
         return
     static = [i for i in reversible(name) if not i.dynamic]
     subjects = [(i, subject_of(i)) for i in some(static, lambda i: (id(i.case), i.dtype), thorough)]
     usable = [(i, s) for i, s in subjects if is_wide(s) and any(s.active_results)]
-    for _, subject in some(usable, lambda pair: (pair[0].dtype,), thorough):
+    for _, subject in some(usable, lambda pair: (pair[0].dtype,), thorough)[: None if thorough else 1]:
         check_order_two(subject)
 
 

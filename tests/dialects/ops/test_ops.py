@@ -109,7 +109,7 @@ def quick_instances(name: str) -> list[Instance]:
 
     Of an elementwise op whose scalar code has tests of its own one class is compiled, and one of its
     special sizes. Of another op four classes are, and half of its forms if it has more than two, but no
-    more than five: `tests/passes/lower/forms/` compiles them one by one. Over the table each class, and
+    more than four: `tests/passes/lower/forms/` compiles them one by one. Over the table each class, and
     each dtype of one, is compiled many times.
     """
     op = BY_NAME[name]
@@ -123,7 +123,7 @@ def quick_instances(name: str) -> list[Instance]:
     elif name not in OF_MANY_KINDS:
         kinds = set(sorted(kinds, key=lambda kind: order(name, kind))[:4])
         if len(forms) > 2:
-            forms = set(sorted(forms, key=lambda form: order(name, form))[: min((len(forms) + 1) // 2, 5)])
+            forms = set(sorted(forms, key=lambda form: order(name, form))[: min((len(forms) + 1) // 2, 4)])
 
     def goals(i: Instance) -> set[Hashable]:
         form = form_of(i)

@@ -67,6 +67,7 @@ def test_big_endian_arrays_share_the_program_of_native_ones() -> None:
     assert f.cache_size() == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("value", "dtype"), [(True, "bool"), (3, "int64"), (1.5, "float32"), (2j, "complex64")]
 )
@@ -75,6 +76,7 @@ def test_a_python_number_comes_back_in_its_default_dtype(value: Any, dtype: str)
     assert result.dtype == dtype and result.item() == value
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "dtype", quick_first(["float16", "complex64", "float32", "float64", "complex128"], 2)
 )

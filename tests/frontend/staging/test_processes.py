@@ -230,6 +230,7 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
     assert run(script, tmp_path) == "[(12.0, 3.0), (24.0, 4.0), (36.0, 5.0)]\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("variable", quick_first(["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"], 1))
 def test_devices_open_under_a_launcher_of_many_processes(tmp_path: Path, variable: str) -> None:
     """IREE takes these variables for an order to load libmpi; they are back when the device is there."""

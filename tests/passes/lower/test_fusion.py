@@ -175,6 +175,7 @@ def test_what_is_left_to_iree(types: tuple[TensorType, ...], target: str) -> Non
     assert not re.search(r"%\d+:\d = linalg\.generic", str(module))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("simplified", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_random_programs_of_arrays_that_count_as_large(
     monkeypatch: pytest.MonkeyPatch, simplified: bool, thorough: bool

@@ -244,6 +244,7 @@ def test_a_full_disk_is_a_warning_and_leaves_nothing_half_written(tmp_path: Path
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+@pytest.mark.thorough
 def test_many_processes_share_one_folder(tmp_path: Path) -> None:
     """Four at once write, read and evict the same entries: every read is whole or a miss."""
     script = (

@@ -65,6 +65,7 @@ CASES: tuple[tuple[Callable[..., Any], tuple[Any, ...], tuple[int, ...]], ...] =
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("function", "spec", "shape"), CASES)
 def test_folds_that_depend_on_folds(
     function: Callable[..., Any], spec: tuple[Any, ...], shape: tuple[int, ...]

@@ -80,6 +80,7 @@ def test_qr_is_orthonormal_and_multiplies_back(shape: tuple[int, int], mode: str
     np.testing.assert_allclose(np.asarray(r), expected.R, atol=600 * np.finfo(dtype).eps)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.each_value
 @each_dtype
 @each_size

@@ -249,6 +249,7 @@ def awkward(size: int, dtype: Any) -> np.ndarray:
     return np.stack(matrices).astype(dtype)
 
 
+@pytest.mark.thorough
 @float32_first
 @pytest.mark.parametrize("size", part([33, 40, 133], [40]))
 def test_svd_of_awkward_matrices(size: int, dtype: Any) -> None:
@@ -266,6 +267,7 @@ def test_svd_of_awkward_matrices(size: int, dtype: Any) -> None:
     assert (np.diff(s) <= 0).all() and kernel_count(xp.linalg.svd, a.astype(dtype)) == 1
 
 
+@pytest.mark.thorough
 def test_derivatives_and_batches_are_those_of_the_compositions() -> None:
     weights = normal(6, 6, dtype=np.float64)
 

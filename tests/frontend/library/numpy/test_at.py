@@ -46,6 +46,7 @@ def updated(kind: str, where: int | None) -> np.ndarray:
     return result
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("wraps", [True, False])
 def test_reading_and_writing_agree_on_every_position(mode: str, wraps: bool) -> None:

@@ -172,6 +172,7 @@ def test_compiled_numpy_programs_give_what_numpy_gives() -> None:
     assert not [w for w in wrong if w]
 
 
+@pytest.mark.thorough
 def test_compiled_dynamic_sizes_give_what_numpy_gives() -> None:
     for dtype, functions in (
         (np.float64, [partial(f, anp) for f in part(DYNAMIC, DYNAMIC[::2])]),

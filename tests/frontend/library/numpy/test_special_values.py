@@ -127,6 +127,7 @@ CHOSEN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "dtype", [np.float32, *(pytest.param(d, marks=pytest.mark.thorough) for d in CHOSEN if d != np.float32)]
 )

@@ -38,6 +38,7 @@ CASES: dict[str, tuple[tuple[np.ndarray, ...], float]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", CASES)
 def test_values_are_those_of_scipy(name: str) -> None:
     arguments, tolerance = CASES[name]
@@ -123,6 +124,7 @@ SLOPES: dict[str, tuple[Any, tuple[np.ndarray, ...]]] = {
 
 
 # The upper function is one minus the lower.
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", quick_first(sorted(SLOPES, key="gammaincc".__eq__), len(SLOPES) - 1))
 def test_derivatives_are_those_of_differences(name: str, thorough: bool) -> None:
     function, arguments = SLOPES[name]

@@ -97,6 +97,7 @@ def scanned(x: Any, rows: Any) -> Any:
     return lax.scan(body, x, rows), lax.scan(body, x, rows, reverse=True)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("shape", [(0, 3), (0,), (0, 0), (3, 0), (17, 0), (2, 0, 3)])
 def test_scan_without_steps_or_over_rows_without_elements(shape: Sequence[int]) -> None:
     rows = np.ones(shape, np.float32)
@@ -257,6 +258,7 @@ def in_groups(x: Any) -> Any:
 X = np.linspace(-1, 1, 1000).astype(np.float32)
 
 
+@pytest.mark.thorough
 def test_loops_copy_rows_and_not_what_they_carry() -> None:
     for f in (stacked, until_done, adze.grad(in_groups)):
         assert all(n <= X.nbytes for n in copies(f, X))

@@ -66,6 +66,7 @@ def gram_and_its_transpose(x):  # type: ignore[no-untyped-def]
     return g - 2 * g.T
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("dtype", quick_first([np.float32, np.int32, np.float64], 2))
 def test_reduction_read_in_two_ways_is_right(dtype: type) -> None:
     def everything(x):  # type: ignore[no-untyped-def]
@@ -141,6 +142,7 @@ def test_reverse_and_gather_of_a_strided_slice_compile() -> None:
         np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("dtype", quick_first([np.complex64, np.bool_, np.float32, np.complex128], 2))
 def test_moving_and_gathering_wide_rows_compiles(dtype: type) -> None:
     def function(x):  # type: ignore[no-untyped-def]

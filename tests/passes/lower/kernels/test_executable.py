@@ -220,6 +220,7 @@ def test_bools_are_bytes_and_unsigned_integers_signless_in_memory() -> None:
         assert "-> memref<4xi8>" in str(module) and "-> memref<4xi16>" in str(module)
 
 
+@pytest.mark.thorough
 def test_artifacts_are_the_same_whatever_is_not_used(executable: Executable, thorough: bool) -> None:
     """IREE places unused results of kernels that run side by side by addresses, which change."""
     results = run(executable, "side_by_side", X)

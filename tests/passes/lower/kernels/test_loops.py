@@ -63,7 +63,7 @@ def after_steps(steps: int, x: int) -> int:
     return x
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("group", GROUPS)
 def test_kernels_compute_what_is_evaluated(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ADZE_LOOP_KERNELS", raising=False)

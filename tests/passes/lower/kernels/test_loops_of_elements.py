@@ -26,7 +26,7 @@ def are_of_elements(traced: Any) -> list[bool]:
     return [form.startswith("kernel: each of its") for form in forms(traced)]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("group", ELEMENTS)
 def test_elements_compute_what_is_evaluated(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ADZE_LOOP_KERNELS", raising=False)

@@ -165,6 +165,7 @@ def test_one_number_is_added_everywhere(name: str) -> None:
     assert f"(tensor<1x1x{short}>, tensor<{COUNT}xi32>" in str(module)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("row", "workgroups"), [((), 1), ((7,), 1), ((37,), 1), ((1100,), 3)])
 @pytest.mark.parametrize("mode", ["drop", "clip"])
 def test_all_accesses_are_within_bounds(row: tuple[int, ...], workgroups: int, mode: str) -> None:

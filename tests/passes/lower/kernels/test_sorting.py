@@ -22,7 +22,7 @@ SPECIAL = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-42, -1e-310,
 DTYPES = part(
     ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
      "bfloat16", "float32", "float64", "complex64", "complex128"],
-    ["bool", "int8", "uint16", "int32", "float16", "bfloat16", "float64", "complex64"],
+    ["bool", "uint16", "int32", "bfloat16", "float64", "complex64"],
 )  # fmt: skip
 ALONE = part(["bool", "int8", "uint64", "float32"], ["uint64", "float32"])
 TOP = part(["bool", "uint8", "int64", "bfloat16", "float32", "float64"], ["bool", "int64", "float32"])
@@ -148,6 +148,7 @@ def kernel_module(rule: Any, *types: TensorType) -> Any:
     return module
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", [1, 2, 32, 33])
 def test_all_accesses_are_within_bounds(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel's code, run by an interpreter that checks; what it sorts is right there too."""
@@ -159,6 +160,7 @@ def test_all_accesses_are_within_bounds(size: int, monkeypatch: pytest.MonkeyPat
     assert same(values, want)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", [32, 35])
 def test_all_accesses_are_within_bounds_with_an_order(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(configuration, "KERNEL_SORTED", 0)

@@ -98,6 +98,7 @@ KINDS = [*(np.dtype(name) for name in ("bool", "int64", "uint64", "float32", "fl
 WIDEST_FIRST = [*KINDS, *(dtype for dtype in REAL if dtype not in KINDS)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("source", quick_first(WIDEST_FIRST, len(KINDS)), ids=str)
 def test_every_conversion_rounds_once_and_saturates(source: np.dtype, thorough: bool) -> None:
     scalars = Scalars("cpu")

@@ -179,6 +179,7 @@ def test_tiles_change_no_result() -> None:
         )
 
 
+@pytest.mark.thorough
 def test_tiles_of_reductions_change_no_result() -> None:
     rng = np.random.default_rng(1)
     arguments = [rng.standard_normal(shape).astype(dtype) for shape, dtype in REDUCED]
