@@ -97,6 +97,7 @@ def test_a_program_of_the_file(adze: Adze, model: str) -> None:
     assert ran.exit_code == 0, ran.stderr
 
 
+@pytest.mark.thorough
 def test_a_program_keeps_its_ir(adze: Adze, model: str) -> None:
     """Compared with its source, compiled again whole and function by function, shown, and checked."""
     built = adze("build", f"{model}:program", "--keep-ir", "-o", "kept.vmfb")
@@ -120,6 +121,7 @@ def test_a_program_keeps_its_ir(adze: Adze, model: str) -> None:
     assert "cost of scaled" in text and "state 0" in text
 
 
+@pytest.mark.thorough
 def test_the_derivatives_of_a_program_are_checked_by_its_state(adze: Adze, model: str) -> None:
     checked = adze("check", f"{model}:program", "--jobs", "1")
     assert checked.exit_code == 0, checked.stderr

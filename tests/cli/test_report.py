@@ -31,6 +31,7 @@ def data_of(page: str) -> dict[str, Any]:
     return value
 
 
+@pytest.mark.thorough
 def test_kept_ir_is_the_source_of_its_gradient(adze: Adze, kept: Path, tmp_path: Path) -> None:
     output = tmp_path / "report.html"
     done = adze("report", kept, "--grad", "-o", output, "--size", "n=4", "--json")

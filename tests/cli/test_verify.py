@@ -45,6 +45,7 @@ def test_a_right_program_passes(adze: Adze, program: Path) -> None:
     assert lines[3] == "3 calls: all results agree"
 
 
+@pytest.mark.thorough
 def test_another_program_fails(adze: Adze, program: Path, tmp_path: Path) -> None:
     """The IR of one function beside the module of another."""
     kept = read(program)

@@ -111,6 +111,7 @@ def test_one_build_with_a_failure_a_budget_and_the_lock(project: Path) -> None:
     assert artifact["kernels"] >= 1
 
 
+@pytest.mark.thorough
 def test_locked_build_writes_only_what_the_lock_says(project: Path) -> None:
     (project / "helper_of_projects.py").write_text("SCALE = 7.0\n")
     before = (project / "out" / "predict.vmfb").read_bytes()

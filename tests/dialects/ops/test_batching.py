@@ -212,6 +212,7 @@ DIFFERENTIABLE = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_batch_of_pullback_is_pullback_of_batch(name: str, thorough: bool) -> None:
     """Both are the loop of pullbacks; cotangents of operands that are shared are summed over the batch."""

@@ -75,6 +75,7 @@ def test_module_verifies_and_parses_back_unchanged(name: str) -> None:
     assert str(parsed) == text
 
 
+@pytest.mark.one_in(2)
 @for_each_op
 def test_printed_ir_is_accepted_by_iree_opt(name: str, thorough: bool) -> None:
     expressible = [i for i in all_instances(name) if is_expressible_in_irdl(i)]

@@ -153,6 +153,7 @@ def exactly(point: tuple[float, ...], dtype: Any) -> bool:
         return all(float(np.float64(v).astype(dtype)) == v for v in point)
 
 
+@pytest.mark.thorough
 def test_compiled_derivatives_at_special_points() -> None:
     """One program for several rules that treat these points: the same numbers as eagerly."""
     names = {"numpy.asin", "numpy.sinc", "numpy.frexp", "numpy.hypot", "numpy.logaddexp", "special.xlogy"}

@@ -93,6 +93,7 @@ def data(page: Page) -> dict[str, Any]:
     return value
 
 
+@pytest.mark.thorough
 def test_nothing_is_loaded_from_elsewhere(page: Page, text: str) -> None:
     for name in ("src", "srcset", "data", "action", "poster", "xlink:href"):
         assert list(page.with_attribute(name)) == []

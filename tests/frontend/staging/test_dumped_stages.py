@@ -154,7 +154,7 @@ def test_dumps_are_the_traced_program_and_what_each_pass_leaves(
     assert [file.name for file in files] == [f"{n:02}-{name}.mlir" for n, name in enumerate(names)]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_dump_goes_on_to_the_same_module(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

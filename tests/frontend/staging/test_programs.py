@@ -237,6 +237,7 @@ def test_mistakes_are_named() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_every_dtype_can_be_kept(tmp_path: Path) -> None:
     from adze.dialects.types import ANY
 

@@ -93,6 +93,7 @@ def mutations(data: Any) -> Iterator[tuple[str, Any]]:
                 yield f"{path} = {wrong!r}", changed
 
 
+@pytest.mark.thorough
 def test_every_wrong_field_is_an_error_of_adze(program: Path, tmp_path: Path) -> None:
     """Where a change leaves the program right (another name, other versions), its numbers stay right."""
     content = program.read_bytes()

@@ -156,6 +156,7 @@ def test_every_compile_dumps_its_stages_for_opt(tmp_path: Path, monkeypatch: pyt
 # -- artifacts ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_compiled_programs_are_bit_for_bit_the_same() -> None:
     first, second = (adze.trace(predict, X, W).lower().compile(cache=False).vmfb for _ in range(2))
     assert first == second

@@ -475,6 +475,7 @@ def test_error_of_a_cotangent_that_does_not_fit() -> None:
 # -- compiled ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_compiled_derivatives_are_the_evaluated_ones() -> None:
     def f(x: Any, w: Any) -> Any:
         return xp.mean(xp.tanh(x * w) ** 2) + xp.max(x)

@@ -80,6 +80,7 @@ def test_a_fixed_point_goes_through_transforms(f: Callable[[Any], Any], expected
     same(f(TWO), expected)
 
 
+@pytest.mark.thorough
 def test_a_pullback_made_outside_is_differentiated_in_a_trace() -> None:
     pull = adze.vjp(root, TWO)[1]
     same(adze.grad(adze.grad(lambda c: pull(c)[0] ** 2))(TWO), 2 * SLOPE[1] ** 2)

@@ -204,6 +204,7 @@ def check(whole: bytes, keys: tuple[bytes, bytes], folder: Path, count: int, see
     assert refused > 0.8 * count and right >= 1
 
 
+@pytest.mark.thorough
 def test_a_few_mutants(whole: bytes, keys: tuple[bytes, bytes], tmp_path: Path) -> None:
     check(whole, keys, tmp_path, 60, 0)
 

@@ -31,6 +31,7 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
+@pytest.mark.thorough
 def test_the_same_module_gives_the_same_bytes(compiled: CompiledModule, programs_text: bytes) -> None:
     assert compiled.seconds > 0
     assert compile_in_subprocess(programs_text, CPU).vmfb == compiled.vmfb

@@ -36,6 +36,7 @@ def close(actual: Any, expected: Any, tolerance: float = 1e-9) -> None:
     np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "dtype",
     [

@@ -308,6 +308,7 @@ def test_second_derivatives_are_those_of_the_compositions() -> None:
     np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(want).max())
 
 
+@pytest.mark.thorough
 def test_a_dynamic_batch_and_a_complex_matrix_keep_their_compositions() -> None:
     a = positive(3, 5, dtype=np.float64)
     spec = adze.ShapeDtype(("b", 5, 5), np.float64)

@@ -88,6 +88,7 @@ def same_bits(got: Any, expected: Any) -> None:
         assert np.array_equal(np.asarray(a), np.asarray(b))
 
 
+@pytest.mark.thorough
 def test_traced_and_compiled_bits_are_the_eager_ones(device: str) -> None:
     chosen = None if device == "cpu" else device
     same_bits(adze.jit(draws, device=chosen)(KEY), draws(KEY))

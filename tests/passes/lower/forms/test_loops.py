@@ -150,6 +150,7 @@ def two_deep_and_updated(x: Any, k: Any) -> Any:
     return 0.01 * x, q.at[0].set(1.0) * p
 
 
+@pytest.mark.thorough
 def test_loops_in_loops_whose_surroundings_read_what_they_read() -> None:
     def everything(x: Any, rows: Any) -> Any:
         return [lax.scan(f, x, rows) for f in (read_before_and_after, leaps_and_choice, two_deep_and_updated)]

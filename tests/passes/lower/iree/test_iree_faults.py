@@ -97,6 +97,7 @@ def called(function: Callable[..., Any], *arguments: np.ndarray, specs: Any = No
     return [np.asarray(result.numpy()) for result in results]
 
 
+@pytest.mark.thorough
 def test_arguments_are_still_overwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     for form in (indexing, movement):
         monkeypatch.setattr(form, "owned", lambda ctx, x, dtype: x)
@@ -115,6 +116,7 @@ def without_loop_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(LoopKernels, "run", lambda self, module: False)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("without_loop_kernels")
 def test_carried_values_are_still_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     fenced = copies(stacked, X)
@@ -128,6 +130,7 @@ def advanced(xs: Any) -> Any:
     return lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] * 2, s[2] + 1), start)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("without_loop_kernels")
 def test_offsets_are_still_folded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folded_offsets, "bound_sizes", lambda module: None)
@@ -153,6 +156,7 @@ def stepped(k: Any, y: Any, v: Any) -> Any:
     return adze.value_and_grad(loss, (0, 1))(y, v)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("without_loop_kernels")
 def test_references_are_still_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "deduplicated", lambda program: program)
@@ -161,12 +165,14 @@ def test_references_are_still_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         called(stepped, *arguments)
 
 
+@pytest.mark.thorough
 def test_wide_elements_are_still_not_filled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(movement, "is_fillable", lambda dtype: True)
     with pytest.raises(CompileError, match="no builtin for bit width 128"):
         called(lambda x, c: lax.pad(x, c, ((1, 0, 0),)), np.ones(3, np.complex128), np.complex128(2j))
 
 
+@pytest.mark.thorough
 def test_extracted_sources_are_still_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(movement, "extractable", lambda b, x: x)
     with pytest.raises(CompileError, match="unrealized_conversion_cast"):
@@ -229,6 +235,7 @@ def failed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[int, str]]:
     return run
 
 
+@pytest.mark.thorough
 def test_unused_loop_state_is_still_dropped(failed: Callable[[str], tuple[int, str]]) -> None:
     status, text = failed(UNUSED_STATE)
     assert status < 0 or "CompileError" in text, text  # the compiler crashes, or refuses the loop
@@ -240,11 +247,13 @@ def test_products_of_sizes_are_still_carried(failed: Callable[[str], tuple[int, 
     assert status < 0, text
 
 
+@pytest.mark.thorough
 def test_complex_constants_still_crash(failed: Callable[[str], tuple[int, str]]) -> None:
     status, text = failed(COMPLEX_CONSTANT)
     assert status < 0, text
 
 
+@pytest.mark.thorough
 def test_complex_pads_still_crash(failed: Callable[[str], tuple[int, str]]) -> None:
     status, text = failed(COMPLEX_PAD)
     assert status < 0, text

@@ -120,6 +120,7 @@ def test_two_updates_of_one_constant_do_not_share_a_buffer(dtype: type) -> None:
             np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
 
 
+@pytest.mark.thorough
 def test_updates_of_a_value_that_is_read_elsewhere_leave_it_alone() -> None:
     def updates(x):  # type: ignore[no-untyped-def]
         y = anp.cumsum(x, axis=1)

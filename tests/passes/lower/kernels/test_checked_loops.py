@@ -59,6 +59,7 @@ def test_random_loops_over_arrays(seed: int) -> None:
     check(lambda *arrays: program(*arrays), program.arguments(), str(program))
 
 
+@pytest.mark.thorough
 def test_random_loops_are_kernels() -> None:
     """Else the test above would test nothing."""
     count = 0

@@ -97,6 +97,7 @@ def test_kernels_compute_what_the_host_computes(group: str, monkeypatch: pytest.
         same(result, expected, loop.__name__)
 
 
+@pytest.mark.thorough
 def test_derivatives_and_batches_are_kernels_too() -> None:
     def rows(a: Any) -> Any:
         return lax.fori_loop(1, 5, lambda i, a: a.at[i].set(xp.sin(a[i]) * a[i - 1]), a).sum()
