@@ -41,3 +41,9 @@ def test_unfenced_they_are_refused(
     monkeypatch.setenv("ADZE_CACHE", "0")
     with pytest.raises(CompileError, match=message):
         adze.trace(function, spec).lower(target).compile()
+
+
+def test_complex_rows_of_unknown_length_are_sorted() -> None:
+    """Element by element they end the process in IREE's compiler."""
+    compiled = adze.trace(xp.sort, ShapeDtype(("n",), np.complex64)).lower("cuda:sm_80").compile()
+    assert compiled.vmfb

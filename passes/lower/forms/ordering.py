@@ -54,7 +54,7 @@ def lower_sort(
     pieces = configuration.sort_blocks(size)
     if pieces == 1:
         place = _flat_places(b, _ranks(ctx, keys, count, size), size)
-        sorted_rows = [_scatter_rows(b, row, place, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
+        sorted_rows = [_placed(ctx, row, place, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
     else:
         permutation = _merge_sort(ctx, keys, count, size, pieces)
         sorted_rows = [
@@ -275,6 +275,26 @@ def _column_numbers(b: LinalgBuilder, count: Size, size: Size) -> Value:
         [b.identity_map(2)],
         ["parallel"] * 2,
         lambda _: mlir.arith.index_cast(element, mlir.linalg.IndexOp(1).result),
+    )
+
+
+def _placed(ctx: LoweringContext, rows: Value, places: Value, dtype: np.dtype) -> Value:
+    """Each element at its place; on GPUs complex ones part by part: IREE has no code for them together."""
+    b = ctx.builder
+    if dtype not in COMPLEX or configuration.has_kernels(ctx.target):
+        return _scatter_rows(b, rows, places, dtype)
+    part = FLOAT32 if dtype == COMPLEX64 else FLOAT64
+    parts = [
+        _scatter_rows(b, _map(b, rows, part, lambda v, get=get: get(dtype, v)), places, part)
+        for get in (b.scalars.real, b.scalars.imag)
+    ]
+    shape = b.shape(rows)
+    return b.generic(
+        parts,
+        [b.empty(shape, dtype)],
+        [b.identity_map(len(shape))] * 3,
+        ["parallel"] * len(shape),
+        lambda real, imag, _: b.scalars.complex(part, real, imag),
     )
 
 

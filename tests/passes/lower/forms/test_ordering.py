@@ -14,7 +14,7 @@ import pytest
 
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.ops.ordering import Sort, TopK
-from adze.dialects.types import FLOAT32, FLOAT64, INT32, TensorType
+from adze.dialects.types import COMPLEX64, FLOAT32, FLOAT64, INT32, TensorType
 from adze.passes.lower.tuning import configuration
 
 from ....selection import part
@@ -43,6 +43,7 @@ run = Compiled(
         "rows": (ordered(1), (f32(7, 640),)),
         "columns": (ordered(0), (f32(640, 7),)),
         "dynamic": (ordered(1), (f32(None, None), f32(None, None))),
+        "complex": (ordered(1), (TensorType((None, None), COMPLEX64),)),
         "few": (greatest(5), (f32(6, 1000),)),
         "many": (greatest(100), (f32(6, 300),)),
         "dynamic_few": (greatest(3), (f32(None),)),
@@ -97,6 +98,11 @@ def test_dynamic_rows(shape: tuple[int, int]) -> None:
     order = np.argsort(keys, 1, kind="stable")
     assert same(got[0], np.take_along_axis(keys, order, 1))
     assert same(got[1], np.take_along_axis(carried, order, 1))
+
+
+def test_complex_rows_are_sorted_by_real_then_imaginary_part() -> None:
+    x = (RNG.integers(0, 4, (3, 50)) + 1j * RNG.standard_normal((3, 50))).astype(np.complex64)
+    assert (run("complex", x)[0] == np.sort(x, axis=1)).all()
 
 
 @pytest.mark.parametrize(("name", "shape", "k"), [("few", (6, 1000), 5), ("many", (6, 300), 100)])
