@@ -153,7 +153,8 @@ class _Build:
         artifact = next(a for a in self.artifacts if a.name == job.name)
         log, seconds = result.get("log", ""), result["seconds"]
         if not result["ok"]:
-            return replace(self.failed(artifact, problem_of(result, artifact.where), why), log=log, seconds=seconds)
+            problem = problem_of(result, artifact.where)
+            return replace(self.failed(artifact, problem, why), log=log, seconds=seconds)
         facts = result["result"]
         found: list[Problem] = []
         if self.request.checks:
