@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .partial_tracing import flatten_fun_nokwargs as flatten_fun_nokwargs
+
 
 def api_boundary(fun: Callable[..., Any], *_: Any, **__: Any) -> Callable[..., Any]:
     """The function itself: adze's errors name the user's line, and hide no frames."""

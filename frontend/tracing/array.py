@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ...dialects.types import dtype_name
+from ...dialects.types import short_name
 from ..errors import TraceError
 from .kinds import Kind, kind_of
 from .locations import user_location_text
@@ -371,7 +371,7 @@ class Array(ArrayMethods):
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="Array(", threshold=100)
         place = "" if self.kind is None else f", device={self.device!r}"
-        return f"Array({body}, dtype={dtype_name(self.dtype)}{place})"
+        return f"Array({body}, dtype={short_name(self.dtype)}{place})"
 
 
 @functools.cache

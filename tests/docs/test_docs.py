@@ -1,8 +1,9 @@
-"""What the pages of docs/ show is what happens: their files are written, their commands and Python are run.
+"""What the README and the pages of docs/ show is what happens: their files are written, their commands and
+Python are run.
 
-The blocks are those of the README (see tests/packaging/test_readme.py): `python title="f.py"` is a file, the
-lines of a `console` block that begin with `$ ` are commands with their output below, a `pycon` block is a
-doctest, a `python` block is run. The Python of one page shares its names, as a reader's session does.
+`python title="f.py"` is a file, the lines of a `console` block that begin with `$ ` are commands with their
+output below, a `pycon` block is a doctest, a `python` block is run. The Python of one page shares its names,
+as a reader's session does.
 """
 
 import doctest
@@ -27,7 +28,8 @@ FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILIN
 COMMAND = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://)([\w./-]+\.\w+)(?:#[^)]*)?\)")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-PAGES = sorted(page.name for page in DOCS.glob("*.md"))
+README = "../README.md"
+PAGES = [README, *sorted(page.name for page in DOCS.glob("*.md"))]
 # Shown and not run here: text of MLIR or of errors, diffs (tests/dialects/test_add_an_op.py), shell steps.
 NOT_RUN = {"text", "mlir", "diff", "sh", "yaml"}
 # What these pages jit is evaluated in `make test`: their subject is the traced program (tests/evaluation.py).
@@ -35,8 +37,11 @@ EVALUATED = {
     f"{name}.md"
     for name in ("coming_from_jax", "control_flow", "differentiation", "dtypes", "linear_algebra", "random")
 }
+# Commands that no test of a page runs: the tests themselves are run by them.
+NEVER = {README: ("make demo", "make test")}
 # Commands that `make test` leaves out: tests/cli/ runs them on smaller programs, no later block needs them.
 ONLY_THOROUGH = {
+    README: ("adze check",),
     "c.md": ("adze build model.py:predict --in 'f32[n,3]' -t cpu:generic", "adze extract all.vmfb"),
     "pipelines.md": ("adze check", "adze build --force", "adze build --check --format github"),
     "programs.md": (
@@ -57,7 +62,8 @@ def test_what_a_page_shows_is_what_happens(
     monkeypatch.setattr(sys, "path", list(sys.path))
     loaded = set(sys.modules)
     try:
-        run_page(name, tmp_path, () if thorough else ONLY_THOROUGH.get(name, ()))
+        left_out = () if thorough else ONLY_THOROUGH.get(name, ())
+        run_page(name, tmp_path, (*NEVER.get(name, ()), *left_out))
     finally:  # the modules that the page wrote
         for module in set(sys.modules) - loaded:
             if str(tmp_path) in (getattr(sys.modules[module], "__file__", None) or ""):
@@ -96,7 +102,7 @@ def run_session(name: str, text: str, names: dict[str, Any]) -> None:
 def run_commands(text: str, folder: Path, left_out: tuple[str, ...]) -> None:
     """Run the commands of a console block and compare what they print: those of adze in this process.
 
-    The README's run in processes of their own (tests/packaging/test_readme.py).
+    The README's first ones run in processes too (tests/packaging/test_readme.py).
     """
     environment = {
         **os.environ,
@@ -132,4 +138,4 @@ def run_there(words: list[str], environment: dict[str, str]) -> str:
 @pytest.mark.parametrize("name", PAGES)
 def test_links_of_a_page_lead_somewhere(name: str) -> None:
     for target in LINK.findall((DOCS / name).read_text()):
-        assert (DOCS / target).exists(), f"{name} links to {target}"
+        assert ((DOCS / name).parent / target).exists(), f"{name} links to {target}"

@@ -111,7 +111,12 @@ def promote_keys(keys: tuple[Any, ...]) -> tuple[np.dtype, bool]:
         met = promote_types(met, dtype)
     if weak is None:
         return met, False
-    return _with_weak(met, weak), False
+    return _with_weak(met, weak), _counts(keys)
+
+
+def _counts(keys: tuple[Any, ...]) -> bool:
+    """Whether booleans meet Python integers alone (`1 - mask`): an int64 that yields, as in JAX."""
+    return int in keys and all(k is int or k == BOOL for k in keys)
 
 
 def _with_weak(dtype: np.dtype, weak: type) -> np.dtype:
@@ -146,7 +151,10 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         return tuple(BFLOAT16 if restore and d == FLOAT16 else d for d in resolved[: len(keys)]), False
     if strong:
         resolved = _resolve(ufunc, keys, keys)[: len(keys)]
-        return tuple(COMPLEX64 if d in COMPLEX else FLOAT32 if d in INEXACT else d for d in resolved), False
+        yielding = _counts(keys) and not any(d in INEXACT for d in resolved)
+        return tuple(
+            COMPLEX64 if d in COMPLEX else FLOAT32 if d in INEXACT else d for d in resolved
+        ), yielding
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
     return tuple(WIDE.get(d, d) for d in resolved), weak

@@ -226,3 +226,27 @@ def test_comparison_with_a_number_beyond_the_dtype_is_exact() -> None:
         for number in (1e300, -1e300):
             expected = getattr(np, name)(x.astype(np.float64), number)
             np.testing.assert_array_equal(np.asarray(getattr(anp, name)(x, number)), expected)
+
+
+# -- booleans that count ----------------------------------------------------------------------------
+
+
+def test_booleans_and_python_integers_count_in_an_int64_that_yields() -> None:
+    mask = anp.asarray([True, False])
+    counts = (
+        lambda m: 1 - m,
+        lambda m: m + 1,
+        lambda m: m << 1,
+        lambda m: anp.maximum(m, 2),
+        lambda m: anp.add(True, m + 1),
+        lambda m: anp.where(m, 1, m),
+    )
+    for count in counts:
+        alone, with_int8 = count(mask), count(mask) * anp.ones(2, "int8")
+        traced = adze.jit(lambda m, count=count: (count(m), count(m) * anp.ones(2, "int8")))(mask)
+        assert (alone.dtype, with_int8.dtype) == (np.int64, np.int8)
+        assert [r.dtype for r in traced] == [np.int64, np.int8]
+        np.testing.assert_array_equal(traced[0], alone)
+    # What is computed with an array, or becomes floating, is as strong as before.
+    for strong in (mask.sum(), mask * anp.ones(2, "int32"), mask * 0.5, mask / 2, mask + mask):
+        assert not strong.weak_type
