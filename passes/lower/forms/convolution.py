@@ -1,5 +1,7 @@
 """Lowering of `conv_general`: IREE's named ops on channels-last images, matrix products, generics.
 
+Convolutions that are kernels of our own have become dispatches before (`kernels/convolutions/`).
+
 Input: an image and a kernel in any layout. Output: their convolution.
 Idea: operands are first brought to image (batch, spatial, feature) and kernel (spatial, in, out), and the
 image is dilated, padded and cropped. One of these forms remains:
@@ -26,7 +28,6 @@ from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .channels_last import grouped_convolution, per_group, ungrouped_convolution
-from .convolution_kernels import convolution_by_kernel
 from .large_windows import permuted_copy, product_at_each_position
 from .tensor_ops import (
     collapse_axes,
@@ -52,9 +53,6 @@ def lower_convolution(
     convolution = Convolution(**attributes)
     lhs_spec, rhs_spec, out_spec = convolution.lhs_spec, convolution.rhs_spec, convolution.out_spec
     window, feature_groups = convolution.window, convolution.feature_group_count
-    by_kernel = convolution_by_kernel(ctx, lhs, rhs, convolution)
-    if by_kernel is not None:
-        return by_kernel
     spatial = zip(lhs_spec[2:], rhs_spec[2:], strict=True)
     window = _trimmed(window, [(b.shape(lhs)[i], b.shape(rhs)[k]) for i, k in spatial])
     undilated, lhs = lhs, _dilate_and_pad(b, lhs, window, lhs_spec[2:], source)
