@@ -18,6 +18,11 @@ def register_exclusion(path: str) -> None:
     """Nothing: frames of no file are hidden."""
 
 
+def include_frame(frame: Any) -> bool:
+    """Whether a frame of a traceback is of interest: all but adze's own are."""
+    return not str(frame.f_globals.get("__name__", "")).startswith(f"{__name__.partition('.')[0]}.")
+
+
 @contextlib.contextmanager
 def user_context(*_: Any, **__: Any) -> Iterator[None]:
     """A context that changes nothing."""

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...passes.ir.functions import find_function, split_body
+from ...passes.ir.functions import function as function_called
+from ...passes.ir.functions import split_body
 from .. import tree
 from ..errors import UnsupportedError
 from ..library.numpy import zeros
@@ -92,8 +93,8 @@ def trace_to_jaxpr_nounits(
     else:
         inputs = [zeros(s.shape, s.dtype) for s in specs]
         values = scope.call(function.symbol, [*inputs, *function.captured])
-    out = [
-        (ShapeDtype(t.shape, t.dtype), None) if depends else (None, value)
+    out: list[tuple[ShapeDtype | None, Any]] = [
+        (ShapeDtype(t.static_shape, t.dtype), None) if depends else (None, value)
         for t, depends, value in zip(function.result_types, unknown, values, strict=True)
     ]
     return None, out, []
@@ -101,7 +102,7 @@ def trace_to_jaxpr_nounits(
 
 def _dependent(scope: FunctionScope, symbol: str, count: int) -> list[bool]:
     """Whether the first `count` arguments of a function take part in each of its results."""
-    operation = find_function(scope.program.module, symbol)
+    operation = function_called(scope.program.module, symbol)
     children, terminator = split_body(operation)
     reached = set(list(operation.operation.regions[0].blocks[0].arguments)[:count])
     for child in children:

@@ -109,6 +109,15 @@ assert eqx.nn.Conv2d(1, 4, 3, key=key)(image).shape == (4, 6, 6)
 assert eqx.nn.MaxPool2d(2, 2)(image).shape == (1, 4, 4)
 assert eqx.nn.MultiheadAttention(2, 4, key=key)(*[jnp.ones((3, 4))] * 3).shape == (3, 4)
 assert eqx.nn.GRUCell(2, 3, key=key)(jnp.ones(2), jnp.zeros(3)).shape == (3,)
+checked = eqx.filter_jit(lambda x: eqx.error_if(x, x.sum() < 0, "negative") * 2)
+assert jax.vmap(checked)(jnp.ones((2, 2))).tolist() == [[2, 2], [2, 2]]
+assert jax.grad(lambda x: checked(x).sum())(jnp.ones(2)).tolist() == [2, 2]
+try:
+    checked(-jnp.ones(2))
+except eqx.EquinoxRuntimeError as error:
+    assert "negative" in str(error)
+else:
+    raise AssertionError("it has not raised")
 norm, states = eqx.nn.make_with_state(eqx.nn.BatchNorm)(3, axis_name="b", mode="batch")
 mapped = jax.vmap(norm, axis_name="b", in_axes=(0, None), out_axes=(0, None))
 out, _ = mapped(jnp.arange(6.0).reshape(2, 3), states)
