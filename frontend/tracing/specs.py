@@ -224,7 +224,9 @@ class _Parser:
         name = self.word("a dtype")
         dtype = DTYPE_NAMES.get(name, _OTHER_NAMES.get(name))
         if dtype is None:
-            raise self.error(f"unknown dtype {name!r}: expected one of {', '.join(DTYPE_NAMES)}")
+            text = f"unknown dtype {name!r}: expected one of {', '.join(DTYPE_NAMES)}"
+            is_argument = self.peek() == ":"
+            raise self.error(text, f"an argument is named with =: {name}=f32[3]" if is_argument else None)
         self.take("[")
         shape: list[SpecDimension] = []
         while self.peek() != "]":
@@ -272,5 +274,6 @@ class _Parser:
         self.position = match.end()
         return expected
 
-    def error(self, problem: str) -> SpecError:
-        return SpecError(f"cannot read the spec {_cut(self.text)!r}: {problem}", hint=f"write {_EXAMPLES}")
+    def error(self, problem: str, hint: str | None = None) -> SpecError:
+        text = f"cannot read the spec {_cut(self.text)!r}: {problem}"
+        return SpecError(text, hint=hint or f"write {_EXAMPLES}")
