@@ -105,6 +105,11 @@ def dtype_name(dtype: np.dtype) -> str:
         ) from None
 
 
+def short_name(dtype: np.dtype) -> str:
+    """A dtype as users write and read it: `f32`, `i1`, `c64`."""
+    return dtype_name(dtype).replace("complex<f32>", "c64").replace("complex<f64>", "c128")
+
+
 def dtype_from_name(name: str) -> np.dtype:
     """The dtype spelled `name` in MLIR (`f32`, `ui8`, `complex<f32>`, ...)."""
     try:
@@ -154,8 +159,7 @@ class TensorType:
         return TensorType(tuple(shape), self.dtype)
 
     def __str__(self) -> str:
-        name = dtype_name(self.dtype).replace("complex<f32>", "c64").replace("complex<f64>", "c128")
-        return f"{name}[{','.join('?' if n is None else str(n) for n in self.shape)}]"
+        return f"{short_name(self.dtype)}[{','.join('?' if n is None else str(n) for n in self.shape)}]"
 
 
 def plain_array(array: np.ndarray) -> np.ndarray:

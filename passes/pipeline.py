@@ -28,6 +28,7 @@ from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.signed_extrema import UnsignedExtrema
 from .lower.iree.two_index_maps import MarkBarriers
+from .lower.kernels.convolutions.replace import ConvolutionKernels
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
@@ -95,6 +96,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     SelectLoops(),
     MarkBarriers(),
     LoopKernels(),
+    ConvolutionKernels(),
     Convert(),
     FuseReductions(),
     UnsignedExtrema(),

@@ -15,6 +15,9 @@ from typing import Any, Final
 
 from .errors import SettingError
 
+CACHE_SUFFIX: Final = ".entry"
+"""The end of the names of the compile cache's files."""
+
 _UNITS: Final = {
     "": 1,
     "b": 1,

@@ -15,6 +15,7 @@ MODULES: Final = (
     "tests.frontend.control.test_control_flow",
     "tests.frontend.library.test_attention",
     "tests.frontend.library.test_same_source",
+    "tests.frontend.sharding.test_values_of_jax",
 )
 """The test modules with an `ORACLE`."""
 

@@ -153,7 +153,8 @@ class _Build:
         artifact = next(a for a in self.artifacts if a.name == job.name)
         log, seconds = result.get("log", ""), result["seconds"]
         if not result["ok"]:
-            return replace(self.failed(artifact, problem_of(result), why), log=log, seconds=seconds)
+            problem = problem_of(result, artifact.where)
+            return replace(self.failed(artifact, problem, why), log=log, seconds=seconds)
         facts = result["result"]
         found: list[Problem] = []
         if self.request.checks:
@@ -288,10 +289,13 @@ def _facts(artifact: Artifact, result: Json) -> Json:
     return {"entry": ", ".join(artifact.entries), "output": str(artifact.output), **result}
 
 
-def problem_of(result: Json) -> Problem:
+def problem_of(result: Json, table: str) -> Problem:
+    """What was wrong; an error that names no place is at the artifact's `table` in the project's file."""
     if "crash" in result:
-        return Problem(f"the process that built it ended by {result['crash']}")
+        return Problem(f"the process that built it ended by {result['crash']}", table)
     error = result["error"]
+    if error["where"] is None and "\n  at " not in error["text"]:
+        return Problem(error["message"], table, error["hint"])
     return Problem(error["message"], error["where"], error["hint"], error["text"])
 
 

@@ -41,7 +41,7 @@ def check_artifacts(
 def _outcome(artifact: Artifact, result: dict[str, Any]) -> Outcome:
     log, seconds = result.get("log", ""), result["seconds"]
     if not result["ok"]:
-        problem = problem_of(result)
+        problem = problem_of(result, artifact.where)
         return Outcome(artifact.name, "failed", "", seconds, {}, (problem,), artifact.where, log)
     facts = result["result"]
     found = tuple(Problem(text, facts["defined_at"], _HINT) for text in facts["failures"])

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final, Literal
 
+from ...runtime.settings import CACHE_SUFFIX, read_settings
 from ..reporting import FOLDERS
 
 Stamp = tuple[int, int, int, int]
@@ -69,6 +70,15 @@ class Seen:
     environment: dict[str, str] = field(default_factory=lambda: dict(os.environ))
     written: set[str] = field(default_factory=set)
     reasons: list[str] = field(default_factory=list)
+    cache: str = field(default_factory=lambda: f"{os.path.abspath(read_settings().cache_dir)}{os.sep}")
+    """The folder of the compile cache, whose files a trace reads where the file computes, and may be lost."""
+
+    def is_known(self, path: str) -> bool:
+        """Whether a file says nothing of the user's program: see `is_known`, or one of the compile cache."""
+        is_cache = f"{path}{os.sep}" == self.cache or (
+            path.startswith(self.cache) and path.endswith(CACHE_SUFFIX)
+        )
+        return is_cache or is_known(path)
 
     def cannot_tell(self, why: str) -> None:
         if why not in self.reasons:
@@ -151,11 +161,11 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
         _hear_open(seen, *arguments[:3])
     elif event in ("os.listdir", "os.scandir"):
         path = _absolute(arguments[0] if arguments[0] is not None else ".")
-        if path and not _is_import(sys._getframe(1)) and not is_known(path) and not _is_machine(path):
+        if path and not _is_import(sys._getframe(1)) and not seen.is_known(path) and not _is_machine(path):
             seen.listings.add(path)
     elif event == "ctypes.dlopen":
         path = _absolute(arguments[0]) if arguments[0] else None
-        if path and os.sep in os.fsdecode(arguments[0]) and not is_known(path):
+        if path and os.sep in os.fsdecode(arguments[0]) and not seen.is_known(path):
             seen.files.setdefault(path, stamp(path))
     elif event in _UNKNOWABLE:
         seen.cannot_tell(f"{_UNKNOWABLE[event]}{_users_line(sys._getframe(1))}")
@@ -163,7 +173,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 def _hear_open(seen: Seen, name: Any, mode: str | None, flags: int) -> None:
     path = _absolute(name)
-    if path is None or _is_machine(path) or is_known(path) or _is_import(sys._getframe(2)):
+    if path is None or _is_machine(path) or seen.is_known(path) or _is_import(sys._getframe(2)):
         return
     writes = (flags & os.O_ACCMODE) == os.O_WRONLY if mode is None else not ({*"r+"} & {*mode})
     if writes or (mode is not None and "w" in mode):
@@ -207,7 +217,7 @@ def _probing(call: Any) -> Any:
         seen = _current
         if seen is not None and kwargs.get("dir_fd") is None:
             place = _absolute(path)
-            if place and not _is_machine(place) and not is_known(place) and not is_installed(place):
+            if place and not _is_machine(place) and not seen.is_known(place) and not is_installed(place):
                 seen.probes.add(place)
         return call(path, *args, **kwargs)
 

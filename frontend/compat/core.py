@@ -1,13 +1,11 @@
 """Names of `jax.core` and `jax.extend.core`: what clients ask of tracers, and classes of JAX's own tracer.
 
-`Tracer` and `get_aval` mean adze's. A `Primitive` can be declared, with its rules, and is refused where it
-is bound: a new op is a class of adze's dialect (docs/add_an_op.md), and a new function with rules of its own
-is a `custom_jvp`, `custom_vjp` or `custom_batching.custom_vmap`.
+`Tracer` and `get_aval` mean adze's. A `Primitive` is a function with rules of its own; a new op is a class of
+adze's dialect (docs/add_an_op.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..errors import UnsupportedError
@@ -16,34 +14,11 @@ from ..tracing.frames import Tracer as Tracer
 from ..tracing.frames import current_frame
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
+from .own_primitives import Primitive
 
 ShapedArray = ShapeDtype
 AbstractValue = ShapeDtype
 get_aval = typeof
-
-
-class Primitive:
-    """An op of JAX's tracer, by its name; binding it is an error."""
-
-    multiple_results = False
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def def_impl(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return function
-
-    def_abstract_eval = def_effectful_abstract_eval = def_custom_bind = def_impl
-
-    def bind(self, *args: Any, **params: Any) -> NoReturn:
-        raise UnsupportedError(
-            f"{self.name} is a primitive of JAX's own tracer, which adze has not",
-            where=user_location_text(),
-            hint="write the function with adze.custom_jvp, adze.custom_vjp or adze.pure_callback",
-        )
-
-    def __repr__(self) -> str:
-        return self.name
 
 
 class OfJaxprs:

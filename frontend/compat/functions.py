@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .partial_tracing import flatten_fun_nokwargs as flatten_fun_nokwargs
+
 
 def api_boundary(fun: Callable[..., Any], *_: Any, **__: Any) -> Callable[..., Any]:
     """The function itself: adze's errors name the user's line, and hide no frames."""
@@ -14,6 +16,11 @@ def api_boundary(fun: Callable[..., Any], *_: Any, **__: Any) -> Callable[..., A
 
 def register_exclusion(path: str) -> None:
     """Nothing: frames of no file are hidden."""
+
+
+def include_frame(frame: Any) -> bool:
+    """Whether a frame of a traceback is of interest: all but adze's own are."""
+    return not str(frame.f_globals.get("__name__", "")).startswith(f"{__name__.partition('.')[0]}.")
 
 
 @contextlib.contextmanager

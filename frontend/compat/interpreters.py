@@ -1,6 +1,6 @@
 """Names of `jax.interpreters`: tables of rules for primitives of JAX's tracer, which clients fill at import.
 
-Nothing looks into them: `core.Primitive` refuses to be bound. (The rules of adze's ops are their classes'.)
+`own_primitives.py` uses those of derivatives and batches. (The rules of adze's ops are their classes'.)
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from .. import tree
 from ..errors import UnsupportedError
 from ..staging.jax_settings import Config
 from ..tracing.array import ArrayMethods as Array
-from ..tracing.frames import outside_traces as ensure_compile_time_eval
+from ..tracing.frames import at_compile_time as ensure_compile_time_eval
 from ..tracing.locations import user_location_text
 from .sharding import NamedSharding as NamedSharding
 from .sharding import P as P

@@ -46,11 +46,13 @@ from ..errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import Parameter, TracedProgram
+from .entries import UNKNOWN, Entry, KnownCalls
 from .exports import exported_functions, kept_arrays, signature_text
 from .host import runtime_argument
 from .kernels import KERNELS, inline_layers, kernels_text, tuning_of
 from .modules import StageDumps, bytecode, clone_module, kept_ir, module_text
 from .placement import default_device
+from .retraces import kind_of_leaf
 
 TRACED: Final = "traced"
 
@@ -69,6 +71,11 @@ class Traced:
     def parameters(self) -> list[Parameter]:
         """The array arguments, in order."""
         return self.program.parameters
+
+    @property
+    def jaxpr(self) -> Traced:
+        """Itself, under JAX's name for what a trace prints."""
+        return self
 
     def does_anything(self) -> bool:
         """Whether the program has a result or an effect, such as `print`, that a user asked for."""
@@ -356,6 +363,8 @@ class Compiled:
         self.report = report
         self._device = device
         self._function: Function | None = None
+        self._entry: Entry | None = None
+        self._known = KnownCalls()
 
     @property
     def function(self) -> Function:
@@ -376,6 +385,9 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call with arrays of exactly the traced shapes and dtypes (Python numbers for 0-d arguments)."""
+        results = self._known.call(args, kwargs)
+        if results is not UNKNOWN:
+            return results
         leaves, structure = tree.flatten((args, kwargs))
         if structure != self.program.argument_tree:
             raise ArgumentTypeError(
@@ -384,7 +396,11 @@ class Compiled:
                 f"got {tree.describe_arguments(structure)}",
                 where=user_location_text(),
             )
-        return self.call_leaves(leaves)
+        results = self.call_leaves(leaves)
+        kinds = tuple([kind_of_leaf(leaf) for leaf in leaves])
+        self._entry = self._entry or Entry(self)
+        self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), self._entry)
+        return results
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Call with the leaves of the argument tree."""

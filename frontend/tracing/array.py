@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ...dialects.types import dtype_name
+from ...dialects.types import short_name
 from ..errors import TraceError
 from .kinds import Kind, kind_of
 from .locations import user_location_text
@@ -368,10 +368,14 @@ class Array(ArrayMethods):
     def __reduce__(self) -> Any:
         return _restored, (np.array(self.numpy()), self.weak_type)
 
+    def __str__(self) -> str:
+        """The elements alone, as NumPy prints them."""
+        return str(self.numpy())
+
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="Array(", threshold=100)
         place = "" if self.kind is None else f", device={self.device!r}"
-        return f"Array({body}, dtype={dtype_name(self.dtype)}{place})"
+        return f"Array({body}, dtype={short_name(self.dtype)}{place})"
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -408,6 +408,8 @@ def capture_key(outer: Any) -> Any:
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.frames: list[Frame] = []
+        self.suspended: Frame | None = None
+        """The frame that `at_compile_time` left, to which ops on its values still belong."""
 
 
 _stack = _Stack()
@@ -451,6 +453,39 @@ def outside_traces() -> Iterator[None]:
         yield
     finally:
         _stack.frames = frames
+
+
+@contextmanager
+def at_compile_time() -> Iterator[None]:
+    """Compute at once, inside a trace, what is known: `jax.ensure_compile_time_eval`.
+
+    An op on a traced value has no value yet, and is recorded as it is without this context.
+    """
+    suspended, _stack.suspended = _stack.suspended, current_frame() or _stack.suspended
+    try:
+        with outside_traces():
+            yield
+    finally:
+        _stack.suspended = suspended
+
+
+def suspended_frame() -> Frame | None:
+    """The frame that ops on traced values are recorded in although none is current, or None."""
+    return _stack.suspended
+
+
+@contextmanager
+def trace_of(values: Iterable[Any]) -> Iterator[None]:
+    """Go on, inside `at_compile_time`, with the trace that it left, if one of the values is traced there."""
+    frame = _stack.suspended
+    resumed = frame is not None and not _stack.frames and any(isinstance(v, Tracer) for v in values)
+    if resumed and frame is not None:
+        _stack.frames = [frame]
+    try:
+        yield
+    finally:
+        if resumed:
+            _stack.frames = []
 
 
 def _leak(value: Tracer | Dim) -> LeakedTracerError:

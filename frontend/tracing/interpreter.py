@@ -30,7 +30,7 @@ from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
 from .default_dtypes import yields
-from .frames import Frame, Tracer, current_frame, leaked
+from .frames import Frame, Tracer, current_frame, leaked, suspended_frame
 from .locations import located, user_location_text
 from .operators import library_function
 from .result_shapes import result_shapes
@@ -64,7 +64,7 @@ class Interpreter(Builder[Any]):
                 return self._record(frame, op, operands, attributes)
             for operand in operands:
                 if isinstance(operand, Tracer):
-                    raise leaked(operand)
+                    return self._record(_recorded(operand), op, operands, attributes)
             return self._evaluate(op, operands, attributes)
         except AdzeError as error:
             error.locate(user_location_text())
@@ -134,6 +134,14 @@ class Interpreter(Builder[Any]):
         if watch is not None and results:
             watch(op, arrays, results, user_location_text())
         return tuple(map(_concrete, results))
+
+
+def _recorded(operand: Tracer) -> Frame:
+    """The frame that an op on a traced value belongs to where no frame is current; else it is leaked."""
+    frame = suspended_frame()
+    if frame is None:
+        raise leaked(operand)
+    return frame
 
 
 def _declared(op: type[Op], count: int) -> list[Any]:

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -109,6 +109,11 @@ class ShapeDtype:
         object.__setattr__(self, "dtype", types.as_dtype(dtype))
         object.__setattr__(self, "weak_type", bool(weak_type))
         types.require_possible("spec", [self.type])
+
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtype:
+        """The spec of an array: its shape and dtype."""
+        return cls(x.shape, x.dtype, weak_type=bool(getattr(x, "weak_type", False)))
 
     @property
     def ndim(self) -> int:
@@ -224,7 +229,9 @@ class _Parser:
         name = self.word("a dtype")
         dtype = DTYPE_NAMES.get(name, _OTHER_NAMES.get(name))
         if dtype is None:
-            raise self.error(f"unknown dtype {name!r}: expected one of {', '.join(DTYPE_NAMES)}")
+            text = f"unknown dtype {name!r}: expected one of {', '.join(DTYPE_NAMES)}"
+            is_argument = self.peek() == ":"
+            raise self.error(text, f"an argument is named with =: {name}=f32[3]" if is_argument else None)
         self.take("[")
         shape: list[SpecDimension] = []
         while self.peek() != "]":
@@ -272,5 +279,6 @@ class _Parser:
         self.position = match.end()
         return expected
 
-    def error(self, problem: str) -> SpecError:
-        return SpecError(f"cannot read the spec {_cut(self.text)!r}: {problem}", hint=f"write {_EXAMPLES}")
+    def error(self, problem: str, hint: str | None = None) -> SpecError:
+        text = f"cannot read the spec {_cut(self.text)!r}: {problem}"
+        return SpecError(text, hint=hint or f"write {_EXAMPLES}")

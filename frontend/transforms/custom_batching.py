@@ -19,7 +19,7 @@ from .. import tree
 from ..errors import TraceError
 from ..tracing.closed_over import closed_over
 from ..tracing.concrete_values import KnownArgument
-from ..tracing.frames import capture_key, current_frame
+from ..tracing.frames import capture_key, current_frame, trace_of
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -63,9 +63,10 @@ class custom_vmap:  # a decorator, named as JAX has it
                 hint="define one: @f.def_vmap",
             )
         args = positional(self._function, args, kwargs)
-        if current_frame() is None:
-            return self._function(*args)
-        return _Call(self._function, self._rule, args).record()
+        with trace_of(tree.leaves(args)):
+            if current_frame() is None:
+                return self._function(*args)
+            return _Call(self._function, self._rule, args).record()
 
 
 def sequential_vmap(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -36,9 +36,9 @@ def vmap(
     fun: Callable[..., Any] | None = None,
     in_axes: Axes = 0,
     out_axes: Axes = 0,
-    *,
-    axis_size: int | None = None,
     axis_name: str | None = None,
+    axis_size: int | None = None,
+    spmd_axis_name: Any = None,
 ) -> Any:
     """A function that maps `fun` over the axes `in_axes` of its arguments.
 
@@ -46,13 +46,14 @@ def vmap(
     an argument, each an int, None or a tree prefix of the argument. Keyword arguments are mapped along axis
     0. `out_axes` says where the mapped axis goes in the results; None for a result that does not depend on
     it. Arguments that are not mapped, or are no arrays, reach the function as the objects they are.
+    `spmd_axis_name` of JAX names axes of a mesh for constraints on shardings, and changes no value.
 
     Raises `ArgumentError` when an axis does not exist, `ShapeError` when the mapped axes differ in size (a
     program with dynamic sizes checks them when it runs).
     """
     if fun is None:
         return functools.partial(
-            vmap, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size, axis_name=axis_name
+            vmap, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name, axis_size=axis_size
         )
     if not callable(fun):
         raise ArgumentTypeError(

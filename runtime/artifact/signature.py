@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from ...dialects.types import dtype_from_name, dtype_name
+from ...dialects.types import dtype_from_name, dtype_name, short_name
 from ..errors import ArtifactError, CallError, CallTypeError
 
 # A dim is a number, a name (equal wherever the name stands), or None where nothing is known of it.
@@ -37,8 +37,9 @@ class ArraySpec:
 
     @property
     def type_text(self) -> str:
+        """The type as `--in` takes it: `c64[n,4]`."""
         dims = ",".join("?" if dim is None else str(dim) for dim in self.shape)
-        return f"{dtype_name(self.dtype)}[{dims}]"
+        return f"{short_name(self.dtype)}[{dims}]"
 
     def __str__(self) -> str:
         return f"{self.name}: {self.type_text}"
@@ -208,7 +209,7 @@ def _check_dim(
 
 def _type_text(shape: tuple[int, ...], dtype: np.dtype) -> str:
     try:
-        name = dtype_name(dtype)
+        name = short_name(dtype)
     except Exception:
         name = str(dtype)
     return f"{name}[{','.join(map(str, shape))}]"

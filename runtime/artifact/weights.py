@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.types import dtype_from_name, dtype_name
+from ...dialects.types import dtype_from_name, short_name
 from ..errors import ArtifactError
 from ..execute.native import native
 from .manifest import Held, Parameters
@@ -244,7 +244,7 @@ def safetensors_of(arrays: Mapping[str, np.ndarray]) -> bytes:
     for name, array in sorted(arrays.items()):
         if array.dtype not in names:
             raise ArtifactError(
-                f"{name!r} is {dtype_name(array.dtype)}, which .safetensors files cannot hold"
+                f"{name!r} is {short_name(array.dtype)}, which .safetensors files cannot hold"
             )
         header[name] = {
             "dtype": names[array.dtype],

@@ -25,7 +25,7 @@ from weakref import WeakValueDictionary
 
 from ..artifact.files import TEMPORARY_SUFFIX, is_left_behind, write_atomically
 from ..artifact.manifest import versions
-from ..settings import Settings
+from ..settings import CACHE_SUFFIX, Settings
 from ..targets import Target
 from .compiler import CompileOptions
 
@@ -34,7 +34,6 @@ from .compiler import CompileOptions
 PROCEDURE: Final = "6"  # part of the key: raised when the same module is to be compiled another way
 _MAGIC: Final = b"ADZECCH1"
 _HEAD: Final = struct.Struct("<8sI")
-_SUFFIX: Final = ".entry"
 _LOCK_NAME: Final = ".evict.lock"
 # After an eviction this much of the bound is in use, so that not every new entry pays for the next one.
 _KEEP_FRACTION: Final = 0.9
@@ -272,7 +271,7 @@ class CompileCache:
         return removed
 
     def _path(self, digest: str) -> Path:
-        return self.folder / digest[:2] / f"{digest}{_SUFFIX}"
+        return self.folder / digest[:2] / f"{digest}{CACHE_SUFFIX}"
 
     def _lookup(self, key: CacheKey) -> tuple[CacheEntry | None, str]:
         path = self._path(key.digest)
@@ -290,7 +289,7 @@ class CompileCache:
         return entry, ""
 
     def _entries(self) -> Iterator[Path]:
-        yield from self.folder.glob(f"[0-9a-f][0-9a-f]/*{_SUFFIX}")
+        yield from self.folder.glob(f"[0-9a-f][0-9a-f]/*{CACHE_SUFFIX}")
 
     def _sized_entries(self) -> list[tuple[float, int, Path]]:
         entries = []

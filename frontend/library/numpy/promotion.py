@@ -151,10 +151,8 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         return tuple(BFLOAT16 if restore and d == FLOAT16 else d for d in resolved[: len(keys)]), False
     if strong:
         resolved = _resolve(ufunc, keys, keys)[: len(keys)]
-        yielding = _counts(keys) and not any(d in INEXACT for d in resolved)
-        return tuple(
-            COMPLEX64 if d in COMPLEX else FLOAT32 if d in INEXACT else d for d in resolved
-        ), yielding
+        met = tuple(COMPLEX64 if d in COMPLEX else FLOAT32 if d in INEXACT else d for d in resolved)
+        return met, _counts(keys) and not any(d in INEXACT for d in met)
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
     return tuple(WIDE.get(d, d) for d in resolved), weak

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....dialects.errors import AdzeError
-from ....dialects.types import FLOAT32, FLOATS, INT32, UINT32, as_dtype, dtype_name
+from ....dialects.types import FLOAT32, FLOATS, INT32, UINT32, as_dtype, short_name
 from ...errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ...tracing.array import Array
 from ...tracing.interpreter import as_value
@@ -59,7 +59,7 @@ def as_key(function: str, key: Any, uses_up: bool | None = True) -> Any:
 
 
 def _described(value: Any) -> str:
-    return f"{dtype_name(value.dtype)} of shape {tuple(value.shape)}"
+    return f"{short_name(value.dtype)} of shape {tuple(value.shape)}"
 
 
 def as_shape(function: str, shape: Any) -> tuple[Any, ...]:
@@ -93,7 +93,7 @@ def float_dtype(function: str, dtype: Any, *parameters: Any) -> np.dtype:
     wanted = _dtype(function, dtype)
     if wanted not in FLOATS:
         raise DtypeError(
-            f"{function}: the dtype is {dtype_name(wanted)}, expected a float dtype",
+            f"{function}: the dtype is {short_name(wanted)}, expected a float dtype",
             where=user_location_text(),
             hint="one of float16, bfloat16, float32, float64",
         )
@@ -106,7 +106,7 @@ def integer_dtype(function: str, dtype: Any, kinds: str = "iu") -> np.dtype:
     if wanted.kind not in kinds:
         expected = "an integer dtype" if "i" in kinds else "an unsigned integer dtype"
         raise DtypeError(
-            f"{function}: the dtype is {dtype_name(wanted)}, expected {expected}", where=user_location_text()
+            f"{function}: the dtype is {short_name(wanted)}, expected {expected}", where=user_location_text()
         )
     return wanted
 
@@ -125,7 +125,7 @@ def parameter(function: str, name: str, value: Any, dtype: np.dtype) -> Any:
     parameter_ = as_value(value)
     if parameter_.dtype.kind == "c":
         raise DtypeError(
-            f"{function}: {name} is {dtype_name(parameter_.dtype)}, expected real numbers",
+            f"{function}: {name} is {short_name(parameter_.dtype)}, expected real numbers",
             where=user_location_text(),
         )
     return as_value(parameter_, dtype)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import FLOAT32, FLOATS, INT32, INTEGERS, dtype_name
+from ....dialects.types import FLOAT32, FLOATS, INT32, INTEGERS, short_name
 from ...errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ...tracing.array import Array
 from ...tracing.interpreter import as_value, ops
@@ -64,7 +64,7 @@ def _count(function: str, x: Any) -> Any:
     if array is not None and array.ndim:
         return None
     if array is not None and (array.dtype not in INTEGERS or not isinstance(array, Array)):
-        seen = f"{dtype_name(array.dtype)} of shape ()"
+        seen = f"{short_name(array.dtype)} of shape ()"
         raise ArgumentTypeError(
             f"{function}: got {seen}, expected an integer known while tracing, or an array with an axis",
             where=user_location_text(),
@@ -208,7 +208,7 @@ def categorical(
     scores = as_value(logits)
     if scores.dtype not in FLOATS:
         raise DtypeError(
-            f"categorical: logits are {dtype_name(scores.dtype)}, expected a float dtype",
+            f"categorical: logits are {short_name(scores.dtype)}, expected a float dtype",
             where=user_location_text(),
         )
     place = axis_of(axis, scores.ndim)

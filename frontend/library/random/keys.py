@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects.ops.random import threefry
-from ....dialects.types import INT64, INTEGERS, UINT32, dtype_name
+from ....dialects.types import INT64, INTEGERS, UINT32, short_name
 from ...errors import ArgumentError, ArgumentTypeError, OutOfRangeError
 from ...tracing.array import Array
 from ...tracing.frames import current_frame
@@ -44,7 +44,7 @@ def key(seed: Any, *, impl: Any = None) -> Any:
     value = as_value(seed)
     if value.ndim or value.dtype not in INTEGERS:
         raise ArgumentTypeError(
-            f"key: the seed is {dtype_name(value.dtype)} of shape {tuple(value.shape)}, expected one integer",
+            f"key: the seed is {short_name(value.dtype)} of shape {tuple(value.shape)}, expected one integer",
             where=user_location_text(),
             hint="adze.vmap(adze.random.key)(seeds) makes a key of each of several seeds",
         )
@@ -68,7 +68,7 @@ def wrap_key_data(key_bits_array: Any) -> Any:
     value = as_value(key_bits_array)
     if value.dtype != UINT32 or value.ndim == 0 or value.shape[-1] != 2:
         raise RandomKeyError(
-            f"wrap_key_data: got {dtype_name(value.dtype)} of shape {tuple(value.shape)}, "
+            f"wrap_key_data: got {short_name(value.dtype)} of shape {tuple(value.shape)}, "
             "expected uint32 of shape (..., 2)",
             where=user_location_text(),
         )
@@ -95,7 +95,7 @@ def fold_in(key: Any, data: Any) -> Any:
     number = as_value(data & WORD if isinstance(data, int) else data)
     if number.ndim or number.dtype not in INTEGERS:
         raise ArgumentTypeError(
-            f"fold_in: data is {dtype_name(number.dtype)} of shape {tuple(number.shape)}, "
+            f"fold_in: data is {short_name(number.dtype)} of shape {tuple(number.shape)}, "
             "expected one integer",
             where=user_location_text(),
             hint="adze.vmap(adze.random.fold_in, in_axes=(None, 0))(key, numbers) folds in several",

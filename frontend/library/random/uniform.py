@@ -11,7 +11,7 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from ....dialects.types import BFLOAT16, FLOATS, INT32, INT64, INTEGERS, dtype_name
+from ....dialects.types import BFLOAT16, FLOATS, INT32, INT64, INTEGERS, short_name
 from ...errors import ArgumentError, DtypeError, OutOfRangeError
 from ...tracing.array import Array
 from ...tracing.interpreter import as_value, ops
@@ -72,7 +72,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str | None = None
     chance = as_value(p)
     if chance.dtype not in FLOATS:
         raise DtypeError(
-            f"bernoulli: p is {dtype_name(chance.dtype)}, expected a float dtype", where=user_location_text()
+            f"bernoulli: p is {short_name(chance.dtype)}, expected a float dtype", where=user_location_text()
         )
     sizes = joint_shape("bernoulli", shape, {"p": chance})
     return coins(value, chance, sizes, mode)
@@ -143,7 +143,7 @@ def _bound(name: str, x: Any) -> Any:
     value = as_value(x)
     if value.dtype not in INTEGERS:
         raise DtypeError(
-            f"randint: {name} is {dtype_name(value.dtype)}, expected integers", where=user_location_text()
+            f"randint: {name} is {short_name(value.dtype)}, expected integers", where=user_location_text()
         )
     return value
 

@@ -1,5 +1,7 @@
 """Lowering of `conv_general`: IREE's named ops on channels-last images, matrix products, generics.
 
+Convolutions that are kernels of our own have become dispatches before (`kernels/convolutions/`).
+
 Input: an image and a kernel in any layout. Output: their convolution.
 Idea: operands are first brought to image (batch, spatial, feature) and kernel (spatial, in, out), and the
 image is dilated, padded and cropped. One of these forms remains:
@@ -13,9 +15,8 @@ image is dilated, padded and cropped. One of these forms remains:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from math import gcd
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .channels_last import grouped_convolution, per_group, ungrouped_convolution
-from .convolution_kernels import convolution_by_kernel
 from .large_windows import permuted_copy, product_at_each_position
 from .tensor_ops import (
     collapse_axes,
@@ -52,9 +52,6 @@ def lower_convolution(
     convolution = Convolution(**attributes)
     lhs_spec, rhs_spec, out_spec = convolution.lhs_spec, convolution.rhs_spec, convolution.out_spec
     window, feature_groups = convolution.window, convolution.feature_group_count
-    by_kernel = convolution_by_kernel(ctx, lhs, rhs, convolution)
-    if by_kernel is not None:
-        return by_kernel
     spatial = zip(lhs_spec[2:], rhs_spec[2:], strict=True)
     window = _trimmed(window, [(b.shape(lhs)[i], b.shape(rhs)[k]) for i, k in spatial])
     undilated, lhs = lhs, _dilate_and_pad(b, lhs, window, lhs_spec[2:], source)
@@ -70,24 +67,28 @@ def lower_convolution(
     positions = _window_positions(b, seen[1:-1], weights[:-2], window)
     sizes = (per_group(b, seen[0], convolution.batch_group_count), *positions, weights[-1])
     lies = (out_spec[0], *out_spec[2:], out_spec[1])
+    counts = (feature_groups, convolution.batch_group_count)
+
+    def convolve(image: Value, kernel: Value, sizes: Sequence[Size], window: Window) -> Value:
+        if groups == 1:
+            return ungrouped_convolution(ctx, image, kernel, sizes, window, source, carried)
+        return grouped_convolution(b, image, kernel, sizes, window, source, carried, counts)
+
+    has_phases = _has_phases(b, undilated, sizes, weights, window)
     if 0 in sizes or 0 in weights:
         result = b.fill(b.scalars.constant(carried, 0), sizes, carried)
-    elif groups == 1 and configuration.few_positions(positions, weights[:-2]):
+    elif groups == 1 and not has_phases and configuration.few_positions(positions, weights[:-2]):
         result = product_at_each_position(
             ctx, lhs, rhs, lhs_spec, rhs_spec, positions, window, source, carried
         )
         lies = (*out_spec[2:], out_spec[0], out_spec[1])
     else:
-        image = permuted_copy(b, lhs, image_axes)
+        image = permuted_copy(b, undilated if has_phases else lhs, image_axes)
         kernel = permuted_copy(b, rhs, kernel_axes)
-        if groups == 1 and _has_phases(b, undilated, sizes, weights, window):
-            undilated = permuted_copy(b, undilated, image_axes)
-            result = _convolve_phases(ctx, undilated, kernel, sizes, window, source, carried)
-        elif groups == 1:
-            result = ungrouped_convolution(ctx, image, kernel, sizes, window, source, carried)
+        if has_phases:
+            result = _convolve_phases(b, image, kernel, sizes, window, (source, carried), convolve)
         else:
-            counts = (feature_groups, convolution.batch_group_count)
-            result = grouped_convolution(b, image, kernel, sizes, window, source, carried, counts)
+            result = convolve(image, kernel, sizes, window)
     result = convert_elements(b, carried, source, result)
     return permute(b, result, [lies.index(axis) for axis in range(len(lies))])
 
@@ -167,31 +168,24 @@ def _has_phases(
     b: LinalgBuilder, image: Value, sizes: Sequence[Size], weights: Sequence[Size], window: Window
 ) -> bool:
     """Whether the image is dilated, and its zeros can be left out."""
-    known = all(isinstance(n, int) for n in (*b.shape(image), *sizes, *weights))
-    apart = zip(window.lhs_dilation, window.rhs_dilation, strict=True)
-    return (
-        known
-        and max(window.lhs_dilation, default=1) > 1
-        and set(window.window_strides) == {1}
-        and all(gcd(d, r) == 1 for d, r in apart)
-    )
+    return window.has_phases and all(isinstance(n, int) for n in (*b.shape(image), *sizes, *weights))
 
 
 def _convolve_phases(
-    ctx: LoweringContext,
+    b: LinalgBuilder,
     image: Value,
     kernel: Value,
     sizes: Sequence[int],
     window: Window,
-    source: np.dtype,
-    carried: np.dtype,
+    dtypes: tuple[np.dtype, np.dtype],
+    convolve: Callable[[Value, Value, Sequence[Size], Window], Value],
 ) -> Value:
     """The convolution of an lhs-dilated image without its zeros: the gradient of a strided convolution.
 
     Positions that are equal modulo the dilation meet the image under the same part of the kernel: for each
     such phase a convolution of the image as it was, whose results go to every so many positions.
     """
-    b = ctx.builder
+    source, carried = dtypes
     shape, spatial = b.shape(image), len(window.lhs_dilation)
     axes = [
         phases_of(window.lhs_dilation[k], window.rhs_dilation[k], window.padding[k][0], sizes[1 + k], taps)
@@ -221,9 +215,7 @@ def _convolve_phases(
             [*(1 if p.taps == 1 else d for p, d in zip(phases, window.lhs_dilation, strict=True)), 1, 1],
         )
         places = [phase.places for phase in phases]
-        phase_result = ungrouped_convolution(
-            ctx, seen, part, (sizes[0], *places, sizes[-1]), plain, source, carried
-        )
+        phase_result = convolve(seen, part, (sizes[0], *places, sizes[-1]), plain)
         firsts = [phase.first for phase in phases]
         result = insert_slice(b, phase_result, result, [0, *firsts, 0], [1, *window.lhs_dilation, 1])
     return result

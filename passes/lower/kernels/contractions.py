@@ -1,7 +1,8 @@
 """The kernel that sums products of two strided views: convolutions of every kind are such sums.
 
 Input: two flat operands, and for each axis of the sum its size and its strides in both operands and in the
-result; an axis without a stride in the result is summed over. Output: the flat result.
+result; an axis without a stride in the result is summed over; what is applied to the sums before they are
+stored, and its operands. Output: the flat result.
 Idea: of an image the axes of positions and of window overlap, which strides express as they do all layouts,
 strides, dilations and groups. Along one axis, `columns`, the right operand is loaded as vectors; a tile of
 the result, some rows by some vectors of columns, stays in registers while the summed axes are scanned. The
@@ -13,7 +14,8 @@ High performance zero-memory overhead direct convolutions, 2018). Each element i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from math import prod
 from typing import Final
 
@@ -21,25 +23,35 @@ from ....dialects import mlir
 from ...ir.aliases import Type, Value
 from ..tuning.contraction_tiles import Axis, Contraction
 from .builder import Array, Number, Place, branches, broadcast, carried, constant, index, loop, when
+from .epilogues import Epilogue
 from .executable import Kernel, Kernels, Result, workgroup_id
 from .products import load_some, multiply_add, store_some, transposed
 
 STRAIGHT: Final = 16  # so many summed steps, or fewer, need no loop
 
 
-def contract(kernels: Kernels, left: Value, right: Value, size: int, parts: Sequence[Contraction]) -> Value:
+def contract(
+    kernels: Kernels,
+    left: Value,
+    right: Value,
+    size: int,
+    parts: Sequence[Contraction],
+    epilogue: Epilogue | None = None,
+    beside: Sequence[Value] = (),
+) -> Value:
     """The flat result of `size` elements, each of which is written by one of `parts`.
 
-    The operands are flat tensors of f32 or of f64 with static sizes.
+    The operands are flat tensors of f32 or of f64 with static sizes; `beside` are those of the epilogue.
     """
     parts = tuple(parts)
     out = mlir.ir.RankedTensorType.get([size], mlir.ir.RankedTensorType(left.type).element_type)
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         arrays = Array(given[0]), Array(given[1]), Array(written[0])
+        others = tuple(Array(value) for value in given[2:])
         number, first = Number(workgroup_id()), 0
         for part in parts:
-            code = _Contraction(*arrays, part)
+            code = _Contraction(*arrays, part, epilogue, others)
             if len(parts) == 1:
                 code.run(number)
             else:
@@ -48,18 +60,19 @@ def contract(kernels: Kernels, left: Value, right: Value, size: int, parts: Sequ
             first += part.workgroups
 
     count = sum(part.workgroups for part in parts)
-    kernel = Kernel("convolution", (Result(out),), emit, key=parts, workgroups=(count,))
-    (result,) = kernels.call(kernel, [left, right])
+    kernel = Kernel("convolution", (Result(out),), emit, key=(parts, epilogue), workgroups=(count,))
+    (result,) = kernels.call(kernel, [left, right, *beside])
     return result
 
 
 @dataclass(frozen=True, slots=True)
 class _Offsets:
-    """Places in the left operand, the right one and the result."""
+    """Places in the left operand, the right one, the result, and the operands of the epilogue."""
 
     left: Number
     right: Number
     out: Number
+    beside: tuple[Number, ...] = ()
 
     def moved(self, axis: Axis, count: Place) -> _Offsets:
         """The places `count` steps further along an axis."""
@@ -71,7 +84,11 @@ class _Offsets:
                 return place + count * stride
             return place + (count if stride == 1 else count * stride)
 
-        return _Offsets(far(self.left, axis.left), far(self.right, axis.right), far(self.out, axis.out))
+        strides = axis.beside or (0,) * len(self.beside)
+        beside = tuple(far(place, stride) for place, stride in zip(self.beside, strides, strict=True))
+        return _Offsets(
+            far(self.left, axis.left), far(self.right, axis.right), far(self.out, axis.out), beside
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +99,14 @@ class _Contraction:
     right: Array
     out: Array
     cut: Contraction
+    epilogue: Epilogue | None = None
+    beside: tuple[Array, ...] = ()
 
     def run(self, number: Number) -> None:
         """All tiles of the workgroup with this number."""
-        offsets = _Offsets(*(index(start) for start in self.cut.starts))
+        beside = tuple(index(start) for start in self.cut.beside)
+        first, second, out = (index(start) for start in self.cut.starts)
+        offsets = _Offsets(first, second, out, beside)
         left = number
         for axis in reversed(self.cut.parallel):
             if axis.size > 1:
@@ -104,7 +125,7 @@ class _Contraction:
     def _columns(self, offsets: _Offsets, places: Sequence[Number]) -> None:
         cut = self.cut
         step = cut.width * cut.vectors
-        between = Axis(cut.columns.size // step, cut.columns.left * step, cut.panel, cut.columns.out * step)
+        between = replace(cut.columns.strided(cut.columns.size // step, step), right=cut.panel)
         if between.size == 1:
             self._inner(cut.inner, offsets, step, places)
         elif between.size:
@@ -124,7 +145,7 @@ class _Contraction:
     def _rows(self, offsets: _Offsets, columns: int, places: Sequence[Number]) -> None:
         rows, together = self.cut.rows, self.cut.tile_rows
         whole = rows.size // together
-        tiles = Axis(whole, rows.left * together, rows.right * together, rows.out * together)
+        tiles = rows.strided(whole, together)
         if whole == 1:
             self._tile(offsets, together, columns, places)
         elif whole:
@@ -143,7 +164,27 @@ class _Contraction:
                 far = far + place
             types: list[Type] = [tile.zero.type] * len(totals)
             totals = branches(far.equals(0), types, lambda: totals, lambda: tile.load(offsets))
-        tile.store(offsets, self._sum(tile, self.cut.summed, offsets, totals))
+        totals = self._sum(tile, self.cut.summed, offsets, totals)
+        vectors = tile.vectors(totals)
+        if self.epilogue is not None:
+            vectors = self._applied(self.epilogue, tile, offsets, vectors, places)
+        tile.store(offsets, vectors)
+
+    def _applied(
+        self,
+        epilogue: Epilogue,
+        tile: _Tile,
+        offsets: _Offsets,
+        vectors: list[Number],
+        places: Sequence[Number],
+    ) -> list[Number]:
+        """The vectors with the epilogue applied, once the last block of the sum has been added."""
+        if not places:
+            return tile.applied(epilogue, offsets, vectors)
+        types: list[Type] = [tile.zero.type] * len(vectors)
+        blocks = zip(places, self.cut.blocked, strict=True)
+        is_last = reduce(Number.__and__, (place.equals(axis.size - 1) for place, axis in blocks))
+        return branches(is_last, types, lambda: tile.applied(epilogue, offsets, vectors), lambda: vectors)
 
     def _sum(
         self, tile: _Tile, axes: Sequence[Axis], offsets: _Offsets, totals: Sequence[Number]
@@ -249,21 +290,60 @@ class _Tile:
                     vectors[first + row, number] = vector
         return [vectors[row, number] for row in range(self.rows) for number in range(len(self.counts))]
 
-    def store(self, offsets: _Offsets, totals: Sequence[Number]) -> None:
-        """Write the tile; where columns lie apart in the result, by transposing it in registers."""
-        out, cut, across = self.code.out, self.code.cut, len(self.counts)
-        if cut.columns.out == 1:
-            for place, total in enumerate(totals):
-                row, number = divmod(place, across)
-                further = row * cut.rows.out + number * cut.width
-                store_some(out, total, self.counts[number], offsets.out + further)
-            return
+    def vectors(self, totals: Sequence[Number]) -> list[Number]:
+        """The sums as vectors along which the result is dense: rows, or columns where these lie apart."""
+        across, width = len(self.counts), self.code.cut.width
+        if self.code.cut.columns.out == 1:
+            return list(totals)
+        vectors = []
         for number, count in enumerate(self.counts):
-            for first in range(0, self.rows, cut.width):
-                rows = [
-                    totals[row * across + number] for row in range(first, min(first + cut.width, self.rows))
-                ]
-                square = transposed([*rows, *[self.zero] * (cut.width - len(rows))])
-                for c in range(count):
-                    further = first + (number * cut.width + c) * cut.columns.out
-                    store_some(out, square[c], len(rows), offsets.out + further)
+            for first in range(0, self.rows, width):
+                rows = [totals[row * across + number] for row in range(first, min(first + width, self.rows))]
+                square = transposed([*rows, *[self.zero] * (width - len(rows))])
+                vectors += square[:count]
+        return vectors
+
+    def places(self) -> list[tuple[int, int, int]]:
+        """For each of those vectors its first row, its first column, and how many elements it has."""
+        width = self.code.cut.width
+        if self.code.cut.columns.out == 1:
+            return [
+                (row, number * width, count)
+                for row in range(self.rows)
+                for number, count in enumerate(self.counts)
+            ]
+        return [
+            (first, number * width + c, min(width, self.rows - first))
+            for number, count in enumerate(self.counts)
+            for first in range(0, self.rows, width)
+            for c in range(count)
+        ]
+
+    def applied(self, epilogue: Epilogue, offsets: _Offsets, vectors: Sequence[Number]) -> list[Number]:
+        """What the epilogue makes of the vectors; each vector of its operands is loaded once."""
+        code, cut = self.code, self.code.cut
+        dense = cut.columns if cut.columns.out == 1 else cut.rows
+        seen: dict[tuple[int, int, int], Number] = {}
+
+        def operand(number: int, row: int, column: int, count: int) -> Number:
+            further = row * cut.rows.beside[number] + column * cut.columns.beside[number]
+            key = (number, further, count)
+            if key not in seen:
+                array, place = code.beside[number], offsets.beside[number] + further
+                if dense.beside[number] and dense.size > 1:
+                    seen[key] = load_some(array, cut.width, count, place)
+                else:
+                    seen[key] = broadcast(array[place], self.zero.type)
+            return seen[key]
+
+        return [
+            epilogue.applied(vector, lambda number, at=at: operand(number, *at))  # type: ignore[misc]
+            for vector, at in zip(vectors, self.places(), strict=True)
+        ]
+
+    def store(self, offsets: _Offsets, vectors: Sequence[Number]) -> None:
+        """Write the vectors."""
+        cut = self.code.cut
+        for vector, (row, column, count) in zip(vectors, self.places(), strict=True):
+            further = row * cut.rows.out + column * cut.columns.out
+            store_some(self.code.out, vector, count, offsets.out + further)

@@ -27,18 +27,27 @@ PLACES: Final = 64  # places that repay loading a larger one
 LOAD: Final = 0.5  # what a load costs beside multiplications
 LEAST: Final = 5.0  # what a step costs at least: the latency of an addition
 COPIED: Final = 10.0  # what a copied vector costs
-PERMUTED: Final = 50.0  # the same where squares are transposed
+PERMUTED: Final = 35.0  # the same where squares are transposed
 STORED: Final = 2.0  # what a shuffle or store costs where squares are transposed
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis: its size, and how far apart its neighbours are in the operands and in the result."""
+    """An axis: its size, and how far apart its neighbours are in the operands and in the result.
+
+    `beside`: the same in each operand of what is applied to the sums (`kernels/epilogues.py`).
+    """
 
     size: int
     left: int = 0
     right: int = 0
     out: int = 0
+    beside: tuple[int, ...] = ()
+
+    def strided(self, size: int, step: int) -> Axis:
+        """`size` places along this axis, `step` of its own apart."""
+        beside = tuple(stride * step for stride in self.beside)
+        return Axis(size, self.left * step, self.right * step, self.out * step, beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +58,8 @@ class Contraction:
     axes whose sums are added up in the result, then `inner`, then `columns` and `rows` tile by tile. A tile
     has `tile_rows` rows by `vectors` vectors of `width` elements. Columns have stride 1 in the right operand
     and `panel` elements between tiles there (of an operand that is packed, whose last panel is filled up).
-    `starts`: the first element in the left operand, the right one and the result.
+    `starts`: the first element in the left operand, the right one and the result; `beside`: in each operand
+    of what is applied to the sums.
     """
 
     parallel: tuple[Axis, ...]
@@ -64,6 +74,7 @@ class Contraction:
     vectors: int
     panel: int
     is_packed: bool
+    beside: tuple[int, ...] = ()
 
     @property
     def workgroups(self) -> int:
@@ -157,15 +168,13 @@ def merged(axes: Sequence[Axis]) -> list[Axis]:
 
 
 def _continues(outer: Axis, inner: Axis) -> bool:
-    far = (inner.left, inner.right, inner.out)
-    return (outer.left, outer.right, outer.out) == tuple(inner.size * stride for stride in far)
+    return outer == inner.strided(outer.size, inner.size)
 
 
 def split(axis: Axis, parts: int) -> tuple[Axis, Axis]:
     """An axis as `parts` parts and what is in a part."""
     inside = axis.size // parts
-    outer = Axis(parts, axis.left * inside, axis.right * inside, axis.out * inside)
-    return outer, replace(axis, size=inside)
+    return axis.strided(parts, inside), replace(axis, size=inside)
 
 
 def blocks_of(summed: Sequence[Axis]) -> tuple[tuple[Axis, ...], tuple[Axis, ...]]:
@@ -215,7 +224,7 @@ def divide(
         parts = _most(panels, wanted)
         if parts > 1:
             far = panels // parts * step
-            outside = Axis(parts, columns.left * far, panels // parts * panel, columns.out * far)
+            outside = replace(columns.strided(parts, far), right=panels // parts * panel)
             columns = replace(columns, size=far)
             parallel.append(outside)
             wanted //= parts

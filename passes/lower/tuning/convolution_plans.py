@@ -34,6 +34,7 @@ from .contraction_tiles import (
     merged,
     registers,
 )
+from .convolution_problems import Letter, Place, Problem
 from .product_tiles import ARCHITECTURES
 
 WORK: Final = 1 << 16  # multiplications that repay a kernel
@@ -42,55 +43,6 @@ FEW: Final = 8  # so many input features or more are loaded from as many pages
 FAR: Final = 1.25  # what that costs
 PAGE: Final = 4096  # bytes: rows that lie further apart need a page each
 ALIGNED: Final = 2048  # bytes between vectors that compete for places in the cache
-
-Place = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Letter:
-    """An index of the sum: its size, and the axis of each array that it moves along with its step there."""
-
-    name: str
-    size: int
-    image: Place | None = None
-    weights: Place | None = None
-    out: Place | None = None
-    image_start: int = 0
-    weights_start: int = 0
-    out_start: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A convolution: shapes, the range of the image along each axis (zeros outside), a sum for each phase."""
-
-    image: tuple[int, ...]
-    weights: tuple[int, ...]
-    out: tuple[int, ...]
-    ranges: tuple[Place, ...]
-    sums: tuple[tuple[Letter, ...], ...]
-
-    @property
-    def work(self) -> int:
-        """Multiplications."""
-        return sum(prod(letter.size for letter in letters) for letters in self.sums)
-
-    @property
-    def are_phases_alike(self) -> bool:
-        """Whether there are several phases, all with as many places."""
-        places = {tuple(letter.size for letter in letters if letter.out) for letters in self.sums}
-        return len(self.sums) > 1 and len(places) == 1
-
-    @property
-    def spreads(self) -> dict[int, int]:
-        """How far apart the places of a phase are, along each axis of the result."""
-        letters = (letter for letter in self.sums[0] if letter.name.startswith("p") and letter.out)
-        return {letter.out[0]: letter.out[1] for letter in letters if letter.out}
-
-    @property
-    def is_padded(self) -> bool:
-        """Whether zeros around the image are seen."""
-        return any(low < 0 or high > n for (low, high), n in zip(self.ranges, self.image, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +162,9 @@ class Attempt:
         is_apart = axis.out != 1
         if is_apart and row.out != 1:
             return None
+        out_copy = self._out_copy(out_strides)
+        if problem.beside and (out_copy is not None or not set((row if is_apart else axis).beside) <= {0, 1}):
+            return None  # vectors of the operands beside do not lie as those of the sums
         tiling = best_tiling(self.registers, axis, row, steps, rest * len(problem.sums), is_apart)
         weights_copy: Copy | None = None
         weight_axes: dict[str, int] = {}
@@ -221,7 +176,6 @@ class Attempt:
             self._part(number, ordered, tiling, image_strides, lows, weight_axes, out_strides)
             for number in range(len(problem.sums))
         )
-        out_copy = self._out_copy(out_strides)
         cost = self._cost(tiling, axis, row, others, image_copy, weights_copy, steps)
         return Plan(image_copy, weights_copy, parts, out_copy, self.is_swapped, cost)
 
@@ -287,7 +241,8 @@ class Attempt:
         written = letter.out
         if written is not None and letter.name.startswith("p") and self.are_phases_apart:
             written = (written[0], 1)
-        return Axis(letter.size, left, right, stride(written, out))
+        beside = tuple(stride(written, strides) for strides in self.problem.beside)
+        return Axis(letter.size, left, right, stride(written, out), beside)
 
     def _phase_shape(self) -> list[int]:
         """The shape that a phase writes: the result's, or its own."""
@@ -360,7 +315,7 @@ class Attempt:
         out_strides: Sequence[int],
     ) -> Contraction:
         width, letters = self.registers.width, self.problem.sums[number]
-        axes, (image_start, weights_start, out_start) = self._placed(
+        axes, (image_start, weights_start, out_start), beside = self._placed(
             letters, image_strides, lows, packed, out_strides
         )
         if self.are_phases_apart:
@@ -398,6 +353,7 @@ class Attempt:
             vectors=tiling.vectors,
             panel=panel,
             is_packed=bool(packed),
+            beside=beside,
         )
 
     def _placed(
@@ -407,10 +363,11 @@ class Attempt:
         lows: Sequence[int],
         packed: dict[str, int],
         out_strides: Sequence[int],
-    ) -> tuple[dict[str, Axis], tuple[int, int, int]]:
-        """The axes of a sum by their letters, and where it starts in image, weights and result."""
+    ) -> tuple[dict[str, Axis], tuple[int, int, int], tuple[int, ...]]:
+        """The axes of a sum by their letters, and where it starts in image, weights, result and beside."""
         weight_strides = _strides(self.problem.weights, tuple(range(len(self.problem.weights))))
         axes, image_start, weights_start, out_start = {}, 0, 0, 0
+        beside = [0] * len(self.problem.beside)
         for letter in letters:
             axis = self._axis(letter, image_strides, weight_strides, out_strides)
             step = 0 if letter.weights is None else weight_strides[letter.weights[0]]
@@ -425,7 +382,9 @@ class Attempt:
                 image_start += (letter.image_start - lows[at]) * image_strides[at]
                 if not self.are_phases_apart:
                     out_start += letter.out_start * out_strides[letter.out[0]]
-        return axes, (image_start, weights_start, out_start)
+                for number, strides in enumerate(self.problem.beside):
+                    beside[number] += letter.out_start * strides[letter.out[0]]
+        return axes, (image_start, weights_start, out_start), tuple(beside)
 
 
 def _strides(shape: Sequence[int], order: Sequence[int]) -> list[int]:

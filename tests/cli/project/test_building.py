@@ -86,10 +86,17 @@ def test_other_text_of_the_same_program_is_not_stale(project: Path) -> None:
     assert result.exit_code == 0, result.output
 
 
+UNREAD = """
+[artifact.unread]
+entry = "model_of_projects.py:predict"
+inputs = ["f32[2"]
+"""
+
+
 def test_one_build_with_a_failure_a_budget_and_the_lock(project: Path) -> None:
     """Several cases in one run of the workers: what fails leaves the others alone."""
     (project / "adze.toml").write_text(
-        f"{CONFIGURATION}budgets = {{ max_bytes = 100, max_error = 1.0, max_kernels = 9 }}\n{FAILING}"
+        f"{CONFIGURATION}budgets = {{ max_bytes = 100, max_error = 1.0, max_kernels = 9 }}\n{FAILING}{UNREAD}"
     )
     lock = (project / "adze.lock").read_text()
     result = run("build", "--format", "github")
@@ -99,7 +106,12 @@ def test_one_build_with_a_failure_a_budget_and_the_lock(project: Path) -> None:
     assert lines[1].startswith(
         "::error file=model_of_projects.py,line=16,title=adze%3A fail::ValueError: not"
     )
-    assert [line.split()[:2] for line in lines[2:]] == [["predict", "FAILED"], ["fail", "FAILED"]]
+    table = (project / "adze.toml").read_text().splitlines().index("[artifact.unread]") + 1
+    assert lines[2].startswith(
+        f"::error file=adze.toml,line={table},title=adze%3A unread::inputs: cannot read"
+    )
+    names = ("predict", "fail", "unread")
+    assert [line.split()[:2] for line in lines[3:]] == [[name, "FAILED"] for name in names]
     assert "Traceback" not in result.output
     assert (project / "adze.lock").read_text() == lock  # the program is the same, the other was not built
     # asked again, the budget is compared with what was measured, and nothing is built

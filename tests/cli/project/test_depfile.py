@@ -43,6 +43,23 @@ def test_rule_names_module_data_and_installation(tmp_path: Path, monkeypatch: py
     assert "dist-info/RECORD" in rule
 
 
+def test_entries_of_the_compile_cache_are_no_prerequisites(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that `adze cache prune` removes must not make Make build the program again."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADZE_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "model_from_cache.py").write_text("def f(x):\n    return x + 17\n")
+    command = ("build", "model_from_cache.py:f", "--in", "f32[2]", "-t", "cpu:x86-64-v3")
+    for output in ("f.vmfb", "g.vmfb"):  # the second is read from the cache
+        result = run(*command, "-o", output, "--depfile", "f.d")
+        assert result.exit_code == 0, result.output
+    assert "from the compile cache" in result.output
+    text = (tmp_path / "f.d").read_text()
+    assert str(tmp_path / "model_from_cache.py") in text
+    assert str(tmp_path / "cache") not in text
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_reads_names_with_its_own_signs(tmp_path: Path) -> None:
     names = ["a b.py", "c#d.py", "e$f.py"]

@@ -1,4 +1,4 @@
-"""optax and equinox as they are on the registry, running on adze.
+"""optax, equinox, flax and jaxopt as they are on the registry, running on adze.
 
 They are installed without their dependencies into a folder of the test, so JAX is not what they import. The
 programs run in a child process, since `adze.compat.install()` comes before any import of JAX.
@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
-PACKAGES = ("optax==0.2.8", "equinox==0.13.8", "jaxtyping", "wadler_lindig", "absl-py", "typing_extensions")
+PACKAGES = (
+    *("optax==0.2.8", "equinox==0.13.8", "flax==0.12.8", "jaxopt==0.8.5"),
+    *("jaxtyping", "wadler_lindig", "absl-py", "typing_extensions"),
+    *("msgpack", "treescope", "PyYAML", "rich", "pygments", "markdown-it-py", "mdurl"),  # which flax imports
+)
 
 START = """
 import sys
@@ -34,6 +38,7 @@ for optimiser in (
     optax.sgd(0.1, momentum=0.9),
     optax.adam(3e-2),
     optax.adamw(optax.cosine_decay_schedule(3e-2, 60)),
+    optax.MultiSteps(optax.adam(6e-2), every_k_schedule=2),
     optax.chain(
         optax.clip_by_global_norm(1.0),
         optax.scale_by_adam(),
@@ -104,10 +109,105 @@ assert eqx.nn.Conv2d(1, 4, 3, key=key)(image).shape == (4, 6, 6)
 assert eqx.nn.MaxPool2d(2, 2)(image).shape == (1, 4, 4)
 assert eqx.nn.MultiheadAttention(2, 4, key=key)(*[jnp.ones((3, 4))] * 3).shape == (3, 4)
 assert eqx.nn.GRUCell(2, 3, key=key)(jnp.ones(2), jnp.zeros(3)).shape == (3,)
+checked = eqx.filter_jit(lambda x: eqx.error_if(x, x.sum() < 0, "negative") * 2)
+assert jax.vmap(checked)(jnp.ones((2, 2))).tolist() == [[2, 2], [2, 2]]
+assert jax.grad(lambda x: checked(x).sum())(jnp.ones(2)).tolist() == [2, 2]
+try:
+    checked(-jnp.ones(2))
+except eqx.EquinoxRuntimeError as error:
+    assert "negative" in str(error)
+else:
+    raise AssertionError("it has not raised")
 norm, states = eqx.nn.make_with_state(eqx.nn.BatchNorm)(3, axis_name="b", mode="batch")
 mapped = jax.vmap(norm, axis_name="b", in_axes=(0, None), out_axes=(0, None))
 out, _ = mapped(jnp.arange(6.0).reshape(2, 3), states)
 assert np.allclose(out, [[-1] * 3, [1] * 3], atol=1e-3)
+print("trained")
+"""
+
+FLAX = """
+import flax.linen as nn
+
+class Net(nn.Module):
+    @nn.compact
+    def __call__(self, x, train):
+        x = nn.Conv(8, (3, 3))(x)
+        x = nn.relu(nn.BatchNorm(use_running_average=not train)(x))
+        x = nn.MultiHeadDotProductAttention(2)(x.reshape(x.shape[0], -1, 8))
+        x = nn.RNN(nn.GRUCell(8))(nn.Dropout(0.1, deterministic=not train)(nn.LayerNorm()(x)))
+        return nn.Dense(1)(x[:, -1])
+
+images = rng.normal(size=(16, 4, 4, 1)).astype(np.float32)
+wanted = images[:, :2].mean(axis=(1, 2))
+net = Net()
+state = jax.jit(lambda key: net.init(key, images, False))(jax.random.PRNGKey(0))
+params, statistics = state["params"], state["batch_stats"]
+optimiser = optax.adam(1e-2)
+memory = optimiser.init(params)
+
+def loss(params, statistics, key):
+    variables = {"params": params, "batch_stats": statistics}
+    out, new = net.apply(variables, images, True, mutable=["batch_stats"], rngs={"dropout": key})
+    return jnp.mean((out - wanted) ** 2), new["batch_stats"]
+
+@jax.jit
+def step(params, statistics, memory, key):
+    (value, statistics), gradient = jax.value_and_grad(loss, has_aux=True)(params, statistics, key)
+    updates, memory = optimiser.update(gradient, memory, params)
+    return optax.apply_updates(params, updates), statistics, memory, value
+
+values = []
+for key in jax.random.split(jax.random.PRNGKey(1), 40):
+    params, statistics, memory, value = step(params, statistics, memory, key)
+    values.append(float(value))
+assert values[-1] < 0.5 * values[0], values
+
+class Layers(nn.Module):
+    @nn.compact
+    def __call__(self, x):
+        class Layer(nn.Module):
+            @nn.compact
+            def __call__(self, carry, _):
+                return nn.relu(nn.Dense(3)(carry)), None
+        stack = nn.scan(Layer, variable_axes={"params": 0}, split_rngs={"params": True}, length=4)
+        return stack()(x, None)[0]
+
+one = jnp.ones((2, 3))
+out, variables = Layers().init_with_output(jax.random.PRNGKey(0), one)
+(dense,) = variables["params"].values()
+kernels = np.asarray(dense["Dense_0"]["kernel"])
+expected = np.asarray(one)
+for kernel in kernels:
+    expected = np.maximum(expected @ kernel, 0)
+assert np.allclose(out, expected, atol=1e-6)
+both = nn.Bidirectional(nn.RNN(nn.LSTMCell(4)), nn.RNN(nn.GRUCell(4)))
+assert both.init_with_output(jax.random.PRNGKey(0), jnp.ones((2, 5, 3)))[0].shape == (2, 5, 8)
+mapped = nn.vmap(nn.Dense, variable_axes={"params": 0}, split_rngs={"params": True})(3)
+assert mapped.init_with_output(jax.random.PRNGKey(0), jnp.ones((2, 5, 3)))[0].shape == (2, 5, 3)
+print("trained")
+"""
+
+JAXOPT = """
+import jaxopt
+
+def fun(v):
+    return jnp.sum((v - jnp.arange(3.0)) ** 2) + 0.1 * jnp.sum(v**4)
+
+slope = jax.grad(fun)
+for solver in (jaxopt.LBFGS, jaxopt.NonlinearCG, jaxopt.GradientDescent):
+    found = solver(fun=fun, maxiter=200, tol=1e-4).run(jnp.zeros(3)).params
+    assert float(jnp.abs(slope(found)).max()) < 1e-3, solver
+
+def ridge(w, penalty):
+    return jnp.mean((x @ w - y[:, 0]) ** 2) + penalty * jnp.sum(w**2)
+
+def solved(penalty):
+    solver = jaxopt.LBFGS(fun=ridge, maxiter=300, tol=1e-6, implicit_diff=True)
+    return jnp.sum(solver.run(jnp.zeros(4), penalty=penalty).params)
+
+h = 1e-2
+difference = (solved(1.0 + h) - solved(1.0 - h)) / (2 * h)
+assert abs(float(jax.grad(solved)(1.0)) - float(difference)) < 1e-3
 print("trained")
 """
 
@@ -134,7 +234,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("program", [OPTAX, EQUINOX], ids=["optax", "equinox"])
+@pytest.mark.parametrize(
+    "program", [OPTAX, EQUINOX, FLAX, JAXOPT], ids=["optax", "equinox", "flax", "jaxopt"]
+)
 def test_a_client_trains(program: str, folder: Path, tmp_path: Path) -> None:
     script = tmp_path / "client.py"
     script.write_text(START.format(folder=str(folder)) + program)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,18 +43,70 @@ def test_traced_and_concrete_arrays_are_arrays() -> None:
     assert seen == [True] and isinstance(jnp.ones(2), jax.Array) and not isinstance(np.ones(2), jax.Array)
 
 
-def test_primitives_can_be_declared_and_are_refused_where_they_are_bound() -> None:
+def test_primitives_have_the_rules_that_clients_declare() -> None:
     from adze.compat.jax.extend.core import Primitive
-    from adze.compat.jax.interpreters import ad, batching, mlir
+    from adze.compat.jax.interpreters import ad, batching
 
     mine = Primitive("mine")
-    mine.def_impl(lambda x: x)
-    ad.primitive_jvps[mine] = None
-    batching.primitive_batchers[mine] = None
-    mlir.register_lowering(mine, lambda *_: None)
+    mine.def_impl(lambda x, y, *, scale: np.multiply(x, y) * scale)
+    mine.def_abstract_eval(lambda x, y, *, scale: x)
+    x, y = np.float32([1, 2]), np.float32([3, 4])
+    assert mine.bind(x, y, scale=2).tolist() == [6, 16]
+    assert jax.grad(lambda x: mine.bind(x, y, scale=2).sum())(x).tolist() == [6, 8]  # of its ops
+
+    ad.primitive_jvps[mine] = lambda p, t, scale: (mine.bind(*p, scale=scale), 100 * t[0] + 0 * t[1])
+    assert jax.grad(jax.jit(lambda x: mine.bind(x, y, scale=2).sum()))(x).tolist() == [100, 100]
+
+    seen = []
+
+    def batcher(args: Any, dims: Any, scale: Any) -> Any:
+        seen.append((tuple(dims), scale))
+        return mine.bind(args[0].T, args[1][:, None], scale=scale), 1
+
+    batching.primitive_batchers[mine] = batcher
+    rows = np.float32([[1, 2], [3, 4], [5, 6]])
+    mapped = jax.vmap(lambda row: mine.bind(row, y, scale=2))(rows)
+    np.testing.assert_array_equal(mapped, rows * y * 2)
+    assert set(seen) == {((0, None), 2)}
+
+
+def test_results_of_a_primitive_that_are_not_batched_stay_one() -> None:
+    from adze.compat.jax.extend.core import Primitive
+    from adze.compat.jax.interpreters import batching
+
+    both = Primitive("both")
+    both.multiple_results = True
+    both.def_impl(lambda x: [jnp.any(x), x + 1])
+    batching.primitive_batchers[both] = lambda args, dims: (both.bind(*args), [None, dims[0]])
+    any_, more = jax.vmap(lambda x: both.bind(x), out_axes=(None, 0))(np.float32([[0, 0], [0, 1]]))
+    assert any_.tolist() is True and more.tolist() == [[1, 1], [1, 2]]
+
+    def known(x: Any) -> Any:
+        with jax.ensure_compile_time_eval():
+            return both.bind(x)[0]
+
+    assert jax.vmap(known, out_axes=None)(np.float32([[0, 0], [0, 1]])).tolist() is True
+
+
+def test_public_names_are_found_in_private_modules() -> None:
+    from adze.compat.jax._src import api
+    from adze.compat.jax._src.lax import lax as private
+
+    assert api.jit is adze.jit and private.add is adze.lax.add
+
+
+def test_a_traced_function_has_the_types_that_clients_ask_for() -> None:
+    shown = jax.make_jaxpr(lambda x: x + 1)(jax.ShapeDtypeStruct.like(jnp.ones((2, 3))))
+    assert str(shown.jaxpr) == str(shown)
+    assert [str(t) for t in (*shown.in_avals, *shown.out_avals)] == ["f32[2,3]", "f32[2,3]"]
+
+
+def test_parts_of_jax_ir_are_refused() -> None:
+    from adze.compat.jax.extend.core import Primitive
+
     assert jax.lax.exp_p is jax.lax.exp_p
-    with pytest.raises(UnsupportedError, match="mine is a primitive of JAX's own tracer"):
-        mine.bind(1)
+    with pytest.raises(UnsupportedError, match="mine is a primitive of JAX's own tracer without an implem"):
+        Primitive("mine").bind(1)
     with pytest.raises(UnsupportedError, match="is a part of JAX's IR"):
         jax.core.Jaxpr()
 
@@ -100,6 +153,26 @@ def test_values_at_compile_time() -> None:
         return x * count
 
     assert jax.jit(function)(np.float32(2)) == 12
+
+
+def test_ops_on_traced_values_stay_in_the_trace_at_compile_time() -> None:
+    kinds = []
+
+    def function(x: adze.Array) -> adze.Array:
+        with jax.ensure_compile_time_eval():
+            known, traced = jnp.arange(3).sum(), (x * 2).sum() > 0
+            kinds.extend([isinstance(known, jax.core.Tracer), isinstance(traced, jax.core.Tracer)])
+            with jax.ensure_compile_time_eval():
+                traced = ~traced
+        return jnp.where(traced, x, x * known)
+
+    assert jax.jit(function)(np.float32([1, 2])).tolist() == [3, 6]
+    assert jax.jit(jax.vmap(function))(np.float32([[1], [-2]])).tolist() == [[3], [-2]]
+    assert set(kinds) == {False, True}
+    leak = []
+    jax.jit(lambda x: leak.append(x) or x)(np.float32(1))
+    with jax.ensure_compile_time_eval(), pytest.raises(adze.AdzeError, match="after its trace had ended"):
+        leak[0] + 1
 
 
 INSTALLED = """

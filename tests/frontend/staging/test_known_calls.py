@@ -127,6 +127,18 @@ def test_arrays_of_known_kinds_are_handed_over_unchecked(request: pytest.Fixture
     assert np.asarray(add(X, X)).tolist() == (2 * X).tolist()  # small NumPy arrays are copied in
 
 
+def test_compiled_programs_know_their_arguments_too(request: pytest.FixtureRequest) -> None:
+    compiled, a = add.trace(X, X).lower().compile(), on_device(X)
+    compiled(a, a), compiled(X, X), compiled(a, a)
+    with pytest.raises(adze.AdzeError, match="argument"):
+        compiled(X[:2], X[:2])
+    with pytest.raises(adze.AdzeError, match="compiled for arguments"):
+        compiled(a, a, a)
+    request.getfixturevalue("only_views")
+    assert np.asarray(compiled(compiled(a, a), a)).tolist() == (3 * X).tolist()
+    assert np.asarray(compiled(X, X)).tolist() == (2 * X).tolist()
+
+
 def test_other_kinds_take_the_long_way_and_are_right() -> None:
     a = on_device(X)
     add(a, a), add(a, a)

@@ -96,3 +96,9 @@ def test_a_weakly_typed_spec_yields_as_a_number_does() -> None:
     assert weak != strong
     assert adze.eval_shape(lambda a, b: a + b, weak, half) == half
     assert adze.eval_shape(lambda a, b: a + b, strong, half) == ShapeDtype((3,), "float32")
+
+
+def test_a_named_spec_with_a_colon_says_how_arguments_are_named() -> None:
+    with pytest.raises(SpecError, match="unknown dtype 'x'") as caught:
+        parse_spec("x: f32[3]")
+    assert caught.value.hint == "an argument is named with =: x=f32[3]"

@@ -30,7 +30,7 @@ ATTENTION = FunctionSignature(
         (
             "sync func @f(%input0: tensor<?x4xi1>, %input1: tensor<2xcomplex<f32>>) -> "
             "(%output0: tensor<bf16>, %output1: tensor<?xui8>)",
-            "f(input0: i1[?,4], input1: complex<f32>[2]) -> (output0: bf16[], output1: ui8[?])",
+            "f(input0: i1[?,4], input1: c64[2]) -> (output0: bf16[], output1: ui8[?])",
         ),
         ("sync func @f(%x: tensor<4xf32>)", "f(x: f32[4]) -> ()"),
     ],

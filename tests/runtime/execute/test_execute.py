@@ -88,7 +88,7 @@ def test_signatures_are_read_from_foreign_programs(dtype_program: bytes) -> None
         "twice_float64(input0: f64[?,2]) -> (output0: f64[?,2])"
     )
     assert str(program.function("twice_complex64").signature) == (
-        "twice_complex64(input0: complex<f32>[?,2]) -> (output0: complex<f32>[?,2])"
+        "twice_complex64(input0: c64[?,2]) -> (output0: c64[?,2])"
     )
 
 

@@ -92,7 +92,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str, str | None]] = {
     ),
     "a complex dtype of floats": (
         lambda: random.gumbel(KEY, (2,), np.complex64),
-        "gumbel: the dtype is complex<f32>, expected a float dtype",
+        "gumbel: the dtype is c64, expected a float dtype",
         "one of float16, bfloat16, float32, float64",
     ),
     "no dtype": (
@@ -127,7 +127,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str, str | None]] = {
     ),
     "a complex parameter": (
         lambda: random.gamma(KEY, 1j),
-        "gamma: a is complex<f32>, expected real numbers",
+        "gamma: a is c64, expected real numbers",
         None,
     ),
     "a parameter that does not spread": (

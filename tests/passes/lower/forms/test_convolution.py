@@ -222,6 +222,26 @@ def test_evaluation_has_the_conventions_of_jax(image: Any, kernel: Any, changes:
     assert np.allclose(got, want, rtol=1e-5, atol=1e-5)
 
 
+ZEROS_BETWEEN: dict[str, tuple[TensorType, TensorType, dict[str, Any]]] = {
+    "groups": (f32(2, 5, 4, 6), f32(3, 2, 3, 4), {**SPREAD, "feature_group_count": 2}),
+    "each feature, f16": (f16(1, 4, 5, 4), f16(2, 3, 1, 4), {**SPREAD_FAR, "feature_group_count": 4}),
+    "groups of the batch": (f32(4, 3, 4, 3), f32(2, 2, 3, 4), {**SPREAD, "batch_group_count": 2}),
+    "few positions": (f32(2, 9, 9, 4), f32(16, 16, 4, 5), {"lhs_dilation": (2, 2)}),
+}
+beside_zeros = Compiled({name: (convolution(**a), (x, k)) for name, (x, k, a) in ZEROS_BETWEEN.items()})
+
+
+@pytest.mark.parametrize("name", ZEROS_BETWEEN)
+def test_zeros_between_the_elements_of_a_dilated_image_meet_no_infinity(name: str) -> None:
+    image, kernel, changes = ZEROS_BETWEEN[name]
+    x, k = (RNG.integers(-3, 4, type_.static_shape).astype(type_.dtype) for type_ in (image, kernel))
+    k.flat[1], k.flat[-1], x.flat[-1] = np.inf, np.nan, -np.inf
+    (got,) = beside_zeros(name, x, k)
+    want = ConvGeneral.evaluate(x, k, **{**PLAIN, **changes})
+    assert np.array_equal(got, want, equal_nan=True)
+    assert not np.isnan(want).all()
+
+
 @pytest.mark.parametrize(
     ("image", "kernel", "changes", "text"),
     [

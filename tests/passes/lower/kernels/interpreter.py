@@ -99,6 +99,7 @@ BINARY: dict[str, Callable[..., Any]] = {
     "addi": operator.add, "subi": operator.sub, "muli": operator.mul, "andi": operator.and_,
     "ori": operator.or_, "xori": operator.xor, "minsi": np.minimum, "maxsi": np.maximum,
     "minui": of_unsigned(np.minimum), "maxui": of_unsigned(np.maximum),
+    "maximumf": np.maximum, "minimumf": np.minimum,
     "addf": operator.add, "subf": operator.sub, "mulf": operator.mul, "divf": operator.truediv,
     "divui": of_unsigned(operator.floordiv), "remui": of_unsigned(operator.mod),
     "shrui": of_unsigned(operator.rshift), "shli": operator.lshift,

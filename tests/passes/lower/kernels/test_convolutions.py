@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -11,15 +12,18 @@ import pytest
 
 from adze.dialects.ops.contraction.convolution import ConvGeneral
 from adze.dialects.ops.contraction.convolution_window import Convolution
-from adze.dialects.types import FLOAT32, TensorType
-from adze.passes.lower.forms.convolution_kernels import find_problem
+from adze.dialects.types import FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.kernels.contractions import contract
+from adze.passes.lower.kernels.convolutions.problems import find_problem
 from adze.passes.lower.kernels.copies import Copy, CopyAxis, copied_array, copy_strided, whole
+from adze.passes.lower.kernels.epilogues import Epilogue, Step
+from adze.passes.lower.tuning import contraction_tiles
 from adze.passes.lower.tuning.contraction_tiles import Registers
-from adze.passes.lower.tuning.convolution_plans import Attempt, Plan, Problem, choices
+from adze.passes.lower.tuning.convolution_plans import Attempt, Plan, choices
+from adze.passes.lower.tuning.convolution_problems import Problem
 
 from ....selection import part, quick_first
-from ..programs import Compiled
+from ..programs import Compiled, lowered_text
 from .interpreter import run_kernel
 from .test_products import module_with
 
@@ -85,13 +89,22 @@ def copied(x: np.ndarray, copy: Copy | None) -> np.ndarray:
     return got
 
 
-def run_plan(plan: Plan, problem: Problem, image: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def run_plan(
+    plan: Plan,
+    problem: Problem,
+    image: np.ndarray,
+    weights: np.ndarray,
+    epilogue: Epilogue | None = None,
+    beside: Sequence[np.ndarray] = (),
+) -> np.ndarray:
     """The result of a plan, every access checked."""
     seen, packed = copied(image.reshape(-1), plan.image_copy), copied(weights.reshape(-1), plan.weights_copy)
     operands = [packed, seen] if plan.is_swapped else [seen, packed]
+    operands += [x.reshape(-1) for x in beside]
     size = prod(problem.out)
     module = module_with(
-        [x.shape for x in operands], lambda kernels, values: contract(kernels, *values, size, plan.parts)
+        [x.shape for x in operands],
+        lambda kernels, values: contract(kernels, *values[:2], size, plan.parts, epilogue, values[2:]),
     )
     groups = sum(part.workgroups for part in plan.parts)
     (got,) = run_kernel(module, "kernel_convolution", operands, groups)
@@ -115,6 +128,57 @@ def test_every_choice_of_axes_is_within_bounds(name: str) -> None:
             continue
         seen.add((choice.columns, choice.is_packed, choice.are_phases_apart))
         got = run_plan(plan, problem, x, k).reshape(want.shape)
+        assert np.array_equal(got, want, equal_nan=True), choice
+    assert seen
+
+
+BEHIND = Epilogue(
+    (
+        Step("constant", text="0.0"),
+        Step("mul", (0, 1)),
+        Step("add", (5, 2)),
+        Step("max", (6, 3)),
+        Step("compare", (7, 4), "LE"),
+        Step("select", (8, 4, 7)),
+    ),
+    operands=3,
+)
+"""What is applied to a sum with a factor of its feature, a term of its own and a number of its image."""
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("name", quick_first(sorted(QUICK, key=lambda name: name != "dilated"), 4))
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_an_epilogue_is_applied_once_to_each_sum(
+    name: str, is_cut: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_cut:  # every sum in several blocks
+        monkeypatch.setattr(contraction_tiles, "DEEP", 1)
+        monkeypatch.setattr(contraction_tiles, "DEPTH", 2)
+    image, weights, changes = CASES[name]
+    attributes = Convolution(**{**LAST, **changes})
+    x, k = given(image), given(weights)
+    x.flat[x.size // 2] = np.nan
+    total = ConvGeneral.evaluate(x, k, **attributes.keywords)
+    images, features = (total.shape[a] for a in attributes.out_spec[:2])
+    beside = given((features,)), given(total.shape), given((images,))
+    axes = attributes.out_spec[1], None, attributes.out_spec[0]
+    strides, views = [], []
+    for array, axis in zip(beside, axes, strict=True):
+        view = array if axis is None else array.reshape([-1 if a == axis else 1 for a in range(total.ndim)])
+        strides.append(tuple(s // 4 * (n > 1) for n, s in zip(view.shape, view.strides, strict=True)))
+        views.append(view)
+    want = np.maximum(total * views[0] + views[1], views[2])
+    want = np.where(want <= 0, np.float32(0), want)
+    problem = find_problem(attributes, image, weights, total.shape, strides)
+    assert problem is not None
+    seen = set()
+    for choice in choices(problem):
+        plan = Attempt(problem, Registers(4, 4), 4, False, *choice).plan()
+        if plan is None or (choice.columns, choice.is_packed) in seen:
+            continue
+        seen.add((choice.columns, choice.is_packed))
+        got = run_plan(plan, problem, x, k, BEHIND, beside).reshape(total.shape)
         assert np.array_equal(got, want, equal_nan=True), choice
     assert seen
 
@@ -153,6 +217,20 @@ PROGRAMS: dict[str, tuple[np.ndarray | None, Shape, Shape, dict[str, Any]]] = {
     "in_groups": (None, (1, 21, 23, 20), (3, 3, 1, 20), IN_GROUPS),
 }
 NAMES = part([*PROGRAMS], ["constant", "of_weights"])
+
+
+def behind(b: Any, x: Any, k: Any, factor: Any, rest: Any) -> Any:
+    """A residual block: features are scaled, an array is added, negative numbers become 0."""
+    dtype, shape = b.tensor_type(x).dtype, (2, 11, 13, 19)
+    y = b.conv_general(x, k, **{**LAST, "padding": ((1, 1), (0, 2))})
+    y = b.mul(y, b.broadcast_in_dim(factor, shape=shape, dimensions=(3,)))
+    zero = b.full(-0.0, shape, dtype)
+    y = b.add(rest, y)
+    y = b.select(b.compare(y, zero, direction="LE"), zero, y)
+    return b.clamp(b.full(-1.0, shape, dtype), b.neg(y), b.full(30.0, shape, dtype))
+
+
+BLOCK = ((2, 11, 13, 7), (3, 3, 7, 19), (19,), (2, 11, 13, 19))
 run = Compiled(
     {
         name: (
@@ -161,6 +239,10 @@ run = Compiled(
         )
         for name, (weights, image, kernel, changes) in PROGRAMS.items()
         if name in NAMES
+    }
+    | {
+        f"behind {dtype}": (behind, [TensorType(shape, dtype) for shape in BLOCK])
+        for dtype in (FLOAT32, FLOAT64)
     }
 )
 
@@ -174,3 +256,20 @@ def test_compiled_kernels_compute_what_jax_does(name: str) -> None:
     names = jax.lax.ConvDimensionNumbers(*(options.pop(f"{each}_spec") for each in ("lhs", "rhs", "out")))
     want = jax.lax.conv_general_dilated(x, k, dimension_numbers=names, **options)
     assert np.array_equal(got, np.asarray(want))
+
+
+@pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64])
+def test_what_follows_a_convolution_is_applied_by_its_kernel(dtype: np.dtype) -> None:
+    x, k, factor, rest = (given(shape).astype(dtype) for shape in BLOCK)
+    x[0, 3, 3, 0], rest[1, 2, 2, 1], factor[4] = np.nan, np.inf, -np.inf
+    (got,) = run(f"behind {dtype}", x, k, factor, rest)
+    attributes = {**LAST, "padding": ((1, 1), (0, 2))}
+    with np.errstate(all="ignore"):
+        want = rest + ConvGeneral.evaluate(x, k, **attributes) * factor
+        want = -np.where(want <= 0, dtype.type(-0.0), want)
+    want = np.minimum(np.maximum(want, -1), 30)
+    assert np.array_equal(got, want, equal_nan=True)
+    assert np.array_equal(np.signbit(got)[got == 0], np.signbit(want)[want == 0])
+    text = lowered_text(behind, *(TensorType(shape, dtype) for shape in BLOCK))
+    assert text.count("flow.dispatch @kernel_convolution") == 1
+    assert "linalg.generic" not in text

@@ -1,0 +1,1 @@
+"""Convolutions by a kernel of our own, with the elementwise ops that follow them."""

@@ -1,0 +1,11 @@
+// The transpose of a sum over ranks sends nothing: each rank has the cotangent of the sum.
+// RUN: adze opt %s --pass-pipeline='transpose{function=f argnums=0}' | filecheck %s
+
+func.func @f(%x: tensor<4x2xf32>, %i: tensor<i32>) -> tensor<4x2xf32> {
+  %0 = "adze.all_reduce"(%x, %i) {axis = 0 : i64, axis_name = "d", kind = "sum", mesh = array<i64: 2>} : (tensor<4x2xf32>, tensor<i32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
+// CHECK-LABEL: func.func @f_transpose(%arg0: tensor<i32>, %arg1: tensor<4x2xf32>) -> tensor<4x2xf32> {
+// CHECK-NEXT: %0 = "adze.vary"(%arg1, %arg0) {axis = 0 : i64, axis_name = "d", mesh = array<i64: 2>} : (tensor<4x2xf32>, tensor<i32>) -> tensor<4x2xf32>
+// CHECK-NEXT: return %0 : tensor<4x2xf32>
