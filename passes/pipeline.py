@@ -26,6 +26,7 @@ from .lower.inline_bodies import InlineBodies
 from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.folded_offsets import BoundSizes
+from .lower.iree.signed_extrema import UnsignedExtrema
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.convolutions.replace import ConvolutionKernels
 from .lower.kernels.loops.replace import LoopKernels
@@ -98,6 +99,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     ConvolutionKernels(),
     Convert(),
     FuseReductions(),
+    UnsignedExtrema(),
     ResolveTiles(),
     InlineBodies(),
     UseLoopState(),

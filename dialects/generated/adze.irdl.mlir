@@ -991,13 +991,15 @@ irdl.dialect @adze {
     %4 = irdl.is "dots"
     %5 = irdl.is "dots_without_batch"
     %6 = irdl.is "named"
-    %7 = irdl.is "everything"
-    %8 = irdl.any_of(%3, %4, %5, %6, %7)
-    %9 = irdl.base "#builtin.string"
-    %10 = irdl.base "#builtin.array"
+    %7 = irdl.is "named_except"
+    %8 = irdl.is "everything_except"
+    %9 = irdl.is "everything"
+    %10 = irdl.any_of(%3, %4, %5, %6, %7, %8, %9)
+    %11 = irdl.base "#builtin.string"
+    %12 = irdl.base "#builtin.array"
     irdl.operands(xs: variadic %0)
     irdl.results(result: variadic %1)
-    irdl.attributes {"callee" = %2, "policy" = %8, "labels" = %9, "results" = %10}
+    irdl.attributes {"callee" = %2, "policy" = %10, "labels" = %11, "results" = %12}
   }
   irdl.operation @custom_jvp_call {
     %0 = irdl.base "!builtin.tensor"

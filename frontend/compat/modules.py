@@ -41,10 +41,13 @@ STAND_INS: Final = {
     "numpy": "array_names",
     "lax": "primitives",
     "_src": "parts",
+    "_src.api": "top",
     "_src.core": "core",
     "_src.dispatch": "functions",
     "experimental.layout": "parts",
     "_src.dtypes": "kinds",
+    "_src.lax": "empty",
+    "_src.lax.lax": "primitives",
     "_src.literals": "core",
     "_src.traceback_util": "functions",
     "_src.tree_util": "empty",
@@ -86,6 +89,9 @@ class Forwarding(ModuleType):
         return sorted({*super().__dir__(), *self.__all__})
 
 
+PUBLIC: Final = {"_src.api": "", "_src.lax.lax": "lax"}
+"""Where JAX makes names public that clients import from its private modules."""
+
 PRIVATE: Final = ("_src.", "interpreters.")
 """Modules of JAX whose every name can be imported, and is refused where it is used."""
 
@@ -100,8 +106,9 @@ def homes_of(path: str) -> list[ModuleType]:
     stand_in = _stand_in(path)
     if stand_in is not None:
         homes.append(importlib.import_module(f"{__package__}.{stand_in}"))
-    name = f"{ADZE}.{path}".rstrip(".")
-    if not path.startswith(("_", "compat", "frontend", "passes", "runtime", "dialects", "cli")) and _exists(
+    public = PUBLIC.get(path, path)
+    name = f"{ADZE}.{public}".rstrip(".")
+    if not public.startswith(("_", "compat", "frontend", "passes", "runtime", "dialects", "cli")) and _exists(
         name
     ):
         homes.append(importlib.import_module(name))

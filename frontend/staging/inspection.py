@@ -39,6 +39,16 @@ class TracedText:
     __repr__ = __str__
 
     @property
+    def jaxpr(self) -> TracedText:
+        """Itself: what it prints has no constants beside it."""
+        return self
+
+    @property
+    def in_avals(self) -> list[ShapeDtype]:
+        """The types of the arguments."""
+        return [ShapeDtype(tuple(p.type.shape), p.type.dtype) for p in self.traced.parameters]
+
+    @property
     def out_avals(self) -> list[ShapeDtype]:
         """The types of the results."""
         program = self.traced.program

@@ -72,6 +72,11 @@ class Traced:
         """The array arguments, in order."""
         return self.program.parameters
 
+    @property
+    def jaxpr(self) -> Traced:
+        """Itself, under JAX's name for what a trace prints."""
+        return self
+
     def does_anything(self) -> bool:
         """Whether the program has a result or an effect, such as `print`, that a user asked for."""
         has_effect = False

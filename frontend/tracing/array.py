@@ -368,6 +368,10 @@ class Array(ArrayMethods):
     def __reduce__(self) -> Any:
         return _restored, (np.array(self.numpy()), self.weak_type)
 
+    def __str__(self) -> str:
+        """The elements alone, as NumPy prints them."""
+        return str(self.numpy())
+
     def __repr__(self) -> str:
         body = np.array2string(self.numpy(), separator=", ", prefix="Array(", threshold=100)
         place = "" if self.kind is None else f", device={self.device!r}"

@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -109,6 +109,11 @@ class ShapeDtype:
         object.__setattr__(self, "dtype", types.as_dtype(dtype))
         object.__setattr__(self, "weak_type", bool(weak_type))
         types.require_possible("spec", [self.type])
+
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtype:
+        """The spec of an array: its shape and dtype."""
+        return cls(x.shape, x.dtype, weak_type=bool(getattr(x, "weak_type", False)))
 
     @property
     def ndim(self) -> int:

@@ -33,6 +33,16 @@ class checkpoint_policies:  # a namespace, named as JAX has it
         """Only values that `checkpoint_name` gave one of these names."""
         return ("named", ",".join(names))
 
+    @staticmethod
+    def save_any_names_but_these(*names: str) -> tuple[str, str]:
+        """Only values that `checkpoint_name` gave a name, and none of these."""
+        return ("named_except", ",".join(names))
+
+    @staticmethod
+    def save_anything_except_these_names(*names: str) -> tuple[str, str]:
+        """All values but those that `checkpoint_name` gave one of these names."""
+        return ("everything_except", ",".join(names))
+
 
 def checkpoint(
     fun: Callable[..., Any] | None = None,

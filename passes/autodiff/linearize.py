@@ -141,7 +141,7 @@ class _Split:
         self.source = function(engine.module, combined)
         arguments = list(body(self.source).arguments)
         self.inputs, self.tangents = arguments[: len(active)], arguments[len(active) :]
-        if policy[0] == "named":
+        if policy[0] in ("named", "named_except"):
             self._prefer_named_values()
         operations, self.terminator = split_body(self.source)
         self.operations = [o.operation for o in operations]
@@ -170,10 +170,17 @@ class _Split:
             value.replace_all_uses_except(operation.results[0], operation)
 
     def _has_allowed_label(self, operation: Operation) -> bool:
+        label = self._label(operation)
+        if label is None:
+            return False
+        return (label in self.policy[1].split(",")) == (self.policy[0] == "named")
+
+    def _label(self, operation: Operation) -> str | None:
+        """The name that an op gives to its value, None for one that names none."""
         application = self.engine.reader.read(operation)
         if application is None or application.op.label_attribute is None:
-            return False
-        return application.attributes[application.op.label_attribute] in self.policy[1].split(",")
+            return None
+        return str(application.attributes[application.op.label_attribute])
 
     def run(self, active_results: Activity) -> Linearized:
         count = len(active_results)
@@ -256,8 +263,10 @@ class _Split:
             return op.is_contraction
         if policy == "dots_without_batch":
             return op.is_contraction and not any(application.attributes.get("batch", ((True,), ())))
-        if policy == "named":
+        if policy in ("named", "named_except"):
             return self._has_allowed_label(operation)
+        if policy == "everything_except":
+            return self._label(operation) not in self.policy[1].split(",")
         return policy == "everything"
 
     def _places(self, sources: Values, results: Values) -> tuple[list[Residual], list[Value]]:

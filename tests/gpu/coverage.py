@@ -7,15 +7,13 @@ of an op are compiled as one function; only where that is refused is it halved u
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Iterable, Sequence
-
-import numpy as np
+from collections.abc import Sequence
 
 from adze.dialects.errors import AdzeError
-from adze.dialects.types import TensorType
 from adze.passes.pipeline import LOWER, for_target, run_pipeline
-from adze.runtime.compile.compiler import compile_bytecode
+from adze.passes.registry import PASSES
+from adze.runtime.compile.compiler import CompileOptions
+from adze.runtime.compile.strategy import Facts, compile_program
 from adze.runtime.targets import Target
 
 from ..dialects.ops.cases import Instance
@@ -23,13 +21,6 @@ from ..dialects.ops.programs import Function, JoinedCases, ModuleOfCases
 
 TOGETHER = 24
 """So many cases are compiled at once: a kernel each, and a refusal is to be searched for among them."""
-PLACE = re.compile(r"%[\w#]+|loc\(.*?\)|\b\d+x[\dx]*\w+\b|'?tensor<.*?>'?")
-
-
-def dtypes_of(instance: Instance) -> set[str]:
-    """The dtypes of operands and results."""
-    values = [*instance.arguments, *(v for v in instance.attributes.values() if isinstance(v, np.dtype))]
-    return {str(v if isinstance(v, np.dtype) else np.asarray(v).dtype) for v in values}
 
 
 def refused(instances: Sequence[Instance], target: Target) -> dict[str, str]:
@@ -53,19 +44,19 @@ def _refused(functions: Sequence[Function], target: Target) -> dict[str, str]:
 
 
 def _reason(functions: Sequence[Function], target: Target) -> str | None:
-    """Why the functions do not compile together, None where they do."""
-    module = JoinedCases.of(functions).module
-    try:
-        run_pipeline(module, for_target(LOWER, target), check=False)
+    """Why the functions do not compile together in any form, None where they do."""
+    facts = Facts(has_dependent_reductions=False, has_complex_numbers=False, is_static=True, is_on_gpu=True)
+
+    def produce(passes: tuple[str, ...], options: CompileOptions) -> bytes:
+        module = JoinedCases.of(functions).module
+        steps = tuple(known() for name in passes for known in PASSES if known.name == name)
+        run_pipeline(module, (*for_target(LOWER, target), *steps), check=False)
         data = io.BytesIO()
         module.operation.write_bytecode(data)
-        compile_bytecode(data.getvalue(), target)
+        return data.getvalue()
+
+    try:
+        compile_program(produce, facts, target, CompileOptions())
     except AdzeError as error:
         return error.message.splitlines()[0]
     return None
-
-
-def types_of(functions: Iterable[Function]) -> set[str]:
-    """The dtypes of all arguments and results."""
-    types = [t for f in functions for t in (*f.input_types, *f.output_types)]
-    return {str(t.dtype) for t in types if isinstance(t, TensorType)}

@@ -12,10 +12,9 @@ import adze.numpy as xp
 from adze import ShapeDtype
 from adze.runtime.compile import compiler
 from adze.runtime.errors import FailedCallError
-from adze.runtime.execute.devices import list_devices
 
-HAS_VULKAN = any(device.kind.value == "vulkan" for device in list_devices())
-needs_vulkan = pytest.mark.skipif(not HAS_VULKAN, reason="no Vulkan driver (Debian: mesa-vulkan-drivers)")
+from .drivers import needs_vulkan
+
 ROWS = ShapeDtype(("n", 3))
 
 

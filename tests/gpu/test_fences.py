@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 import adze
 import adze.numpy as xp
 from adze import ShapeDtype
+from adze.passes.lower.iree.signed_extrema import UnsignedExtrema
+from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import strategy
 from adze.runtime.errors import CompileError
 
@@ -47,3 +50,24 @@ def test_complex_rows_of_unknown_length_are_sorted() -> None:
     """Element by element they end the process in IREE's compiler."""
     compiled = adze.trace(xp.sort, ShapeDtype(("n",), np.complex64)).lower("cuda:sm_80").compile()
     assert compiled.vmfb
+
+
+def least_of_rows() -> str:
+    """The PTX of the least element of each of 64 rows of int32."""
+    lowered = adze.trace(lambda x: xp.min(x, axis=1), ShapeDtype((64, 96), np.int32)).lower("cuda:sm_80")
+    return "\n".join(ptx_of(lowered.compile().vmfb))
+
+
+WRONG_START = re.compile(r"min\.s32\s+%r\d+, %r\d+, -1;")
+
+
+def test_extrema_of_signed_integers_start_right() -> None:
+    code = least_of_rows()
+    assert "min.u32" in code and not WRONG_START.search(code)
+
+
+@pytest.mark.thorough
+def test_iree_still_compares_with_a_wrong_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(UnsignedExtrema, "run", lambda self, module: None)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    assert WRONG_START.search(least_of_rows())

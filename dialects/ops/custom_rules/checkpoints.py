@@ -161,9 +161,20 @@ class Checkpointed(Record):
 
     callee: str = stated(symbol("the function's name"))
     policy: str = stated(
-        choice("nothing", "dots", "dots_without_batch", "named", "everything", doc="what may be saved")
+        choice(
+            *(
+                "nothing",
+                "dots",
+                "dots_without_batch",
+                "named",
+                "named_except",
+                "everything_except",
+                "everything",
+            ),
+            doc="what may be saved",
+        )
     )
-    labels: str = stated(text("names of values that may be saved"))
+    labels: str = stated(text("names of values that may be saved, or must not be"))
     results: tuple[TensorType, ...] = stated(RESULTS)
 
 
@@ -171,7 +182,8 @@ class CheckpointCall(PlainCall):
     """``y... = callee(x...)``, of which only what `policy` allows is kept for the backward pass.
 
     `nothing`: inputs only; `dots`: results of contractions and convolutions too; `named`: values that
-    `checkpoint_name` gave one of the names in `labels` (comma separated); `everything`: all.
+    `checkpoint_name` gave one of the names in `labels` (comma separated), `named_except`: one of other names;
+    `everything_except`: all values but those of these names; `everything`: all.
     """
 
     name = "checkpoint_call"

@@ -8,18 +8,37 @@ first and the defined result is selected afterwards.
 from __future__ import annotations
 
 from ....dialects import mlir
-from .terms import Term, choose, is_reassociation_safe
+from .terms import Term, choose
 
 
 def _arith(name: str, *operands: Term) -> Term:
     return Term(getattr(mlir.arith, name)(*(term.value for term in operands)))
 
 
-def _unsigned(name: str, x: Term, y: Term) -> Term:
-    """The op of unsigned integers; on Vulkan in 32 bits, where IREE has no narrower code for some."""
-    if x.width >= 32 or not is_reassociation_safe():
+def _unsigned(name: str, x: Term, y: Term, on_vulkan: bool) -> Term:
+    """`divui` or `remui`; on Vulkan those of fewer than 32 bits are computed in float32.
+
+    IREE narrows integer ops of widened operands again, and has no code for them. Integers of 16 bits are
+    exact in float32; a quotient that the device rounds to the next one is corrected.
+    """
+    if x.width >= 32 or not on_vulkan:
         return _arith(name, x, y)
-    return _narrowed(_arith(name, _widened(x), _widened(y)), x)
+    whole, divisor = _widened(x), _widened(y)
+    quotient = _truncated(_as_float(whole), _as_float(divisor))
+    rest = whole - quotient * divisor
+    is_less, is_more = rest < 0, (divisor - rest) < 1
+    if name == "remui":
+        return _narrowed(choose(is_less, rest + divisor, choose(is_more, rest - divisor, rest)), x)
+    return _narrowed(choose(is_less, quotient - 1, choose(is_more, quotient + 1, quotient)), x)
+
+
+def _as_float(x: Term) -> Term:
+    return Term(mlir.arith.sitofp(mlir.ir.F32Type.get(), x.value))
+
+
+def _truncated(x: Term, y: Term) -> Term:
+    """The whole part of a quotient of float32, in 32 bits."""
+    return Term(mlir.arith.fptosi(mlir.ir.IntegerType.get_signless(32), mlir.arith.divf(x.value, y.value)))
 
 
 def _widened(x: Term) -> Term:
@@ -34,19 +53,19 @@ def _smallest(x: Term) -> int:
     return 1 << (x.width - 1)
 
 
-def div(x: Term, y: Term, signed: bool) -> Term:
+def div(x: Term, y: Term, signed: bool, on_vulkan: bool = False) -> Term:
     zero = y.equals(0)
     if not signed:
-        return choose(zero, -1, _unsigned("divui", x, choose(zero, 1, y)))
+        return choose(zero, -1, _unsigned("divui", x, choose(zero, 1, y), on_vulkan))
     overflow = x.equals(_smallest(x)) & y.equals(-1)
     quotient = _arith("divsi", x, choose(zero | overflow, 1, y))
     return choose(zero, -1, quotient)
 
 
-def rem(x: Term, y: Term, signed: bool) -> Term:
+def rem(x: Term, y: Term, signed: bool, on_vulkan: bool = False) -> Term:
     zero = y.equals(0)
     if not signed:
-        return choose(zero, x, _unsigned("remui", x, choose(zero, 1, y)))
+        return choose(zero, x, _unsigned("remui", x, choose(zero, 1, y), on_vulkan))
     trivial = y.equals(-1)
     remainder = _arith("remsi", x, choose(zero | trivial, 1, y))
     return choose(zero, x, remainder)
@@ -104,5 +123,14 @@ def count_ones(x: Term) -> Term:
     return Term(mlir.math.ctpop(x.value))
 
 
-def count_leading_zeros(x: Term) -> Term:
-    return Term(mlir.math.ctlz(x.value))
+def count_leading_zeros(x: Term, on_vulkan: bool = False) -> Term:
+    """On Vulkan in 32 bits, which alone have code there: narrow ones widened, wide ones in two halves."""
+    if not on_vulkan or x.width == 32:
+        return Term(mlir.math.ctlz(x.value))
+    if x.width < 32:
+        return _narrowed(Term(mlir.math.ctlz(_widened(x).value)) - (32 - x.width), x)
+    word = mlir.ir.IntegerType.get_signless(32)
+    high, low = (Term(mlir.arith.trunci(word, half.value)) for half in (x >> 32, x))
+    high_zeros, low_zeros = (Term(mlir.math.ctlz(half.value)) for half in (high, low))
+    zeros = choose(high.equals(0), low_zeros + 32, high_zeros)
+    return Term(mlir.arith.extui(x.type, zeros.value))

@@ -35,6 +35,7 @@ class Scalars:
 
     def __init__(self, target_kind: TargetKind) -> None:
         self.target_kind = target_kind
+        self._on_vulkan = target_kind == "vulkan"
         self._native = NATIVE[target_kind]
         self._module: ir.Module | None = None
         self._functions: dict[str, ir.Type] = {}
@@ -89,13 +90,13 @@ class Scalars:
     def div(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
         """Quotient. Integers truncate towards zero; x / 0 is -1 (all ones), INT_MIN / -1 is INT_MIN."""
         if dtype.kind in "iu":
-            return integers.div(Term(x), Term(y), dtype.kind == "i").value
+            return integers.div(Term(x), Term(y), dtype.kind == "i", self._on_vulkan).value
         return self._arithmetic("div", dtype, x, y, lambda a, b: a / b)
 
     def rem(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
         """Remainder with the sign of x: exact C fmod for floats; for integers x rem 0 is x."""
         if dtype.kind in "iu":
-            return integers.rem(Term(x), Term(y), dtype.kind == "i").value
+            return integers.rem(Term(x), Term(y), dtype.kind == "i", self._on_vulkan).value
         return self._float("rem", dtype, x, y)
 
     def pow(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
@@ -317,7 +318,7 @@ class Scalars:
 
     def clz(self, dtype: np.dtype, x: ir.Value) -> ir.Value:
         """Number of leading zero bits, in the same dtype; the width at 0."""
-        return integers.count_leading_zeros(Term(x)).value
+        return integers.count_leading_zeros(Term(x), self._on_vulkan).value
 
     # -- comparing and choosing ----------------------------------------------------------------
 
@@ -399,14 +400,14 @@ class Scalars:
 
     def _float_code(self, name: str, dtype: np.dtype, *operands: ir.Value) -> ir.Value:
         if dtype.kind == "c":
-            with reassociation_safe(self.target_kind == "vulkan"):
+            with reassociation_safe(self._on_vulkan):
                 return complexes.FUNCTIONS[name](*(Complex.of(x) for x in operands)).value
         if dtype in (FLOAT16, BFLOAT16):
             wide = [conversions.widen(Term(x)).value for x in operands]
             return conversions.narrow(Term(self._float(name, FLOAT32, *wide)), dtype).value
         if dtype == FLOAT32 and name in self._native:
             return native_call(name, Term(*operands)).value
-        with reassociation_safe(self.target_kind == "vulkan"):
+        with reassociation_safe(self._on_vulkan):
             return REAL[name](*(Term(x) for x in operands)).value
 
     def _arithmetic(

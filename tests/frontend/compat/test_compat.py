@@ -88,6 +88,19 @@ def test_results_of_a_primitive_that_are_not_batched_stay_one() -> None:
     assert jax.vmap(known, out_axes=None)(np.float32([[0, 0], [0, 1]])).tolist() is True
 
 
+def test_public_names_are_found_in_private_modules() -> None:
+    from adze.compat.jax._src import api
+    from adze.compat.jax._src.lax import lax as private
+
+    assert api.jit is adze.jit and private.add is adze.lax.add
+
+
+def test_a_traced_function_has_the_types_that_clients_ask_for() -> None:
+    shown = jax.make_jaxpr(lambda x: x + 1)(jax.ShapeDtypeStruct.like(jnp.ones((2, 3))))
+    assert str(shown.jaxpr) == str(shown)
+    assert [str(t) for t in (*shown.in_avals, *shown.out_avals)] == ["f32[2,3]", "f32[2,3]"]
+
+
 def test_parts_of_jax_ir_are_refused() -> None:
     from adze.compat.jax.extend.core import Primitive
 

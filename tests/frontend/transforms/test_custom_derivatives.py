@@ -357,6 +357,8 @@ POLICIES = adze.checkpoint_policies
         POLICIES.dots_saveable,
         POLICIES.dots_with_no_batch_dims_saveable,
         POLICIES.save_only_these_names("a"),
+        POLICIES.save_any_names_but_these("a"),
+        POLICIES.save_anything_except_these_names("a"),
     ],
 )
 def test_checkpoint_changes_no_value_and_no_derivative(policy: Any) -> None:
@@ -407,6 +409,10 @@ def test_checkpoint_keeps_named_values() -> None:
     kept = gradient(POLICIES.save_only_these_names("kept"))
     assert count(kept, "exp") == 1 and count(kept, "tanh") == 2
     assert count(gradient(POLICIES.save_only_these_names("other")), "exp") == 2
+    others = gradient(POLICIES.save_any_names_but_these("other"))
+    assert (count(others, "exp"), count(others, "tanh")) == (1, 2)
+    assert count(gradient(POLICIES.save_any_names_but_these("kept")), "exp") == 2
+    assert count(gradient(POLICIES.save_anything_except_these_names("kept")), "tanh") == 1
 
 
 def test_checkpoint_closes_over_an_outer_tracer() -> None:

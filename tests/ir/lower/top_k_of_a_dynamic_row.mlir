@@ -9,8 +9,8 @@ func.func @f(%arg0: tensor<?xi32>) -> (tensor<3xi32>, tensor<3xi32>) {
 // CHECK: [[SIZE:%.+]] = tensor.dim %arg0, %c0
 // CHECK: [[ENOUGH:%.+]] = arith.cmpi sge, [[SIZE]], %c3 : index
 // CHECK: cf.assert [[ENOUGH]], "adze: top_k of 3 elements from an axis that has fewer"
-// CHECK: arith.maxsi
-// CHECK: arith.minsi
+// CHECK: arith.maxui
+// CHECK: arith.minui
 // CHECK: iree_tensor_ext.compute_barrier.start
 // CHECK: tensor.insert_slice {{.*}}[2, 0] [1, 1] [1, 1]
 // CHECK-NOT: iree_linalg_ext.scatter

@@ -1,9 +1,10 @@
-"""Eigenvalues and vectors of symmetric matrices by one kernel: tridiagonal form, then implicit QL.
+"""Eigenvalues and vectors of symmetric matrices by one kernel: tridiagonal form, then QL or halves.
 
 Input: real symmetric matrices `[..., n, n]` whose elements are at most 1. Output: eigenvalues in ascending
 order, and with them the vectors as columns; NaN in all of them where the matrix has one.
-Idea: Householder reflections from both sides (`tridiagonal.py`). Their product is made in
-panels, as for QR factors, and rotated by the QL algorithm (`ql.py`).
+Idea: Householder reflections from both sides (`tridiagonal.py`). Of small matrices their product is made in
+panels, as for QR factors, and rotated by the QL algorithm (`ql.py`); vectors of large ones are those of the
+tridiagonal matrix (`conquer.py`), reflected.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Type, Value
 from ..builder import Array, Number, Place, carried, choose, index, loop
 from ..executable import Kernel, Result
+from .conquer import Conquer, conquer_integers, conquer_sizes
 from .matrices import each_matrix, scratch, workgroups
 from .pending import panel_of
 from .ql import Tridiagonal
@@ -26,6 +28,7 @@ from .tridiagonal import BESIDE, DIAGONAL, LINES, Reduction
 from .vectors import ROWS, Lanes, Machine, Matrix, lead_of
 
 LARGE: Final = 64  # rows from which on register tiles have two vectors
+DIVIDED: Final = 64  # rows from which on a tridiagonal matrix is divided
 
 
 def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]:
@@ -47,16 +50,22 @@ def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Seq
             (lanes.width, lanes.stride(size)),
             (LINES, max(length, 2 * panel_of(lanes))),
             (2 * panel_of(lanes), length),
-            *scratch_sizes(lanes, size, length, 1),
         ]
-        buffers = [*(scratch(count, rows, columns, lanes) for rows, columns in sizes), integers(count)]
+        is_divided = with_vectors and size >= DIVIDED
+        if is_divided:
+            sizes += conquer_sizes(lanes, size)
+            whole = conquer_integers(lanes, count, size)
+        else:
+            sizes += scratch_sizes(lanes, size, length, 1)
+            whole = integers(count)
+        buffers = [*(scratch(count, rows, columns, lanes) for rows, columns in sizes), whole]
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
 
             def one(number: Number, mine: Number) -> None:
                 parts = [Matrix(Array(memref), (mine,)) for memref in written[len(results) :]]
-                copy, basis, panel, turned, factors, sums, strip, lines, pairs, kept, columns, ranges = parts
+                copy, basis, panel, turned, factors, sums, strip, lines, pairs, *others = parts
                 lead = lead_of(source, number, 2)
                 transpose_in(lanes, Matrix(source, lead), copy, (size, size), strip)
                 reflections = Reflections(
@@ -64,15 +73,13 @@ def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Seq
                 )
                 work = _Eigen(lanes, size, length, reflections, lines, pairs)
                 work.reduce()
-                if with_vectors:
-                    reflections.multiply()
-                rotations = (
-                    Rotations(lanes, size, (basis,), kept, columns, ranges, is_reversed=True)
-                    if with_vectors
-                    else None
-                )
-                Tridiagonal(lanes, size, lines, DIAGONAL, BESIDE, rotations).solve()
-                work.sort(outputs[0], lead, with_vectors=with_vectors)
+                poison = lanes.number(0.0)
+                if is_divided:
+                    poison = Conquer(lanes, size, lines, DIAGONAL, BESIDE, basis, *others).solve()
+                    reflections.transform()
+                else:
+                    work.rotate(others, with_vectors=with_vectors)
+                work.sort(outputs[0], lead, poison, with_vectors=with_vectors)
                 if with_vectors:
                     transpose_out(lanes, copy, Matrix(outputs[1], lead), (size, size), strip)
 
@@ -104,13 +111,24 @@ class _Eigen:
             self.reflections.factors[row, row % lanes.panel] = lanes.number(0.0)
         Reduction(lanes, self.size, self.reflections, self.lines, self.pairs).reduce()
 
-    def sort(self, values: Array, lead: tuple[Place, ...], *, with_vectors: bool) -> None:
-        """Write the eigenvalues in order, and put the vectors in that order into `work`, as rows."""
+    def rotate(self, others: Sequence[Matrix], *, with_vectors: bool) -> None:
+        """Values, and vectors, by rotations, which are kept in other scratch."""
+        lanes, size, basis = self.lanes, self.size, self.reflections.basis
+        rotations = None
+        if with_vectors:
+            self.reflections.multiply()
+            kept, columns, ranges = others
+            rotations = Rotations(lanes, size, (basis,), kept, columns, ranges, is_reversed=True)
+        Tridiagonal(lanes, size, self.lines, DIAGONAL, BESIDE, rotations).solve()
+
+    def sort(self, values: Array, lead: tuple[Place, ...], poison: Number, *, with_vectors: bool) -> None:
+        """Write the eigenvalues in order, and put the vectors in that order into `work`, as rows.
+
+        They become NaN if `poison` is not zero.
+        """
         lanes, width, size, lines = self.lanes, self.lanes.width, self.size, self.lines
         work, basis = self.reflections.work, self.reflections.basis
-        (poison,) = carried(
-            0, size, [lanes.number(0.0)], lambda i, so_far: [so_far + lines[DIAGONAL, i] * 0.0]
-        )
+        (poison,) = carried(0, size, [poison], lambda i, so_far: [so_far + lines[DIAGONAL, i] * 0.0])
         with loop(0, size) as row:
             values[(*lead, row)] = poison
             if with_vectors:

@@ -15,24 +15,29 @@ from typing import Final
 import numpy as np
 
 from .....dialects import mlir
-from ..builder import Number, branches, carried, choose, constant, index, repeated, when
-from .rotations import Rotations
+from ..builder import Number, Place, branches, carried, choose, constant, index, repeated, when
+from .rotations import Rotating
 from .vectors import Lanes, Matrix, magnitude, root
 
 SMALL: Final = {4: 1e-15, 8: 1e-140}  # of numbers beside 1, by the bytes of a float: squares lose digits
+NEGLIGIBLE: Final = {4: 1e-12, 8: 1e-22}  # couplings beside 1: smaller ones may never converge
 MOST: Final = 60  # sweeps for one eigenvalue; two are usual
 
 
 @dataclass(frozen=True, slots=True)
 class Tridiagonal:
-    """A matrix: row `diagonal` of `lines`, and row `beside` with the elements beside the diagonal."""
+    """A matrix: row `diagonal` of `lines`, and row `beside` with the elements beside the diagonal.
+
+    Its rows end before `size`, and begin at `start`.
+    """
 
     lanes: Lanes
-    size: int
+    size: Place
     lines: Matrix
     diagonal: int
     beside: int
-    rotations: Rotations | None
+    rotations: Rotating | None
+    start: Place = 0
 
     def solve(self) -> None:
         """Make all couplings negligible."""
@@ -53,7 +58,7 @@ class Tridiagonal:
             *_, sweeps = repeated([yes, index(0), sweeps], lambda goes_on, *_: goes_on, again)
             return [sweeps]
 
-        (sweeps,) = carried(0, self.size, [index(0)], one)
+        (sweeps,) = carried(self.start, self.size, [index(0)], one)
         if self.rotations is not None:
             self.rotations.finish(sweeps)
 
@@ -70,7 +75,7 @@ class Tridiagonal:
         def is_coupled(row: Number) -> Number:
             beside = magnitude(self.lines[self.beside, row])
             around = magnitude(self.lines[self.diagonal, row]) + magnitude(self.lines[self.diagonal, row + 1])
-            return (row < self.size - 1) & (beside > around * epsilon)
+            return (row + 1 < self.size) & (beside > around * epsilon + NEGLIGIBLE[self.lanes.dtype.itemsize])
 
         (last,) = repeated([first], is_coupled, lambda row: [row + 1])
         return last

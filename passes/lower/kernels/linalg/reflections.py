@@ -113,23 +113,36 @@ class Reflections:
 
     def build(self) -> None:
         """Apply the reflections, the last panel first, to the columns of an identity."""
-        size, lanes = self.lanes.panel, self.lanes
+        lanes = self.lanes
         with loop(0, lanes.padded(self.width)) as row:
             _fill(lanes, self.basis, row, lanes.padded(self.rows))
             self.basis[row, row] = lanes.number(1.0)
+        self._apply_all(is_identity=True)
+
+    def _apply_all(self, *, is_identity: bool) -> None:
+        """Apply the reflections, the last panel first, to the rows of the basis."""
+        size, lanes = self.lanes.panel, self.lanes
         panels = -(-self.columns // size)
         with loop(0, panels) as done:
             first = (index(panels - 1) - done) * size
             self.spread(first, (first + size).least(index(self.columns)))
-            with loop(first, lanes.padded(self.width), ROWS) as row:
+            with loop(first if is_identity else 0, lanes.padded(self.width), ROWS) as row:
                 self._apply(self.basis, row, first, first + lanes.padded(self.columns))
 
     def multiply(self) -> None:
         """The product of reflections whose factors alone are known, in the basis."""
+        self._combine_all()
+        self.build()
+
+    def transform(self) -> None:
+        """The product of reflections whose factors alone are known, applied to the rows of the basis."""
+        self._combine_all()
+        self._apply_all(is_identity=False)
+
+    def _combine_all(self) -> None:
         with loop(0, self.columns, self.lanes.panel) as first:
             self.spread(first, (first + self.lanes.panel).least(index(self.columns)))
             self.combine(first)
-        self.build()
 
     def clear_below(self) -> None:
         """Leave only `r` of the copy."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from .....dialects import mlir
 from ....ir.aliases import Type
@@ -38,6 +38,22 @@ def strip_width(lanes: Lanes) -> int:
 def scratch_sizes(lanes: Lanes, size: int, length: int, bases: int) -> list[tuple[int, int]]:
     """Rows and columns of the scratch `kept` and `strip`."""
     return [(2 * bases * SWEEPS, lanes.stride(length + 2)), (size + 2, strip_width(lanes))]
+
+
+class Rotating(Protocol):
+    """What takes the rotations of sweeps, one for each basis in each place."""
+
+    def begin_sweep(self, sweep: Number) -> None:
+        """A sweep begins."""
+
+    def keep(self, sweep: Number, row: Number, rotations: tuple[tuple[Number, Number], ...]) -> None:
+        """The cosines and sines of a row and the next."""
+
+    def end_sweep(self, sweep: Number, first: Number, last: Number) -> Number:
+        """A sweep of these rows ends; the number of the next one."""
+
+    def finish(self, count: Number) -> None:
+        """There are no more sweeps than these."""
 
 
 @dataclass(frozen=True, slots=True)

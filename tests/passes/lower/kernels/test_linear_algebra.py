@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 from adze.dialects.types import TensorType
-from adze.passes.lower.kernels.linalg import bidiagonal_qr, ql
+from adze.passes.lower.kernels.linalg import bidiagonal_qr, conquer, ql
 
 from ....selection import quick_first
 from .linear_algebra import TARGETS, run_routine
@@ -128,10 +129,29 @@ def test_eigh_of_several_panels(size: int, dtype: Any, target: str) -> None:
     check_eigh((size,), True, dtype, target)
 
 
+@pytest.mark.parametrize("target", quick_first(TARGETS, 1))
+@pytest.mark.parametrize("name", quick_first(["few values", "normal"], 1))
+@pytest.mark.parametrize("size", quick_first([9, 19], 1))
+def test_eigh_by_halves(name: str, size: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Halves of a few rows, all levels of which the interpreter can run."""
+    module = sys.modules["adze.passes.lower.kernels.linalg.eigen"]
+    monkeypatch.setattr(module, "DIVIDED", 1)
+    monkeypatch.setattr(conquer, "LEAF", 4)
+    a = RNG.standard_normal((size, size))
+    if name == "few values":
+        q = np.linalg.qr(a)[0]
+        a = (q * (np.arange(len(a)) % 3)) @ q.T
+    check_eigh_of(((a + a.T) / 16).astype(np.float64), True, target)
+
+
 def check_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
     """The values, and vectors, of random matrices are those of LAPACK."""
     a = RNG.standard_normal((*shape, shape[-1]))
-    a = ((a + np.swapaxes(a, -1, -2)) / 16).astype(dtype)
+    check_eigh_of(((a + np.swapaxes(a, -1, -2)) / 16).astype(dtype), with_vectors, target)
+
+
+def check_eigh_of(a: np.ndarray, with_vectors: bool, target: str) -> None:
+    shape, dtype = a.shape[:-1], a.dtype
     results = [TensorType(shape, a.dtype), TensorType(a.shape, a.dtype)]
     if not with_vectors:
         (w,) = run_routine("eigvalsh", [a], results[:1], target)

@@ -1,0 +1,125 @@
+"""Greatest and least signed integers, which kernels for GPUs compare with a wrong first value.
+
+Input: a lowered module for a GPU. Output: the same, where a reduction by `arith.maxsi` or `arith.minsi` is
+one by `maxui` or `minui` of integers whose sign bit is flipped, and so is that of its initial value and
+result: the order of both is the same. IREE's first value is right for unsigned integers.
+
+Symptom: silently, the greatest of negative integers is 0, and the least of positive ones is -1: IREE starts
+the threads without an element at the extremes of unsigned integers. On CUDA every such reduction does.
+Seen in: IREE 3.13.
+Smallest: `min(x)` of i32[24] on Vulkan with subgroups of 8; `min(x, axis=1)` of i32[64,96] for CUDA.
+Goes when: `tests/gpu/test_fences.py::test_iree_still_compares_with_a_wrong_value` fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ....dialects import mlir
+from ....runtime.targets import TargetKind
+from ...base import Pass
+from ...ir.aliases import Operation, Value
+from ...ir.functions import functions
+from ..builder import LinalgBuilder
+from ..plan import target_of
+from ..scalars import Scalars
+
+_UNSIGNED: Final = {"arith.maxsi": "arith.maxui", "arith.minsi": "arith.minui"}
+
+
+@dataclass(frozen=True)
+class UnsignedExtrema(Pass):
+    """For GPUs, let reductions to the greatest or least of signed integers compare unsigned ones."""
+
+    name = "unsigned-extrema"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> None:
+        target = target_of(module)
+        if target.kind is TargetKind.CPU:
+            return
+        with module.context, mlir.ir.Location.unknown():
+            builder = LinalgBuilder(module.context, target.kind)
+            for function in functions(module).values():
+                for reduction in list(_reductions(function)):
+                    _order_unsigned(builder, reduction)
+
+
+def _reductions(operation: Operation) -> Iterator[Operation]:
+    """The generic ops within that combine elements, also those of loops and branches."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for child in block.operations:
+                inner = child.operation
+                if inner.name == "linalg.generic":
+                    if "reduction" in str(inner.attributes["iterator_types"]):
+                        yield inner
+                else:
+                    yield from _reductions(inner)
+
+
+def _order_unsigned(builder: LinalgBuilder, reduction: Operation) -> None:
+    """Let each result that is an extremum of signed integers be computed of unsigned ones."""
+    body = reduction.regions[0].blocks[0]
+    inputs = len(reduction.operands) - len(reduction.results)
+    results = list(body.operations)[-1]
+    for number, value in enumerate(list(results.operands)):
+        total = body.arguments[inputs + number]
+        combining = value.owner
+        if isinstance(combining, mlir.ir.Block) or combining.name not in _UNSIGNED:
+            continue
+        parts = list(combining.operands)
+        if total not in parts:
+            continue
+        element = parts[1] if parts[0] == total else parts[0]
+        with mlir.ir.InsertionPoint(combining), reduction.location:
+            flipped = _flip(element)
+            name = _UNSIGNED[combining.name]
+            results.operands[number] = mlir.ir.Operation.create(name, [value.type], [flipped, total]).result
+        _flip_around(builder, reduction, inputs + number, number)
+
+
+def _flip_around(builder: LinalgBuilder, reduction: Operation, initial: int, number: int) -> None:
+    """Flip the sign bits of an initial value of a reduction, and those of its result."""
+    with mlir.ir.InsertionPoint(reduction), reduction.location:
+        reduction.operands[initial] = _flipped(builder, reduction.operands[initial])
+    result = reduction.results[number]
+    with mlir.ir.InsertionPoint.after(reduction), reduction.location:
+        flipped = _flipped(builder, result)
+    result.replace_all_uses_except(flipped, _users_of_flipping(result, flipped))
+
+
+def _users_of_flipping(result: Value, flipped: Value) -> list[Operation]:
+    """What was emitted to flip `result`: the op itself, and the ops that ask for its sizes."""
+    owner = flipped.owner
+    places = [result.owner.operation, owner.operation]
+    block = list(owner.operation.block.operations)
+    start, end = (next(i for i, op in enumerate(block) if op.operation == place) for place in places)
+    return [op.operation for op in block[start + 1 : end + 1]]
+
+
+def _flipped(builder: LinalgBuilder, value: Value) -> Value:
+    """A tensor of signless integers with their sign bits flipped.
+
+    One that a scalar fills is filled anew: IREE computes what follows from constants once, and a reduction
+    would write its result there.
+    """
+    width = mlir.ir.IntegerType(mlir.ir.RankedTensorType(value.type).element_type).width
+    dtype = np.dtype(f"int{width}")
+    if not isinstance(value.owner, mlir.ir.Block) and value.owner.name == "linalg.fill":
+        return builder.fill(_flip(value.owner.operands[0]), builder.shape(value), dtype)
+
+    def rule(_: Scalars, dtypes: tuple[np.dtype, ...], element: Value) -> Value:
+        return _flip(element)
+
+    return builder.map_elements(dtype, rule, value)
+
+
+def _flip(element: Value) -> Value:
+    sign = mlir.ir.IntegerAttr.get(element.type, -(1 << (mlir.ir.IntegerType(element.type).width - 1)))
+    constant = mlir.ir.Operation.create("arith.constant", [element.type], attributes={"value": sign}).result
+    return mlir.ir.Operation.create("arith.xori", [element.type], [element, constant]).result

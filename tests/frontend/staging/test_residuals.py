@@ -1,0 +1,59 @@
+"""What the backward pass keeps, as `print_saved_residuals` lists it: what JAX lists for such functions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as anp
+from adze.ad_checkpoint import checkpoint_name, print_saved_residuals, saved_residuals
+
+W1, W2, X = np.ones((5, 4), np.float32), np.ones((6, 5), np.float32), np.ones(4, np.float32)
+ARGUMENTS = ["f32[5,4] from the argument W1", "f32[6,5] from the argument W2", "f32[4] from the argument x"]
+
+
+def layer(w: Any, x: Any) -> Any:
+    return anp.sin(anp.dot(w, x))
+
+
+def net(W1: Any, W2: Any, x: Any) -> Any:
+    return checkpoint_name(layer(W2, checkpoint_name(layer(W1, x), "a")), "b")
+
+
+def lines(function: Any, *args: Any) -> list[str]:
+    found = [f"{spec} {origin}" for spec, origin in saved_residuals(function, *args)]
+    return [line.partition(f" from {__file__}")[0] for line in found]
+
+
+def test_residuals_are_arguments_and_results_of_ops() -> None:
+    plain = lines(lambda W1, W2, x: layer(W2, layer(W1, x)), W1, W2, X)
+    sines = ["f32[5] output of sin", "f32[5] output of cos", "f32[6] output of cos"]
+    assert plain == [*ARGUMENTS, *sines]
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept"),
+    [
+        (adze.checkpoint_policies.nothing_saveable, []),
+        (adze.checkpoint_policies.save_only_these_names("a"), ["f32[5] named 'a'"]),
+        (adze.checkpoint_policies.save_any_names_but_these("b"), ["f32[5] named 'a'"]),
+        (
+            adze.checkpoint_policies.dots_saveable,
+            ["f32[5] output of dot_general", "f32[6] output of dot_general"],
+        ),
+    ],
+)
+def test_a_policy_decides_what_is_kept(policy: Any, kept: list[str]) -> None:
+    assert lines(adze.checkpoint(net, policy=policy), W1, W2, X) == [*ARGUMENTS, *kept]
+
+
+def test_residuals_are_printed_with_the_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_saved_residuals(lambda tree: anp.exp(tree["x"]), {"x": X})
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("f32[4] output of exp from ")
+    assert "test_residuals.py:" in line
+
+
+def test_a_linear_function_keeps_nothing() -> None:
+    assert saved_residuals(lambda x: x[::-1] + x, X) == []

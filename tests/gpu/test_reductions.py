@@ -1,0 +1,53 @@
+"""Reductions on a Vulkan device, of rows that leave threads of a kernel without an element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as xp
+
+from .drivers import needs_vulkan
+
+DTYPES = (np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32, np.float32, np.bool_)
+REDUCTIONS: dict[str, Any] = {
+    "max": np.max,
+    "min": np.min,
+    "sum": np.sum,
+    "prod": np.prod,
+    "argmin": np.argmin,
+}
+
+
+def reduced(xs: Any) -> Any:
+    return [getattr(xp, name)(x, axis=0) for name in REDUCTIONS for x in xs]
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("length", [24, 320, 40])
+def test_elements_of_one_sign(length: int) -> None:
+    """Also called twice: what one call writes is no constant of the next one."""
+    compiled = adze.jit(reduced, device="vulkan")
+    for sign in (-1, 1, 0):
+        steps = np.arange(length) % 12 == 7
+        xs = [(sign * (1 + steps)).astype(dtype) for dtype in DTYPES]
+        want = [reduce(x) for reduce in REDUCTIONS.values() for x in xs]
+        for one, other in zip(want, compiled(xs), strict=True):
+            np.testing.assert_allclose(np.asarray(other), one.astype(np.asarray(other).dtype), rtol=1e-5)
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_narrow_unsigned_quotients_are_exact() -> None:
+    """They are computed in float32, whose quotient a device may round up."""
+    x, y = (part.ravel() for part in np.divmod(np.arange(1 << 16), 256))
+    quotients = adze.jit(lambda x, y: (adze.lax.div(x, y), adze.lax.rem(x, y)), device="vulkan")
+    for dtype, scale in ((np.uint8, 1), (np.uint16, 257)):
+        tops, bottoms = (x * scale).astype(dtype), (np.maximum(y, 1) * scale).astype(dtype)
+        for want, got in zip(np.divmod(tops, bottoms), quotients(tops, bottoms), strict=True):
+            np.testing.assert_array_equal(want, np.asarray(got))
