@@ -7,6 +7,7 @@ in the operand's dtype. The scalar code that combines carries f16 and bf16 in f3
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -21,9 +22,12 @@ from ....dialects.ops.reduction import (
 )
 from ....dialects.types import FLOATS, INT32, INT64
 from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
+from ..kernels.columns import COMBINATIONS, reduce_columns
+from ..kernels.executable import DISPATCH
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
+from ..tuning.column_tiles import column_tiles
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
 
 Init: TypeAlias = "Callable[[Sequence[Size]], Value]"  # the initial value of a reduction, by its shape
@@ -55,6 +59,9 @@ def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> V
     if not axes:
         return x
     carried = accumulation_dtype(dtype) if _COMBINE[name] in ("add", "mul") else dtype
+    by_kernel = _reduced_columns(ctx, name, x, axes, dtype) if dtype == carried else None
+    if by_kernel is not None:
+        return by_kernel
     return convert_elements(b, carried, dtype, reduce_axes(ctx, name, x, axes, identity, dtype, carried))
 
 
@@ -84,6 +91,40 @@ def reduce_axes(
     partial = _reduce_once(ctx, name, x, stages.first, _identity_init(b, identity, carried), dtype, carried)
     rest = tuple(range(len(axes) - len(stages.first)))
     return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
+
+
+def _reduced_columns(
+    ctx: LoweringContext, name: str, x: Value, axes: Sequence[int], dtype: np.dtype
+) -> Value | None:
+    """The reduction by the kernel of columns, None where IREE's code is as good.
+
+    IREE computes what is computed element by element where it is loaded, and reductions of one array at once.
+    """
+    b, ordered = ctx.builder, sorted(axes)
+    shape = [n for n in b.shape(x) if isinstance(n, int)]
+    first, last = ordered[0], ordered[-1]
+    if name not in COMBINATIONS or len(shape) < len(b.shape(x)) or last == len(shape) - 1:
+        return None
+    if ordered != list(range(first, last + 1)) or len(list(ctx.operation.operands[0].uses)) > 1:
+        return None
+    sizes = prod(shape[:first]), prod(shape[first : last + 1]), prod(shape[last + 1 :])
+    tiles = column_tiles(ctx.target, sizes, dtype)
+    if tiles is None or not _is_stored(x):
+        return None
+    flat = collapse_axes(b, x, [list(range(len(shape)))])
+    columns = reduce_columns(ctx.kernels, expand_axes(b, flat, [[0, 1, 2]], sizes), name, tiles)
+    kept = [n for axis, n in enumerate(shape) if axis not in axes]
+    return expand_axes(b, collapse_axes(b, columns, [[0, 1]]), [list(range(len(kept)))], kept)
+
+
+def _is_stored(x: Value) -> bool:
+    """Whether `x`, or what it is a reshape of, is an argument or the result of a kernel of our own."""
+    owner = x.owner
+    while not isinstance(owner, mlir.ir.Block):
+        if owner.operation.name not in ("tensor.collapse_shape", "tensor.expand_shape"):
+            return bool(owner.operation.name == DISPATCH)
+        owner = owner.operation.operands[0].owner
+    return True
 
 
 def _reduce_vector(
