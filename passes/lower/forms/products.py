@@ -15,8 +15,9 @@ from ..builder import Size, Value
 from ..kernels.products import multiply, pack
 from ..kernels.row_products import multiply_rows
 from ..lowering import LoweringContext
+from ..tuning.configuration import has_kernels
 from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles
-from .tensor_ops import convert_elements, expand_axes, units_beside
+from .tensor_ops import collapse_axes, convert_elements, expand_axes, units_beside
 
 
 def product_by_kernel(
@@ -35,6 +36,8 @@ def product_by_kernel(
         return None
     known = ProductSizes(b, m, n, k)
     left_along_k, right_along_k = left_axes.endswith("k"), right_axes.endswith("k")
+    if carried.kind == "c" and (source != carried or not has_kernels(ctx.target)):
+        return None
     if source == carried and k > 1:
         if n == 1 and m > 1 and left_along_k and not _is_computed(left):
             return _by_vector(ctx, (left, left_axes), (right, right_axes), "bmk", sizes, carried)
@@ -63,14 +66,39 @@ def _by_vector(
     """The rows of a matrix by a vector, as `[b, m, n]`; one of `m` and `n` is 1."""
     b, free, k = (sizes[letter] for letter in order)
     assert isinstance(b, int) and isinstance(free, int) and isinstance(k, int)
-    tiles = row_tiles(ctx.target, ProductSizes(b, free, 1, k), dtype)
+    parts = 2 if dtype.kind == "c" else 1
+    real = np.dtype(f"f{dtype.itemsize // parts}")
+    tiles = row_tiles(ctx.target, ProductSizes(b, free, 1, parts * k), real, parts)
     if tiles is None:
         return None
     rows = _whole(ctx, *matrix, order, sizes, dtype, dtype)
     column = _whole(ctx, *vector, "bk", sizes, dtype, dtype)
+    if parts > 1:
+        column = _parts_beside(ctx, column, real)
     sums = multiply_rows(ctx.kernels, rows, column, tiles)
     groups = [[0], [1, 2]]
     return expand_axes(ctx.builder, sums, groups, [sizes[letter] for letter in "bmn"])
+
+
+def _parts_beside(ctx: LoweringContext, vector: Value, real: np.dtype) -> Value:
+    """Complex vectors `[b, k]` as `[b, 4 k]`: `re z, -im z` of each element, then `im z, re z` of each."""
+    b = ctx.builder
+    batches, size = b.shape(vector)
+
+    def body(z: Value, _: Value) -> Value:
+        re, im = mlir.complex.ReOp(z).result, mlir.complex.ImOp(z).result
+        one = mlir.arith.constant(mlir.ir.IndexType.get(), 1)
+        half, part = (
+            mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, mlir.linalg.IndexOp(loop).result, one)
+            for loop in (1, 3)
+        )
+        first = mlir.arith.select(part, mlir.arith.negf(im), re)
+        return mlir.arith.select(half, mlir.arith.select(part, re, im), first)
+
+    init = b.empty([batches, 2, size, 2], real)
+    maps = [b.axes_map(4, [0, 2]), b.identity_map(4)]
+    beside = b.generic([vector], [init], maps, ["parallel"] * 4, body)
+    return collapse_axes(b, beside, [[0], [1, 2, 3]])
 
 
 def _is_computed(x: Value) -> bool:

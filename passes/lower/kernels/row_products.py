@@ -1,6 +1,8 @@
 """The kernel that multiplies the rows of a matrix by a vector: any sizes, several rows at once.
 
-Input: rows `[b, m, k]` and a vector `[b, k]` for each batch. Output: the sums `[b, m]`.
+Input: rows `[b, m, k]` and a vector `[b, k]` for each batch. Output: the sums `[b, m]`. Complex rows are rows
+of their parts `[b, m, 2 k]`, by two vectors `[b, 2, 2 k]`: one for the real parts of the sums, and one for
+the imaginary parts.
 Idea: a few rows share the loads of the vector, and each has several vectors of partial sums, which hide the
 latency of an addition and are added at the end. So the order of a sum is another one than that of `k`.
 """
@@ -10,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import product
 from operator import add
 
 from ....dialects import mlir
@@ -21,29 +24,38 @@ from .products import load_some, multiply_add
 
 
 def multiply_rows(kernels: Kernels, rows: Value, vector: Value, tiles: RowTiles) -> Value:
-    """`out[b, m] = sum_k rows[b, m, k] vector[b, k]` of tensors of f32 or of f64 with static sizes."""
+    """`out[b, m] = sum_k rows[b, m, k] vector[b, k]` of tensors with static sizes.
+
+    Both are of f32 or of f64, or the rows are complex and the vectors `[b, 4 k]` real: for each element `z`
+    the numbers `re z, -im z`, and then for each `im z, re z`.
+    """
     type_ = mlir.ir.RankedTensorType(rows.type)
     batches, count, size = type_.shape
     out = mlir.ir.RankedTensorType.get([batches, count], type_.element_type)
+    parts = 2 if isinstance(type_.element_type, mlir.ir.ComplexType) else 1
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
-        _Rows(Array(given[0]), Array(given[1]), Array(written[0]), count, size, tiles).run()
+        arrays = Array(given[0]), Array(given[1]), Array(written[0])
+        _Rows(*arrays, count, parts * size, parts, tiles).run()
 
     workgroups = (-(-count // tiles.block_rows), batches)
-    kernel = Kernel("rows_by_vector", (Result(out),), emit, key=tiles, workgroups=workgroups)
+    kernel = Kernel(
+        "rows_by_vector", (Result(out),), emit, key=tiles, workgroups=workgroups, has_parts=parts > 1
+    )
     (sums,) = kernels.call(kernel, [rows, vector])
     return sums
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The code of one workgroup: a block of rows of one batch."""
+    """The code of one workgroup: a block of rows of one batch, by `parts` vectors."""
 
     rows: Array
     vector: Array
     out: Array
     count: int
     size: int
+    parts: int
     tiles: RowTiles
 
     def run(self) -> None:
@@ -70,20 +82,21 @@ class _Rows:
         def body(at: Place, *sums: Number) -> list[Number]:
             return self._added(batch, row, rows, at, [width] * vectors, sums)
 
-        sums = [zero] * (rows * vectors)
+        sums = [zero] * (rows * self.parts * vectors)
         if whole:
             sums = carried(0, whole, sums, body, step)
         left = self.size - whole
         if left:
             counts = [min(left - at, width) for at in range(0, left, width)]
             sums = self._added(batch, row, rows, index(whole), counts, sums)
-        for r in range(rows):
-            total = reduce(add, sums[r * vectors : (r + 1) * vectors])
+        for r, part in product(range(rows), range(self.parts)):
+            first = (r * self.parts + part) * vectors
+            total = reduce(add, sums[first : first + vectors])
             fast = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>")
             scalar = mlir.vector.reduction(
                 self.out.element, mlir.vector.CombiningKind.ADD, total.value, fastmath=fast
             )
-            self.out[batch, index(row) + r] = Number(scalar)
+            self.out[batch, (index(row) + r) * self.parts + part] = Number(scalar)
 
     def _added(
         self, batch: Number, row: Place, rows: int, at: Place, counts: Sequence[int], sums: Sequence[Number]
@@ -92,9 +105,13 @@ class _Rows:
         width, following = self.tiles.width, list(sums)
         for number, count in enumerate(counts):
             place = index(at) + number * width
-            x = load_some(self.vector, width, count, batch, place)
+            vectors = [
+                load_some(self.vector, width, count, batch, place + part * self.size)
+                for part in range(self.parts)
+            ]
             for r in range(rows):
                 y = load_some(self.rows, width, count, batch, index(row) + r, place)
-                position = r * self.tiles.vectors + number
-                following[position] = multiply_add(x, y, following[position])
+                for part, x in enumerate(vectors):
+                    position = (r * self.parts + part) * self.tiles.vectors + number
+                    following[position] = multiply_add(x, y, following[position])
         return following

@@ -54,7 +54,9 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
     # A row whose end has a mask is faster than one whose end is done one by one.
     is_masked = step is None and has_masks and not is_flat
     is_peeled = step is None and not is_masked
-    step = step or min(REGISTERS[0], sizes[-1] // width) * width
+    # Each register has a mask of its own, and nothing to wait for in a short body.
+    registers = 1 if is_masked and body.operations < LONG else REGISTERS[0]
+    step = step or min(registers, sizes[-1] // width) * width
     budget = _workgroup(count, body)
     if is_masked and sizes[-1] <= budget:
         last = sizes[-1]

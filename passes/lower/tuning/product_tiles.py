@@ -87,14 +87,14 @@ class RowTiles:
     block_rows: int
 
 
-def row_tiles(target: Target, sizes: ProductSizes, dtype: np.dtype) -> RowTiles | None:
-    """Tiles of a product of `m` rows along `k` by a vector."""
+def row_tiles(target: Target, sizes: ProductSizes, dtype: np.dtype, parts: int = 1) -> RowTiles | None:
+    """Tiles of a product of `m` rows along `k` by a vector, or by `parts` of them at once."""
     if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
         return None
     width = lanes(target, dtype)
     if min(sizes.b, sizes.m) == 0 or sizes.k < width or sizes.b * sizes.m * sizes.k < WORK_OF_VECTOR:
         return None
-    rows = min(ROWS_BESIDE, sizes.m)
+    rows = min(max(ROWS_BESIDE // parts, 1), sizes.m)
     return RowTiles(
         width=width,
         rows=rows,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from adze.dialects import mlir
-from adze.dialects.types import FLOAT32, FLOAT64, TensorType
+from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.kernels.executable import Kernels
 from adze.passes.lower.kernels.products import multiply, pack
 from adze.passes.lower.kernels.row_products import multiply_rows
@@ -83,6 +83,23 @@ def test_rows_by_a_vector_stay_within_bounds(b: int, m: int, k: int) -> None:
     assert np.array_equal(got, want, equal_nan=True)
 
 
+@pytest.mark.parametrize(("b", "m", "k"), [(1, 1, 1), (2, 5, 7), (1, 3, 24)])
+def test_complex_rows_by_a_vector_stay_within_bounds(b: int, m: int, k: int) -> None:
+    t = RowTiles(width=4, rows=2, vectors=2, block_rows=2)
+    parts, z = given((b, m, 2 * k)), given((b, 2 * k)).view(np.complex64)
+    beside = np.stack([np.stack([z.real, -z.imag], -1), np.stack([z.imag, z.real], -1)], 1)
+    module = module_with(
+        [(b, m, k), (b, 4 * k)],
+        lambda kernels, values: multiply_rows(kernels, values[0], values[1], t),
+        ["complex<f32>", "f32"],
+    )
+    operands = [parts, np.ascontiguousarray(beside).reshape(b, 4 * k)]
+    (got,) = run_kernel(module, "kernel_rows_by_vector", operands, (-(-m // 2), b, 1))
+    with np.errstate(all="ignore"):
+        re, im = (np.einsum("bmk,bk->bm", parts, operands[1].reshape(b, 2, 2 * k)[:, j]) for j in (0, 1))
+    assert np.array_equal(got, np.stack([re, im], -1).reshape(b, 2 * m), equal_nan=True)
+
+
 def module_of(sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_along_k: bool) -> Any:
     """A module with a function that packs the right operand if the tiles say so, and multiplies."""
     b, m, n, k = sizes.b, sizes.m, sizes.n, sizes.k
@@ -97,12 +114,17 @@ def module_of(sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_al
     return module_with(shapes, body)
 
 
-def module_with(shapes: Sequence[tuple[int, ...]], body: Callable[[Kernels, Sequence[Any]], Any]) -> Any:
-    """A module with a function of tensors of f32 whose body calls kernels."""
+def module_with(
+    shapes: Sequence[tuple[int, ...]],
+    body: Callable[[Kernels, Sequence[Any]], Any],
+    elements: Sequence[str] | None = None,
+) -> Any:
+    """A module with a function of tensors, of f32 unless it is said, whose body calls kernels."""
     context = mlir.new_context(foreign_ops=False)
     with context, mlir.ir.Location.unknown():
         module = mlir.ir.Module.create()
-        types = [mlir.ir.RankedTensorType.get(s, mlir.ir.F32Type.get()) for s in shapes]
+        kinds = [mlir.ir.Type.parse(name) for name in elements or ["f32"] * len(shapes)]
+        types = [mlir.ir.RankedTensorType.get(*each) for each in zip(shapes, kinds, strict=True)]
         with mlir.ir.InsertionPoint(module.body):
             function = mlir.func.FuncOp("main", mlir.ir.FunctionType.get(types, []))
         with mlir.ir.InsertionPoint(function.add_entry_block()):
@@ -123,6 +145,13 @@ def double(b: Any, x: Any, y: Any) -> Any:
     return b.dot_general(x, y, contracting=((1,), (0,)), batch=((), ()), dtype=FLOAT64)
 
 
+def of_complex(left: int, right: int, batch: int, dtype: np.dtype) -> Any:
+    axes = tuple(range(batch))
+    return lambda b, x, y: b.dot_general(
+        x, y, contracting=((batch + left,), (batch + right,)), batch=(axes, axes), dtype=dtype
+    )
+
+
 EVERY: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], np.dtype]] = {
     "many_rows": (product(1, 0, 0), (70, 150), (150, 90), FLOAT32),
     "few_columns": (product(1, 0, 0), (300, 100), (100, 18), FLOAT32),
@@ -135,6 +164,8 @@ EVERY: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], np.dtype]] = {
     "batch": (product(1, 0, 1), (3, 40, 65), (3, 65, 45), FLOAT32),
     "double": (double, (41, 130), (130, 100), FLOAT64),
     "double_vector": (double, (1, 130), (130, 301), FLOAT64),
+    "complex_rows": (of_complex(1, 0, 0, COMPLEX64), (70, 131), (131,), COMPLEX64),
+    "vector_by_complex_rows": (of_complex(0, 1, 1, COMPLEX128), (2, 77), (2, 60, 77), COMPLEX128),
 }
 # "few_rows" and "double_vector" have the code of these.
 SAME_CODE = {"many_rows", "vector", "double"}
@@ -150,6 +181,10 @@ def test_products_are_those_of_numpy(name: str) -> None:
     x, y = given(first, dtype), given(second, dtype)
     axes = {"transposed": "ji,kj->ik", "deep": "ij,kj->ik", "vector": "j,jk->k", "batch": "bij,bjk->bik"}
     axes |= {"rows_by_vector": "ij,j->i", "vector_by_rows": "j,kj->k"}
+    axes |= {"complex_rows": "ij,j->i", "vector_by_complex_rows": "bj,bkj->bk"}
+    if "complex" in name:
+        x, y = ((RNG.integers(-4, 5, s) + 1j * RNG.integers(-4, 5, s)).astype(dtype) for s in (first, second))
+        x.flat[3], y.flat[-2] = np.nan, 1e6j
     with np.errstate(all="ignore"):
         want = np.einsum(axes.get(name, "ij,jk->ik"), x, y)
     assert np.array_equal(run(name, x, y)[0], want, equal_nan=True)

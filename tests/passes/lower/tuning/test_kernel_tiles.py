@@ -58,7 +58,8 @@ def test_tiles_divide_sizes(target: Any, body: KernelBody, sizes: tuple[int, ...
 
 def test_rows_end_with_a_mask_where_the_target_has_masks() -> None:
     result = levels(elementwise_tiles(AVX512, (1000, 999), SHORT))
-    assert result == {"distribution": [10, 999], "vector_common_parallel": [1, 64]}
+    assert result == {"distribution": [10, 999], "vector_common_parallel": [1, 16]}
+    assert levels(elementwise_tiles(AVX512, (1000, 999), LONG))["vector_common_parallel"] == [1, 64]
     assert "enable_loop_peeling" in str(elementwise_tiles(AVX2, (1000, 999), SHORT))
 
 
