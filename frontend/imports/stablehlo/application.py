@@ -10,7 +10,7 @@ them. All others are adze's own arrays and tracers; every rule may ask for that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -20,7 +20,7 @@ from ....dialects.types import TensorType
 from ...tracing.array import Array
 from ...tracing.interpreter import as_value, ops
 from ...tracing.sizes import Dim
-from .program import Operation, Region, StableHLOError, static_shape, tensors
+from .program import Function, Operation, Ranks, Region, StableHLOError, static_shape, tensors
 
 Run: TypeAlias = Callable[[Region, Sequence[Any]], list[Any]]
 Rule: TypeAlias = "Callable[[Application], Any]"
@@ -37,6 +37,9 @@ class Sizes:
         """The sizes as an array of adze."""
         if not any(isinstance(n, Dim) for n in self.entries.flat):
             return as_value(self.entries.astype(self.dtype))
+        if self.dtype == np.bool_:
+            number = Sizes(self.entries, np.dtype(np.int32)).array()
+            return ops.compare(number, ops.full_like(number, 0), direction="NE")
         flat = [ops.reshape(as_value(n, self.dtype), shape=(1,)) for n in self.entries.flat]
         return ops.reshape(ops.concatenate(*flat, axis=0), shape=self.entries.shape)
 
@@ -79,13 +82,25 @@ def known_array(value: Any) -> np.ndarray | None:
     return None
 
 
+@dataclass(slots=True)
+class Draws:
+    """What `rng` takes its numbers from: the key of a call, how many ops have drawn, in how many loops."""
+
+    key: Any
+    count: int = 0
+    repeated: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Application:
-    """An op, the values of its operands, and `run(region, arguments)`."""
+    """An op, its operands' values, `run(region, arguments)`; of the program functions, ranks and draws."""
 
     op: Operation
     inputs: tuple[Any, ...]
     run: Run
+    functions: Mapping[str, Function]
+    ranks: Ranks
+    draws: Draws
 
     @property
     def arrays(self) -> list[Any]:

@@ -14,7 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.types import BFLOAT16, BOOL, TensorType, dtype_from_name, require_possible
+from ....dialects.types import BOOL, TensorType, dtype_from_name, require_possible
+from .narrow import NarrowTensor, held, narrow_type
 from .program import TOKEN, ProgramType, StableHLOError, TupleType, static_shape
 
 _ENUMERATION: Final = re.compile(r"#(?:stablehlo|chlo)<\w+ (\w+)>")
@@ -34,7 +35,8 @@ def type_of(type_: Any, where: str) -> ProgramType:
     ir = mlir.ir
     if isinstance(type_, ir.RankedTensorType):
         shape = tuple(None if type_.is_dynamic_dim(i) else int(n) for i, n in enumerate(type_.shape))
-        result = TensorType(shape, _dtype(type_.element_type, where))
+        narrow = narrow_type(shape, str(type_.element_type))
+        result = narrow or TensorType(shape, _dtype(type_.element_type, where))
         require_possible(where, [result])
         return result
     if isinstance(type_, ir.TupleType):
@@ -63,7 +65,7 @@ def _dtype(element: Any, where: str) -> np.dtype:
         raise StableHLOError(
             f"arrays of {text} are not supported",
             where=where,
-            hint="adze has bool, integers of 8 to 64 bits, f16, bf16, f32, f64 and complex numbers",
+            hint="bool, integers of 2 to 64 bits, floats of 4 to 64 bits and complex numbers are possible",
         ) from None
 
 
@@ -140,6 +142,8 @@ def _elements(operation: Any, where: str) -> np.ndarray:
     type_ = type_of(operation.results[0].type, where)
     if not isinstance(type_, TensorType) or not type_.is_static:
         raise StableHLOError("a constant must be an array of a static shape", where=where)
+    if isinstance(type_, NarrowTensor):
+        return held(_parsed_elements(str(operation), TensorType(type_.shape, type_.numbers), where), type_)
     shape = static_shape(type_)
     try:
         attribute = operation.attributes["value"]
@@ -183,6 +187,6 @@ def _parsed_elements(text: str, type_: TensorType, where: str) -> np.ndarray:
 def _number(text: str, dtype: np.dtype) -> Any:
     if text in ("true", "false"):
         return text == "true"
-    if text.startswith("0x") and (dtype.kind == "f" or dtype == BFLOAT16):
+    if text.startswith("0x") and dtype.kind in "fV":
         return np.array(int(text, 16), f"uint{8 * dtype.itemsize}").view(dtype)[()]
     return dtype.type(int(text, 0)) if dtype.kind in "iu" else dtype.type(float(text))

@@ -209,11 +209,6 @@ def _token(app: Application) -> Any:
     return [None]
 
 
-def _replica(app: Application) -> Any:
-    """A program of one process: it is number 0."""
-    return np.zeros((), np.uint32)
-
-
 RULES: Final[dict[str, Rule]] = {
     "stablehlo.after_all": _token,
     "stablehlo.case": _case,
@@ -221,8 +216,6 @@ RULES: Final[dict[str, Rule]] = {
     "stablehlo.get_tuple_element": _tuple_element,
     "stablehlo.if": _if,
     "stablehlo.optimization_barrier": _barrier,
-    "stablehlo.partition_id": _replica,
-    "stablehlo.replica_id": _replica,
     "stablehlo.tuple": _tuple,
     "stablehlo.while": _while,
 }

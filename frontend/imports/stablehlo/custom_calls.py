@@ -1,21 +1,33 @@
-"""`custom_call` by its target, and random bits.
+"""`custom_call` by its target.
 
 Input: an application. Output: its results; a target that adze has nothing for is an error that says so.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from ...library import numpy as xp
 from ...tracing.interpreter import ops
 from .application import Application, Rule, known_array
+from .general_matrices import CALLS as GENERAL_CALLS
 from .linear_algebra import CALLS
+from .ordering import sorted_by
 from .program import static_shape
 
 _IDENTITIES: Final = ("Sharding", "annotate_device_placement", "SPMDFullToShardShape", "SPMDShardToFullShape")
 _CALLBACKS: Final = "callback"
+
+
+def _identity(app: Application) -> Any:
+    if app.op.operand_types != app.op.result_types:
+        raise app.error(
+            "a program that is divided among devices is not supported", "export one device's program"
+        )
+    return list(app.inputs)
 
 
 def _shape_assertion(app: Application) -> Any:
@@ -35,10 +47,26 @@ def _top_k(app: Application) -> Any:
     return [values, positions]
 
 
+def _approximate_top_k(app: Application) -> Any:
+    """The first elements of the sorted arrays, exactly: the operands are arrays and their initial values."""
+    comparators, config = app.attribute("called_computations"), app.record("mhlo.backend_config")
+    xs = app.arrays[: len(app.inputs) // 2]
+    axis = config.get("reduction_dim")
+    if not isinstance(comparators, tuple) or len(comparators) != 1 or not isinstance(axis, int):
+        raise app.error("expected one comparator and a dimension")
+    if not xs or not 0 <= axis < xs[0].ndim or len(xs) != len(app.op.results):
+        raise app.error(f"there is no dimension {axis} of {len(xs)} arrays")
+    ordered = sorted_by(app, app.functions[comparators[0]].body, xs, axis)
+    count = static_shape(app.result_types[0])[axis]
+    return [xp.take(x, np.arange(count), axis=axis) for x in ordered]
+
+
 _UNARY_OF_MHLO: Final = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh", "tan")
 _TARGETS: Final[dict[str, Rule]] = {
     **CALLS,
-    **{name: lambda app: list(app.inputs) for name in _IDENTITIES},
+    **GENERAL_CALLS,
+    "ApproxTopK": _approximate_top_k,
+    **dict.fromkeys(_IDENTITIES, _identity),
     **{f"mhlo.{name}": lambda app, name=name: getattr(ops, name)(app.array()) for name in _UNARY_OF_MHLO},  # type: ignore[misc]
     "mhlo.topk": _top_k,
     "shape_assertion": _shape_assertion,
@@ -49,7 +77,10 @@ def _custom_call(app: Application) -> Any:
     target = app.attribute("call_target_name")
     rule = _TARGETS.get(str(target))
     if rule is not None:
-        return rule(app)
+        shapes = set(
+            np.asarray(app.attribute("indices_of_shape_operands", ()), np.int64).reshape(-1).tolist()
+        )
+        return rule(replace(app, inputs=tuple(x for i, x in enumerate(app.inputs) if i not in shapes)))
     if _CALLBACKS in str(target):
         raise app.error(
             f"@{target} calls back into the Python of the process that exported the program",
@@ -58,31 +89,11 @@ def _custom_call(app: Application) -> Any:
     raise app.error(
         f"nothing is known of @{target}",
         f"known are {', '.join(sorted(t for t in _TARGETS if not t.startswith('lapack_')))} and LAPACK's "
-        "gesdd, geqrf, getrf, gtsv, heevd, orgqr, potrf, syevd, trsm, ungqr",
+        "gees, geev, gehrd, geqp3, geqrf, gesdd, gesvd, getrf, gtsv, heevd, hetrd, orgqr, potrf, syevd, "
+        "sytrd, trsm, ungqr",
     )
-
-
-def _rng_bit_generator(app: Application) -> Any:
-    """Bits by Threefry; the specification leaves the bits of all algorithms to the implementation."""
-    state = app.array()
-    type_ = app.result_types[1]
-    if type_.dtype.kind not in "iu":
-        raise app.error(f"bits of type {type_.dtype} are not supported", "take integers")
-    if state.dtype != np.uint64 or not 2 <= int(state.shape[0]) <= 3:
-        raise app.error(f"the state {ops.type_of(state)}, expected 2 or 3 numbers of ui64")
-    words = [state[0], state[1]]
-    mixed = ops.xor(words[0], ops.mul(words[1], ops.full_like(words[1], 0x9E3779B97F4A7C15)))
-    low = ops.convert(mixed, dtype=np.dtype(np.uint32))
-    high = ops.convert(ops.shift_right_logical(mixed, ops.full_like(mixed, 32)), dtype=np.dtype(np.uint32))
-    key = ops.concatenate(*(ops.reshape(v, shape=(1,)) for v in (low, high)), axis=0)
-    bits = ops.random_bits(key, shape=type_.static_shape, width=8 * type_.dtype.itemsize)
-    counted = ops.add(words[1], ops.full_like(words[1], max(1, int(np.prod(static_shape(type_))))))
-    after = [words[0], counted, *(state[i] for i in range(2, int(state.shape[0])))]
-    new = ops.concatenate(*(ops.reshape(v, shape=(1,)) for v in after), axis=0)
-    return [new, bits if bits.dtype == type_.dtype else ops.bitcast_convert(bits, dtype=type_.dtype)]
 
 
 RULES: Final[dict[str, Rule]] = {
     "stablehlo.custom_call": _custom_call,
-    "stablehlo.rng_bit_generator": _rng_bit_generator,
 }

@@ -13,6 +13,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ....dialects.types import TensorType
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
@@ -21,6 +23,7 @@ from ...tracing.specs import ShapeDtype
 from ..errors import ModelError
 from .application import as_array
 from .interpret import Interpreter
+from .narrow import NarrowTensor, rounded
 from .program import Program, StableHLOError
 from .reading import read
 from .table import REFUSED, TABLE
@@ -41,14 +44,18 @@ class StableHLOFunction:
             for i, type_ in enumerate(types):
                 if not isinstance(type_, TensorType):
                     raise StableHLOError(f"{where} {i} of @{main.name} is no array, but a token or a tuple")
-        self._interpreter = Interpreter(program, TABLE)
+        self._program = program
         self._main = main
         self._types = tuple(t for t in main.body.argument_types if isinstance(t, TensorType))
         self.__name__ = name
         self.__qualname__ = name
         self.__doc__ = f"`{self}`, from StableHLO."
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        self.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in main.argument_names])
+        parameters = [inspect.Parameter(n, kind) for n in main.argument_names]
+        self._key = "rng_key" if "key" in main.argument_names else "key"
+        if program.draws:
+            parameters.append(inspect.Parameter(self._key, inspect.Parameter.KEYWORD_ONLY))
+        self.__signature__ = inspect.Signature(parameters)
 
     @property
     def specs(self) -> tuple[ShapeDtype, ...]:
@@ -76,11 +83,15 @@ class StableHLOFunction:
             self._argument(i, value)
             for i, value in enumerate(bound.arguments[n] for n in self._main.argument_names)
         ]
-        results = [as_array(v) for v in self._interpreter.call(self._main.name, values)]
+        key = bound.arguments[self._key] if self._program.draws else None
+        interpreter = Interpreter(self._program, TABLE, key)
+        results = [as_array(v) for v in interpreter.call(self._main.name, values)]
         return results[0] if len(results) == 1 else tuple(results)
 
     def _argument(self, index: int, value: Any) -> Any:
         type_ = self._types[index]
+        if isinstance(type_, NarrowTensor) and isinstance(value, (np.ndarray, np.generic)):
+            value = value.astype(type_.dtype) if value.dtype == type_.narrow_dtype else value
         array = as_value(value, type_.dtype if is_python_scalar(value) else None)
         shape = tuple(array.shape)
         fits = len(shape) == len(type_.shape) and all(
@@ -92,7 +103,7 @@ class StableHLOFunction:
                 f"expected {type_}",
                 where=user_location_text(),
             )
-        return array
+        return rounded(array, type_) if isinstance(type_, NarrowTensor) else array
 
 
 def from_stablehlo(text_or_path: str | bytes | os.PathLike[str]) -> StableHLOFunction:
@@ -101,7 +112,10 @@ def from_stablehlo(text_or_path: str | bytes | os.PathLike[str]) -> StableHLOFun
     `text_or_path` is the text of a module (`jax.jit(f).lower(x).as_text()`,
     `jax.export.export(jax.jit(f))(x).mlir_module()`), or the path of a file that holds one. Its main function
     becomes an ordinary function of adze: it runs, is compiled, differentiated, batched, built. It takes
-    arrays of exactly the types that the module states; a dimension `?` may have any size.
+    arrays of exactly the types that the module states; a dimension `?` may have any size. Integers of 2 and 4
+    bits are held in int8 and uint8, floats of 8 bits and less in float32.
+
+    A program that draws numbers by `rng` has one argument more, by keyword: the `key` that they follow from.
 
     Nothing of the file is executed. Raises `StableHLOError` (a `ValueError`), with the op and its place, for
     text that is not StableHLO, ops and types that adze lacks, and portable bytecode, which MLIR in the

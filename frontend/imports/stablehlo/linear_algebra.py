@@ -8,7 +8,6 @@ Idea: a QR factorization stays in two steps, reflectors and their product, since
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from ....dialects.types import INT32
@@ -16,10 +15,10 @@ from ...control.while_loops import fori_loop
 from ...library import numpy as xp
 from ...library.lax import linalg
 from ...library.lax.linalg import triangular_solve
-from ...library.linalg.matrix_arguments import adjoint, conjugate, is_complex, real_part, squares
+from ...library.linalg.matrix_arguments import adjoint, conjugate
 from ...tracing.interpreter import as_value, ops
-from ...transforms.vmap import vmap
 from .application import Application, Rule
+from .lapack import batched, info, letter, reflect_column
 
 
 def _cholesky(app: Application) -> Any:
@@ -48,102 +47,66 @@ def _triangular_solve(app: Application) -> Any:
     )
 
 
-def _letter(app: Application, name: str) -> str:
-    """An argument of LAPACK, one letter."""
-    config = app.attribute("mhlo.backend_config")
-    value = config.get(name) if isinstance(config, dict) else None
-    if not isinstance(value, int) or not 0 < value < 128:
-        raise app.error(f"its argument {name} is {value!r}, expected a letter of LAPACK")
-    return chr(value)
-
-
-def _info(app: Application) -> Any:
-    return xp.zeros(app.result_types[-1].static_shape, INT32)
-
-
 def _potrf(app: Application) -> Any:
-    return [_factor(app.array(), _letter(app, "uplo") == "L"), _info(app)]
+    return [_factor(app.array(), letter(app, "uplo") == "L"), info(app)]
 
 
 def _getrf(app: Application) -> Any:
     packed, pivots, _ = linalg.lu(app.array())
-    return [packed, ops.add(pivots, ops.full_like(pivots, 1)), _info(app)]
+    return [packed, ops.add(pivots, ops.full_like(pivots, 1)), info(app)]
 
 
 def _trsm(app: Application) -> Any:
     a, b = app.arrays
-    trans = _letter(app, "trans_x")
+    trans = letter(app, "trans_x")
     return triangular_solve(
         a,
         b,
-        left_side=_letter(app, "side") == "L",
-        lower=_letter(app, "uplo") == "L",
+        left_side=letter(app, "side") == "L",
+        lower=letter(app, "uplo") == "L",
         transpose_a=trans in ("T", "C"),
         conjugate_a=trans == "C",
-        unit_diagonal=_letter(app, "diag") == "U",
+        unit_diagonal=letter(app, "diag") == "U",
     )
 
 
 def _syevd(app: Application) -> Any:
-    is_lower = _letter(app, "uplo") == "L"
+    is_lower = letter(app, "uplo") == "L"
     vectors, values = linalg.eigh(app.array(), lower=is_lower, symmetrize_input=False)
-    return [vectors, values, _info(app)]
+    return [vectors, values, info(app)]
 
 
 def _gesdd(app: Application) -> Any:
-    a, mode = app.array(), _letter(app, "mode")
+    a, mode = app.array(), letter(app, "mode")
     if mode == "N":
         values = linalg.svd(a, compute_uv=False)
-        unused = [xp.zeros(t.static_shape, t.dtype) for t in app.result_types]
-        return [a, values, unused[2], unused[3], _info(app)]
+        unused = [xp.zeros(t.static_shape, t.dtype) if t.is_static else None for t in app.result_types]
+        return [a, values, unused[2], unused[3], info(app)]
     u, values, vh = linalg.svd(a, full_matrices=mode == "A")
-    return [a, values, u, vh, _info(app)]
+    return [a, values, u, vh, info(app)]
 
 
 def _geqrf(app: Application) -> Any:
     a = app.array()
-    results = list(_batched(_reflected, a.ndim - 2)(a))
-    return [*results, _info(app)] if len(app.op.results) == 3 else results
+    results = list(batched(_reflected, a.ndim - 2)(a))
+    return [*results, info(app)] if len(app.op.results) == 3 else results
 
 
 def _orgqr(app: Application) -> Any:
     a, taus = app.arrays
-    q = _batched(_product, a.ndim - 2)(a, taus)
-    return [q, _info(app)] if len(app.op.results) == 2 else q
-
-
-def _batched(function: Callable[..., Any], axes: int) -> Callable[..., Any]:
-    for _ in range(axes):
-        function = vmap(function)
-    return function
+    q = batched(_product, a.ndim - 2)(a, taus)
+    return [q, info(app)] if len(app.op.results) == 2 else q
 
 
 def _reflected(a: Any) -> tuple[Any, Any]:
     """Householder's reflectors below the diagonal, `r` above, and their factors `tau`: LAPACK's `geqrf`."""
     rows, columns = a.shape
-    row = ops.iota(shape=(rows,), axis=0, dtype=INT32)
-    column = ops.iota(shape=(columns,), axis=0, dtype=INT32)
     count = min(rows, columns)
+    factor = ops.iota(shape=(count,), axis=0, dtype=INT32)
 
     def step(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
-        r, taus = state
-        x = r[:, k]
-        below = row > k
-        alpha = x[k]
-        rest = xp.sum(xp.where(below, squares(x), 0))
-        is_done = rest == 0
-        if is_complex(a):
-            is_done = is_done & (xp.imag(alpha) == 0)
-        size = xp.sqrt(xp.where(is_done, 1, rest + squares(alpha)))
-        beta = xp.where(real_part(alpha) >= 0, -size, size)
-        tau = xp.where(is_done, 0, (beta - alpha) / beta)
-        scale = xp.where(is_done, 1, alpha - beta)
-        v = xp.where(below, x / scale, xp.where(row == k, 1, 0).astype(a.dtype))
-        change = conjugate(tau) * v[:, None] * (conjugate(v) @ r)[None, :]
-        later = column >= k
-        r = xp.where(later[None, :], r - change, r)
-        r = xp.where(below[:, None] & (column == k)[None, :] & ~is_done, v[:, None], r)
-        return r, xp.where(ops.iota(shape=(count,), axis=0, dtype=INT32) == k, tau, taus)
+        r, tau = reflect_column(state[0], k)
+        return r, xp.where(factor == k, tau, state[1])
 
     if not count:
         return a, xp.zeros((0,), a.dtype)
@@ -172,10 +135,17 @@ def _product(a: Any, taus: Any) -> Any:
 def _gtsv(app: Application) -> Any:
     below, middle, above, right = app.arrays
     x = linalg.tridiagonal_solve(below, middle, above, right)
-    return [below, middle, above, x, _info(app)]
+    return [below, middle, above, x, info(app)]
 
 
-_REAL: Final = {"geqrf": _geqrf, "gesdd": _gesdd, "getrf": _getrf, "gtsv": _gtsv, "potrf": _potrf}
+_REAL: Final = {
+    "geqrf": _geqrf,
+    "gesdd": _gesdd,
+    "gesvd": _gesdd,
+    "getrf": _getrf,
+    "gtsv": _gtsv,
+    "potrf": _potrf,
+}
 
 CALLS: Final[dict[str, Rule]] = {
     **{f"lapack_{letter}{name}_ffi": rule for letter in "sdcz" for name, rule in _REAL.items()},

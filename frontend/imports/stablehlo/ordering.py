@@ -44,7 +44,11 @@ def _sort(app: Application) -> Any:
     axis = app.attribute("dimension", -1) % xs[0].ndim if xs[0].ndim else 0
     if not xs[0].ndim:
         return xs
-    region = app.op.regions[0]
+    return sorted_by(app, app.op.regions[0], xs, axis)
+
+
+def sorted_by(app: Application, region: Region, xs: list[Any], axis: int) -> list[Any]:
+    """Arrays sorted along an axis by the comparator `region`."""
     found = _keys(expression(region, region.results[0]), region)
     if found is None:
         return _by_network(app, region, xs, axis)

@@ -85,11 +85,21 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranks:
+    """For how many ranks a module says that it is."""
+
+    replicas: int = 1
+    partitions: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
-    """All functions of a module, and the one that it is called by."""
+    """All functions of a module, the one that it is called by, its ranks, and whether an `rng` is in it."""
 
     functions: Mapping[str, Function]
     main: Function
+    ranks: Ranks = Ranks()
+    draws: bool = False
 
 
 def constant_of(operation: Operation | None) -> np.ndarray | None:

@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from ....dialects import mlir
-from .attributes import attributes_of, type_of
-from .program import Function, Operation, Program, Region, StableHLOError
+from .attributes import attributes_of, python_value, type_of
+from .program import Function, Operation, Program, Ranks, Region, StableHLOError
 from .text import Source
 
 _PLACE: Final = re.compile(r'"[^"]*":(\d+):(\d+)')
@@ -39,9 +39,25 @@ def read(source: Source, known: Collection[str], refused: Mapping[str, str]) -> 
             )
         function = reader.function(operation.operation)
         functions[function.name] = function
-    program = Program(functions, _main(functions, source.name))
+    draws = any(_has_rng(function.body) for function in functions.values())
+    program = Program(functions, _main(functions, source.name), _ranks(module.operation), draws)
     _check_calls(program)
     return program
+
+
+def _has_rng(region: Region) -> bool:
+    return any(
+        operation.name == "stablehlo.rng" or any(_has_rng(inner) for inner in operation.regions)
+        for operation in region.operations
+    )
+
+
+def _ranks(module: Any) -> Ranks:
+    def number(name: str) -> int:
+        value = python_value(module.attributes[name]) if name in module.attributes else 1
+        return value if isinstance(value, int) and value > 0 else 1
+
+    return Ranks(number("mhlo.num_replicas"), number("mhlo.num_partitions"))
 
 
 def _parsed(source: Source) -> Any:

@@ -15,13 +15,9 @@ _OUTSIDE: Final = "this op of CHLO is not supported; legalize the module to Stab
 REASONS: Final[dict[str, str]] = {
     **{
         f"stablehlo.{name}": _DEVICES
-        for name in (
-            *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
-            *("cross-replica-sum", "partition", "reduce_scatter", "async_start", "async_done"),
-        )
+        for name in ("cross-replica-sum", "partition", "async_start", "async_done")
     },
     **{f"stablehlo.{name}": _HOST for name in ("infeed", "outfeed", "recv", "send")},
-    "stablehlo.rng": "its numbers differ from run to run; use rng_bit_generator, or export jax.random",
     "stablehlo.uniform_dequantize": _QUANTIZED,
     "stablehlo.uniform_quantize": _QUANTIZED,
     **{

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from ...tracing.interpreter import ops
 from .application import Application, Counted, Rule
 from .program import constant_of
@@ -29,7 +31,9 @@ def _dynamic_iota(app: Application) -> Any:
 
 
 def _broadcast_in_dim(app: Application) -> Any:
-    dimensions = app.ints("broadcast_dimensions", ())
+    value, dimensions = app.inputs[0], app.ints("broadcast_dimensions", ())
+    if isinstance(value, np.ndarray) and value.size == 1:  # stays known while tracing
+        return np.broadcast_to(value.reshape(()), app.static_shape())
     return ops.broadcast_in_dim(app.array(), shape=app.static_shape(), dimensions=dimensions)
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from . import (
+    collectives,
     contractions,
     control,
     custom_calls,
+    draws,
     elementwise,
     indexing,
     linear_algebra,
@@ -35,8 +37,10 @@ TABLE: Final[dict[str, Rule]] = {
     **indexing.RULES,
     **ordering.RULES,
     **control.RULES,
+    **collectives.RULES,
     **linear_algebra.RULES,
     **custom_calls.RULES,
+    **draws.RULES,
     "func.call": _inlined,
     "stablehlo.composite": _inlined,
 }

@@ -119,19 +119,13 @@ RULES: Final[dict[str, Rule]] = {
         name: _call
         for name in (
             *("call", "checkpoint_call", "custom_batch_call", "custom_jvp_call", "custom_vjp_call"),
-            *("custom_vjp_linear", "linear_routine", "routine"),
+            *("custom_vjp_linear", "linear_routine", "routine", "while_pullback"),
         )
     },
     **{f"size_{name}": _size for name in ("add", "sub", "mul", "div", "max", "min", "check", "to_array")},
     "dim": _size,
     "size_constant": _size_constant,
-    **{
-        name: _refused("collectives are not supported")
-        for name in (
-            *("axis_gather", "axis_sum", "all_reduce", "vary", "all_gather", "reduce_scatter"),
-            *("all_to_all", "ppermute", "mesh_index"),
-        )
-    },
+    **{name: _refused("a named axis that is not mapped") for name in ("axis_gather", "axis_sum")},
     "check": _refused(f"a run-time check cannot be written: {_ASSERTIONS}", _WITHOUT),
     "print": _refused(f"output cannot be written: {_ASSERTIONS}", _WITHOUT),
     "host_call": _refused(_CALLBACK),
@@ -140,8 +134,4 @@ RULES: Final[dict[str, Rule]] = {
     "scan": _scan,
     "undefined_value": _refused("a value that no rule can compute"),
     "while": _while,
-    "while_pullback": _refused(
-        "the backward pass of a loop of unknown length chooses what it stores when it is lowered",
-        "give the loop max_steps in place of memory_budget or saved_states",
-    ),
 }

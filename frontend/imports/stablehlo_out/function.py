@@ -27,9 +27,11 @@ def to_stablehlo(function: Callable[..., Any] | Traced, *, drop_effects: bool = 
     StableHLO has no assertions and no output: with `drop_effects` the checks and prints of the function are
     left out, a loop with `max_steps` then ends after so many steps without an error.
 
-    Raises `adze.imports.ModelUnsupportedError` (a `ValueError`) for what StableHLO cannot express: dynamic
-    sizes, checks and output at run time unless they are dropped, state of a program, loops whose backward
-    pass is chosen when they are lowered.
+    In a job of several ranks the text is the program of each of them, as replicas.
+
+    Raises `adze.imports.ModelUnsupportedError` (a `ValueError`) for what StableHLO cannot express: checks and
+    output at run time unless they are dropped, callbacks into Python, state of a program; and for dynamic
+    sizes, which its consumers do not compile.
     """
 
     def text(*args: Any, **kwargs: Any) -> str:

@@ -5,6 +5,7 @@ Input: the module, the symbol of its main function. Output: text, which MLIR has
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Final
 
@@ -25,21 +26,19 @@ _WORD: Final = re.compile(r"[^A-Za-z0-9_]")
 def module_text(module: mlir.ir.Module, main: str, *, drop_effects: bool = False) -> str:
     """The module in StableHLO, its main function `main`; `drop_effects` leaves out checks and output."""
     translation = Translation(module, main, drop_effects=drop_effects)
-    text = "\n".join(
-        [
-            f"module @{_WORD.sub('_', main) or 'program'} {{",
-            *(translation.function(symbol) for symbol in functions(module)),
-            "}",
-        ]
-    )
+    written = [translation.function(symbol) for symbol in functions(module)]
+    ranks = translation.ranks
+    attributes = f"attributes {{mhlo.num_replicas = {ranks} : i32}} " if ranks > 1 else ""
+    text = "\n".join([f"module @{_WORD.sub('_', main) or 'program'} {attributes}{{", *written, "}"])
     return str(mlir.ir.Module.parse(text, mlir.new_context()))
 
 
 class Translation:
-    """The functions of a module, by their symbols; `names` are those in the text."""
+    """The functions of a module, by their symbols; `names` are those in the text, `ranks` run the program."""
 
     def __init__(self, module: mlir.ir.Module, main: str, *, drop_effects: bool = False) -> None:
         self.drop_effects = drop_effects
+        self.ranks = 1
         self.reader = Reader(Codec(module.context))
         self.functions = functions(module)
         self.main = main
@@ -92,6 +91,7 @@ class Translation:
                 attributes[name] = self.names.get(attributes[name], attributes[name])
             elif attribute.kind == "symbols":
                 attributes[name] = tuple(self.names[symbol] for symbol in attributes[name])
+        self.ranks = max(self.ranks, math.prod(attributes.get("mesh", ())))
         results = tuple(self._tensor(v.type, where or op.name) for v in operation.results)
         written = TABLE[op.name](
             writer, Application(op.name, operands, results, attributes, self._signature, where)

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import arrays, control, elementwise
+from . import arrays, collectives, control, elementwise
 from .rules import Rule
 
-TABLE: Final[dict[str, Rule]] = {**elementwise.RULES, **arrays.RULES, **control.RULES}
+TABLE: Final[dict[str, Rule]] = {
+    **elementwise.RULES,
+    **arrays.RULES,
+    **collectives.RULES,
+    **control.RULES,
+}

@@ -6,7 +6,7 @@ what was seen and what to write instead.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ....dialects.errors import AdzeError
 from ....dialects.types import FLOAT32, FLOATS, INT32, UINT32, as_dtype, short_name
 from ...errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ...tracing.array import Array
+from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
@@ -64,7 +65,7 @@ def _described(value: Any) -> str:
 
 def as_shape(function: str, shape: Any) -> tuple[Any, ...]:
     """`shape` as a tuple of sizes."""
-    if not isinstance(shape, (tuple, list)):
+    if not isinstance(shape, Iterable) or isinstance(shape, (str, dict, np.ndarray, Array, Tracer)):
         hint = f"write ({shape},)" if isinstance(shape, (int, Dim)) else "write a tuple of integers"
         raise ShapeError(
             f"{function}: the shape is {shape!r}, expected a tuple", where=user_location_text(), hint=hint

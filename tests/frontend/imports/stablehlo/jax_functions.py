@@ -16,6 +16,11 @@ def _normal(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed + sum(shape)).normal(size=shape).astype(np.float32)
 
 
+def _all_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    pairs = np.mgrid[0:n, 0:n].reshape(2, -1).astype(np.int32) - n // 2
+    return pairs[0], pairs[1]
+
+
 def _positive(n: int) -> np.ndarray:
     a = _normal(n, n)
     return (a @ a.T + n * np.eye(n)).astype(np.float32)
@@ -106,6 +111,68 @@ def dense(a, b):  # type: ignore[no-untyped-def]
     return jnp.linalg.solve(a, b), low, lax.linalg.triangular_solve(low, b, left_side=True, lower=True)
 
 
+def _of_four_bits(x, y):  # type: ignore[no-untyped-def]
+    n, one = y & 3, y | 1
+    results = [x + y, x - y, x * y, x & y, x | y, x ^ y, ~x, lax.neg(x), lax.sign(x), lax.max(x, y)]
+    results += [lax.div(x, one), lax.rem(x, one), lax.shift_left(x, n), lax.shift_right_logical(x, n)]
+    results += [lax.shift_right_arithmetic(x, n), lax.clz(x), lax.sort(x * y)]
+    results += [lax.cumsum(x), jnp.where(x > y, x, y), lax.rev(x, (0,)), lax.concatenate([x, y], 0)]
+    results += [lax.reduce(x.reshape(16, 16), x.dtype.type(0), lax.add, (0,)), x[jnp.array([3, 2])]]
+    return [r.astype(jnp.int32) for r in results] + [x < y, x.astype(jnp.float32)]
+
+
+def few_bits(i, j, f, g):  # type: ignore[no-untyped-def]
+    """Integers of 4 and 2 bits, floats of 8 bits and less."""
+    integers = _of_four_bits(i.astype(jnp.int4), j.astype(jnp.int4))
+    unsigned = _of_four_bits(i.astype(jnp.uint4), j.astype(jnp.uint4))
+    two = (i.astype(jnp.int2) + j.astype(jnp.int2)).astype(jnp.int32)
+    floats = []
+    for name in (
+        "float8_e4m3fn",
+        "float8_e5m2",
+        "float8_e4m3",
+        "float8_e3m4",
+        "float8_e5m2fnuz",
+        "float4_e2m1fn",
+    ):
+        dtype = getattr(jnp, name)
+        x, y = f.astype(dtype), g.astype(dtype)
+        wide = [lax.max(x, y), -x, x[::-1], jnp.where(x > y, x, y), f.astype(jnp.bfloat16).astype(dtype)]
+        floats += [r.astype(jnp.float32) for r in wide] + [x < y]
+    x, y = f.astype(jnp.float8_e4m3fn), g.astype(jnp.float8_e4m3fn)
+    floats += [(x + y).astype(jnp.float32), (x * y).astype(jnp.float32)]
+    floats.append(lax.dot(x.reshape(8, 8), y.reshape(8, 8), preferred_element_type=jnp.float32))
+    bits = lax.bitcast_convert_type(lax.bitcast_convert_type(i.astype(jnp.int8), jnp.int4), jnp.int8)
+    return [*integers, *unsigned, two, *floats, bits, f.astype(jnp.int4).astype(jnp.int32)]
+
+
+def general(a):  # type: ignore[no-untyped-def]
+    """LAPACK's calls for general matrices; what is not unique is multiplied out."""
+    w, u, v = lax.linalg.eig(a, compute_left_eigenvectors=True)
+    left = jnp.abs(jnp.conj(u).T @ a - w[:, None] * jnp.conj(u).T).max() < 1e-4
+    h, q = jax.scipy.linalg.hessenberg(a, calc_q=True)
+    t, z = lax.linalg.schur(a.astype(jnp.complex64))
+    _, singular, _ = lax.linalg.svd(a, algorithm=lax.linalg.SvdAlgorithm.QR)
+    pivoted, r, order = jax.scipy.linalg.qr(a, pivoting=True)
+    packed, d, e, _ = lax.linalg.tridiagonal(a + a.T)
+    return (
+        jnp.sort(w.real),
+        (v * w) @ jnp.linalg.inv(v),
+        left,
+        jnp.abs(h),
+        q @ h @ q.T,
+        z @ t @ jnp.conj(z).T,
+        singular,
+        pivoted @ r,
+        order,
+        jnp.abs(r),
+        packed,
+        d,
+        e,
+        *lax.approx_max_k(a, 2),
+    )
+
+
 def factors(a):  # type: ignore[no-untyped-def]
     q, r = jnp.linalg.qr(a)
     return (
@@ -178,6 +245,11 @@ def programs() -> dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]]:
         "extremes": (extremes, (_normal(4, 5),)),
         "running": (running, (_normal(4, 5),)),
         "dense": (dense, (_positive(5), _normal(5, 2))),
+        "few_bits": (
+            few_bits,
+            (*_all_pairs(16), _normal(64) * np.float32(3), _normal(64, seed=1) * np.float32(0.2)),
+        ),
+        "general": (general, (_normal(3, 3, seed=4),)),
         "factors": (factors, (_normal(4, 4),)),
         "pooled_grad": (pooled_grad, (_normal(5, 6),)),
         "narrow": (narrow, (_normal(3), np.array([1, 200, -3], np.int32))),

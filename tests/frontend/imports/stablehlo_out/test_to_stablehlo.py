@@ -92,3 +92,53 @@ def test_checks_are_dropped_where_that_is_asked_for() -> None:
     text = adze.to_stablehlo(adze.grad(root), drop_effects=True)(np.float32(7))
     result = adze.from_stablehlo(text)(np.float32(7))
     np.testing.assert_allclose(result, 0.5 / np.sqrt(7), rtol=1e-4)
+
+
+def test_the_backward_pass_of_a_loop_of_unknown_length() -> None:
+    def root(x: Any, a: Any) -> Any:
+        return adze.while_loop(
+            lambda s: xp.sum(xp.abs(s * s - x)) > 1e-4,
+            lambda s: (s + a * x / s) / 2,
+            xp.ones_like(x),
+            saved_states=3,
+        )
+
+    gradient = adze.grad(lambda x, a: xp.sum(root(x, a) ** 3), argnums=(0, 1))
+    x, a = np.float32([7, 9, 2]), np.float32(1)
+    text, expected = adze.to_stablehlo(gradient)(x, a), [np.asarray(v) for v in gradient(x, a)]
+    np.testing.assert_allclose(expected[0], 1.5 * np.sqrt(x), rtol=1e-4)
+    check(run_with_jax(text, (x, a)), expected)
+    check(adze.from_stablehlo(text)(x, a), expected)
+
+
+def test_the_program_of_a_rank() -> None:
+    """Collectives name replicas, and come back as collectives over named axes."""
+    lax, spec = adze.lax, adze.sharding.PartitionSpec
+
+    def program() -> tuple[str, list[np.ndarray]]:
+        def on_rank(x: Any) -> Any:
+            place = xp.astype(lax.axis_index("a") * 10 + lax.axis_index("b"), "float32")
+            scattered = lax.psum_scatter(x, "b", scatter_dimension=1, tiled=True)
+            exchanged = lax.all_to_all(x, "b", 1, 0, tiled=True)
+            sent = lax.ppermute(x + place, "a", [(0, 1)])
+            return lax.psum(x * place, "b"), lax.pmax(x * place, "a"), scattered, exchanged, sent
+
+        own, mesh = spec(("a", "b")), adze.make_mesh((2, 2), ("a", "b"))
+        specs = (spec("a"), spec("b"), own, own, own)
+
+        def loss(x: Any) -> Any:
+            results = adze.shard_map(on_rank, mesh=mesh, in_specs=own, out_specs=specs)(x)
+            return sum(xp.sum(xp.sin(v)) for v in results)
+
+        f = adze.value_and_grad(loss)
+        return adze.to_stablehlo(f)(x), [np.asarray(v) for v in f(x)]
+
+    x = RNG.normal(size=(4, 8)).astype(np.float32)
+    text, expected = adze.distributed.run(program, 4)[0]
+    assert "attributes {mhlo.num_replicas = 4 : i32}" in text
+    function = adze.from_stablehlo(text)
+    for axis, size in (("b", 2), ("a", 2)):
+        function = adze.vmap(function, axis_name=axis, in_axes=None, axis_size=size)
+    for result, value in zip(function(x), expected, strict=True):
+        for i in np.ndindex(2, 2):
+            np.testing.assert_allclose(np.asarray(result)[i], value, rtol=1e-4, atol=1e-5)

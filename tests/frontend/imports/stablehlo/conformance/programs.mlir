@@ -13,6 +13,26 @@ func.func @abs_2(%operand: tensor<complex<f64>>) -> (tensor<f64>) {
 func.return %result : tensor<f64>
 }
 // -----
+func.func @add_0(%0: tensor<4xi2>, %1: tensor<4xi2>) -> (tensor<4xi2>) {
+%2 = stablehlo.add %0, %1 : tensor<4xi2>
+func.return %2 : tensor<4xi2>
+}
+// -----
+func.func @add_1(%0: tensor<2xui2>, %1: tensor<2xui2>) -> (tensor<2xui2>) {
+%2 = stablehlo.add %0, %1 : tensor<2xui2>
+func.return %2 : tensor<2xui2>
+}
+// -----
+func.func @add_2(%0: tensor<5xi4>, %1: tensor<5xi4>) -> (tensor<5xi4>) {
+%2 = stablehlo.add %0, %1 : tensor<5xi4>
+func.return %2 : tensor<5xi4>
+}
+// -----
+func.func @add_3(%0: tensor<2xui4>, %1: tensor<2xui4>) -> (tensor<2xui4>) {
+%2 = stablehlo.add %0, %1 : tensor<2xui4>
+func.return %2 : tensor<2xui4>
+}
+// -----
 func.func @add_4(%0: tensor<5xi8>, %1: tensor<5xi8>) -> (tensor<5xi8>) {
 %2 = stablehlo.add %0, %1 : tensor<5xi8>
 func.return %2 : tensor<5xi8>
@@ -86,6 +106,26 @@ func.return %2 : tensor<2xcomplex<f32>>
 func.func @add_18(%0: tensor<2xcomplex<f64>>, %1: tensor<2xcomplex<f64>>) -> (tensor<2xcomplex<f64>>) {
 %2 = stablehlo.add %0, %1 : tensor<2xcomplex<f64>>
 func.return %2 : tensor<2xcomplex<f64>>
+}
+// -----
+func.func @add_19(%0: tensor<i4>, %1: tensor<i4>) -> (tensor<i4>) {
+%2 = stablehlo.add %0, %1 : tensor<i4>
+func.return %2 : tensor<i4>
+}
+// -----
+func.func @add_20(%0: tensor<2x0x3xi4>, %1: tensor<2x0x3xi4>) -> (tensor<2x0x3xi4>) {
+%2 = stablehlo.add %0, %1 : tensor<2x0x3xi4>
+func.return %2 : tensor<2x0x3xi4>
+}
+// -----
+func.func @and_0(%0: tensor<3xi4>, %1: tensor<3xi4>) -> (tensor<3xi4>) {
+%2 = stablehlo.and %0, %1 : tensor<3xi4>
+func.return %2 : tensor<3xi4>
+}
+// -----
+func.func @and_1(%0: tensor<3xui4>, %1: tensor<3xui4>) -> (tensor<3xui4>) {
+%2 = stablehlo.and %0, %1 : tensor<3xui4>
+func.return %2 : tensor<3xui4>
 }
 // -----
 func.func @and_2(%0: tensor<3xi8>, %1: tensor<3xi8>) -> (tensor<3xi8>) {
@@ -535,6 +575,26 @@ func.func @concatenate_0(%input0: tensor<3x2xi64>, %input1: tensor<1x2xi64>) -> 
 func.return %result : tensor<4x2xi64>
 }
 // -----
+func.func @constant_0() -> (tensor<4xi2>) {
+%0 = stablehlo.constant dense<[-2, -1, 0, 1]> : tensor<4xi2>
+func.return %0 : tensor<4xi2>
+}
+// -----
+func.func @constant_1() -> (tensor<4xui2>) {
+%0 = stablehlo.constant dense<[0, 1, 2, 3]> : tensor<4xui2>
+func.return %0 : tensor<4xui2>
+}
+// -----
+func.func @constant_2() -> (tensor<5xi4>) {
+%0 = stablehlo.constant dense<[-8, -1, 0, 1, 7]> : tensor<5xi4>
+func.return %0 : tensor<5xi4>
+}
+// -----
+func.func @constant_3() -> (tensor<3xui4>) {
+%0 = stablehlo.constant dense<[0, 8, 15]> : tensor<3xui4>
+func.return %0 : tensor<3xui4>
+}
+// -----
 func.func @constant_4() -> (tensor<5xi8>) {
 %0 = stablehlo.constant dense<[-128, -9, 0, 8, 127]> : tensor<5xi8>
 func.return %0 : tensor<5xi8>
@@ -573,6 +633,61 @@ func.return %0 : tensor<5xi64>
 func.func @constant_11() -> (tensor<3xui64>) {
 %0 = stablehlo.constant dense<[0, 4294967296, 18446744073709551615]> : tensor<3xui64>
 func.return %0 : tensor<3xui64>
+}
+// -----
+func.func @constant_12() -> (tensor<10xf4E2M1FN>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x07, 0x0F, 0x01, 0x09]> : tensor<10xf4E2M1FN>
+func.return %0 : tensor<10xf4E2M1FN>
+}
+// -----
+func.func @constant_13() -> (tensor<10xf6E2M3FN>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x1F, 0x3F, 0x01, 0x21]> : tensor<10xf6E2M3FN>
+func.return %0 : tensor<10xf6E2M3FN>
+}
+// -----
+func.func @constant_14() -> (tensor<10xf6E3M2FN>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x1F, 0x3F, 0x01, 0x21]> : tensor<10xf6E3M2FN>
+func.return %0 : tensor<10xf6E3M2FN>
+}
+// -----
+func.func @constant_15() -> (tensor<10xf8E3M4>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x7F, 0xFF, 0x01, 0x81]> : tensor<10xf8E3M4>
+func.return %0 : tensor<10xf8E3M4>
+}
+// -----
+func.func @constant_16() -> (tensor<10xf8E4M3B11FNUZ>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x7F, 0xFF, 0x01, 0x81]> : tensor<10xf8E4M3B11FNUZ>
+func.return %0 : tensor<10xf8E4M3B11FNUZ>
+}
+// -----
+func.func @constant_17() -> (tensor<10xf8E4M3>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x7F, 0xFF, 0x01, 0x81]> : tensor<10xf8E4M3>
+func.return %0 : tensor<10xf8E4M3>
+}
+// -----
+func.func @constant_18() -> (tensor<10xf8E4M3FN>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x7F, 0xFF, 0x01, 0x81]> : tensor<10xf8E4M3FN>
+func.return %0 : tensor<10xf8E4M3FN>
+}
+// -----
+func.func @constant_19() -> (tensor<10xf8E4M3FNUZ>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x7F, 0xFF, 0x01, 0x81]> : tensor<10xf8E4M3FNUZ>
+func.return %0 : tensor<10xf8E4M3FNUZ>
+}
+// -----
+func.func @constant_20() -> (tensor<10xf8E5M2>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x7F, 0xFF, 0x01, 0x81]> : tensor<10xf8E5M2>
+func.return %0 : tensor<10xf8E5M2>
+}
+// -----
+func.func @constant_21() -> (tensor<10xf8E5M2FNUZ>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x7F, 0xFF, 0x01, 0x81]> : tensor<10xf8E5M2FNUZ>
+func.return %0 : tensor<10xf8E5M2FNUZ>
+}
+// -----
+func.func @constant_22() -> (tensor<10xf8E5M2FNUZ>) {
+%0 = stablehlo.constant dense<[0.0, -0.0, 1.0, 0.125, 0.1, 3.1415, 0x7F, 0xFF, 0x01, 0x81]> : tensor<10xf8E5M2FNUZ>
+func.return %0 : tensor<10xf8E5M2FNUZ>
 }
 // -----
 func.func @constant_24() -> (tensor<11xbf16>) {
@@ -640,9 +755,19 @@ func.func @convert_6(%operand: tensor<3xi64>) -> (tensor<3xi64>) {
 func.return %result : tensor<3xi64>
 }
 // -----
+func.func @convert_7(%operand: tensor<2xi4>) -> (tensor<2xui64>) {
+%result = stablehlo.convert %operand : (tensor<2xi4>) -> tensor<2xui64>
+func.return %result : tensor<2xui64>
+}
+// -----
 func.func @convert_8(%operand: tensor<3xi64>) -> (tensor<3xf64>) {
 %result = stablehlo.convert %operand : (tensor<3xi64>) -> tensor<3xf64>
 func.return %result : tensor<3xf64>
+}
+// -----
+func.func @convert_9(%operand: tensor<3xi4>) -> (tensor<3xcomplex<f64>>) {
+%result = stablehlo.convert %operand : (tensor<3xi4>) -> tensor<3xcomplex<f64>>
+func.return %result : tensor<3xcomplex<f64>>
 }
 // -----
 func.func @convert_10(%operand: tensor<2xui64>) -> (tensor<2xi1>) {
@@ -655,9 +780,19 @@ func.func @convert_11(%operand: tensor<2xui64>) -> (tensor<2xi64>) {
 func.return %result : tensor<2xi64>
 }
 // -----
+func.func @convert_12(%operand: tensor<2xui4>) -> (tensor<2xui64>) {
+%result = stablehlo.convert %operand : (tensor<2xui4>) -> tensor<2xui64>
+func.return %result : tensor<2xui64>
+}
+// -----
 func.func @convert_13(%operand: tensor<2xui64>) -> (tensor<2xf64>) {
 %result = stablehlo.convert %operand : (tensor<2xui64>) -> tensor<2xf64>
 func.return %result : tensor<2xf64>
+}
+// -----
+func.func @convert_14(%operand: tensor<2xui4>) -> (tensor<2xcomplex<f64>>) {
+%result = stablehlo.convert %operand : (tensor<2xui4>) -> tensor<2xcomplex<f64>>
+func.return %result : tensor<2xcomplex<f64>>
 }
 // -----
 func.func @convert_15(%operand: tensor<3xf64>) -> (tensor<3xi1>) {
@@ -882,6 +1017,20 @@ batching_dims = [0] x [0],
 contracting_dims = [2] x [1]
 : (tensor<2x2x2xf32>, tensor<2x2x2xf32>) -> tensor<2x2x2xf64>
 func.return %result : tensor<2x2x2xf64>
+}
+// -----
+func.func @dot_general_4(%0: tensor<4xf8E3M4>) -> (tensor<f8E3M4>) {
+%result = stablehlo.dot_general %0, %0,
+contracting_dims = [0] x [0]
+: (tensor<4xf8E3M4>, tensor<4xf8E3M4>) -> tensor<f8E3M4>
+func.return %result : tensor<f8E3M4>
+}
+// -----
+func.func @dot_general_5(%0: tensor<8xf8E4M3>) -> (tensor<f8E4M3>) {
+%result = stablehlo.dot_general %0, %0,
+contracting_dims = [0] x [0]
+: (tensor<8xf8E4M3>, tensor<8xf8E4M3>) -> tensor<f8E4M3>
+func.return %result : tensor<f8E4M3>
 }
 // -----
 func.func @dynamic_broadcast_in_dim_0(%operand: tensor<3x1xi64>, %output_dimensions: tensor<3xi64>) -> (tensor<3x2x2xi64>) {
@@ -1114,6 +1263,16 @@ func.func @imag_1(%0: tensor<2xcomplex<f64>>) -> (tensor<2xf64>) {
 func.return %1 : tensor<2xf64>
 }
 // -----
+func.func @iota_0() -> (tensor<3x4xi4>) {
+%0 = stablehlo.iota dim = 0 : tensor<3x4xi4>
+func.return %0 : tensor<3x4xi4>
+}
+// -----
+func.func @iota_1() -> (tensor<3x4xi4>) {
+%0 = stablehlo.iota dim = 1 : tensor<3x4xi4>
+func.return %0 : tensor<3x4xi4>
+}
+// -----
 func.func @iota_2() -> (tensor<3x4xi8>) {
 %0 = stablehlo.iota dim = 0 : tensor<3x4xi8>
 func.return %0 : tensor<3x4xi8>
@@ -1275,6 +1434,16 @@ dimensions = array<i64: 0, 1>
 func.return %result : tensor<2x2xi64>
 }
 // -----
+func.func @maximum_0(%0: tensor<5xi4>, %1: tensor<5xi4>) -> (tensor<5xi4>) {
+%2 = stablehlo.maximum %0, %1 : tensor<5xi4>
+func.return %2 : tensor<5xi4>
+}
+// -----
+func.func @maximum_1(%0: tensor<2xui4>, %1: tensor<2xui4>) -> (tensor<2xui4>) {
+%2 = stablehlo.maximum %0, %1 : tensor<2xui4>
+func.return %2 : tensor<2xui4>
+}
+// -----
 func.func @maximum_2(%0: tensor<5xi8>, %1: tensor<5xi8>) -> (tensor<5xi8>) {
 %2 = stablehlo.maximum %0, %1 : tensor<5xi8>
 func.return %2 : tensor<5xi8>
@@ -1348,6 +1517,16 @@ func.return %2 : tensor<4xcomplex<f32>>
 func.func @maximum_16(%0: tensor<4xcomplex<f64>>, %1: tensor<4xcomplex<f64>>) -> (tensor<4xcomplex<f64>>) {
 %2 = stablehlo.maximum %0, %1 : tensor<4xcomplex<f64>>
 func.return %2 : tensor<4xcomplex<f64>>
+}
+// -----
+func.func @minimum_0(%0: tensor<5xi4>, %1: tensor<5xi4>) -> (tensor<5xi4>) {
+%2 = stablehlo.minimum %0, %1 : tensor<5xi4>
+func.return %2 : tensor<5xi4>
+}
+// -----
+func.func @minimum_1(%0: tensor<2xui4>, %1: tensor<2xui4>) -> (tensor<2xui4>) {
+%2 = stablehlo.minimum %0, %1 : tensor<2xui4>
+func.return %2 : tensor<2xui4>
 }
 // -----
 func.func @minimum_2(%0: tensor<5xi8>, %1: tensor<5xi8>) -> (tensor<5xi8>) {
@@ -1500,6 +1679,16 @@ func.func @multiply_14(%0: tensor<2xcomplex<f64>>, %1: tensor<2xcomplex<f64>>) -
 func.return %2 : tensor<2xcomplex<f64>>
 }
 // -----
+func.func @negate_0(%0: tensor<5xi4>) -> (tensor<5xi4>) {
+%1 = stablehlo.negate %0 : tensor<5xi4>
+func.return %1 : tensor<5xi4>
+}
+// -----
+func.func @negate_1(%0: tensor<3xui4>) -> (tensor<3xui4>) {
+%1 = stablehlo.negate %0 : tensor<3xui4>
+func.return %1 : tensor<3xui4>
+}
+// -----
 func.func @negate_2(%0: tensor<5xi8>) -> (tensor<5xi8>) {
 %1 = stablehlo.negate %0 : tensor<5xi8>
 func.return %1 : tensor<5xi8>
@@ -1570,6 +1759,16 @@ func.func @negate_15(%0: tensor<2xcomplex<f64>>) -> (tensor<2xcomplex<f64>>) {
 func.return %1 : tensor<2xcomplex<f64>>
 }
 // -----
+func.func @not_0(%0: tensor<3xi4>) -> (tensor<3xi4>) {
+%1 = stablehlo.not %0 : tensor<3xi4>
+func.return %1 : tensor<3xi4>
+}
+// -----
+func.func @not_1(%0: tensor<3xui4>) -> (tensor<3xui4>) {
+%1 = stablehlo.not %0 : tensor<3xui4>
+func.return %1 : tensor<3xui4>
+}
+// -----
 func.func @not_2(%0: tensor<3xi8>) -> (tensor<3xi8>) {
 %1 = stablehlo.not %0 : tensor<3xi8>
 func.return %1 : tensor<3xi8>
@@ -1628,6 +1827,16 @@ func.return %1 : tensor<i1>
 func.func @optimization_barrier_0(%operand0: tensor<f32>, %operand1: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
 %result0, %result1 = stablehlo.optimization_barrier %operand0, %operand1 : tensor<f32>, tensor<f32>
 func.return %result0, %result1 : tensor<f32>, tensor<f32>
+}
+// -----
+func.func @or_0(%0: tensor<3xi4>, %1: tensor<3xi4>) -> (tensor<3xi4>) {
+%2 = stablehlo.or %0, %1 : tensor<3xi4>
+func.return %2 : tensor<3xi4>
+}
+// -----
+func.func @or_1(%0: tensor<3xui4>, %1: tensor<3xui4>) -> (tensor<3xui4>) {
+%2 = stablehlo.or %0, %1 : tensor<3xui4>
+func.return %2 : tensor<3xui4>
 }
 // -----
 func.func @or_2(%0: tensor<3xi8>, %1: tensor<3xi8>) -> (tensor<3xi8>) {
@@ -2002,6 +2211,16 @@ func.func @sqrt_1(%operand: tensor<2xcomplex<f64>>) -> (tensor<2xcomplex<f64>>) 
 func.return %result : tensor<2xcomplex<f64>>
 }
 // -----
+func.func @subtract_0(%0: tensor<5xi4>, %1: tensor<5xi4>) -> (tensor<5xi4>) {
+%2 = stablehlo.subtract %0, %1 : tensor<5xi4>
+func.return %2 : tensor<5xi4>
+}
+// -----
+func.func @subtract_1(%0: tensor<2xui4>, %1: tensor<2xui4>) -> (tensor<2xui4>) {
+%2 = stablehlo.subtract %0, %1 : tensor<2xui4>
+func.return %2 : tensor<2xui4>
+}
+// -----
 func.func @subtract_2(%0: tensor<5xi8>, %1: tensor<5xi8>) -> (tensor<5xi8>) {
 %2 = stablehlo.subtract %0, %1 : tensor<5xi8>
 func.return %2 : tensor<5xi8>
@@ -2278,6 +2497,16 @@ stablehlo.return %cond : tensor<i1>
 stablehlo.return %new_i, %new_sum : tensor<i64>, tensor<i64>
 }
 func.return %results0, %results1 : tensor<i64>, tensor<i64>
+}
+// -----
+func.func @xor_0(%0: tensor<3xi4>, %1: tensor<3xi4>) -> (tensor<3xi4>) {
+%2 = stablehlo.xor %0, %1 : tensor<3xi4>
+func.return %2 : tensor<3xi4>
+}
+// -----
+func.func @xor_1(%0: tensor<3xui4>, %1: tensor<3xui4>) -> (tensor<3xui4>) {
+%2 = stablehlo.xor %0, %1 : tensor<3xui4>
+func.return %2 : tensor<3xui4>
 }
 // -----
 func.func @xor_2(%0: tensor<3xi8>, %1: tensor<3xi8>) -> (tensor<3xi8>) {
