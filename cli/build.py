@@ -47,6 +47,7 @@ from .project.depfile import DepfileOption, write_depfile
 from .project.jobs import error_to_json
 from .project.outcomes import Outcome, Problem, parse_format
 from .project.recorder import Recording
+from .ranks import RanksOption, ranks_of_the_job
 from .reporting import (
     BadUsage,
     JsonOption,
@@ -87,6 +88,7 @@ def build(
     dims: DimOption = [],  # noqa: B006
     specialize: SpecializeOption = [],  # noqa: B006
     keep_ir: KeepIrOption = False,
+    ranks: RanksOption = None,
     default_dtypes: DefaultDtypesOption = None,
     c_stub: CStubOption = None,
     c_embed: CEmbedOption = False,
@@ -105,6 +107,9 @@ def build(
     out is one file that runs without Python on the device that the target names. With --grad and its like
     the derivative is compiled in place of the function, with --vmap a batch of it. With several targets the
     file holds a program for each, and the best one that a machine can run is chosen when it is loaded.
+
+    With --ranks N the meshes that the file makes are of N ranks, which mpirun -n N adze run starts: one file
+    for all of them.
 
     Several functions, or an adze.Program of the file, become functions of one program. --in SPEC holds for
     all of them, --in NAME:SPEC for one; --bundle vjp,batched=8 adds f.vjp and f.batched to each f.
@@ -157,7 +162,7 @@ def _build_one_program(options: dict[str, Any], output: Path | None) -> Written:
     sizes = parse_dims(options["dims"]), parse_sizes(options["specialize"])
     check_default_dtypes(options["default_dtypes"])
     asked = Asked(options["specs"], how, options["bundle"], *sizes, default_dtypes=options["default_dtypes"])
-    with Recording() as seen:
+    with Recording() as seen, ranks_of_the_job(options["ranks"]):
         written = write_program(
             lambda: _for_c(trace_functions(functions, asked), header),
             ", ".join(functions),

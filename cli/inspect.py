@@ -43,6 +43,7 @@ def inspect(
     from ..runtime.artifact.artifact import check_runnable
     from ..runtime.artifact.artifact import inspect as inspect_artifact
     from ..runtime.artifact.variants import verdicts
+    from ..runtime.distributed.programs import job_from
 
     artifact = inspect_artifact(readable_file(file))
     manifest = artifact.manifest
@@ -71,6 +72,9 @@ def inspect(
         for name, bounds in signature.bounds.items()
     ]
     rows += _kept_rows(manifest)
+    job = job_from(manifest.extra)
+    if job is not None:
+        rows.append(("ranks", f"{job.ranks}, mesh {job}"))
     rows += _variant_rows(judged) if judged else _target_rows(manifest)
     rows += [
         ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),

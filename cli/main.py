@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "check": "Trace functions, verify their IR and check their derivatives, without a compile or a device.",
     "import": "Write a model as a Python function against adze.numpy, and its weights beside it.",
     "run": "Run a .vmfb on arrays and print the results, or write them to files.",
+    "launch": "Run a Python script as a job of several ranks.",
     "verify": "Check a .vmfb: its signature, or its results against those of its adze IR.",
     "transform": "Compile a derivative or a batch of a .vmfb that keeps its adze IR.",
     "extract": "Write one module of a .vmfb as a plain IREE module, for C and other hosts of IREE.",

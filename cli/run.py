@@ -98,10 +98,12 @@ def run(
     """
     from ..runtime.artifact.artifact import inspect, load
     from ..runtime.artifact.signing import public_key
+    from ..runtime.distributed.jobs import ending_together, process_index
     from ..runtime.execute.devices import get_device
 
     public = None if key is None else public_key(readable_file(key, "--key"))
-    signature = choose_function(inspect(readable_file(file), public).manifest, function)
+    manifest = inspect(readable_file(file), public).manifest
+    signature = choose_function(manifest, function)
     chosen = usage("--device", get_device, device) if device is not None else None
     check_count(outputs, signature)
     texts = pair_inputs(inputs, signature)
@@ -110,15 +112,17 @@ def run(
     check_formats(outputs, signature)
     arguments = read_inputs(texts, signature)
 
-    loaded = load(file, chosen, public, target, parameters=parameters)
+    with ending_together(manifest.extra):
+        loaded = load(file, chosen, public, target, parameters=parameters)
+        name = loaded.manifest.function(signature.name).for_shapes([array.shape for array in arguments])
+        results = [array.numpy() for array in loaded.executable.call(name, arguments)]
+    if process_index() != 0:
+        return  # every rank has the results: the first one writes them
     if explain:
         reason = f": {loaded.reason}" if loaded.reason else ""
         print_note(f"taken: {loaded.manifest.target} on {loaded.device.name}{reason}")
-    name = loaded.manifest.function(signature.name).for_shapes([array.shape for array in arguments])
     if explain and name != signature.name:
         print_note(f"taken: {name}, which is built for these sizes")
-    results = [array.numpy() for array in loaded.executable.call(name, arguments)]
-
     write_all(destinations, signature.outputs, results)
     files = files_of(outputs, len(results))
     described = list(map(describe, signature.outputs, results))

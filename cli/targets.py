@@ -77,8 +77,8 @@ def targets(
 
 
 def listed_names() -> list[str]:
-    """Every target but `vulkan` and `cuda` alone, which stand for others."""
-    return [name for name in target_names() if name not in ("vulkan", "cuda")]
+    """Every target but `vulkan`, `cuda` and `rocm` alone, which stand for others."""
+    return [name for name in target_names() if name not in ("vulkan", "cuda", "rocm")]
 
 
 def described(name: str) -> dict[str, Any]:

@@ -42,6 +42,9 @@ class Communicator(Protocol):
     ) -> np.ndarray | None:
         """Send `x` to one member (a position of the group), receive from another; None from nobody."""
 
+    def fail(self) -> None:
+        """This rank ends by an error: let no other wait for it."""
+
 
 class _Bound(threading.local):
     communicator: Communicator | None = None

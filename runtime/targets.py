@@ -19,6 +19,8 @@ class TargetKind(enum.Enum):
     CPU = "cpu"
     VULKAN = "vulkan"
     CUDA = "cuda"
+    ROCM = "rocm"
+    METAL = "metal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +63,13 @@ def parse_target(text: str | Target) -> Target:
         return _vulkan_target(detail)
     if kind == "cuda":
         return _cuda_target(detail)
+    if kind == "rocm":
+        return _rocm_target(detail)
+    if text.strip() == "metal":
+        return _METAL
     raise TargetError(
-        f"unknown target {text!r}: expected cpu, vulkan or cuda, each optionally with a detail after a colon",
+        f"unknown target {text!r}: expected cpu, vulkan, cuda or rocm, each optionally with a detail after a "
+        "colon, or metal",
         hint=f"the targets are {', '.join(target_names())}",
     )
 
@@ -73,6 +80,7 @@ def target_names() -> list[str]:
     names += [f"cpu:{name}" for name in _CPU_DETAILS]
     names += ["vulkan", *(f"vulkan:{name}" for name in (*_LAVAPIPE_SUBGROUPS, *_VULKAN_ARCHITECTURES))]
     names += ["cuda", *(f"cuda:{name}" for name in _CUDA_ARCHITECTURES)]
+    names += ["rocm", *(f"rocm:{name}" for name in _ROCM_ARCHITECTURES), "metal"]
     return names
 
 
@@ -256,3 +264,37 @@ def _cuda_target(detail: str) -> Target:
         vector_bits=128,
         native_f64_math=True,
     )
+
+
+# --- ROCm and Metal: compiled, never run -------------------------------------------------------------------
+
+_ROCM_ARCHITECTURES: Final = ("gfx942", "gfx90a", "gfx1100", "gfx1201")
+
+
+def _rocm_target(detail: str) -> Target:
+    architecture = detail or "gfx942"
+    if architecture not in _ROCM_ARCHITECTURES:
+        raise TargetError(
+            f"unknown ROCm architecture {detail!r} in target 'rocm:{detail}': "
+            f"expected one of {', '.join(_ROCM_ARCHITECTURES)}",
+            hint="code for ROCm runs on GPUs of its architecture alone",
+        )
+    return Target(
+        name=f"rocm:{architecture}",
+        kind=TargetKind.ROCM,
+        architecture=architecture,
+        flags=("--iree-hal-target-device=hip", f"--iree-rocm-target={architecture}"),
+        vector_bits=128,
+        native_f64_math=True,
+    )
+
+
+_METAL: Final = Target(
+    name="metal",
+    kind=TargetKind.METAL,
+    architecture="metal",
+    flags=("--iree-hal-target-device=metal",),
+    vector_bits=128,
+    missing_dtypes=("f64", "complex<f64>"),
+)
+"""Apple's GPUs: IREE writes the source of the kernels, which their driver compiles."""

@@ -61,6 +61,7 @@ OF_A_FUNCTION: Final = {
     "dims": "--dim",
     "specialize": "--specialize",
     "keep_ir": "--keep-ir",
+    "ranks": "--ranks",
     "default_dtypes": "--default-dtypes",
     "c_stub": "--c-stub",
     "c_embed": "--c-embed",

@@ -18,7 +18,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from ...dialects.communicator import DistributedError
 from ..cpu import host_cpu
+from ..distributed.programs import enter_job, job_from
 from ..errors import ArtifactError, MissingArtifactError, OtherVersionError, UnreadableArtifactError
 from ..execute.devices import Device, DeviceKind, get_device, vulkan_architecture_of
 from ..execute.native import runtime_version
@@ -154,10 +156,14 @@ def load_contents(
         _check_device(manifest, chosen)
         source = source_of(manifest.parameters, parameters, location.parent)
         imported = [] if source is None else [source.module]
-        executable = Executable(module, chosen, manifest.loaded_signatures, imported)
+        job = job_from(manifest.extra)
+        sites = () if job is None else enter_job(job, (manifest.ir_sha256 or manifest.to_json()).encode())
+        executable = Executable(module, chosen, manifest.loaded_signatures, imported, sites)
     except ArtifactError as error:
         kind = OtherVersionError if isinstance(error, OtherVersionError) else ArtifactError
         raise kind(f"{location}: {error.message}", hint=error.hint) from error
+    except DistributedError as error:
+        raise DistributedError(f"{location}: {error.message}", hint=error.hint) from None
     return LoadedProgram(executable, manifest, chosen, contents.ir, reason)
 
 

@@ -89,8 +89,10 @@ def _name(value: Json, where: str) -> None:
 
 
 def _target(value: Json, where: str) -> None:
-    is_known = isinstance(value, str) and value.partition(":")[0] in ("cpu", "vulkan", "cuda")
-    _require(is_known, where, value, "a target: cpu, vulkan or cuda, and its detail after a colon")
+    kinds = ("cpu", "vulkan", "cuda", "rocm", "metal")
+    is_known = isinstance(value, str) and value.partition(":")[0] in kinds
+    what = "a target: cpu, vulkan, cuda, rocm or metal, and its detail after a colon"
+    _require(is_known, where, value, what)
 
 
 def _hash(value: Json, where: str) -> None:

@@ -22,7 +22,7 @@ from ..settings import read_setting
 from .manifest import Manifest, Variant
 
 # What IREE calls the kernels that it makes of a function, and what adze calls those of its own.
-_KINDS: Final = ("cpu", "vulkan", "cuda")
+_KINDS: Final = ("cpu", "vulkan", "cuda", "rocm", "metal")
 _KERNEL: Final = re.compile(rb"[A-Za-z_][\w$.]*?_dispatch_\d+|(?<![\w$.])kernel_[a-z]\w*")
 
 
@@ -153,7 +153,7 @@ def _kind_of_device(device: str | Device) -> str:
 
 
 def kind_of(variant: Variant) -> str:
-    """cpu, vulkan or cuda."""
+    """cpu, vulkan, cuda, rocm or metal."""
     return variant.target.partition(":")[0]
 
 

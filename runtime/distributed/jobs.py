@@ -6,7 +6,16 @@ and the communicator that answers collectives.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
 from ...dialects.communicator import DistributedError, bind_process, bound
+from .programs import job_from
+
+LAUNCHERS: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS")
+"""Variables by which a process knows that a launcher of MPI started it."""
 
 
 def initialize() -> None:
@@ -36,3 +45,23 @@ def process_count() -> int:
     """The number of ranks of the job."""
     communicator = bound()
     return 1 if communicator is None else communicator.size
+
+
+def is_launched() -> bool:
+    """Whether a launcher of MPI started this process."""
+    return any(name in os.environ for name in LAUNCHERS)
+
+
+@contextmanager
+def ending_together(extra: Mapping[str, Any]) -> Iterator[None]:
+    """The block calls a program with this in its manifest: join the job that the program is for, if this
+    process was started for one, and end the whole job where the block fails."""
+    if job_from(extra) is not None and is_launched():
+        initialize()
+    try:
+        yield
+    except BaseException:
+        communicator = bound()
+        if communicator is not None:
+            communicator.fail()
+        raise

@@ -8,6 +8,7 @@ the group compare what they are about to do, in 16 bytes: MPI would wait for eve
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import sys
@@ -86,6 +87,10 @@ class MpiCommunicator:
             source=MPI.PROC_NULL if source is None else source,
         )
         return None if source is None else _array(received, x.shape, x.dtype)
+
+    def fail(self) -> None:
+        """End the job when this process ends, after its last message; MPI would wait for the other ranks."""
+        atexit.register(self._world.Abort, 1)
 
 
 def _bytes(x: np.ndarray) -> np.ndarray:

@@ -111,6 +111,9 @@ class ThreadCommunicator:
         everyone = self._same(what, self._exchange(group, (what, x.copy())))
         return None if source is None else np.array(everyone[source])
 
+    def fail(self) -> None:
+        self._world.fail(self.rank)
+
 
 def run(function: Callable[[], Any], ranks: int) -> list[Any]:
     """Call `function` in `ranks` threads, each a rank of one program; what each returned, in order.

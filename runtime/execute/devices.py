@@ -249,6 +249,11 @@ def _canonical_name(name: str, work: float | None) -> str:
         return cpu_driver_for(work)
     driver, _, position = name.partition(":")
     is_local = driver in _LOCAL_DESCRIPTIONS
+    if driver in ("rocm", "metal"):
+        raise DeviceError(
+            f"adze has no devices of the kind {driver}: it compiles programs for them, and runs none",
+            hint=f"a host with IREE's runtime for {driver} runs the file that `adze build` writes",
+        )
     if driver not in _DRIVERS or (is_local and position) or (position and not position.isdigit()):
         raise DeviceError(
             f"unknown device {name!r}: expected cpu, local-sync, local-task, vulkan, vulkan:<number>, cuda "

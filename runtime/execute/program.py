@@ -26,7 +26,7 @@ from ..artifact.signature import (
 from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
-from .host_calls import host_call_error, take_raised
+from .host_calls import HostSite, host_call_error, modules_of, take_raised
 from .native import native
 
 if TYPE_CHECKING:
@@ -45,12 +45,16 @@ class Executable:
         device: str | Device | None = None,
         signatures: Iterable[FunctionSignature] = (),
         modules: Sequence[Callable[[iree_runtime.VmInstance], iree_runtime.VmModule]] = (),
+        sites: Sequence[HostSite] = (),
     ) -> None:
         """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs.
 
-        `modules` make the modules of IREE that the program imports, such as that of its parameters.
+        `modules` make the modules of IREE that the program imports, such as that of its parameters, and
+        `sites` are the functions of this process that it calls.
         """
         self.device = get_device(device)
+        self._sites = tuple(sites)
+        modules = (*modules, *modules_of(self._sites, self.device))
         try:
             self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
             self._modules = (*(make(_vm_instance()) for make in modules), self._module)

@@ -270,7 +270,7 @@ def test_syntax_error_in_the_file_is_a_message(adze: Adze, model: Path) -> None:
 
 def test_unknown_target_lists_the_targets(adze: Adze, model: Path) -> None:
     message = refuse(adze, f"{model}:add", "--in", "f32[4]", "--in", "f32[4]", "-t", "gpu", code=2)
-    assert message.startswith("error: --target: unknown target 'gpu': expected cpu, vulkan or cuda")
+    assert message.startswith("error: --target: unknown target 'gpu': expected cpu, vulkan, cuda or rocm")
     assert "cpu:x86-64-v3" in message
 
 

@@ -166,7 +166,8 @@ def test_text_that_is_not_mlir_is_placed(adze: Adze, tmp_path: Path) -> None:
         ("lower{tarket=cpu}", "pass 'lower' has no option 'tarket=cpu'"),
         (
             "lower{target=gpu}",
-            "unknown target 'gpu': expected cpu, vulkan or cuda, each optionally with a detail after a colon",
+            "unknown target 'gpu': expected cpu, vulkan, cuda or rocm, each optionally with a detail after a "
+            "colon, or metal",
         ),
         ("lower{target=cpu:}", "target 'cpu:' ends with a colon: expected a detail after it"),
         ("simplify lower", "cannot read pass pipeline 'simplify lower' at 'simplify lower'"),

@@ -26,7 +26,8 @@ MAY_IMPORT = {
 }
 # The runtime needs only what an error, a dtype and a type are: loading a program loads no op.
 OF_DIALECTS_FOR_RUNTIME = {
-    *("adze.dialects.communicator", "adze.dialects.errors", "adze.dialects.mlir"),
+    *("adze.dialects.collective_calls", "adze.dialects.communicator", "adze.dialects.errors"),
+    "adze.dialects.mlir",
     "adze.dialects.types",
 }
 

@@ -81,9 +81,12 @@ def test_cuda_computes_f64_math_itself_and_defaults_to_portable_ptx() -> None:
     [
         (
             "tpu",
-            "unknown target 'tpu': expected cpu, vulkan or cuda, each optionally with a detail after a colon",
+            "unknown target 'tpu': expected cpu, vulkan, cuda or rocm, each optionally with a detail after a "
+            "colon, or metal",
         ),
-        ("", "unknown target '': expected cpu, vulkan or cuda"),
+        ("", "unknown target '': expected cpu, vulkan, cuda or rocm"),
+        ("rocm:gfx1", "unknown ROCm architecture 'gfx1' in target 'rocm:gfx1': expected one of gfx942, "),
+        ("metal:m1", "unknown target 'metal:m1': expected cpu, vulkan, cuda or rocm"),
         ("cpu:zenver5", "unknown CPU 'zenver5' in target 'cpu:zenver5': expected one of generic, x86-64, "),
         (
             "vulkan:foo",

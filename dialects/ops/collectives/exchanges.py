@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ...attributes import Record, boolean, integer, pairs, stated
-from ...communicator import Communicator
 from ...op import Linear, Operand, require, require_axis
 from ...protocols import Batched, Builder, Cotangents, Value, Values
 from ...types import ANY, INT32, TensorType
@@ -115,17 +112,6 @@ class AllGather(MeshCollective):
         size = MeshAxisOp.has_place("all_gather", attributes.mesh, attributes.axis)
         return _resized("all_gather", x, attributes.dim, size, 1)
 
-    @classmethod
-    def exchanged(
-        cls,
-        engine: Communicator,
-        group: tuple[int, ...],
-        position: int,
-        x: np.ndarray,
-        attributes: dict[str, Any],
-    ) -> np.ndarray:
-        return np.concatenate(engine.all_gather(group, x), axis=attributes["dim"])
-
     @staticmethod
     def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Gathered) -> Cotangents:
         x, index = operands
@@ -161,18 +147,6 @@ class ReduceScatter(MeshCollective):
         parts = MeshAxisOp.has_place("reduce_scatter", attributes.mesh, attributes.axis)
         return _resized("reduce_scatter", x, attributes.dim, 1, parts)
 
-    @classmethod
-    def exchanged(
-        cls,
-        engine: Communicator,
-        group: tuple[int, ...],
-        position: int,
-        x: np.ndarray,
-        attributes: dict[str, Any],
-    ) -> np.ndarray:
-        total = engine.all_reduce(group, "sum", x)
-        return np.split(total, len(group), axis=attributes["dim"])[position].copy()
-
     @staticmethod
     def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Scattered) -> Cotangents:
         dim, place = attributes.dim, _place(attributes)
@@ -202,18 +176,6 @@ class AllToAll(MeshCollective):
         size = MeshAxisOp.has_place("all_to_all", attributes.mesh, attributes.axis)
         divided = _resized("all_to_all", x, attributes.split, 1, size)
         return _resized("all_to_all", divided, attributes.concat, size, 1)
-
-    @classmethod
-    def exchanged(
-        cls,
-        engine: Communicator,
-        group: tuple[int, ...],
-        position: int,
-        x: np.ndarray,
-        attributes: dict[str, Any],
-    ) -> np.ndarray:
-        parts = np.split(x, len(group), axis=attributes["split"])
-        return np.concatenate(engine.all_to_all(group, parts), axis=attributes["concat"])
 
     @staticmethod
     def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Exchanged) -> Cotangents:
@@ -250,30 +212,6 @@ class Permute(MeshCollective):
             once = len(set(side)) == len(side) and all(0 <= n < size for n in side)
             require(once, f"ppermute: perm {list(perm)} must pair distinct positions of {size}")
         return x
-
-    @classmethod
-    def evaluate(  # type: ignore[override]  # callers pass the fields of the record as keywords
-        cls, x: np.ndarray, index: np.ndarray, *, attributes: Permuted
-    ) -> np.ndarray:
-        engine, group, position = cls.along(cls.name, attributes.mesh, attributes.axis)
-        x = np.asarray(x)
-        if engine is not None:
-            return cls.exchanged(engine, group, position, x, attributes.keywords)
-        return x.copy() if attributes.perm else np.zeros_like(x)
-
-    @classmethod
-    def exchanged(
-        cls,
-        engine: Communicator,
-        group: tuple[int, ...],
-        position: int,
-        x: np.ndarray,
-        attributes: dict[str, Any],
-    ) -> np.ndarray:
-        targets = dict(attributes["perm"])
-        sources = {target: source for source, target in attributes["perm"]}
-        received = engine.permute(group, x, targets.get(position), sources.get(position))
-        return np.zeros_like(x) if received is None else received
 
     @staticmethod
     def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Permuted) -> Cotangents:

@@ -5,7 +5,7 @@ cotangent is of the same kind. `all_reduce` and `vary` change the kind, and are 
 that a backward pass sends nothing twice. `passes/analysis/varying.py` says which value varies over what.
 
 `index` is the position along the axis. Where all ranks are in one program, it is batched, and the batch rule
-computes the collective from all elements; elsewhere the engine that is bound to the thread exchanges arrays.
+computes the collective from all elements; elsewhere the communicator of the thread exchanges arrays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...attributes import Record, choice, integer, ints, stated, text
-from ...communicator import Communicator, bound, group_of, rank_of
+from ...collective_calls import along, called
 from ...errors import MissingRuleError
 from ...op import Op, Operand, require, undefined
 from ...protocols import Batched, Builder, Cotangents, Size, Tangent, Tangents, Value, Values
@@ -46,9 +46,9 @@ class Reduced(Record):
     axis: int = AXIS
 
 
-class MeshAxisOp(Op, adds=("exchanged", "has_place", "along", "own", "others")):
-    """Family of ops over an axis of a mesh. A member states how it is batched along its own axis (`own`),
-    along another (`others`: the attributes), and what the ranks exchange (`exchanged`)."""
+class MeshAxisOp(Op, adds=("has_place", "own", "others")):
+    """Family of ops over an axis of a mesh. A member states how it is batched along its own axis (`own`)
+    and along another (`others`: the attributes); `collective_calls.py` says what the ranks exchange."""
 
     attributes = Place.declared
     is_arithmetic = False
@@ -68,12 +68,6 @@ class MeshAxisOp(Op, adds=("exchanged", "has_place", "along", "own", "others")):
         require(0 <= axis < len(mesh), f"{name}: axis {axis} is out of range for a mesh of {len(mesh)} axes")
         return mesh[axis]
 
-    @staticmethod
-    def along(name: str, mesh: Sequence[int], axis: int) -> tuple[Communicator | None, tuple[int, ...], int]:
-        """The communicator, the ranks along the axis, and this one's position; None for an axis of one."""
-        group, position = group_of(rank_of(name, mesh), mesh, axis)
-        return (bound() if len(group) > 1 else None), group, position
-
 
 class MeshIndex(MeshAxisOp):
     """``y = the position of this rank along an axis of the mesh``; known only where the program runs."""
@@ -89,7 +83,7 @@ class MeshIndex(MeshAxisOp):
 
     @staticmethod
     def evaluate(*, attributes: Place) -> np.ndarray:
-        return np.asarray(MeshAxisOp.along("mesh_index", attributes.mesh, attributes.axis)[2], INT32)
+        return np.asarray(along("mesh_index", attributes.mesh, attributes.axis)[2], INT32)
 
     jvp = undefined("an integer has no derivative")
     transpose = undefined("it has no operand")
@@ -103,21 +97,7 @@ class MeshCollective(MeshAxisOp):
 
     @classmethod
     def evaluate(cls, x: np.ndarray, index: np.ndarray, **attributes: Any) -> np.ndarray:
-        engine, group, position = cls.along(cls.name, attributes["mesh"], attributes["axis"])
-        x = np.asarray(x)
-        return x.copy() if engine is None else cls.exchanged(engine, group, position, x, attributes)
-
-    @classmethod
-    def exchanged(
-        cls,
-        engine: Communicator,
-        group: tuple[int, ...],
-        position: int,
-        x: np.ndarray,
-        attributes: dict[str, Any],
-    ) -> np.ndarray:
-        """The result, of which other ranks have parts."""
-        raise NotImplementedError
+        return called(cls.name, np.asarray(x), attributes)
 
     @classmethod
     def jvp(
@@ -176,17 +156,6 @@ class AllReduce(MeshCollective):
         kind = attributes.kind
         require(kind == "sum" or x.dtype.kind != "c", f"all_reduce: {kind} of complex numbers")
         return x
-
-    @classmethod
-    def exchanged(
-        cls,
-        engine: Communicator,
-        group: tuple[int, ...],
-        position: int,
-        x: np.ndarray,
-        attributes: dict[str, Any],
-    ) -> np.ndarray:
-        return engine.all_reduce(group, attributes["kind"], x)
 
     @classmethod
     def jvp(  # type: ignore[override]  # callers pass the fields of the record as keywords

@@ -1,6 +1,6 @@
 """Lowerings of collectives over a mesh: calls of functions that the program imports.
 
-The functions have the names of `passes/lower/collective_sites.py`, which says what each does. Over an axis of
+`runtime/distributed/imports.py` has their names, and says what each does. Over an axis of
 one rank there is nothing to import.
 """
 
@@ -12,11 +12,12 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.errors import MissingRuleError
+from ....runtime.distributed.imports import MODULE, import_name
 from ....runtime.targets import TargetKind
 from ..builder import Value
-from ..collective_sites import MODULE, import_name
 from ..lowering import LoweringContext
 from .host_calls import with_unknown_sizes
+from .movement import broadcast
 
 
 def lower_vary(ctx: LoweringContext, x: Value, index: Value, **attributes: Any) -> Value:
@@ -33,9 +34,15 @@ def lower_mesh_index(ctx: LoweringContext, **attributes: Any) -> Any:
 
 def lower_mesh_collective(ctx: LoweringContext, x: Value, index: Value, **attributes: Any) -> Any:
     """A call of `x`; over one rank, `x`."""
-    if attributes["mesh"][attributes["axis"]] == 1 and attributes.get("perm", True):
-        return x
+    if attributes["mesh"][attributes["axis"]] == 1:
+        return x if attributes.get("perm", True) else zeros_like(ctx, x)
     return _imported(ctx, ctx.op.name, (x,), attributes)
+
+
+def zeros_like(ctx: LoweringContext, x: Value) -> Value:
+    """What a rank gets to which nobody sends."""
+    (type_,) = ctx.result_tensors
+    return broadcast(ctx.builder, ctx.builder.constant(np.zeros((), type_.dtype)), ctx.builder.shape(x), ())
 
 
 def _imported(ctx: LoweringContext, op: str, values: tuple[Value, ...], attributes: dict[str, Any]) -> Any:

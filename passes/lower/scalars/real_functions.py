@@ -20,6 +20,8 @@ NATIVE: Final[dict[str, frozenset[str]]] = {
     "cpu": frozenset({"erf"}),
     "cuda": frozenset(),
     "vulkan": frozenset(),
+    "rocm": frozenset(),
+    "metal": frozenset(),
 }
 
 REAL: Final[dict[str, Callable[..., Term]]] = {

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NO_INLINE: Final = "no_inline"
 """On a shared scalar function while the module is being lowered."""
 
-TargetKind = Literal["cpu", "vulkan", "cuda"]
+TargetKind = Literal["cpu", "vulkan", "cuda", "rocm", "metal"]
 Direction = Literal["EQ", "NE", "LT", "LE", "GT", "GE"]
 
 
@@ -35,7 +35,7 @@ class Scalars:
 
     def __init__(self, target_kind: TargetKind) -> None:
         self.target_kind = target_kind
-        self._on_vulkan = target_kind == "vulkan"
+        self._on_vulkan = target_kind in ("vulkan", "metal")  # both through SPIR-V
         self._native = NATIVE[target_kind]
         self._module: ir.Module | None = None
         self._functions: dict[str, ir.Type] = {}

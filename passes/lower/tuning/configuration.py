@@ -322,7 +322,7 @@ def gathers_rows(target: Target, dtype: np.dtype) -> bool:
     Observed: on Vulkan it cannot ("failed to get lowering configuration"); wide rows of complex numbers it
     refuses ("'vector.transfer_read' op requires valid padding vector elemental type").
     """
-    return target.kind is not TargetKind.VULKAN and dtype not in COMPLEX
+    return target.kind not in (TargetKind.VULKAN, TargetKind.METAL) and dtype not in COMPLEX
 
 
 def moves_rows(target: Target, row: Size, dtype: np.dtype) -> bool:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from adze.runtime.distributed.launchers import find_launcher
 
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.skipif(find_spec("mpi4py") is None, reason="mpi4py comes with the extra mpi"),
 ]
 
+ADZE = str(Path(sys.executable).with_name("adze"))
 SAME = """
 import numpy as np
 import adze
@@ -50,20 +53,44 @@ adze.shard_map(lambda x: lax.psum(x, "d"), mesh=mesh, in_specs=P("d"), out_specs
 """
 
 
+FAILS = """
+import numpy as np
+import adze
+from adze import lax
+from adze.sharding import PartitionSpec as P
+
+adze.distributed.initialize()
+mesh = adze.make_mesh((2,), ("d",))
+if adze.distributed.process_index() == 1:
+    raise ValueError("unwell")
+adze.shard_map(lambda x: lax.psum(x, "d"), mesh=mesh, in_specs=P("d"), out_specs=P())(np.ones(4))
+print("not reached")
+"""
+MODEL = """
+import adze
+import adze.numpy as xp
+from adze import lax
+from adze.sharding import PartitionSpec as P
+
+
+def total(x):
+    mesh = adze.make_mesh((2,), ("d",))
+    return adze.shard_map(lambda x: lax.psum(xp.sum(x), "d"), mesh=mesh, in_specs=P("d"), out_specs=P())(x)
+"""
+
+
 def launched(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The script in two processes, which share the cores with whatever else runs."""
+    """The script in two processes."""
     (folder / "program.py").write_text(script)
-    here = Path(sys.executable).with_name("mpirun")
-    launcher = str(here) if here.exists() else shutil.which("mpirun")
-    assert launcher is not None, "the package openmpi brings mpirun"
-    calm = {
-        "OMPI_MCA_mpi_yield_when_idle": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    }
+    return in_two_processes([sys.executable, "program.py"], folder)
+
+
+def in_two_processes(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    launcher = find_launcher()
     return subprocess.run(
-        [launcher, "--oversubscribe", "-n", "2", sys.executable, str(folder / "program.py")],
-        env={**os.environ, **calm},
+        launcher.command(2, words),
+        cwd=folder,
+        env=launcher.environment(2),
         capture_output=True,
         text=True,
         timeout=300,
@@ -82,3 +109,33 @@ def test_programs_that_differ_end_the_job_and_add_nothing(tmp_path: Path) -> Non
     assert done.returncode != 0
     assert "ranks run different collectives: rank" in done.stderr
     assert "every rank must run the same program" in done.stderr
+
+
+def test_a_saved_program_runs_in_every_process(tmp_path: Path) -> None:
+    """One process builds for two, and every rank reads the whole input; the first one prints the result."""
+    (tmp_path / "model.py").write_text(MODEL)
+    build = [ADZE, "build", "model.py:total", "--in", "f32[4,3]", "--ranks", "2", "-o", "m.vmfb"]
+    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True, timeout=300)
+    np.save(tmp_path / "x.npy", np.arange(12, dtype=np.float32).reshape(4, 3))
+    done = in_two_processes([ADZE, "run", "m.vmfb", "--in", "x.npy"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["result:", "f32[]", "66."]
+
+
+def test_launched_ranks_end_with_the_one_that_fails(tmp_path: Path) -> None:
+    """Rank 0 waits for a collective that rank 1 never reaches."""
+    (tmp_path / "program.py").write_text(FAILS)
+    words = [ADZE, "launch", "-n", "2", "program.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1
+    assert "[1] ValueError: unwell" in done.stderr
+    assert '[1]   File "program.py", line 10' in done.stderr
+    assert "not reached" not in done.stdout
+
+
+def test_launched_ranks_name_themselves(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(SAME)
+    words = [ADZE, "launch", "-n", "2", "program.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["[0] ok 0", "[1] ok 1"]

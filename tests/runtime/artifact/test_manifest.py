@@ -70,7 +70,7 @@ def test_it_travels_inside_the_program(manifest: Manifest) -> None:
         ),
         (
             {"target": "tpu"},
-            "its manifest is damaged: target is 'tpu', expected a target: cpu, vulkan or cuda",
+            "its manifest is damaged: target is 'tpu', expected a target: cpu, vulkan, cuda, rocm or metal",
         ),
         ({"ir_sha256": "ab"}, "its manifest is damaged: ir_sha256 is 'ab', expected a SHA-256 in hex digits"),
         ({"more": 1}, "its manifest is damaged: more is no field of the format"),

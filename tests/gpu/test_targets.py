@@ -1,0 +1,57 @@
+"""Every target for GPUs compiles a network and its gradient: most of these programs were never run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as xp
+from adze import ShapeDtype
+from adze.dialects.errors import AdzeError
+from adze.runtime.errors import CompileError
+from adze.runtime.targets import parse_target, target_names
+
+TARGETS = [name for name in target_names() if not name.startswith("cpu") and name != "vulkan"]
+
+
+def loss(w: Any, x: Any, classes: Any) -> Any:
+    hidden = xp.tanh(x @ w)
+    scores = hidden - xp.max(hidden, axis=1, keepdims=True)
+    return -xp.mean(xp.take_along_axis(adze.nn.log_softmax(scores), classes[:, None], axis=1))
+
+
+@pytest.mark.parametrize("name", ["rocm:gfx1100", "metal"])
+def test_a_product_compiles(name: str) -> None:
+    lowered = adze.trace(lambda x, w: xp.tanh(x @ w), ShapeDtype((16, 64)), ShapeDtype((64, 32))).lower(name)
+    assert lowered.compile().vmfb
+    with pytest.raises(AdzeError, match=f"no devices of the kind {name.partition(':')[0]}: it compiles"):
+        lowered.compile()(np.ones((16, 64), np.float32), np.ones((64, 32), np.float32))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_gradient_compiles(name: str) -> None:
+    specs = ShapeDtype((64, 32)), ShapeDtype((16, 64)), ShapeDtype((16,), np.int32)
+    compiled = adze.trace(adze.grad(loss), *specs).lower(name).compile()
+    assert compiled.manifest.target == parse_target(name).name
+    assert compiled.vmfb
+
+
+@pytest.mark.parametrize(
+    ("dtype", "name", "lacking"),
+    [
+        (np.float64, "vulkan:adreno", "vulkan:adreno has no such arithmetic (the feature shaderFloat64)"),
+        (np.float64, "metal", "metal has no such arithmetic"),
+    ],
+)
+def test_a_family_that_lacks_a_dtype_is_named(dtype: Any, name: str, lacking: str) -> None:
+    lowered = adze.trace(lambda x: xp.sum(x * x), ShapeDtype((64,), dtype)).lower(name)
+    with pytest.raises(CompileError) as caught:
+        lowered.compile(cache=False)
+    kind = "f64[64]"
+    assert caught.value.message == f"adze.mul cannot be compiled: it computes {kind}, and {lacking}"
+    assert caught.value.where is not None and "test_targets.py" in caught.value.where
+    assert caught.value.op == "adze.mul"
