@@ -60,7 +60,6 @@ from .frontend.staging.inspection import host_count as host_count
 from .frontend.staging.inspection import host_id as host_id
 from .frontend.staging.inspection import host_ids as host_ids
 from .frontend.staging.inspection import local_device_count as local_device_count
-from .frontend.staging.inspection import make_jaxpr as make_jaxpr
 from .frontend.staging.inspection import named_call as named_call
 from .frontend.staging.inspection import named_scope as named_scope
 from .frontend.staging.inspection import print_environment_info as print_environment_info
@@ -87,6 +86,7 @@ from .frontend.staging.jax_settings import numpy_rank_promotion as numpy_rank_pr
 from .frontend.staging.jax_settings import softmax_custom_jvp as softmax_custom_jvp
 from .frontend.staging.jax_settings import threefry_partitionable as threefry_partitionable
 from .frontend.staging.jax_settings import transfer_guard as transfer_guard
+from .frontend.staging.jaxprs import make_jaxpr as make_jaxpr
 from .frontend.staging.jit import explain_retrace as explain_retrace
 from .frontend.staging.jit import jit as jit
 from .frontend.staging.jit import trace as trace

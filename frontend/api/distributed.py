@@ -4,6 +4,7 @@ from .frontend.library.names import public_names as _public_names
 from .runtime.distributed.jobs import initialize as initialize
 from .runtime.distributed.jobs import process_count as process_count
 from .runtime.distributed.jobs import process_index as process_index
+from .runtime.distributed.planned import planned as planned
 from .runtime.distributed.threads import run as run
 
 __all__ = _public_names(globals())

@@ -42,6 +42,21 @@ tree_unflatten = _tree.unflatten
 KeyEntry = DictKey | FlattenedIndexKey | GetAttrKey | SequenceKey
 
 
+class PyTreeRegistry:
+    """The classes that are nodes of trees; there is one registry, `default_registry`."""
+
+    flatten = staticmethod(tree_flatten)
+    """The leaves of a tree and its structure."""
+
+    @staticmethod
+    def flatten_one_level(x: _Any) -> tuple[tuple[_Any, ...], _Any] | None:
+        """The children of the root and its static data, None for a leaf."""
+        return _tree.one_level(x)
+
+
+default_registry = PyTreeRegistry()
+
+
 def is_tree_node(x: _Any) -> bool:
     """Whether `x` is a node: a container, None or an instance of a registered class."""
     return not all_leaves([x])

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
+
 from ..errors import UnsupportedError
 from ..staging.inspection import typeof
+from ..staging.jaxprs import eval_jaxpr, jaxpr_as_fun
+from ..tracing.array import Array
 from ..tracing.frames import Tracer as Tracer
 from ..tracing.frames import current_frame
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
+from . import interpreters
 from .own_primitives import Primitive
 
 ShapedArray = ShapeDtype
@@ -76,7 +81,7 @@ def jaxprs_in_params(params: Any) -> NoReturn:
     raise UnsupportedError("jaxprs_in_params is about JAX's IR", where=user_location_text())
 
 
-eval_jaxpr = jaxpr_as_fn = subjaxprs = mapped_aval = unmapped_aval = jaxprs_in_params
+subjaxprs = mapped_aval = unmapped_aval = jaxprs_in_params
 
 
 def get_opaque_trace_state(convention: str | None = None) -> Any:
@@ -85,9 +90,39 @@ def get_opaque_trace_state(convention: str | None = None) -> Any:
     return None if frame is None else frame.program
 
 
+def valid_jaxtype(x: Any) -> bool:
+    """Whether `x` is an array or a number, which functions of arrays take."""
+    return isinstance(x, (Tracer, Array, np.ndarray, np.generic, bool, int, float, complex))
+
+
 def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
     """`force(val)`, for a value that Python needs now."""
     return val if force is None else force(val)
+
+
+class Trace(OfJaxprs):
+    """What JAX's tracer interprets ops with."""
+
+
+class TraceTag(OfJaxprs):
+    """What tells traces of JAX's tracer apart."""
+
+
+class DropVar(OfJaxprs):
+    """A result of JAX's IR that nothing uses."""
+
+
+pytype_aval_mappings: dict[Any, Any] = interpreters.pytype_aval_mappings
+
+
+def take_current_trace() -> NoReturn:
+    """An error: traces of adze cannot be taken off."""
+    raise UnsupportedError("take_current_trace is about JAX's own tracer", where=user_location_text())
+
+
+def set_current_trace(trace: Any) -> NoReturn:
+    """An error: adze has one kind of trace."""
+    raise UnsupportedError("set_current_trace is about JAX's own tracer", where=user_location_text())
 
 
 def trace_state_clean() -> bool:
@@ -114,7 +149,7 @@ __all__ = [
     "eval_jaxpr",
     "get_aval",
     "get_opaque_trace_state",
-    "jaxpr_as_fn",
+    "jaxpr_as_fun",
     "jaxprs_in_params",
     "mapped_aval",
     "subjaxprs",

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .partial_tracing import flatten_fun as flatten_fun
 from .partial_tracing import flatten_fun_nokwargs as flatten_fun_nokwargs
 
 

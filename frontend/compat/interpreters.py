@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
+
 primitive_jvps: Final[dict[Any, Any]] = {}
 primitive_transposes: Final[dict[Any, Any]] = {}
 primitive_batchers: Final[dict[Any, Any]] = {}
@@ -15,6 +17,8 @@ axis_primitive_batchers: Final[dict[Any, Any]] = {}
 partial_eval_jaxpr_custom_rules: Final[dict[Any, Any]] = {}
 custom_staging_rules: Final[dict[Any, Any]] = {}
 dce_rules: Final[dict[Any, Any]] = {}
+canonicalize_dtype_handlers: Final[dict[Any, Any]] = {np.ndarray: None}
+pytype_aval_mappings: Final[dict[Any, Any]] = {np.ndarray: None}
 not_mapped: Final = None
 
 

@@ -23,6 +23,7 @@ STAND_INS: Final = {
     "experimental": "experimental",
     "extend": "empty",
     "extend.core": "core",
+    "extend.core.primitives": "primitives",
     "extend.linear_util": "partial_tracing",
     "extend.source_info_util": "functions",
     "api_util": "functions",

@@ -31,9 +31,9 @@ class WrappedFun:
 
     f: Callable[..., Any]
 
-    def call_wrapped(self, *args: Any) -> Any:
-        """The results of the function, a list of arrays."""
-        return self.f(*args)
+    def call_wrapped(self, *args: Any, **kwargs: Any) -> Any:
+        """The results of the function."""
+        return self.f(*args, **kwargs)
 
 
 def wrap_init(f: Callable[..., Any], params: Any = None, *, debug_info: Any = None) -> WrappedFun:
@@ -51,6 +51,19 @@ def flatten_fun_nokwargs(f: WrappedFun, in_tree: tree.Structure) -> tuple[Wrappe
         return results
 
     return WrappedFun(flat), lambda: out_trees[-1]
+
+
+def transformation(generator: Callable[..., Any], *_: Any, **__: Any) -> Callable[..., Any]:
+    """The generator itself: clients define such transformations of JAX's traces where they are imported."""
+    return generator
+
+
+transformation_with_aux = transformation2 = transformation_with_aux2 = transformation
+
+
+def flatten_fun(f: WrappedFun, in_tree: tree.Structure) -> tuple[WrappedFun, Callable[[], Any]]:
+    """As `flatten_fun_nokwargs`, for the tree of `(args, kwargs)`."""
+    return flatten_fun_nokwargs(WrappedFun(lambda args, kwargs: f.call_wrapped(*args, **kwargs)), in_tree)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ them captures. Outside a trace Python calls the function itself.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -44,9 +45,12 @@ def cond(
     Only the chosen branch runs. Both must return the same tree, shapes and dtypes; a Python number takes the
     dtype of the other branch. Under `vmap` with a batched `pred` both run and results are selected; with
     `batching="map"` elements go one by one through the branch that they chose, which is better where one is
-    costly and seldom. `operand` is another way to give a single operand.
+    costly and seldom. `operand` is another way to give a single operand. JAX's older form, with an operand
+    for each branch, is `cond(pred, true_operand, true_fun, false_operand, false_fun)`.
     """
     _check_batching(batching)
+    if len(operands) == 2 and operand is NO_OPERAND and _has_own_operands(true_fun, false_fun, operands[1]):
+        true_fun, false_fun, operands = _with_own_operands(true_fun, false_fun, *operands)
     operands = _operands("cond", (true_fun, false_fun), operands, operand)
     predicate = scalar(pred, "the predicate of cond")
     branches, roles = (false_fun, true_fun), ("false_fun", "true_fun")
@@ -54,6 +58,22 @@ def cond(
         return _eager("cond", branches, roles, operands, int(bool(predicate)))
     index = ops.convert(is_true(predicate), dtype=INT32)
     return _Branches("cond", branches, roles, operands).record(index, batching)
+
+
+def _has_own_operands(second: Any, third: Any, fifth: Any) -> bool:
+    """Whether `cond(pred, true_operand, true_fun, false_operand, false_fun)` is meant."""
+    return not callable(second) and callable(third) and callable(fifth)
+
+
+def _with_own_operands(
+    true_operand: Any, true_fun: Callable[..., Any], false_operand: Any, false_fun: Callable[..., Any]
+) -> tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]:
+    """Branches that take both operands, each of which uses its own."""
+    return (
+        functools.wraps(true_fun)(lambda own, _: true_fun(own)),
+        functools.wraps(false_fun)(lambda _, own: false_fun(own)),
+        (true_operand, false_operand),
+    )
 
 
 def switch(

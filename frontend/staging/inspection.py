@@ -5,7 +5,6 @@ Input: arrays, trees, functions. Output: types, devices, printed programs; all u
 
 from __future__ import annotations
 
-import functools
 import platform
 import sys
 from collections.abc import Callable, Iterator
@@ -17,60 +16,12 @@ import numpy as np
 from .. import tree
 from ..tracing.interpreter import as_value
 from ..tracing.specs import ShapeDtype
-from .jit import jit, trace
-from .shape_evaluation import eval_shape
 
 
 def typeof(x: Any) -> ShapeDtype:
     """The type of an array, a tracer or a number: its shape and dtype, printed as `f32[2,3]`."""
     value = as_value(x)
     return ShapeDtype(value.shape, value.dtype)
-
-
-class TracedText:
-    """A traced function as `make_jaxpr` returns it: it prints one op a line."""
-
-    def __init__(self, traced: Any) -> None:
-        self.traced = traced
-
-    def __str__(self) -> str:
-        return str(self.traced.pretty())
-
-    __repr__ = __str__
-
-    @property
-    def jaxpr(self) -> TracedText:
-        """Itself: what it prints has no constants beside it."""
-        return self
-
-    @property
-    def in_avals(self) -> list[ShapeDtype]:
-        """The types of the arguments."""
-        return [ShapeDtype(tuple(p.type.shape), p.type.dtype) for p in self.traced.parameters]
-
-    @property
-    def out_avals(self) -> list[ShapeDtype]:
-        """The types of the results."""
-        program = self.traced.program
-        pairs = zip(program.result_shapes, program.result_types, strict=True)
-        return [ShapeDtype(shape, kind.dtype) for shape, kind in pairs]
-
-
-def make_jaxpr(
-    fun: Callable[..., Any], static_argnums: Any = (), return_shape: bool = False
-) -> Callable[..., Any]:
-    """A function of arguments (or specs) that traces `fun` and returns its ops, which print one a line.
-
-    They are ops of adze, not of JAX. With `return_shape` the tree of the result types comes too.
-    """
-    traceable = jit(fun, static_argnums=static_argnums)
-
-    @functools.wraps(fun)
-    def make(*args: Any, **kwargs: Any) -> Any:
-        text = TracedText(trace(traceable, *args, **kwargs))
-        return (text, eval_shape(traceable, *args, **kwargs)) if return_shape else text
-
-    return make
 
 
 def block_until_ready(x: Any) -> Any:

@@ -5,6 +5,7 @@ Input: a function, arrays or specs. Output: specs. Idea: the trace is thrown awa
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,14 +16,17 @@ from ..tracing.sizes import Dim
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import definition, function_name, result_values
 from .jit import trace
+from .jitted import Jitted
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The results of `fun` as a tree of `ShapeDtype`, found by tracing: nothing is computed.
 
     Arguments are arrays or specs. A dynamic dimension of a result has a name where an argument gave it one,
-    and is None otherwise.
+    and is None otherwise. A spec among the results is one of them.
     """
+    if not isinstance(fun, Jitted):  # whose results are arrays, and whose arguments may be static
+        fun = _of_arrays(fun)
     frame = current_frame()
     if frame is not None:
         return _shapes_inside(frame, fun, args, kwargs)
@@ -30,6 +34,19 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     kinds = zip(program.result_shapes, program.result_types, strict=True)
     leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
     return tree.unflatten(program.result_tree, leaves)
+
+
+def _of_arrays(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """`fun`, with an array in place of each spec that it returns."""
+
+    def array(leaf: Any) -> Any:
+        return ops.full(0, leaf.shape, leaf.dtype) if isinstance(leaf, ShapeDtype) else leaf
+
+    @functools.wraps(fun)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return tree.map(array, fun(*args, **kwargs))
+
+    return call
 
 
 def _shapes_inside(

@@ -21,7 +21,7 @@ from ...passes.analysis.verify import location_text, verify
 from ...passes.base import Pass
 from ...passes.ir.functions import function
 from ...passes.ir.pretty import pretty
-from ...passes.lower.collective_sites import collective_sites
+from ...passes.lower.collective_sites import collective_sites, job_of
 from ...passes.lower.host_calls import localized
 from ...passes.lower.iree.recomputed_reductions import has_chains
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
@@ -35,9 +35,11 @@ from ...runtime.artifact.manifest import Manifest, make_manifest, reflection_tex
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
 from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
+from ...runtime.distributed.programs import EXTRA
 from ...runtime.errors import CompileError
 from ...runtime.execute.devices import get_device
-from ...runtime.execute.host_calls import HostSite, modules_of
+from ...runtime.execute.host_calls import MODULE as HOST_CALLS
+from ...runtime.execute.host_calls import HostSite
 from ...runtime.execute.program import Executable, Function
 from ...runtime.settings import read_settings
 from ...runtime.targets import Target, TargetKind, parse_target
@@ -48,6 +50,7 @@ from ..tracing.locations import located, user_location_text
 from ..tracing.trace import Parameter, TracedProgram
 from .entries import UNKNOWN, Entry, KnownCalls
 from .exports import exported_functions, kept_arrays, signature_text
+from .features import explained
 from .host import runtime_argument
 from .kernels import KERNELS, inline_layers, kernels_text, tuning_of
 from .modules import StageDumps, bytecode, clone_module, kept_ir, module_text
@@ -205,6 +208,7 @@ class Lowered:
             flags=(*self.target.flags, *self.options().flags()),
             ir_sha256=ir_sha256,
             work=float(self.hints.largest_work) if self.hints.is_static else None,
+            extra=None if (job := job_of(self.program.module)) is None else {EXTRA: job.to_json()},
             parameters=kept_arrays(self.program),
         )
 
@@ -288,9 +292,9 @@ class Lowered:
                 tune=tune,
                 inline=tune or inline_layers,
             )
-        except CompileError:
+        except CompileError as error:
             if not has_loop_kernels(self.module):
-                raise
+                raise explained(error, self.program.module, self.target) from None
             return self._with_host_loops()._build_host_loops(options, dump)
         return built.vmfb, {
             "variant": built.variant,
@@ -373,8 +377,7 @@ class Compiled:
             work = self.manifest.work
             name = self._device or default_device(self.target)
             device = get_device(name, work=work)
-            modules = modules_of(self.sites, device)
-            executable = Executable(self.vmfb, device, self.manifest.signatures, modules)
+            executable = Executable(self.vmfb, device, self.manifest.signatures, sites=self.sites)
             self._function = executable.function(self.program.symbol)
         return self._function
 
@@ -418,8 +421,9 @@ class Compiled:
 
     def require_portable(self) -> None:
         """Raise `UnsupportedError` for a program that calls Python functions, which a file cannot hold."""
-        if self.sites:
-            places = ", ".join(dict.fromkeys(site.where or "?" for site in self.sites))
+        calls = [site for site in self.sites if site.module == HOST_CALLS]
+        if calls:
+            places = ", ".join(dict.fromkeys(site.where or "?" for site in calls))
             raise UnsupportedError(
                 f"{self.program.symbol}() calls Python functions of this process, which no file can hold: "
                 f"{places}",

@@ -11,7 +11,7 @@ of it, says where the table is, and the first call of an operator loads it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 Table = Mapping[str, Callable[..., Any]]
 
@@ -73,7 +73,13 @@ def method(name: str) -> Any:
     return call
 
 
+_ARRAY_LIKE: Final = ("__array__", "__dlpack__", "__float__", "__int__", "__index__")
+
+
 def _is_operand(other: Any) -> bool:
-    if getattr(type(other), "__array_ufunc__", other) is None:
+    kind = type(other)
+    if getattr(kind, "__array_ufunc__", other) is None:
         return False  # NumPy's sign of objects that want to answer themselves, such as pytest.approx
-    return other is not None and not isinstance(other, (str, bytes, dict, set))
+    if hasattr(kind, "__rsub__") and not any(hasattr(kind, name) for name in _ARRAY_LIKE):
+        return kind is complex  # others have operators of their own and are no arrays
+    return other is not None and not isinstance(other, (str, bytes, dict, set, type))

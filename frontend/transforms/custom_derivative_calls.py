@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ...dialects.errors import AdzeError
 from ...passes.autodiff.deferred import Deferred
 from .. import tree
 from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
@@ -179,6 +180,10 @@ def union(*functions: PrivateFunction) -> list[Any]:
     return list({capture_key(v): v for nested in functions for v in nested.captured}.values())
 
 
+class _RuleRaised(Exception):
+    """A rule of the user raised something while it was traced."""
+
+
 class Custom:
     """A function with rules: what a call of it is, inside a trace and outside."""
 
@@ -203,7 +208,7 @@ class Custom:
         known = call.known(self)
         traced = known
         if traced is None:
-            traced = self._deferred(call, rules) if _IN_RULES.get() else self._traced(call)
+            traced = self._deferred(call, rules) if _IN_RULES.get() else self._traced_or_deferred(call, rules)
         operands = traced.captured.around(call.values)
         results = self._record(traced, operands)
         if known is None:  # a known one may have been traced at sizes of other names
@@ -228,6 +233,13 @@ class Custom:
         """The rules as functions of the module under these symbols, which take what is captured."""
         raise NotImplementedError
 
+    def _traced_or_deferred(self, call: Call, rules: Sequence[Callable[..., Any]]) -> TracedCustomFunction:
+        """The function and its rules. What a rule raises is raised where it is differentiated."""
+        try:
+            return self._traced(call)
+        except _RuleRaised:
+            return self._deferred(call, rules)
+
     def _traced(self, call: Call) -> TracedCustomFunction:
         """The function and its rules, traced now: what they capture are operands of the call."""
         traced, missing = self._traced_with(call, Captured())
@@ -241,7 +253,13 @@ class Custom:
         symbols = [call.scope.reserve(name) for name in self._names()]
         traced = TracedCustomFunction(call.body(captured), symbols, captured, call.values)
         with call.remembered(self, traced):
-            rules = self._trace_rules(call, traced, symbols)
+            try:
+                rules = self._trace_rules(call, traced, symbols)
+            except AdzeError:
+                raise
+            except Exception as error:
+                traced.forget(call.scope)
+                raise _RuleRaised from error
         traced.check_uses(function_name(self._function), *rules)
         return traced, union(traced.body, *rules)
 
@@ -296,9 +314,8 @@ def positional(
         bound = inspect.signature(function).bind(*args, **kwargs)
     except (TypeError, ValueError) as error:
         raise ArgumentTypeError(f"{function_name(function)}(): {error}", where=user_location_text()) from None
-    keyword_only = bound.kwargs
     bound.apply_defaults()
-    if keyword_only:
+    if bound.kwargs.keys() & kwargs.keys():
         raise ArgumentTypeError(
             f"{function_name(function)}() has keyword-only arguments, which custom rules cannot take",
             where=user_location_text(),

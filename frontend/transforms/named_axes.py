@@ -45,6 +45,11 @@ def bound_axis(name: str, size: Any, index: Any) -> Iterator[None]:
         _axes.bound.pop()
 
 
+def bound_axes() -> tuple[BoundAxis, ...]:
+    """The axes that functions are mapped over here, the outermost first."""
+    return tuple(_axes.bound)
+
+
 def axis_of(name: Any) -> BoundAxis | MeshAxis:
     """The innermost axis that a name means."""
     if not isinstance(name, str):

@@ -16,6 +16,7 @@ from .functions import flatten_one_level as flatten_one_level
 from .functions import leaves as leaves
 from .functions import leaves_along as leaves_along
 from .functions import map as map
+from .functions import one_level as one_level
 from .functions import paths as paths
 from .functions import reduce as reduce
 from .functions import reduce_associative as reduce_associative

@@ -342,7 +342,8 @@ def test_unknown_stages_targets_and_devices_are_refused_with_what_exists() -> No
 
     text = text_of(lower)
     assert text.startswith(
-        "unknown target 'tpu': expected cpu, vulkan or cuda, each optionally with a detail after a colon\n"
+        "unknown target 'tpu': expected cpu, vulkan, cuda or rocm, each optionally with a detail after a "
+        "colon, or metal\n"
         f"  at {line_of(lower, 1)}\n  hint: the targets are cpu, cpu:generic, "
     )
     assert text_of(lambda: adze.jit(lambda x: x, device="gpu:0")(X)).startswith("unknown device 'gpu:0'")

@@ -5,6 +5,7 @@ from ..frontend.library.checks.checkify import check_error as check_error
 from ..frontend.library.checks.checkify import checkify as checkify
 from ..frontend.library.checks.checkify import debug_check as debug_check
 from ..frontend.library.checks.errors import Error as Error
+from ..frontend.library.checks.errors import ErrorCategory as ErrorCategory
 from ..frontend.library.checks.errors import JaxRuntimeError as JaxRuntimeError
 from ..frontend.library.checks.errors import all_checks as all_checks
 from ..frontend.library.checks.errors import automatic_checks as automatic_checks

@@ -45,6 +45,7 @@ class DivisionByZeroError:
 
 
 Kind = type
+ErrorCategory = Kind  # JAX's name
 user_checks: Final[frozenset[Kind]] = frozenset({FailedCheckError})
 nan_checks: Final[frozenset[Kind]] = frozenset({NaNError})
 index_checks: Final[frozenset[Kind]] = frozenset({OOBError})

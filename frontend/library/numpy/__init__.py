@@ -268,6 +268,9 @@ from .reductions import ptp as ptp
 from .reductions import std as std
 from .reductions import sum as sum
 from .reductions import var as var
+from .repeating import repeat as repeat
+from .repeating import resize as resize
+from .repeating import tile as tile
 from .reshaping import atleast_1d as atleast_1d
 from .reshaping import atleast_2d as atleast_2d
 from .reshaping import atleast_3d as atleast_3d
@@ -283,9 +286,7 @@ from .reshaping import moveaxis as moveaxis
 from .reshaping import ndim as ndim
 from .reshaping import permute_dims as permute_dims
 from .reshaping import ravel as ravel
-from .reshaping import repeat as repeat
 from .reshaping import reshape as reshape
-from .reshaping import resize as resize
 from .reshaping import roll as roll
 from .reshaping import rollaxis as rollaxis
 from .reshaping import rot90 as rot90
@@ -293,7 +294,6 @@ from .reshaping import shape as shape
 from .reshaping import size as size
 from .reshaping import squeeze as squeeze
 from .reshaping import swapaxes as swapaxes
-from .reshaping import tile as tile
 from .reshaping import transpose as transpose
 from .rounding import angle as angle
 from .rounding import around as around

@@ -7,7 +7,7 @@ Errors carry the function's name, the value seen, what was allowed, and the user
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,8 @@ def normalize_axes(function: str, axis: Any, rank: int) -> tuple[int, ...]:
     """`axis` (an integer, several, or None for all) as distinct non-negative axes."""
     if axis is None:
         return tuple(range(rank))
-    entries = axis if isinstance(axis, (tuple, list)) else (axis,)
+    is_list = isinstance(axis, Iterable) and not isinstance(axis, (Tracer, Array, np.ndarray, str))
+    entries = axis if is_list else (axis,)
     axes = tuple(normalize_axis(function, a, rank) for a in entries)
     if len(set(axes)) != len(axes):
         raise shape_error(f"{function}: axis {axis} names an axis twice")
@@ -108,13 +109,11 @@ def possible(function: str, length: int, dtype: np.dtype) -> int:
 
 def shape_of(function: str, shape: Any) -> tuple[Any, ...]:
     """`shape` (a size or a sequence of sizes) as a tuple; no size may be negative."""
-    entries = (
-        shape
-        if isinstance(shape, (tuple, list))
-        else np.asarray(shape).tolist()
-        if isinstance(shape, np.ndarray)
-        else (shape,)
-    )
+    entries: Any = shape
+    if isinstance(shape, np.ndarray):
+        entries = shape.tolist()
+    elif isinstance(shape, Iterable) and not isinstance(shape, (Tracer, Array, str)):
+        entries = tuple(shape)  # such as a TensorShape
     if not isinstance(entries, (tuple, list)):
         entries = (entries,)
     result = tuple(size(function, n) for n in entries)

@@ -27,7 +27,7 @@ from ...tracing.array import Array, ArrayMethods
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import ops
 from .arguments import argument_error, dtype_of
-from .promotion import asarray_of, convert, promote_types
+from .promotion import asarray_of, convert, promote_types, result_type
 
 bool = bool_ = np.bool_
 int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
@@ -188,7 +188,7 @@ def default_dtypes() -> dict[str, np.dtype]:
 
 def iscomplexobj(x: Any) -> Any:
     """Whether the dtype of `x` is complex."""
-    return asarray_of(x).dtype in COMPLEX
+    return result_type(x) in COMPLEX
 
 
 def isrealobj(x: Any) -> Any:

@@ -37,6 +37,7 @@ from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops, scalar_value, wide_of
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
+from ...tracing.specs import ShapeDtype
 
 PYTHON_SCALARS: Final = (bool, int, float, complex)
 _WEAK: Final = {"b": bool, "i": int, "u": int, "f": float, "V": float, "c": complex}
@@ -255,6 +256,8 @@ def promoted_dtypes(a: Any, b: Any) -> np.dtype:
 
 
 def _key_of_anything(x: Any) -> Any:
+    if isinstance(x, ShapeDtype):
+        return _WEAK[x.dtype.kind] if x.weak_type and x.dtype != BOOL else x.dtype
     if isinstance(x, (np.dtype, type, str)):
         return x if x in PYTHON_SCALARS else as_dtype(x)
     return key_of(coerce(x))

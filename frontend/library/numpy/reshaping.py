@@ -17,7 +17,6 @@ from ...tracing.interpreter import as_weak, ops, wide_of
 from ...tracing.sizes import Dim, product
 from .arguments import (
     argument_error,
-    concrete,
     count_array,
     count_of,
     drop_unit_axes,
@@ -28,7 +27,6 @@ from .arguments import (
     scalar,
     shape_error,
     shape_of,
-    static_size,
     type_error,
 )
 from .arguments import size as one_size
@@ -36,7 +34,6 @@ from .arithmetic import negative, remainder
 from .cumulative import part
 from .promotion import asarray_of, broadcast, broadcast_together, convert, is_one, type_text
 from .promotion import broadcast_shapes as _broadcast_shapes
-from .take import take
 
 
 def reshape(
@@ -321,53 +318,3 @@ def _rolled(value: Any, shift: Any, axis: int) -> Any:
 
 
 # -- repetition --------------------------------------------------------------------------------
-
-
-def repeat(a: Any, repeats: Any, axis: Any = None, *, total_repeat_length: int | None = None) -> Any:
-    """Each element along `axis` (of the flat array when None) repeated; counts must be concrete."""
-    value = asarray_of(a)
-    if axis is None:
-        value, axis = _flattened(value), 0
-    place = normalize_axis("repeat", axis, value.ndim)
-    counts = concrete("repeat", repeats, "repeats")
-    if counts.size and counts.min() < 0:
-        raise argument_error(f"repeat: repeats must not be negative, got {counts.tolist()}")
-    if counts.size == 1:
-        return _repeated_evenly(value, int(counts.reshape(())), place)
-    size = static_size("repeat", value.shape[place], f"axis {place}")
-    if counts.shape != (size,):
-        raise shape_error(
-            f"repeat: expected one count or {size} of them for {type_text(value)}, got {counts.size}"
-        )
-    return take(value, np.repeat(np.arange(size), counts), axis=place)
-
-
-def _repeated_evenly(value: Any, count: int, axis: int) -> Any:
-    shape = value.shape
-    spread = (*shape[: axis + 1], count, *shape[axis + 1 :])
-    dimensions = tuple(a for a in range(len(spread)) if a != axis + 1)
-    result = ops.broadcast_in_dim(value, shape=spread, dimensions=dimensions)
-    return ops.reshape(result, shape=(*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
-
-
-def tile(A: Any, reps: Any) -> Any:
-    """The whole array repeated along each axis."""
-    value = asarray_of(A)
-    counts = [integer("tile", n, "a count") for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
-    rank = max(value.ndim, len(counts))
-    counts = [1] * (rank - len(counts)) + counts
-    shape = (1,) * (rank - value.ndim) + tuple(value.shape)
-    spread = tuple(n for pair in zip(counts, shape, strict=True) for n in pair)
-    dimensions = tuple(2 * a + 1 for a in range(rank - value.ndim, rank))
-    result = ops.broadcast_in_dim(value, shape=spread, dimensions=dimensions)
-    return ops.reshape(result, shape=tuple(n * c for n, c in zip(shape, counts, strict=True)))
-
-
-def resize(a: Any, new_shape: Any) -> Any:
-    """The flat elements, repeated as often as needed, under another shape."""
-    value, wanted = _flattened(asarray_of(a)), shape_of("resize", new_shape)
-    total = static_size("resize", product(wanted), "the new size")
-    have = static_size("resize", value.shape[0], "the old size")
-    if have == 0 or total == 0:
-        return broadcast(ops.convert(asarray_of(0), dtype=value.dtype), wanted)
-    return ops.reshape(part(tile(value, -(-total // have)), 0, 0, total), shape=wanted)

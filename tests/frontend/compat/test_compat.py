@@ -205,3 +205,44 @@ print("done")
 def test_installed_as_jax_and_removed_again() -> None:
     done = subprocess.run([sys.executable, "-c", INSTALLED], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "done", done.stderr
+
+
+def test_names_that_clients_of_jax_import() -> None:
+    from adze.compat.jax.experimental import checkify
+    from adze.compat.jax.extend.core.primitives import jit_p
+    from adze.compat.jax.interpreters import xla
+
+    assert jit_p.name == "jit" and np.ndarray in xla.canonicalize_dtype_handlers
+    assert all(isinstance(kind, checkify.ErrorCategory) for kind in checkify.all_checks)
+    assert jax.core.valid_jaxtype(1.0) and not jax.core.valid_jaxtype("a")
+    assert tree_util.default_registry.flatten_one_level({"a": 1})[0] == (1,)
+    assert tree_util.default_registry.flatten_one_level(3) is None
+    with pytest.raises(UnsupportedError, match="take_current_trace"):
+        jax.core.take_current_trace()
+
+
+def test_an_object_with_operators_of_its_own_answers_for_arrays() -> None:
+    class Wrapped:
+        def __rmul__(self, other: Any) -> Any:
+            return ("wrapped", other)
+
+        __rsub__ = __rpow__ = __rmul__
+
+    class Maker(type):
+        def __rpow__(cls, other: Any) -> Any:
+            return ("made", other)
+
+    class Made(metaclass=Maker):
+        pass
+
+    x = jnp.ones(2)
+    assert (x * Wrapped())[0] == "wrapped" and (x - Wrapped())[0] == "wrapped" and (x**Made)[0] == "made"
+    assert jax.jit(lambda x: (x * Wrapped())[1])(x).tolist() == [1, 1]
+    assert (x * (1 + 2j)).dtype == np.complex64
+
+
+def test_specs_are_results_of_eval_shape_and_have_dtypes() -> None:
+    spec = jax.ShapeDtypeStruct((2, 3), "float16")
+    assert jax.eval_shape(lambda: {"a": spec})["a"] == spec
+    assert jax.jit(lambda x: x * (jax.eval_shape(lambda: spec).shape[1]))(1.0) == 3
+    assert jnp.result_type(spec, np.float32) == np.float32 and not jnp.iscomplexobj(spec)

@@ -66,3 +66,38 @@ def test_functions_of_trees_become_functions_of_leaves() -> None:
     flat, out_tree = pe.flatten_fun_nokwargs(pe.wrap_init(lambda d: {"sum": d["a"] + d["b"]}), structure)
     assert flat.call_wrapped(1, 2) == [3]
     assert adze.tree.unflatten(out_tree(), [3]) == {"sum": 3}
+
+
+# -- traced functions that are called ---------------------------------------------------------------
+
+
+def test_a_traced_function_is_called_with_what_it_closes_over() -> None:
+    import adze.compat.jax as jax
+
+    def call(traced: Any, *args: Any) -> Any:
+        return jax.core.eval_jaxpr(traced.jaxpr, traced.consts, *args)
+
+    weights = anp.arange(3.0)
+    outside = jax.make_jaxpr(lambda x: {"a": x * weights, "b": x.sum()})(np.ones(3, np.float32))
+    assert [r.tolist() for r in call(outside, np.float32([1, 2, 3]))] == [[0, 2, 6], 6]
+    assert "mul" in str(outside) and outside.consts == []
+
+    @adze.jit
+    def outer(w: Any) -> Any:
+        inside = jax.make_jaxpr(lambda x: x * w)(jax.ShapeDtypeStruct((2,), "float32"))
+        assert len(inside.consts) == 1 and [str(t) for t in inside.out_avals] == ["f32[2]"]
+        once = jax.extend.core.jaxpr_as_fun(inside)(np.float32([1, 2]))[0]
+        (again,) = jax.core.eval_jaxpr(inside, [w * 10], np.float32([1, 2]))
+        return once, again
+
+    once, again = outer(np.float32(3))
+    assert (once.tolist(), again.tolist()) == ([3, 6], [30, 60])
+    with pytest.raises(adze.AdzeError, match="expected 0 consts and 1 arguments, got 0 and 2"):
+        call(outside, 1.0, 2.0)
+
+
+def test_functions_of_arguments_and_keywords_become_functions_of_leaves() -> None:
+    structure = adze.tree.structure(((0,), {"b": 0}))
+    flat, out_tree = pe.flatten_fun(pe.wrap_init(lambda a, b: [a, b]), structure)
+    assert flat.call_wrapped(1, 2) == [1, 2]
+    assert adze.tree.unflatten(out_tree(), [3, 4]) == [3, 4]

@@ -932,3 +932,13 @@ def test_branches_that_are_objects_of_one_call_are_not_confused() -> None:
         dtype = (np.float32, np.float64, np.int32)[k % 3]
         for yes, no in ((_Converted(dtype), _Converted(dtype)), (_Converted(dtype).method,) * 2):
             assert lax.cond(True, yes, no, np.float32(2)).dtype == dtype
+
+
+def test_cond_takes_an_operand_for_each_branch() -> None:
+    def f(p: Any, x: Any, y: Any) -> Any:
+        return adze.cond(p, (x, y), lambda t: t[0] + t[1], x, lambda v: v * 10)
+
+    for pred, expected in ((True, 3.0), (False, 10.0)):
+        assert float(f(pred, 1.0, 2.0)) == expected
+        assert float(adze.jit(f)(pred, 1.0, 2.0)) == expected
+    assert float(adze.grad(f, argnums=1)(False, 1.0, 2.0)) == 10.0

@@ -339,6 +339,33 @@ def test_error_of_arguments_that_do_not_fit() -> None:
     check(lambda: keyword_only(1, y=2), "lambda() has keyword-only arguments, which custom rules cannot take")
 
 
+def test_an_exception_of_a_rule_is_raised_where_it_is_differentiated() -> None:
+    @adze.custom_jvp
+    def fixed(x: Any) -> Any:
+        return x * 2
+
+    @fixed.defjvp
+    def never(primals: Any, tangents: Any) -> Any:
+        raise RuntimeError("not by this argument")
+
+    same(adze.jit(fixed)(X), X * 2)
+    same(adze.jit(adze.vmap(fixed))(X), X * 2)
+    with pytest.raises(RuntimeError, match="not by this argument"):
+        adze.grad(lambda x: fixed(x).sum())(X)
+    with pytest.raises(RuntimeError, match="not by this argument"):
+        adze.jit(lambda x: adze.jvp(fixed, (x,), (x,)))(X)
+
+
+def test_keywords_may_skip_arguments_with_defaults() -> None:
+    @partial(adze.custom_jvp, nondiff_argnums=(1, 2))
+    def power(x: Any, exponent: int = 2, factor: float = 1.0) -> Any:
+        return factor * x**exponent
+
+    power.defjvp(lambda exponent, factor, p, t: (power(*p, exponent, factor), 7 * t[0]))
+    assert float(power(3.0, factor=2.0)) == 18.0
+    assert float(adze.grad(lambda x: power(x, factor=2.0))(3.0)) == 7.0
+
+
 # -- checkpoint ------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import adze
 import adze.numpy as anp
 from adze import lax
 from adze.dialects.errors import AdzeError
@@ -85,3 +86,26 @@ def test_hints_are_accepted() -> None:
 def test_what_cannot_be_is_refused(call: Callable[[], Any], words: str) -> None:
     with pytest.raises(AdzeError, match=words):
         call()
+
+
+def test_repeat_to_a_stated_length_takes_traced_counts() -> None:
+    """Longer counts are cut off, shorter ones go on with the last element, as in JAX."""
+    matrix = np.arange(6.0).reshape(2, 3)
+
+    def repeated(x: Any, counts: Any) -> Any:
+        return anp.repeat(x, counts, axis=1, total_repeat_length=5)
+
+    short, long = np.array([1, 0, 2]), np.array([2, 4, 1])
+    batched = adze.jit(adze.vmap(repeated, in_axes=(None, 0)))(matrix, np.stack([short, long]))
+    np.testing.assert_array_equal(batched[0], matrix[:, [0, 2, 2, 2, 2]])
+    np.testing.assert_array_equal(batched[1], matrix[:, [0, 0, 1, 1, 1]])
+    np.testing.assert_array_equal(anp.repeat(np.arange(3), 2, total_repeat_length=4), [0, 0, 1, 1])
+    gradient = adze.grad(lambda x: (repeated(x, short)[0] * np.arange(5.0)).sum())(matrix)
+    np.testing.assert_array_equal(gradient, [[0, 0, 10], [0, 0, 0]])
+
+
+def test_repeat_to_a_stated_length_needs_elements() -> None:
+    with pytest.raises(AdzeError, match=r"axis 0 of f64\[0\] has no element to repeat to a length of 5"):
+        anp.repeat(np.zeros(0), np.zeros(0, int), total_repeat_length=5)
+    with pytest.raises(AdzeError, match="total_repeat_length is -1, expected no negative length"):
+        anp.repeat(np.zeros(3), np.zeros(3, int), total_repeat_length=-1)
