@@ -30,6 +30,15 @@ class PartitionSpec(tuple[Any, ...]):
     def __repr__(self) -> str:
         return f"PartitionSpec({', '.join(map(repr, self))})"
 
+    @property
+    def one_device(self) -> Any:
+        """Asked for by `device_put`: it is the mesh that knows devices."""
+        raise ShardingError(
+            f"device_put: {self!r} says how an array is divided, but not over which mesh",
+            where=user_location_text(),
+            hint=f"name the mesh: NamedSharding(mesh, {self!r})",
+        )
+
     def axes(self) -> list[tuple[str, ...]]:
         """The axes of each dimension that is stated."""
         return [_names(entry) for entry in self]

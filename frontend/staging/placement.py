@@ -33,8 +33,8 @@ def device_put(
     device that this machine does not have.
     """
     del src, donate, may_alias
-    if isinstance(device, (dict, list, tuple)):
-        places = tree.broadcast(device, x, is_leaf=lambda entry: entry is None)
+    if isinstance(device, (dict, list, tuple)) and not _is_place(device):
+        places = tree.broadcast(device, x, is_leaf=_is_place)
         return tree.map(device_put, x, places)
     check = getattr(device, "check_array", None)
     if check is not None:
@@ -48,6 +48,11 @@ def device_put(
         )
     with located():
         return tree.map(lambda leaf: _put(leaf, name), x)
+
+
+def _is_place(entry: Any) -> bool:
+    """Whether an entry of a tree of places is one: a specification of a sharding is itself a tuple."""
+    return entry is None or hasattr(type(entry), "one_device")
 
 
 def _put(leaf: Any, device: str | None) -> Any:

@@ -336,3 +336,13 @@ def test_specifications() -> None:
     assert NamedSharding(mesh, P(("a", "b"), None)).shard_shape((16, 3)) == (2, 3)
     assert repr(PartitionSpec("a", None)) == "PartitionSpec('a', None)"
     assert mesh.shape == {"a": 2, "b": 4} and mesh.size == 8 and mesh.is_local
+
+
+def test_device_put_of_a_specification_asks_for_its_mesh() -> None:
+    spec = adze.sharding.PartitionSpec("X")
+    for place in (spec, {"w": spec}):
+        with pytest.raises(ShardingError) as caught:
+            adze.device_put({"w": np.ones(4)}, place)
+        text = str(caught.value)
+        assert "device_put: PartitionSpec('X') says how an array is divided, but not over which mesh" in text
+        assert "name the mesh: NamedSharding(mesh, PartitionSpec('X'))" in text and "test_shard_map.py" in text
