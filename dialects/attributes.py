@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Final, Self, TypeVar, dataclass_transform
 import numpy as np
 
 from .errors import SizeError, TypeCheckError
-from .types import Dimension, NamedSize
+from .symbolic_sizes import NamedSize
+from .types import Dimension
 
 Rule = TypeVar("Rule", bound=Callable[..., object])
 

@@ -13,10 +13,12 @@ from typing import TypeAlias, cast
 from .errors import TypeCheckError
 from .op import Op
 from .protocols import Application, Builder, Value
-from .types import Dimension, NamedSize, TensorType, ValueType
+from .symbolic_sizes import NamedSize
+from .types import Dimension, TensorType, ValueType
 
 Extent: TypeAlias = Hashable
-"""A static size, what stands for a dynamic one, or None for one not followed."""
+"""A static size, what stands for a dynamic one (an expression of several: a `NamedSize`), or None for one
+not followed."""
 
 
 def carried_extents(
@@ -43,11 +45,11 @@ def carried_extents(
 
 
 def _named(shape: Sequence[Extent]) -> tuple[Dimension, ...]:
-    return tuple(n if n is None or isinstance(n, int) else NamedSize(n) for n in shape)
+    return tuple(n if n is None or isinstance(n, (int, NamedSize)) else NamedSize(n) for n in shape)
 
 
 def _extent(n: Dimension) -> Extent:
-    return n.name if isinstance(n, NamedSize) else n
+    return n.name if isinstance(n, NamedSize) and n.name is not None else n
 
 
 def carried_size(b: Builder, application: Application, axis: int) -> Value | None:
@@ -66,6 +68,8 @@ def carried_size(b: Builder, application: Application, axis: int) -> Value | Non
     if not extents:
         return None
     extent = extents[0][axis]
+    if isinstance(extent, NamedSize):
+        return None
     if isinstance(extent, tuple):
         return b.dim(application.operands[extent[0]], axis=extent[1])
     return _size(b, extent)

@@ -7,7 +7,7 @@ Nothing here knows MLIR: the door (`mlir.py`) translates.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
@@ -15,20 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from .errors import MeaningLostError, SizeError, TypeCheckError
-
-
-@dataclass(frozen=True, slots=True)
-class NamedSize:
-    """A dynamic size with an identity: where two have one name, they are equal when the program runs.
-
-    An `infer` rule carries it over as it is, or computes with it, and then it becomes None.
-    """
-
-    name: Hashable
-
-    def __str__(self) -> str:
-        return str(self.name)
-
+from .symbolic_sizes import NamedSize
 
 Dimension = int | NamedSize | None
 

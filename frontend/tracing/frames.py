@@ -74,7 +74,7 @@ class Program:
 class Tracer(ArrayMethods):
     """An array that will exist when the traced program runs; has a shape and a dtype, but no elements."""
 
-    __slots__ = ("__weakref__", "_shape", "frame", "type", "value", "weak_type", "where", "wide")
+    __slots__ = ("__weakref__", "_shape", "frame", "sizes", "type", "value", "weak_type", "where", "wide")
 
     def __init__(
         self, frame: Frame, value: Any, type_: TensorType, shape: tuple[Any, ...] | None = None
@@ -85,6 +85,8 @@ class Tracer(ArrayMethods):
         self.weak_type = False
         self.wide: Tracer | None = None
         self._shape = shape if shape is not None else (type_.shape if type_.is_static else None)
+        self.sizes: tuple[int | str | None, ...] | None = None
+        """The texts of dimensions, where nobody has asked for their values yet."""
         self.where: tuple[str, int] | None = None
 
     @property
@@ -107,6 +109,13 @@ class Tracer(ArrayMethods):
     def device(self) -> str:
         """`host`, as of an array that NumPy holds: what the array API passes on to creation functions."""
         return "host"
+
+    def size_texts(self) -> tuple[int | str | None, ...]:
+        """The shape, where dynamic dimensions are texts, and None those that have no name."""
+        if self._shape is None:
+            return self.sizes or self.type.static_shape
+        shape: tuple[Any, ...] = self._shape
+        return tuple(n.text if isinstance(n, Dim) else int(n) for n in shape)
 
     def __repr__(self) -> str:
         return f"Tracer<{self.type}>"
@@ -318,18 +327,18 @@ class Frame:
         return self.emitter.apply(op, values, attributes)
 
     def shape_of(self, tracer: Tracer) -> tuple[Any, ...]:
-        """The shape of a value none of whose dynamic dimensions has a name yet."""
+        """The shape of a value for whose dynamic dimensions nobody has asked yet."""
         value = self.value_of(tracer)
+        texts = tracer.sizes or (None,) * tracer.type.rank
         return tuple(
-            Dim(self, self._dim_value(value, axis), self._fresh_dim()) if n is None else n
+            Dim(self, self._dim_value(value, axis), str(texts[axis] or self._fresh_dim())) if n is None else n
             for axis, n in enumerate(tracer.type.shape)
         )
 
-    def size_op(self, op: str, sign: str, left: Any, right: Any) -> Dim:
-        """Arithmetic on sizes, recorded in the frame on top of the stack."""
+    def size_op(self, op: str, left: Any, right: Any, text: str) -> Dim:
+        """Arithmetic on sizes, recorded in the frame on top of the stack; `text` is the expression it is."""
         frame = require_frame(self)
         (value,) = frame.emit(BY_NAME[op], (frame.size_value(left), frame.size_value(right)), {})
-        text = f"{sign}({left}, {right})" if sign.isalpha() else f"({left} {sign} {right})"
         return Dim(frame, value, text)
 
     # -- values --------------------------------------------------------------------------------

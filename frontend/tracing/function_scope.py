@@ -79,14 +79,14 @@ def with_all_bits(value: Any) -> tuple[Any, Argument]:
 
 def dimension_names(value: Any) -> tuple[str | None, ...]:
     """The names of the dynamic dimensions of a result, None for a size that is known or has no name."""
-    shape = value._shape if isinstance(value, Tracer) and value._shape is not None else ()
-    return tuple(n.text if isinstance(n, Dim) and not n.text.startswith("?") else None for n in shape)
+    texts = value.size_texts() if isinstance(value, Tracer) else ()
+    return tuple(n if isinstance(n, str) and "?" not in n else None for n in texts)
 
 
 def named_sizes(values: Sequence[Any]) -> dict[str, Dim]:
     """The dimensions of arguments by name: a function that is called with them knows them by these names."""
     sizes = (n for v in values for n in (v.shape if isinstance(v, Tracer) else (v,)))
-    return {n.text: n for n in sizes if isinstance(n, Dim) and not n.text.startswith("?")}
+    return {n.text: n for n in sizes if isinstance(n, Dim) and "?" not in n.text}
 
 
 def with_all_names(
@@ -99,10 +99,16 @@ def with_all_names(
 
 
 def with_names(value: Any, names: Sequence[str | None], sizes: Mapping[str, Dim], skipped: int = 0) -> None:
-    """Let a result have the dimensions of the arguments that its names stand for, `skipped` axes left out."""
-    if isinstance(value, Tracer) and not value.type.is_static and any(name in sizes for name in names):
+    """Let a result have the dimensions that its names stand for, `skipped` axes left out.
+
+    Those of arguments are `sizes`; others are expressions of what these are named after.
+    """
+    if isinstance(value, Tracer) and not value.type.is_static and any(names):
         own = value.shape[skipped:]
-        named = [sizes.get(name or "", n) for name, n in zip(names, own, strict=True)]
+        named = [
+            sizes.get(name, Dim(n.frame, n.value, name)) if name and isinstance(n, Dim) else n
+            for name, n in zip(names, own, strict=True)
+        ]
         keep_dimensions(value, (*value.shape[:skipped], *named))
 
 

@@ -112,9 +112,9 @@ class Interpreter(Builder[Any]):
                 result._shape = _elementwise_shape(operands, result.type)
         else:
             shapes = result_shapes(op, operands, attributes, len(results))
-            for result, shape in zip(results, shapes, strict=True):
-                if isinstance(result, Tracer) and result._shape is None and shape is not None:
-                    result._shape = shape
+            for result, shape in zip(results, shapes, strict=False):
+                if isinstance(result, Tracer) and result._shape is None:
+                    _keep_shape(result, shape)
 
     def _evaluate(
         self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]
@@ -165,6 +165,14 @@ def _concrete(value: Any) -> Any:
     if type(value) is np.ndarray:
         value.flags.writeable = False
     return Array(value)
+
+
+def _keep_shape(result: Tracer, shape: tuple[Any, ...]) -> None:
+    """Let a result know its dimensions: those of operands at once, new ones when they are asked for."""
+    if any(n is None or isinstance(n, str) for n in shape):
+        result.sizes = tuple(n.text if isinstance(n, Dim) else n for n in shape)
+    else:
+        result._shape = shape
 
 
 def _elementwise_shape(operands: Sequence[Any], type_: TensorType) -> tuple[Any, ...] | None:

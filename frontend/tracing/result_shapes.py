@@ -14,16 +14,18 @@ from .sizes import Dim
 
 def result_shapes(
     op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any], count: int
-) -> list[tuple[Any, ...] | None]:
-    """The shapes of the `count` results, None for one of which a dimension is new."""
-    nothing: list[tuple[Any, ...] | None] = [None] * count
+) -> list[tuple[Any, ...]]:
+    """The shapes of the `count` results: an integer, a `Dim` of an operand, the text of a new size, or None.
+
+    Nothing where no shape is known.
+    """
     if op.refers_to_functions:
-        return nothing
+        return []
     known: dict[str, Dim] = {}
 
     def extents(shape: Sequence[Any]) -> tuple[Extent, ...]:
         known.update((n.text, n) for n in shape if isinstance(n, Dim))
-        return tuple(n.text if isinstance(n, Dim) else n for n in shape)
+        return tuple(n.size if isinstance(n, Dim) else n for n in shape)
 
     types = [_type(v) for v in operands]
     shapes = [extents(_shape(v)) for v in operands]
@@ -32,16 +34,14 @@ def result_shapes(
         for name, value in attributes.items()
     }
     if not known:
-        return nothing
+        return []
     named_shapes = carried_extents(op, types, shapes, named_attributes)
-    result_dimensions = [
-        tuple(known.get(n, n) if isinstance(n, str) else n for n in shape) for shape in named_shapes
+    if len(named_shapes) != count:
+        return []
+    return [
+        tuple(n if n is None or isinstance(n, int) else known.get(str(n), str(n)) for n in shape)
+        for shape in named_shapes
     ]
-    return (
-        [None if None in shape else shape for shape in result_dimensions]
-        if len(result_dimensions) == count
-        else nothing
-    )
 
 
 def _type(operand: Any) -> Any:

@@ -1,14 +1,17 @@
 """Dynamic dimensions as Python values: `x.shape[0]` of a traced array whose first axis is `?`.
 
-Idea: a `Dim` computes (`n + 1`, `n * m`, `n // 2`), prints as the expression it is, and equals another
-exactly when both are the same expression. Whether two different expressions are equal is unknown while
-tracing, so asking raises an error.
+Idea: a `Dim` computes (`n + 1`, `n * m`, `n // 2`), and prints as the expression it is, in the normal form
+of `dialects/symbolic_sizes.py`: two are equal where their expressions are, `n + n` and `2 * n` among them.
+What cannot be decided for all sizes of arguments is unknown while tracing, so asking raises an error.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from ...dialects import symbolic_sizes
+from ...dialects.symbolic_sizes import NamedSize, Size, least, parse_size
 from ..errors import ConcretizationError
 from .locations import user_location_text
 from .operators import binary
@@ -27,12 +30,13 @@ _WITH_ARRAYS: Final = {
 class Dim:
     """A size that is known only when the program runs."""
 
-    __slots__ = ("frame", "text", "value")
+    __slots__ = ("frame", "size", "text", "value")
 
     def __init__(self, frame: Frame, value: Any, text: str) -> None:
         self.frame = frame
         self.value = value
         self.text = text
+        self.size = named_size(text)
 
     def __repr__(self) -> str:
         return self.text
@@ -41,11 +45,23 @@ class Dim:
         return hash(self.text)
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Dim) and other.text == self.text:
+        if not isinstance(other, (Dim, int)):
+            return NotImplemented
+        return self._is_zero(self.size - as_size(other), f"{self} == {other}")
+
+    def _is_zero(self, difference: Size, question: str) -> bool:
+        if isinstance(difference, int):
+            return difference == 0
+        if least(difference) > 0 or least(-difference) > 0:
+            return False
+        self._undecided(question)
+
+    def _is_negative(self, difference: Size, question: str) -> bool:
+        if least(-difference) > 0:
             return True
-        if isinstance(other, (Dim, int)):
-            self._undecided(f"{self} == {other}")
-        return NotImplemented
+        if least(difference) >= 0:
+            return False
+        self._undecided(question)
 
     def _undecided(self, question: str) -> NoReturn:
         raise ConcretizationError(
@@ -54,20 +70,20 @@ class Dim:
             hint="give the dimension a static size, or the same name as the one it must equal",
         )
 
-    def __lt__(self, other: object) -> bool:
-        self._undecided(f"{self} < {other}")
+    def __lt__(self, other: Any) -> bool:
+        return self._is_negative(self.size - as_size(other), f"{self} < {other}")
 
-    def __le__(self, other: object) -> bool:
-        self._undecided(f"{self} <= {other}")
+    def __le__(self, other: Any) -> bool:
+        return not self._is_negative(as_size(other) - self.size, f"{self} <= {other}")
 
-    def __gt__(self, other: object) -> bool:
-        self._undecided(f"{self} > {other}")
+    def __gt__(self, other: Any) -> bool:
+        return self._is_negative(as_size(other) - self.size, f"{self} > {other}")
 
-    def __ge__(self, other: object) -> bool:
-        self._undecided(f"{self} >= {other}")
+    def __ge__(self, other: Any) -> bool:
+        return not self._is_negative(self.size - as_size(other), f"{self} >= {other}")
 
     def __bool__(self) -> bool:
-        self._undecided(f"bool({self})")
+        return not self._is_zero(self.size, f"bool({self})")
 
     def __index__(self) -> int:
         raise ConcretizationError(
@@ -102,35 +118,61 @@ class Dim:
     def __floordiv__(self, other: Any) -> Any:
         return self._combine("size_div", "//", other)
 
+    def __rfloordiv__(self, other: Any) -> Any:
+        return self._combine("size_div", "//", other, swap=True)
+
     def _combine(self, op: str, sign: str, other: Any, swap: bool = False) -> Any:
-        if isinstance(other, (Dim, int)):
-            if isinstance(other, int) and (
-                (other == 1 and sign in ("*", "//") and not (swap and sign == "//"))
-                or (other == 0 and sign in ("+", "-") and not (swap and sign == "-"))
-            ):
-                return self
-            if isinstance(other, Dim) and other.text == self.text and sign == "-":
-                return 0
-            left, right = (other, self) if swap else (self, other)
-            return self.frame.size_op(op, sign, left, right)
-        return _WITH_ARRAYS[sign](self, other)  # a Dim meets an array: it becomes a 0-d integer array
+        if not isinstance(other, (Dim, int)):
+            return _WITH_ARRAYS[sign](self, other)  # a Dim meets an array: it becomes a 0-d integer array
+        left, right = (other, self) if swap else (self, other)
+        return _computed(self.frame, op, _FUNCTIONS[op], left, right)
+
+
+def _computed(frame: Frame, op: str, function: Callable[[Size, Size], Size], left: Any, right: Any) -> Any:
+    """What arithmetic on sizes gives: an integer or an operand where it is that, else a new `Dim`."""
+    size = function(as_size(left), as_size(right))
+    if isinstance(size, int):
+        return size
+    for operand in (left, right):
+        if isinstance(operand, Dim) and operand.size == size:
+            return operand
+    return frame.size_op(op, left, right, str(size))
+
+
+def as_size(size: Any) -> Size:
+    """A dimension as its expression, an integer as it is."""
+    return size.size if isinstance(size, Dim) else int(size)
+
+
+def named_size(text: str) -> NamedSize:
+    """The expression that the text of a dimension stands for."""
+    size = parse_size(str(text))
+    return size if isinstance(size, NamedSize) else NamedSize(text)
+
+
+_FUNCTIONS: Final[dict[str, Callable[[Size, Size], Size]]] = {
+    "size_add": lambda m, n: m + n,
+    "size_sub": lambda m, n: m - n,
+    "size_mul": lambda m, n: m * n,
+    "size_div": symbolic_sizes.quotient,
+    "size_max": symbolic_sizes.maximum,
+    "size_min": symbolic_sizes.minimum,
+}
 
 
 def maximum(m: Any, n: Any) -> Any:
     """`max(m, n)` of sizes."""
-    return _extremum("size_max", "max", max, m, n)
+    return _extremum("size_max", max, m, n)
 
 
 def minimum(m: Any, n: Any) -> Any:
     """`min(m, n)` of sizes."""
-    return _extremum("size_min", "min", min, m, n)
+    return _extremum("size_min", min, m, n)
 
 
-def _extremum(op: str, sign: str, function: Any, m: Any, n: Any) -> Any:
-    if isinstance(m, Dim) and isinstance(n, Dim) and m.text == n.text:
-        return m
+def _extremum(op: str, function: Any, m: Any, n: Any) -> Any:
     owner = m if isinstance(m, Dim) else n
-    return owner.frame.size_op(op, sign, m, n) if isinstance(owner, Dim) else function(m, n)
+    return _computed(owner.frame, op, _FUNCTIONS[op], m, n) if isinstance(owner, Dim) else function(m, n)
 
 
 def product(shape: Any) -> Any:

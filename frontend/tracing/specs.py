@@ -20,6 +20,7 @@ import numpy as np
 
 from ...dialects import types
 from ...dialects.errors import AdzeError
+from ...dialects.symbolic_sizes import is_size_text
 from ...runtime.artifact.signature import Bounds
 
 SpecDimension = int | str | None
@@ -152,6 +153,8 @@ def _dimension(size: SpecDimension) -> SpecDimension:
         return bounded_name(size)
     if isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 0:
         return int(size)
+    if isinstance(size, str) and is_size_text(size):
+        return size
     raise SpecError(
         f"{size!r} is not a dimension: expected an integer of at least 0, None where the size is known "
         "only when the program runs, or a name"

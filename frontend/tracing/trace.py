@@ -28,7 +28,7 @@ from .array import Array
 from .frames import Frame, Program, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
 from .locations import user_location_text
-from .sizes import Dim
+from .sizes import Dim, named_size
 from .specs import BoundedName, ShapeDtype, SpecError
 
 
@@ -100,6 +100,7 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
     """What an argument leaf (array, Python scalar or spec) is to the trace; `ArgumentError` otherwise."""
     if isinstance(leaf, ShapeDtype):
         names = tuple(n if isinstance(n, str) else None for n in leaf.shape)
+        _check_names(name, names)
         dimensions = names if None in leaf.type.shape else ()
         return Parameter(name, leaf.type, leaf.weak_type, dimensions=dimensions)
     if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
@@ -118,6 +119,18 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
             hint=error.hint or "pass values that are not arrays through static_argnums or static_argnames",
         ) from None
     return Parameter(name, TensorType(tuple(value.shape), carried.dtype), value.weak_type)
+
+
+def _check_names(argument: str, names: Sequence[str | None]) -> None:
+    """What an argument's dimension is called must be a name: nobody would compare it with an expression."""
+    for name in names:
+        if name is not None and not name.isidentifier():
+            raise SpecError(
+                f"argument '{argument}' has dimension '{name}', expected an integer, a name or None: only "
+                "results have expressions",
+                where=user_location_text(),
+                hint="give the dimension a name of its own",
+            )
 
 
 def argument_names(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[str]:
@@ -212,11 +225,13 @@ def trace_program(
 
 
 def _named(value: Any, dimension_names: Collection[str | None]) -> tuple[int | str | None, ...]:
-    """The shape of a result; a dynamic dimension has the name that an argument gave it, or None."""
-    if not isinstance(value, Tracer) or value._shape is None:
+    """The shape of a result; a dynamic dimension is an expression of those that arguments name, or None."""
+    if not isinstance(value, Tracer):
         return _static(value)
-    names = (n.text if isinstance(n, Dim) else known(n) for n in value._shape)
-    return tuple(n if isinstance(n, int) or n in dimension_names else None for n in names)
+    texts = (known(n) if isinstance(n, int) else n for n in value.size_texts())
+    return tuple(
+        n if not isinstance(n, str) or named_size(n).names() <= set(dimension_names) else None for n in texts
+    )
 
 
 def _static(value: Any) -> tuple[int | None, ...]:

@@ -13,6 +13,8 @@ from adze.dialects.types import FLOAT32, INT32, NamedSize, TensorType, merge_sha
 
 Shapes = list[tuple[Extent, ...]]
 
+N, M = NamedSize("n"), NamedSize("m")
+
 CASES: list[tuple[str, Shapes, dict[str, Any], Shapes]] = [
     ("add", [("n", 3), ("n", 3)], {}, [("n", 3)]),
     ("add", [("n", 3), ("m", 3)], {}, [("n", 3)]),
@@ -21,14 +23,14 @@ CASES: list[tuple[str, Shapes, dict[str, Any], Shapes]] = [
     ("add", [(5, 3), (4, 3)], {}, []),
     ("transpose", [("n", "m", 2)], {"permutation": (2, 0, 1)}, [(2, "n", "m")]),
     ("reduce_sum", [("n", "m")], {"axes": (0,)}, [("m",)]),
-    ("concatenate", [("n", "m"), ("n", 2)], {"axis": 1}, [("n", None)]),
+    ("concatenate", [("n", "m"), ("n", 2)], {"axis": 1}, [("n", M + 2)]),
     ("concatenate", [("n", "m"), ("n", 0)], {"axis": 1}, [("n", "m")]),
     ("concatenate", [("n", 1), ("n", 2)], {"axis": 1}, [("n", 3)]),
     ("slice", [("n",)], {"start": (0,), "limit": ("m",), "strides": (1,)}, [("m",)]),
-    ("slice", [("n",)], {"start": (1,), "limit": ("n",), "strides": (1,)}, [(None,)]),
-    ("slice", [("n",)], {"start": (0,), "limit": ("n",), "strides": (2,)}, [(None,)]),
+    ("slice", [("n",)], {"start": (1,), "limit": ("n",), "strides": (1,)}, [(N - 1,)]),
+    ("slice", [("n",)], {"start": (0,), "limit": ("n",), "strides": (2,)}, [((N + 1) // 2,)]),
     ("slice", [("n",)], {"start": (2,), "limit": (5,), "strides": (2,)}, [(2,)]),
-    ("pad", [("n", "m"), ()], {"low": (0, 1), "high": (0, 0), "interior": (0, 0)}, [("n", None)]),
+    ("pad", [("n", "m"), ()], {"low": (0, 1), "high": (0, 0), "interior": (0, 0)}, [("n", M + 1)]),
     ("reshape", [("n", 4)], {"shape": (2, "n", 2)}, [(2, "n", 2)]),
     ("broadcast_in_dim", [("n",)], {"shape": ("m", "n"), "dimensions": (1,)}, [("m", "n")]),
     ("top_k", [("n", "m")], {"k": 3}, [("n", 3), ("n", 3)]),

@@ -130,14 +130,10 @@ class ConvGeneral(Op):
 
 
 def _positions(size: Dimension, kernel: Dimension, window: Window, axis: int) -> Dimension:
-    """How many positions the window has; the size itself where the padding makes up for the window."""
-    if not isinstance(kernel, int):
+    """How many positions the window has, None where that is not known."""
+    if not isinstance(kernel, int) or size is None:
         return None
-    if isinstance(size, int):
-        return output_size(size, kernel, *_along(window, axis))
-    stride, (low, high), (spread, dilation) = _along(window, axis)
-    is_kept = stride == spread == 1 and low + high == dilation * (kernel - 1)
-    return size if is_kept else None
+    return output_size(size, kernel, *_along(window, axis))
 
 
 def _quotient(size: Dimension, groups: int) -> Dimension:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...op import Record, integer, ints, pairs, stated
+from ...symbolic_sizes import NamedSize, maximum, quotient
 
 Layout = tuple[int, ...]
+S = TypeVar("S", int, int | NamedSize)
 
 
 class Convolution(Record):
@@ -66,15 +68,15 @@ class Phase(NamedTuple):
     end: int
 
 
-def dilated(size: int, dilation: int) -> int:
+def dilated(size: S, dilation: int) -> S:
     """The size of an axis after `dilation - 1` zeros are put between its elements."""
-    return (size - 1) * dilation + 1 if size else 0
+    return maximum((size - 1) * dilation + 1, 0)
 
 
-def output_size(size: int, kernel: int, stride: int, pads: tuple[int, int], spread: tuple[int, int]) -> int:
+def output_size(size: S, kernel: int, stride: int, pads: tuple[int, int], spread: tuple[int, int]) -> S:
     """How many positions a window has along one axis; `spread` dilates image and kernel."""
     span = dilated(size, spread[0]) + pads[0] + pads[1] - dilated(kernel, spread[1])
-    return span // stride + 1 if span >= 0 else 0
+    return maximum(quotient(span, stride) + 1, 0)
 
 
 def phases_of(spread: int, dilation: int, low: int, positions: int, taps: int) -> list[Phase]:

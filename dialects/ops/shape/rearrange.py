@@ -381,12 +381,12 @@ def _count(shape: tuple[Dimension, ...]) -> int | None:
 
 
 def _sum(sizes: Sequence[Dimension]) -> Dimension:
-    """The sum of sizes: a dynamic one where all others are 0, None where a dynamic one is added to others."""
-    static = [n for n in sizes if isinstance(n, int)]
-    if len(static) == len(sizes):
-        return sum(static)
+    """The sum of sizes: None where one that is not known is added to others."""
     nonzero = [n for n in sizes if n != 0]
-    return nonzero[0] if len(nonzero) == 1 else None
+    if len(nonzero) == 1:
+        return nonzero[0]
+    known = [n for n in nonzero if n is not None]
+    return sum(known) if len(known) == len(nonzero) else None
 
 
 def _is_one(size: Size) -> bool:

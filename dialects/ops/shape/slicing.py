@@ -25,7 +25,8 @@ from ...protocols import (
     Value,
     Values,
 )
-from ...types import ANY, BOOL, Dimension, N, NamedSize, TensorType
+from ...symbolic_sizes import maximum, quotient
+from ...types import ANY, BOOL, Dimension, N, TensorType
 from ..elementwise.family import repeated
 from .rearrange import Movement, states_own_shape
 
@@ -79,12 +80,13 @@ class Slice(Movement):
             not isinstance(limit, int) or not isinstance(size, int) or limit <= size,
             f"slice: limit {limit} of axis {axis} is beyond the end of {x}",
         )
-        if start == 0 and stride == 1 and isinstance(limit, NamedSize):
-            return limit
-        if not isinstance(start, int) or not isinstance(limit, int):
+        if start is None or limit is None:
             return None
-        require(start <= limit, f"slice: start {start} of axis {axis} of {x} is after its limit {limit}")
-        return -(-(limit - start) // stride)
+        require(
+            not isinstance(start, int) or not isinstance(limit, int) or start <= limit,
+            f"slice: start {start} of axis {axis} of {x} is after its limit {limit}",
+        )
+        return quotient(limit - start + (stride - 1), stride)
 
     @staticmethod
     def evaluate(x: np.ndarray, *, attributes: Bounds[int]) -> np.ndarray:
@@ -160,10 +162,13 @@ class Pad(Movement):
         size = x.shape[axis]
         if low == high == interior == 0:
             return size
-        if not isinstance(size, int) or not isinstance(low, int) or not isinstance(high, int):
+        if size is None or low is None or high is None:
             return None
-        padded = low + high + size + interior * max(size - 1, 0)
-        require(padded >= 0, f"pad: low {low} and high {high} leave a negative size of axis {axis} of {x}")
+        padded = low + high + size + interior * maximum(size - 1, 0)
+        require(
+            not isinstance(padded, int) or padded >= 0,
+            f"pad: low {low} and high {high} leave a negative size of axis {axis} of {x}",
+        )
         return padded
 
     @staticmethod

@@ -5,6 +5,7 @@ Each is a few movement primitives; sizes may be dynamic wherever the result's sh
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from .arguments import (
 from .arguments import size as one_size
 from .arithmetic import negative, remainder
 from .cumulative import part
-from .promotion import asarray_of, broadcast, broadcast_together, convert, is_one, type_text
+from .promotion import asarray_of, broadcast, broadcast_together, convert, is_one, same_size, type_text
 from .promotion import broadcast_shapes as _broadcast_shapes
 
 
@@ -62,9 +63,7 @@ def _given_sizes(function: str, value: Any, shape: Any) -> tuple[Any, ...]:
     total = product(value.shape)
     rest = product(n for k, n in enumerate(sizes) if k not in unknown)
     if unknown:
-        return tuple(
-            _left_over(function, value, sizes, rest) if k in unknown else n for k, n in enumerate(sizes)
-        )
+        return tuple(_left_over(function, value, sizes) if k in unknown else n for k, n in enumerate(sizes))
     if not isinstance(total, Dim) and not isinstance(rest, Dim) and total != rest:
         raise shape_error(
             f"{function}: cannot reshape {type_text(value)} ({total} elements) into shape {sizes}"
@@ -72,23 +71,37 @@ def _given_sizes(function: str, value: Any, shape: Any) -> tuple[Any, ...]:
     return sizes
 
 
-def _left_over(function: str, value: Any, sizes: tuple[Any, ...], rest: Any) -> Any:
-    """The size that -1 stands for; a dynamic one that is kept as it is keeps its name."""
-    total = product(value.shape)
-    dynamic = [n for n in value.shape if isinstance(n, Dim)]
-    if len(dynamic) == 1 and not isinstance(rest, Dim):
-        static = product(n for n in value.shape if not isinstance(n, Dim))
-        if static == rest:
-            return dynamic[0]
-        if rest and static % rest == 0:
-            return dynamic[0] * (static // rest)
+def _left_over(function: str, value: Any, sizes: tuple[Any, ...]) -> Any:
+    """The size that -1 stands for: that of the axes which the others do not name."""
+    left = list(value.shape)
+    other = [n for n in sizes if isinstance(n, Dim) or n != -1]
+    for n in tuple(other):
+        if isinstance(n, Dim) and any(same_size(n, m) for m in left):
+            left = list(_without(left, n))
+            other = list(_without(other, n))
+    total, rest = product(left), product(other)
+    if isinstance(rest, int) and rest > 1 and isinstance(total, Dim):
+        static = product(n for n in left if not isinstance(n, Dim))
+        if static % rest == 0:
+            return product((*(n for n in left if isinstance(n, Dim)), static // rest))
     if isinstance(total, Dim) or isinstance(rest, Dim):
-        return total // rest if isinstance(total, Dim) else rest.frame.size_op("size_div", "//", total, rest)
+        return total // rest
     if rest == 0 or total % rest:
         raise shape_error(
-            f"{function}: cannot reshape {type_text(value)} ({total} elements) into shape {sizes}"
+            f"{function}: cannot reshape {type_text(value)} ({product(value.shape)} elements) into shape "
+            f"{sizes}"
         )
     return total // rest
+
+
+def _without(sizes: Sequence[Any], left_out: Any) -> Iterator[Any]:
+    """Sizes without the first that is equal to `left_out`."""
+    remaining = iter(sizes)
+    for n in remaining:
+        if same_size(n, left_out):
+            break
+        yield n
+    yield from remaining
 
 
 def ravel(a: Any, order: str = "C") -> Any:

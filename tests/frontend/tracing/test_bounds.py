@@ -9,6 +9,7 @@ import pytest
 
 import adze
 from adze import ShapeDtype
+from adze.frontend.tracing.specs import SpecError
 from adze.runtime.artifact.signature import Bounds
 
 
@@ -67,6 +68,18 @@ def test_results_of_nested_functions_keep_the_names(function: Any, expected: str
     assert repr(traced).endswith(f"-> ({expected}))")
 
 
-def test_other_sizes_keep_none() -> None:
+def test_other_sizes_are_expressions() -> None:
     traced = adze.trace(adze.vmap(lambda row: row[1:]), ShapeDtype((4, "n")))
-    assert repr(traced).endswith("-> (f32[4,?]))")
+    assert repr(traced).endswith("-> (f32[4,max(n - 1, 0)]))")
+    traced = adze.trace(lambda x: x[1:], ShapeDtype((None,)))
+    assert repr(traced).endswith("-> (f32[?]))")
+
+
+def test_an_argument_has_no_expression() -> None:
+    with pytest.raises(SpecError) as caught:
+        adze.trace(lambda x: x, ShapeDtype(("2*n",)))
+    text = str(caught.value)
+    assert "argument 'x' has dimension '2*n', expected an integer, a name or None" in text
+    assert "test_bounds.py" in text and "give the dimension a name of its own" in text
+    with pytest.raises(SpecError, match="'n\\+n' is not a dimension"):
+        ShapeDtype(("n+n",))

@@ -34,19 +34,25 @@ def text_while_tracing(expression: Callable[[Any, Any], Any]) -> str:
 @pytest.mark.parametrize(
     ("expression", "text"),
     [
-        (lambda n, m: n + 1, "(n + 1)"),
-        (lambda n, m: 1 + n, "(1 + n)"),
-        (lambda n, m: n - 1, "(n - 1)"),
-        (lambda n, m: 8 - n, "(8 - n)"),
-        (lambda n, m: n * m, "(n * m)"),
-        (lambda n, m: n // 2, "(n // 2)"),
-        (lambda n, m: sizes.maximum(n, m), "max(n, m)"),
+        (lambda n, m: n + 1, "n + 1"),
+        (lambda n, m: 1 + n, "n + 1"),
+        (lambda n, m: n - 1, "n - 1"),
+        (lambda n, m: 8 - n, "8 - n"),
+        (lambda n, m: n * m, "m*n"),
+        (lambda n, m: n // 2, "n//2"),
+        (lambda n, m: sizes.maximum(n, m), "max(m, n)"),
         (lambda n, m: sizes.minimum(n, 3), "min(n, 3)"),
         (lambda n, m: sizes.maximum(n, n), "n"),
         (lambda n, m: (n + 0, n * 1, n // 1, n - 0, 0 + n, 1 * n), "(n, n, n, n, n, n)"),
         (lambda n, m: n - n, "0"),
-        (lambda n, m: sizes.product((2, n, 3)), "((n * 2) * 3)"),
+        (lambda n, m: sizes.product((2, n, 3)), "6*n"),
         (lambda n, m: (n == n, hash(n) == hash(n), n in {n}), "(True, True, True)"),
+        (lambda n, m: (n + n == 2 * n, (n + m) * n - n * m == n * n, 4 * n // 2), "(True, True, 2*n)"),
+        (
+            lambda n, m: (n + 1 > n, n >= 0, n < 0, n + 1 == n, bool(n + 1)),
+            "(True, True, False, False, True)",
+        ),
+        (lambda n, m: sizes.minimum(n // 2, n), "n//2"),
     ],
 )
 def test_dimensions_compute_and_print(expression: Callable[[Any, Any], Any], text: str) -> None:
