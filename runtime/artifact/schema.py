@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ...dialects.errors import AdzeError
+from ...dialects.symbolic_sizes import is_size_text
 from ...dialects.types import TensorType, dtype_from_name, require_possible
 from ..errors import ArtifactError
 
@@ -155,11 +156,23 @@ def _dim(value: Json, where: str) -> None:
     _require(value is None or is_size or is_name, where, value, "a size, a name or null")
 
 
+def _result_dim(value: Json, where: str) -> None:
+    """As of an argument, or an expression of its names: `2*n + 1`."""
+    if not (isinstance(value, str) and is_size_text(value)):
+        _dim(value, where)
+
+
 _SPEC_FIELDS: Final = _object_of({"name": _name, "dtype": _dtype, "shape": _list_of(_dim)})
+_RESULT_FIELDS: Final = _object_of({"name": _name, "dtype": _dtype, "shape": _list_of(_result_dim)})
 
 
 def _spec(value: Json, where: str) -> None:
     _SPEC_FIELDS(value, where)
+    _check_possible(value, where)
+
+
+def _result_spec(value: Json, where: str) -> None:
+    _RESULT_FIELDS(value, where)
     _check_possible(value, where)
 
 
@@ -263,7 +276,7 @@ _FUNCTION_FIELDS: Final = _object_of(
     {
         "name": _name,
         "inputs": _list_of(_spec),
-        "outputs": _list_of(_spec),
+        "outputs": _list_of(_result_spec),
         "input_tree": lambda value, where: None,
         "output_tree": lambda value, where: None,
         "arguments": _list_of(_name_or_null),

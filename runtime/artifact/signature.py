@@ -17,7 +17,8 @@ import numpy as np
 from ...dialects.types import dtype_from_name, dtype_name, short_name
 from ..errors import ArtifactError, CallError, CallTypeError
 
-# A dim is a number, a name (equal wherever the name stands), or None where nothing is known of it.
+# A dim is a number, a name (equal wherever the name stands), of results also an expression of names
+# (`2*n + 1`), or None where nothing is known of it.
 Dim = int | str | None
 
 

@@ -222,3 +222,19 @@ def test_an_unknown_function_lists_the_known(manifest: Manifest) -> None:
 def test_signatures_print_as_one_line() -> None:
     spec = ArraySpec("x", np.dtype(np.float32), ("n", 4, None))
     assert str(FunctionSignature("f", (spec,), ())) == "f(x: f32[n,4,?]) -> ()"
+
+
+def test_dims_of_results_may_be_expressions(manifest: Manifest) -> None:
+    data = json.loads(manifest.to_json())
+    data["functions"][0]["outputs"][0]["shape"] = ["2*n + 1"]
+    assert manifest_from_json(json.dumps(data)).signatures[0].outputs[0].shape == ("2*n + 1",)
+    for text in ("n+1", "n +", "__import__('os')", "2*n; n", "n.m", "n[0]", "lambda: n", "2*2"):
+        data["functions"][0]["outputs"][0]["shape"] = [text]
+        with pytest.raises(ArtifactError, match=r"outputs\[0\].shape\[0\] is "):
+            manifest_from_json(json.dumps(data))
+    data["functions"][0]["outputs"][0]["shape"] = ["n"]
+    data["functions"][0]["inputs"][0]["shape"] = ["2*n"]
+    with pytest.raises(
+        ArtifactError, match=r"inputs\[0\].shape\[0\] is '2\*n', expected a size, a name or null"
+    ):
+        manifest_from_json(json.dumps(data))
