@@ -28,6 +28,7 @@ MAY_IMPORT = {
 OF_DIALECTS_FOR_RUNTIME = {
     *("adze.dialects.collective_calls", "adze.dialects.communicator", "adze.dialects.errors"),
     "adze.dialects.mlir",
+    "adze.dialects.symbolic_sizes",
     "adze.dialects.types",
 }
 
