@@ -4,7 +4,9 @@ Input: the diagonals of a matrix in two rows of scratch. Output: its eigenvalues
 the rotations applied to the rows of a basis (Bowdler, Martin, Reinsch and Wilkinson 1968, The QR and QL
 algorithms for symmetric matrices).
 Idea: a sweep's rotations are kept (`rotations.py`). NaN compares as if a coupling were negligible, so that
-sweeps end. A row that is still coupled after many sweeps becomes NaN.
+sweeps end. The roundings of a sweep are those of the largest rows, and may restore the couplings of much
+smaller ones: after many sweeps a coupling is compared with the whole matrix, as bounds of errors are. A row
+that is still coupled in the end becomes NaN.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from .vectors import Lanes, Matrix, magnitude, root
 
 SMALL: Final = {4: 1e-15, 8: 1e-140}  # of numbers beside 1, by the bytes of a float: squares lose digits
 NEGLIGIBLE: Final = {4: 1e-12, 8: 1e-22}  # couplings beside 1: smaller ones may never converge
-MOST: Final = 60  # sweeps for one eigenvalue; two are usual
+MANY: Final = 12  # sweeps for one eigenvalue; two are usual. Then couplings end beside the whole matrix
+MOST: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,14 @@ class Tridiagonal:
 
     def solve(self) -> None:
         """Make all couplings negligible."""
+        rounding = self._size() * float(np.finfo(self.lanes.dtype).eps)
 
         def one(first: Number, sweeps: Number) -> list[Number]:
             yes = constant(mlir.ir.IntegerType.get_signless(1), 1)
 
             def again(goes_on: Number, done: Number, sweeps: Number) -> list[Number]:
-                last = self._end_of_block(first)
+                floor = choose(done < MANY, self.lanes.number(0.0), rounding)
+                last = self._end_of_block(first, floor + NEGLIGIBLE[self.lanes.dtype.itemsize])
                 is_done = last.equals(first) | done.equals(MOST)
                 return branches(
                     is_done,
@@ -68,14 +73,27 @@ class Tridiagonal:
             self.lines[self.diagonal, first] = self.lanes.number(float("nan"))
         return state
 
-    def _end_of_block(self, first: Number) -> Number:
-        """The last row that is coupled to a row."""
+    def _size(self) -> Number:
+        """The largest magnitude in the matrix."""
+        lines, beside = self.lines, self.beside
+
+        def larger(row: Number, so_far: Number) -> list[Number]:
+            for line in (self.diagonal, beside):
+                here = magnitude(lines[line, row])
+                so_far = choose(so_far < here, here, so_far)
+            return [so_far]
+
+        (largest,) = carried(self.start, self.size, [self.lanes.number(0.0)], larger)
+        return largest
+
+    def _end_of_block(self, first: Number, floor: Number) -> Number:
+        """The last row that is coupled to a row by more than roundings and a number."""
         epsilon = float(np.finfo(self.lanes.dtype).eps)
 
         def is_coupled(row: Number) -> Number:
             beside = magnitude(self.lines[self.beside, row])
             around = magnitude(self.lines[self.diagonal, row]) + magnitude(self.lines[self.diagonal, row + 1])
-            return (row + 1 < self.size) & (beside > around * epsilon + NEGLIGIBLE[self.lanes.dtype.itemsize])
+            return (row + 1 < self.size) & (beside > around * epsilon + floor)
 
         (last,) = repeated([first], is_coupled, lambda row: [row + 1])
         return last
