@@ -46,12 +46,16 @@ def test_an_op_that_is_in_the_way_is_named(adze: Adze, model: str) -> None:
     here, there = tried.stdout.splitlines()
     assert here.startswith("cpu            yes: ") and ", 1 kernel, " in here
     assert there.startswith("vulkan:adreno  no: op adze.convert at ")
-    assert there.endswith(f"{model}:3: it computes f64[3], and vulkan:adreno has no such arithmetic")
+    assert there.endswith(
+        f"{model}:3: it computes f64[3], and vulkan:adreno has no such arithmetic (the feature shaderFloat64)"
+    )
     row = json.loads(
         adze("targets", "--for", f"{model}:argument", "--in", "x=f64[]", *wanted, "--json").stdout
     )[1]
     assert row["compiles"] is False and row["op"] is None and row["where"].endswith(f"{model}:5")
-    assert row["reason"] == "argument 'x' is f64[], and vulkan:adreno has no such arithmetic"
+    assert row["reason"] == (
+        "argument 'x' is f64[], and vulkan:adreno has no such arithmetic (the feature shaderFloat64)"
+    )
 
 
 def test_bad_usage(adze: Adze, model: str) -> None:

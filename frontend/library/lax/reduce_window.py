@@ -16,6 +16,7 @@ from ... import tree
 from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
+from ...tracing.sizes import maximum, minimum
 from ...transforms.custom_derivatives import custom_jvp
 from ...transforms.vmap import vmap
 from .. import numpy as xp
@@ -134,7 +135,8 @@ def reduce_window(
     reaches = [dilated(n, d) for n, d in zip(windows, dilations, strict=True)]
     scanned = [axis for axis in range(len(shape)) if (windows[axis], strides[axis], bases[axis]) != (1, 1, 1)]
     for axis in scanned:
-        _static("reduce_window", shape[axis])
+        if bases[axis] != 1:
+            _static("reduce_window", shape[axis])
     sizes = [dilated(n, b) for n, b in zip(shape, bases, strict=True)]
     pads = window_padding("reduce_window", padding, sizes, reaches, strides)
     values = [
@@ -156,12 +158,13 @@ def reduce_window(
 
 def _along(combine: Combine, xs: list[Any], axis: int, window: int, stride: int, dilation: int) -> list[Any]:
     """Windows along one axis: those of powers of two by doubling, the one asked for as a row of them."""
-    count = xs[0].shape[axis] - (window - 1) * dilation
+    count = maximum(xs[0].shape[axis] - (window - 1) * dilation, 0)
 
-    def part(ys: list[Any], start: int, length: int) -> list[Any]:
-        return [y[(*(slice(None),) * axis, slice(start, start + length))] for y in ys]
+    def part(ys: list[Any], start: Any, length: Any) -> list[Any]:
+        first = minimum(start, ys[0].shape[axis] - length)  # where nothing is left, from within
+        return [_stretch(y, axis, first, first + length) for y in ys]
 
-    if count <= 0:
+    if isinstance(count, int) and count == 0:
         return part(xs, 0, 0)
     reduced: Any = None
     done, power, width = 0, xs, 1
@@ -172,10 +175,18 @@ def _along(combine: Combine, xs: list[Any], axis: int, window: int, stride: int,
             done += width
         if done == window:
             break
-        length = power[0].shape[axis] - width * dilation
+        length = maximum(power[0].shape[axis] - width * dilation, 0)
         power = combine(part(power, 0, length), part(power, width * dilation, length))
         width *= 2
     return [x[(*(slice(None),) * axis, slice(None, None, stride))] for x in reduced]
+
+
+def _stretch(x: Any, axis: int, start: Any, limit: Any) -> Any:
+    """The elements from `start` to `limit` of an axis, sizes that lie within it."""
+    starts = [0] * x.ndim
+    limits = list(x.shape)
+    starts[axis], limits[axis] = start, limit
+    return ops.slice(x, start=tuple(starts), limit=tuple(limits), strides=(1,) * x.ndim)
 
 
 def _static(function: str, size: Any) -> int:

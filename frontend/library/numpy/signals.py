@@ -34,7 +34,7 @@ def convolve(
     """
     x, y = _preferred(promote(a, v), preferred_element_type)
     _require_vectors("convolve", x, y)
-    if _length(y) > _length(x):
+    if _is_longer("convolve", y, x, mode):
         x, y = y, x
     return _correlated("convolve", x, flip(y), mode)
 
@@ -48,8 +48,8 @@ def correlate(
     """
     x, y = _preferred(promote(a, v), preferred_element_type)
     _require_vectors("correlate", x, y)
-    y = conj(y)
-    if _length(y) > _length(x):
+    y = conj(y) if y.dtype in COMPLEX else y
+    if _is_longer("correlate", y, x, mode):
         return flip(_correlated("correlate", y, x, mode))
     return _correlated("correlate", x, y, mode)
 
@@ -60,19 +60,25 @@ def _preferred(values: Any, dtype: Any) -> Any:
 
 def _require_vectors(function: str, *values: Any) -> None:
     for value in values:
-        if value.ndim != 1 or not isinstance(value.shape[0], int) or value.shape[0] == 0:
-            raise shape_error(
-                f"{function}: expected nonempty vectors of static length, got {type_text(value)}"
-            )
+        if value.ndim != 1 or (isinstance(value.shape[0], int) and value.shape[0] == 0):
+            raise shape_error(f"{function}: expected nonempty vectors, got {type_text(value)}")
 
 
-def _length(value: Any) -> int:
-    return int(value.shape[0])
+def _is_longer(function: str, y: Any, x: Any, mode: str) -> bool:
+    """Whether `y` is the longer one; in a full convolution either may be the kernel."""
+    (m,), (n,) = y.shape, x.shape
+    if not isinstance(m, int) and not isinstance(n, int):
+        raise shape_error(
+            f"{function}: one of the vectors must have a static length, got {type_text(x)} and {type_text(y)}"
+        )
+    if mode == "full" and not (isinstance(m, int) and isinstance(n, int)):
+        return isinstance(n, int)
+    return bool(m > n)
 
 
 def _correlated(function: str, x: Any, y: Any, mode: str) -> Any:
     """The inner products of `y` with every stretch of `x`, which is the longer one."""
-    n = _length(y)
+    n = y.shape[0]
     padding = {"valid": (0, 0), "full": (n - 1, n - 1), "same": (n // 2, n - 1 - n // 2)}
     if mode not in padding:
         raise argument_error(f"{function}: mode is {mode!r}, expected one of {', '.join(padding)}")

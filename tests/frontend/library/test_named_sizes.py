@@ -1,0 +1,94 @@
+"""Functions of arrays whose sizes are named: compiled once, called with several sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import lax
+from adze import numpy as xp
+from adze.frontend.errors import ConcretizationError, ShapeError
+
+FLOAT = np.dtype(np.float32)
+KERNEL = np.array([2.0, -1.0, 0.5, 3.0])
+
+
+def compiled(function: Callable[..., Any], *specs: adze.ShapeDtype) -> Callable[..., np.ndarray]:
+    program = adze.trace(function, *specs).lower("cpu").compile()
+    return lambda *arguments: np.asarray(program(*arguments))
+
+
+def windows(
+    x: np.ndarray, window: int, stride: int, dilation: int, padding: str, *, fill: float
+) -> np.ndarray:
+    """The windows of a vector, written out."""
+    reach = (window - 1) * dilation
+    if padding == "SAME":
+        x = np.pad(x, (reach // 2, reach - reach // 2), constant_values=fill)
+    starts = range(0, max(len(x) - reach, 0), stride)
+    return np.array([x[start : start + reach + 1 : dilation] for start in starts]).reshape(-1, window)
+
+
+@pytest.mark.parametrize(
+    ("window", "stride", "dilation", "padding"),
+    [(1, 2, 1, "VALID"), (2, 2, 1, "VALID"), (3, 1, 2, "VALID"), (5, 2, 2, "VALID"), (5, 1, 2, "SAME")],
+)
+def test_windows_of_a_named_size(window: int, stride: int, dilation: int, padding: str) -> None:
+    def pooled(x: Any) -> Any:
+        kind = (window,), (stride,), padding
+        least = lax.reduce_window(x, np.float32(np.inf), lax.min, *kind, window_dilation=(dilation,))
+        total = lax.reduce_window(x, np.float32(0), lax.add, *kind, window_dilation=(dilation,))
+        return xp.stack([least, total])
+
+    program = compiled(pooled, adze.ShapeDtype(("n",), FLOAT))
+    for size in (0, 1, 2, 5, 6, 12):
+        x = np.random.default_rng(size).integers(-9, 9, size).astype(FLOAT)
+        expected = [
+            windows(x, window, stride, dilation, padding, fill=np.inf).min(axis=1, initial=np.inf),
+            windows(x, window, stride, dilation, padding, fill=0).sum(axis=1),
+        ]
+        np.testing.assert_array_equal(program(x), np.stack(expected))
+
+
+def test_windows_of_a_function_and_of_two_named_sizes() -> None:
+    def joined(x: Any) -> Any:
+        return lax.reduce_window(x, np.float32(0), lambda a, b: a * b + a + b, (2, 3), (2, 1), "VALID")
+
+    def slope(x: Any) -> Any:
+        return lax.reduce_window(x, np.float32(-np.inf), lax.max, (2, 3), (2, 1), "VALID").sum()
+
+    spec = adze.ShapeDtype(("n", "m"), FLOAT)
+    for function in (joined, adze.grad(slope)):
+        program = compiled(function, spec)
+        for shape in ((6, 5), (2, 3), (1, 2), (9, 4)):
+            x = np.random.default_rng(1).standard_normal(shape).astype(FLOAT)
+            np.testing.assert_allclose(program(x), np.asarray(function(x)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", ["convolve", "correlate"])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.int32, np.bool_], ids=lambda d: d.__name__)
+def test_convolutions_of_a_named_size(function: str, dtype: Any) -> None:
+    theirs, ours = getattr(np, function), getattr(xp, function)
+    kernel = KERNEL.astype(dtype)
+    spec = adze.ShapeDtype(("n",), dtype)
+    forward = compiled(lambda x: ours(x, kernel, "full"), spec)
+    swapped = compiled(lambda x: ours(kernel, x, "full"), spec)
+    for size in (1, 3, 4, 9):
+        x = np.random.default_rng(size).integers(-3, 3, size).astype(dtype)
+        np.testing.assert_allclose(forward(x), theirs(x, kernel, "full"), rtol=1e-6)
+        np.testing.assert_allclose(swapped(x), theirs(kernel, x, "full"), rtol=1e-6)
+
+
+def test_the_longer_vector_must_be_known() -> None:
+    n, m = (adze.ShapeDtype((name,), FLOAT) for name in "nm")
+    with pytest.raises(ConcretizationError, match="'n < 4' is not known while tracing"):
+        adze.trace(lambda x: xp.convolve(x, KERNEL, "valid"), n)
+    with pytest.raises(ShapeError) as raised:
+        adze.trace(lambda x, y: xp.convolve(x, y), n, m)
+    assert str(raised.value).startswith(
+        "convolve: one of the vectors must have a static length, got f32[n] and f32[m]"
+    )
