@@ -1,5 +1,6 @@
 """Distributions and statistics under the names of `scipy.stats`: `norm.logpdf`, `rankdata`, ..."""
 
+from ...frontend.library.stats.kernel_density import gaussian_kde as gaussian_kde
 from ...frontend.library.stats.samples import mode as mode
 from ...frontend.library.stats.samples import rankdata as rankdata
 from ...frontend.library.stats.samples import sem as sem
@@ -40,6 +41,7 @@ __all__ = [
     "dirichlet",
     "expon",
     "gamma",
+    "gaussian_kde",
     "gennorm",
     "geom",
     "gumbel_l",
