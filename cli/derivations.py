@@ -31,7 +31,9 @@ ArgnumsOption = Annotated[
 ]
 VmapOption = Annotated[
     str | None,
-    typer.Option("--vmap", metavar="SIZE", help="Compile a batch of this size: a number, or a name."),
+    typer.Option(
+        "--vmap", metavar="[SIZE]", help="Compile a batch of this size: a number, or a name, such as batch."
+    ),
 ]
 InAxesOption = Annotated[
     str | None,

@@ -12,6 +12,9 @@ import typer
 import typer.core
 import typer.main
 
+VALUES_OF_BARE_OPTIONS = {"--vmap": "batch"}
+"""What options stand for that are written without their value: Typer has no optional values."""
+
 
 def make_app(
     name: str,
@@ -79,5 +82,21 @@ def _command_of(loaded: Any, name: str) -> Any:
         group.name = name
         return group
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command(name=name)(loaded)
+    app.command(name=name, cls=_Command)(loaded)
     return typer.main.get_command(app)
+
+
+class _Command(typer.core.TyperCommand):
+    """A command some of whose options may be written without their value."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, _with_values(args))
+
+
+def _with_values(words: list[str]) -> list[str]:
+    full: list[str] = []
+    for word, following in zip(words, [*words, "-"][1:], strict=True):
+        full.append(word)
+        if word in VALUES_OF_BARE_OPTIONS and following.startswith("-") and not following[1:].isdecimal():
+            full.append(VALUES_OF_BARE_OPTIONS[word])
+    return full

@@ -9,11 +9,11 @@ rounded down, and `max(p, 0)` of a polynomial `p`: all other extrema are made of
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
 from math import gcd, inf
-from typing import Final, TypeAlias, overload
+from typing import Any, Final, TypeAlias, overload
 
 Monomial: TypeAlias = tuple[Hashable, ...]
 """Atoms that are multiplied, in order; none: 1."""
@@ -314,11 +314,11 @@ def _factor(size: Size) -> str:
     return text if isinstance(size, int) or size.name is not None else f"({text})"
 
 
-_OPERATORS: Final = {
+_OPERATORS: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: lambda m, n: m + n,
     ast.Sub: lambda m, n: m - n,
     ast.Mult: lambda m, n: m * n,
-    ast.FloorDiv: quotient,
+    ast.FloorDiv: lambda m, n: m // n,
 }
 _FUNCTIONS: Final = {"max": maximum, "min": minimum}
 _UNNAMED: Final = "unnamed_size_"
@@ -330,8 +330,8 @@ def parse_size(text: str) -> Size:
     if text.isidentifier():
         return NamedSize(text)
     try:
-        return _parsed(ast.parse(text.replace("?", _UNNAMED), mode="eval").body)
-    except (SyntaxError, KeyError, ValueError):
+        return _parsed(_tree(text), lambda name: NamedSize(name.replace(_UNNAMED, "?")), _FUNCTIONS)
+    except (SyntaxError, KeyError, ValueError, ZeroDivisionError):
         return NamedSize(text)
 
 
@@ -341,16 +341,29 @@ def is_size_text(text: str) -> bool:
     return isinstance(size, NamedSize) and size.name is None and str(size) == text and "?" not in text
 
 
-def _parsed(node: ast.expr) -> Size:
+def evaluate_size(text: str, sizes: Mapping[str, Any], functions: Mapping[str, Any]) -> Any:
+    """The expression `text` of sizes by their names; `functions` has `max` and `min` of these.
+
+    Raises `KeyError` for a name that `sizes` lacks.
+    """
+    return _parsed(_tree(text), sizes.__getitem__, functions)
+
+
+def _tree(text: str) -> ast.expr:
+    return ast.parse(text.replace("?", _UNNAMED), mode="eval").body
+
+
+def _parsed(node: ast.expr, named: Callable[[str], Any], functions: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return node.value
     if isinstance(node, ast.Name):
-        return NamedSize(node.id.replace(_UNNAMED, "?"))
+        return named(node.id)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_parsed(node.operand)
+        return _parsed(node.operand, named, functions) * -1
     if isinstance(node, ast.BinOp):
-        return _OPERATORS[type(node.op)](_parsed(node.left), _parsed(node.right))
+        left, right = (_parsed(part, named, functions) for part in (node.left, node.right))
+        return _OPERATORS[type(node.op)](left, right)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 2:
-        m, n = map(_parsed, node.args)
-        return _FUNCTIONS[node.func.id](m, n)
+        m, n = (_parsed(part, named, functions) for part in node.args)
+        return functions[node.func.id](m, n)
     raise ValueError("not a size")

@@ -70,7 +70,7 @@ class Specified:
         if name == "vjp":
             tree.map(_inexact, tuple(_floats(self.args[n]) for n in argnums))
             cotangents = eval_shape(self.function, *self.args, **self.kwargs)
-            return self._named(name, self._vjp(argnums), {"cotangents": tree.map(_inexact, cotangents)})
+            return self._named(name, self._vjp(argnums), {"cotangents": tree.map(_cotangent, cotangents)})
         tangents = tuple(tree.map(_inexact, _floats(self.args[n])) for n in argnums)
         return self._named(name, self._jvp(argnums), {"tangents": tangents})
 
@@ -206,3 +206,9 @@ def _inexact(spec: ShapeDtype) -> ShapeDtype:
             hint="leave it out of the results, or choose other arguments with argnums",
         )
     return spec
+
+
+def _cotangent(spec: ShapeDtype) -> ShapeDtype:
+    """The spec of a cotangent of a result: an argument, whose sizes have names, or none for expressions."""
+    shape = [None if isinstance(n, str) and not n.isidentifier() else n for n in spec.shape]
+    return ShapeDtype(shape, _inexact(spec).dtype)

@@ -26,7 +26,7 @@ from ..tracing.frames import Frame, Program, current_frame
 from ..tracing.function_scope import FunctionScope
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.sizes import Dim
+from ..tracing.sizes import Dim, size_of_text
 from ..tracing.specs import BoundedName, ShapeDtype
 from .exported_calls import ExportedCall
 from .host import runtime_argument
@@ -190,7 +190,7 @@ def _axes(value: Any, spec: ArraySpec) -> list[tuple[Any, int | str | None]]:
 
 def _sized(value: Any, spec: ArraySpec, sizes: dict[str, Any]) -> Any:
     """A result with the sizes that its named dimensions have in this call."""
-    shape = [sizes.get(n) if isinstance(n, str) else n for n in spec.shape]
+    shape = [size_of_text(n, sizes) if isinstance(n, str) else n for n in spec.shape]
     if None in shape or all(isinstance(n, int) for n in spec.shape):
         return value
     return ops.reshape(value, shape=tuple(shape))

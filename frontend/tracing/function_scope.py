@@ -17,6 +17,7 @@ import numpy as np
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
+from ...dialects.dialect import BY_NAME
 from ...dialects.types import SIZE, TensorType, ValueType
 from ...passes.analysis.evaluate import evaluate
 from ...passes.analysis.varying import united
@@ -117,6 +118,20 @@ def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
     if isinstance(value, Tracer) and not value.type.is_static:
         value._shape = tuple(shape)
     return value
+
+
+def check_sizes(value: Any, shape: Sequence[Any], what: str) -> None:
+    """Let the program fail when it runs, unless `value`, which is `what`, has the sizes of `shape`."""
+    frame = current_frame()
+    if frame is None:
+        return
+    for axis, (n, wanted) in enumerate(zip(value.shape, shape, strict=True)):
+        if isinstance(n, Dim) and isinstance(wanted, Dim) and (n.text != wanted.text or "?" in n.text):
+            if n is wanted or n.value is wanted.value:
+                continue
+            message = f"adze: {what} must have the shape of its primal: axis {axis} differs"
+            sizes = frame.size_value(n), frame.size_value(wanted)
+            frame.emit(BY_NAME["size_check"], sizes, {"message": message})
 
 
 def varied_over(value: Any, axes: frozenset[str]) -> Any:

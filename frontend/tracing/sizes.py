@@ -7,7 +7,7 @@ What cannot be decided for all sizes of arguments is unknown while tracing, so a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from ...dialects import symbolic_sizes
@@ -148,6 +148,14 @@ def named_size(text: str) -> NamedSize:
     """The expression that the text of a dimension stands for."""
     size = parse_size(str(text))
     return size if isinstance(size, NamedSize) else NamedSize(text)
+
+
+def size_of_text(text: str, sizes: Mapping[str, Any]) -> Any:
+    """The size that an expression such as `2*n` stands for, of sizes by name; None where one has no name."""
+    try:
+        return symbolic_sizes.evaluate_size(text, sizes, {"max": maximum, "min": minimum})
+    except KeyError:
+        return None
 
 
 _FUNCTIONS: Final[dict[str, Callable[[Size, Size], Size]]] = {

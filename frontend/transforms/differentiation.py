@@ -17,7 +17,7 @@ from typing import Any
 from ...dialects.types import COMPLEX, FLOATS, INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, DtypeError
-from ..tracing.function_scope import FunctionScope, keep_dimensions
+from ..tracing.function_scope import FunctionScope, keep_dimensions, with_all_names
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
@@ -61,6 +61,7 @@ def jvp(
     outputs = scope.call(derivative.symbol, [*operands, *(t for t in moving if t is not None)])
     count = len(nested.result_types)
     results = outputs[:count]
+    with_all_names(results, nested.result_names, operands)
     remaining = iter(outputs[count:])
     result_tangents = [
         keep_dimensions(next(remaining), r.shape) if is_active else TangentType.of(r).zeros()

@@ -15,7 +15,7 @@ import numpy as np
 from ...dialects.types import INEXACT, TensorType
 from .. import tree
 from ..errors import ArgumentTypeError, ShardingError
-from ..tracing.function_scope import FunctionScope, keep_dimensions, varied_over
+from ..tracing.function_scope import FunctionScope, check_sizes, keep_dimensions, varied_over, with_all_names
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.varying import axes_of_value
@@ -68,6 +68,7 @@ class TangentType(NamedTuple):
                 where=user_location_text(),
                 hint="vary the primal first (lax.pvary), or sum the other (lax.psum)",
             )
+        check_sizes(value, self.shape, f"the {what} of '{name}'")
         return varied_over(value, self.axes)
 
 
@@ -131,6 +132,7 @@ class LinearizedCall:
         )
         outputs = scope.call(linearized.primal, operands)
         self.results = outputs[: len(nested.result_types)]
+        with_all_names(self.results, nested.result_names, operands)
         self.residuals = linearized.residual_values(operands, outputs)
         self.linear = LinearMap(
             scope,

@@ -137,3 +137,33 @@ def test_a_program_without_ir_is_refused(adze: Adze, program: Path, tmp_path: Pa
     assert "unknown" not in done.stderr  # no line of the user's runs here
     assert adze("transform", "none.vmfb", "-o", tmp_path / "x.vmfb").exit_code == 2
     assert adze("transform", program, "-o", program).exit_code == 2
+
+
+EXPRESSIONS = """\
+from adze import numpy as np
+
+def halves(x):
+    return np.concatenate([x[::2], x, x])
+"""
+
+
+def test_results_keep_the_expressions_of_named_sizes(adze: Adze, model: Path) -> None:
+    model.write_text(EXPRESSIONS)
+    options = ("--in", "f32[n]", "--keep-ir", "-o")
+    built = adze("build", f"{model}:halves", *options, "halves.vmfb")
+    assert "-> (result: f32[2*n + (n + 1)//2])" in built.stdout, built.stderr
+    size = "f32[{}2*n + (n + 1)//2]"
+    for derivative, shown in [
+        (("--vmap", "b"), f"-> (result: {size.format('b,')})"),
+        (("--vmap",), f"(x: f32[batch,n]) -> (result: {size.format('batch,')})"),
+        (("--vmap", "3"), f"-> (result: {size.format('3,')})"),
+        (("--jvp",), f"-> (result[0]: {size.format('')}, result[1]: {size.format('')})"),
+        (("--vjp",), f"cotangents: f32[?]) -> (result[0]: {size.format('')}, result[1][0]: f32[n])"),
+    ]:
+        transformed = adze("transform", "halves.vmfb", *derivative, "-o", "other.vmfb")
+        assert shown in transformed.stdout, transformed.stderr
+        rebuilt = adze("build", f"{model}:halves", *options, "other.vmfb", *derivative)
+        assert shown in rebuilt.stdout, rebuilt.stderr
+    ran = adze("run", "other.vmfb", "--in", "x=[1, 2, 3]", "--in", "cotangents=[1, 2, 3, 4, 5, 6, 7, 8, 9]")
+    assert ran.exit_code == 1
+    assert "the cotangent of 'result 0' must have the shape of its primal: axis 0 differs" in ran.stderr

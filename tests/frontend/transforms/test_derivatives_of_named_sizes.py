@@ -1,0 +1,81 @@
+"""Derivatives of functions of named sizes: names of their results, checks of tangents and cotangents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import numpy as xp
+from adze.runtime.errors import FailedCallError
+
+FLOAT = np.dtype(np.float32)
+X = np.array([1, 2, 3], FLOAT)
+SIX, SEVEN = np.arange(6, dtype=FLOAT), np.arange(7, dtype=FLOAT)
+
+
+def doubled(x: Any) -> Any:
+    return xp.concatenate([x, x * x])
+
+
+def pulled(x: Any, cotangent: Any) -> Any:
+    return adze.vjp(doubled, x)[1](cotangent)[0]
+
+
+def pushed(x: Any, tangent: Any) -> Any:
+    return adze.linearize(doubled, x)[1](tangent)
+
+
+def compiled(function: Callable[..., Any], *shapes: tuple[Any, ...]) -> Callable[..., np.ndarray]:
+    specs = [adze.ShapeDtype(shape, FLOAT) for shape in shapes]
+    program = adze.trace(function, *specs).lower("cpu").compile()
+    return lambda *arguments: np.asarray(program(*arguments))
+
+
+GRADIENT = SIX[:3] + 2 * X * SIX[3:]
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (pulled, GRADIENT),
+        (adze.grad(lambda x, c: (pulled(x, c) ** 2).sum()), 4 * GRADIENT * SIX[3:]),
+        (lambda x, c: adze.vmap(pulled)(x[None], c[None])[0], GRADIENT),
+        (lambda x, c: adze.cond(x[0] > 0, lambda: pulled(x, c), lambda: x), GRADIENT),
+        (adze.jit(pulled), GRADIENT),
+    ],
+    ids=["vjp", "gradient of a vjp", "vmap", "cond", "jit"],
+)
+def test_a_cotangent_of_another_size_is_an_error(function: Any, expected: np.ndarray) -> None:
+    program = compiled(function, ("n",), ("m",))
+    np.testing.assert_allclose(program(X, SIX), expected)
+    message = "the cotangent of 'result 0' must have the shape of its primal: axis 0 differs"
+    with pytest.raises(FailedCallError, match=message):
+        program(X, SEVEN)
+
+
+@pytest.mark.parametrize("function", [pushed, lambda x, t: adze.jvp(doubled, (x,), (t,))[1]])
+def test_a_tangent_of_another_size_is_an_error(function: Any) -> None:
+    program = compiled(function, ("n",), ("m",))
+    np.testing.assert_allclose(program(X, X), np.concatenate([X, 2 * X * X]))
+    with pytest.raises(
+        FailedCallError, match=r"tangent of .* must have the shape of its primal: axis 0 differs"
+    ):
+        program(X, SIX)
+
+
+def test_results_of_derivatives_have_the_sizes_of_their_primals() -> None:
+    def both(x: Any) -> Any:
+        value, tangent = adze.jvp(doubled, (x,), (x,))
+        result, pull = adze.vjp(doubled, x)
+        assert str(value.shape[0]) == str(tangent.shape[0]) == str(result.shape[0]) == "2*n"
+        return pull(tangent + value)[0]
+
+    program = compiled(both, ("n",))
+    primal = np.concatenate([X, X * X]) + np.concatenate([X, 2 * X * X])
+    np.testing.assert_allclose(program(X), primal[:3] + 2 * X * primal[3:])
+    text = str(adze.trace(both, adze.ShapeDtype(("n",), FLOAT)).mlir())
+    assert "size_check" not in text
