@@ -120,8 +120,8 @@ def keep_dimensions(value: Any, shape: Sequence[Any]) -> Any:
     return value
 
 
-def check_sizes(value: Any, shape: Sequence[Any], what: str) -> None:
-    """Let the program fail when it runs, unless `value`, which is `what`, has the sizes of `shape`."""
+def check_sizes(value: Any, shape: Sequence[Any], rule: str) -> None:
+    """Let the program fail when it runs, unless `value` has the sizes of `shape`, as `rule` says."""
     frame = current_frame()
     if frame is None:
         return
@@ -129,7 +129,7 @@ def check_sizes(value: Any, shape: Sequence[Any], what: str) -> None:
         if isinstance(n, Dim) and isinstance(wanted, Dim) and (n.text != wanted.text or "?" in n.text):
             if n is wanted or n.value is wanted.value:
                 continue
-            message = f"adze: {what} must have the shape of its primal: axis {axis} differs"
+            message = f"adze: {rule}: axis {axis} differs"
             sizes = frame.size_value(n), frame.size_value(wanted)
             frame.emit(BY_NAME["size_check"], sizes, {"message": message})
 

@@ -17,7 +17,7 @@ from ..errors import TraceError
 from ..tracing.array import Array
 from ..tracing.concrete_values import KnownArgument, results_of
 from ..tracing.frames import Tracer
-from ..tracing.function_scope import Argument, PrivateFunction
+from ..tracing.function_scope import Argument, PrivateFunction, check_sizes
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
@@ -123,6 +123,9 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
             as_value(t, v.dtype) if as_value(t).weak_type else as_value(t)
             for v, t in zip(values, tree.leaves(tangent), strict=True)
         ]
+        for v, t in zip(values, moved, strict=True):
+            if t.ndim == v.ndim:
+                check_sizes(t, v.shape, f"the jvp rule of {name} must return a tangent of its result's shape")
         return [*values, *moved]
 
     def _check_types(self, body: PrivateFunction, rule: PrivateFunction) -> None:
@@ -316,9 +319,10 @@ class _Pullback:
     def _cotangents(self, position: int, argument: Any, cotangent_tree: Any) -> list[Any]:
         leaves, structure = tree.flatten(argument)
         cotangents = tree.leaves_along(structure, cotangent_tree)
+        rule = f"the bwd rule of {function_name(self.call.function)}"
         if cotangents is None:
             raise TraceError(
-                f"the bwd rule of {function_name(self.call.function)} returns for argument {position} "
+                f"{rule} returns for argument {position} "
                 f"a cotangent of tree {tree.describe(tree.structure(cotangent_tree))}, "
                 f"expected {tree.describe(structure)}",
                 where=user_location_text(),
@@ -331,10 +335,13 @@ class _Pullback:
             converted = as_value(converted, value.dtype) if converted.weak_type else converted
             if ops.type_of(converted) != ops.type_of(value):
                 raise TraceError(
-                    f"the bwd rule of {function_name(self.call.function)} returns for argument {position} a "
+                    f"{rule} returns for argument {position} a "
                     f"cotangent of type {ops.type_of(converted)}, expected {ops.type_of(value)}",
                     where=user_location_text(),
                 )
+            check_sizes(
+                converted, value.shape, f"{rule} must return a cotangent of argument {position}'s shape"
+            )
             out.append(converted)
         return out
 

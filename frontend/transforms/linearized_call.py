@@ -68,7 +68,7 @@ class TangentType(NamedTuple):
                 where=user_location_text(),
                 hint="vary the primal first (lax.pvary), or sum the other (lax.psum)",
             )
-        check_sizes(value, self.shape, f"the {what} of '{name}'")
+        check_sizes(value, self.shape, f"the {what} of '{name}' must have the shape of its primal")
         return varied_over(value, self.axes)
 
 

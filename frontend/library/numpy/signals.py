@@ -8,6 +8,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64
 from ...tracing.array import Array
+from ...tracing.function_scope import check_sizes
 from ...tracing.interpreter import ops
 from .arguments import argument_error, float_value, full_like, shape_error
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
@@ -145,6 +146,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise shape_error(
             f"interp: xp {type_text(places)} and fp {type_text(values)} must be vectors of one length"
         )
+    check_sizes(values, places.shape, "interp: xp and fp must be vectors of one length")
     if period is not None:
         if period == 0:
             raise argument_error("interp: period must not be 0")

@@ -12,6 +12,7 @@ import adze
 from adze import lax
 from adze import numpy as xp
 from adze.frontend.errors import ConcretizationError, ShapeError
+from adze.runtime.errors import FailedCallError
 
 FLOAT = np.dtype(np.float32)
 KERNEL = np.array([2.0, -1.0, 0.5, 3.0])
@@ -81,6 +82,19 @@ def test_convolutions_of_a_named_size(function: str, dtype: Any) -> None:
         x = np.random.default_rng(size).integers(-3, 3, size).astype(dtype)
         np.testing.assert_allclose(forward(x), theirs(x, kernel, "full"), rtol=1e-6)
         np.testing.assert_allclose(swapped(x), theirs(kernel, x, "full"), rtol=1e-6)
+
+
+def test_points_of_a_curve_have_one_length() -> None:
+    def between(x: Any, xs: Any, ys: Any) -> Any:
+        return xp.interp(x, xs, ys)
+
+    program = compiled(between, *(adze.ShapeDtype((name,), FLOAT) for name in "nmk"))
+    x, xs, ys = np.float32([0.5, 1.25]), np.float32([0, 1, 2]), np.float32([1, 3, 7])
+    np.testing.assert_allclose(program(x, xs, ys), np.interp(x, xs, ys))
+    with pytest.raises(
+        FailedCallError, match="interp: xp and fp must be vectors of one length: axis 0 differs"
+    ):
+        program(x, xs, ys[:2])
 
 
 def test_the_longer_vector_must_be_known() -> None:

@@ -79,3 +79,44 @@ def test_results_of_derivatives_have_the_sizes_of_their_primals() -> None:
     np.testing.assert_allclose(program(X), primal[:3] + 2 * X * primal[3:])
     text = str(adze.trace(both, adze.ShapeDtype(("n",), FLOAT)).mlir())
     assert "size_check" not in text
+
+
+@adze.custom_vjp
+def with_pullback(x: Any, y: Any) -> Any:
+    return x * 2
+
+
+with_pullback.defvjp(lambda x, y: (x * 2, y), lambda y, cotangent: (y + 0 * cotangent.sum(), None))
+
+
+@adze.custom_jvp
+def with_tangent(x: Any, y: Any) -> Any:
+    return x * 2
+
+
+with_tangent.defjvp(lambda primals, tangents: (primals[0] * 2, primals[1]))
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (
+            adze.grad(lambda x, y: with_pullback(x, y).sum()),
+            "the bwd rule of with_pullback must return a cotangent of argument 0's shape: axis 0 differs",
+        ),
+        (
+            lambda x, y: adze.vmap(adze.grad(lambda x, y: with_pullback(x, y).sum()))(x[None], y[None])[0],
+            "the bwd rule of with_pullback must return a cotangent of argument 0's shape: axis 0 differs",
+        ),
+        (
+            lambda x, y: adze.jvp(lambda x: with_tangent(x, y), (x,), (x,))[1],
+            "the jvp rule of with_tangent must return a tangent of its result's shape: axis 0 differs",
+        ),
+    ],
+    ids=["pullback", "pullback of a batch", "tangent"],
+)
+def test_rules_of_the_users_return_the_sizes_of_their_primals(function: Any, message: str) -> None:
+    program = compiled(function, ("n",), ("m",))
+    np.testing.assert_array_equal(program(X, SIX[:3]), SIX[:3])
+    with pytest.raises(FailedCallError, match=message):
+        program(X, SIX)
