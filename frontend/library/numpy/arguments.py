@@ -17,6 +17,7 @@ from ....dialects.types import INEXACT, TensorType, as_dtype, require_possible
 from ...errors import ArgumentError, ArgumentTypeError, AxisError, ConcretizationError, DtypeError, ShapeError
 from ...tracing.array import Array
 from ...tracing.frames import Tracer, known_value
+from ...tracing.function_scope import check_sizes
 from ...tracing.interpreter import ops
 from ...tracing.locations import located, user_location_text
 from ...tracing.sizes import Dim
@@ -41,6 +42,15 @@ def type_error(message: str, hint: str | None = None) -> ArgumentTypeError:
 def concretization_error(message: str, hint: str | None = None) -> ConcretizationError:
     """A `ConcretizationError` at the user's line."""
     return ConcretizationError(message, where=user_location_text(), hint=hint)
+
+
+def require_sizes(function: str, what: str, value: Any, shape: Sequence[Any], whose: str) -> None:
+    """Raise a `ShapeError` unless `value` has the sizes of `shape`; open ones are compared in the program."""
+    pairs = list(zip(value.shape, shape, strict=False))
+    if value.ndim != len(shape) or any(m != n for m, n in pairs if isinstance(m, int) and isinstance(n, int)):
+        wanted = ",".join(map(str, shape))
+        raise shape_error(f"{function}: {what} {type_text(value)} must have the shape [{wanted}] of {whose}")
+    check_sizes(value, shape, f"{function}: {what} must have the shape of {whose}")
 
 
 def integer(function: str, value: Any, what: str) -> int:

@@ -18,6 +18,7 @@ from .arguments import (
     normalize_axis,
     refuse_out,
     require_rank,
+    require_sizes,
     scalar,
     shape_error,
 )
@@ -156,6 +157,7 @@ def gradient(f: Any, *spacing: Any, axis: Any = None, edge_order: int = 1) -> An
     """Central differences inside, one-sided ones (of first or second order) at the edges.
 
     `spacing` is one number for all axes, or a number or a vector of coordinates for each axis.
+    Raises `ShapeError` for coordinates that do not fit their axis, and for an axis of too few elements.
     """
     value = float_value(f)
     axes = normalize_axes("gradient", axis, value.ndim)
@@ -180,6 +182,7 @@ def _gradient_along(value: Any, axis: int, step: Any, edge_order: int) -> Any:
         before = after = step
         h0 = h1 = hm = hn = step
     else:
+        require_sizes("gradient", "spacing", step, (size,), f"axis {axis}")
         gaps = ops.reshape(
             diff(step), shape=tuple(step.shape[0] - 1 if a == axis else 1 for a in range(value.ndim))
         )

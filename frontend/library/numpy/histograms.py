@@ -17,6 +17,7 @@ from .arguments import (
     float_value,
     full_like,
     possible,
+    require_sizes,
     scalar,
     shape_error,
 )
@@ -69,8 +70,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
             raise argument_error("bincount: elements must not be negative")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
     amounts = full_like(value, 1, INT64) if weights is None else float_value(weights)
-    if amounts.dtype != INT64 and amounts.ndim != 1:
-        raise shape_error(f"bincount: weights {type_text(amounts)} must have the shape of {type_text(value)}")
+    require_sizes("bincount", "weights", amounts, value.shape, "x")
     positions = value if value.dtype == INT32 else ops.convert(value, dtype=INT64)
     return scatter_count([positions], (length,), amounts)
 
@@ -113,6 +113,8 @@ def histogram(
 
     A bin holds its lower edge; the last one its upper edge too. NaNs and elements outside are in none.
     """
+    if weights is not None:
+        require_sizes("histogram", "weights", asarray_of(weights), asarray_of(a).shape, "a")
     value = ravel(asarray_of(a))
     value = convert(value, np.dtype(np.uint8)) if value.dtype == BOOL else value
     edges = histogram_bin_edges(value, bins, range)
@@ -155,6 +157,9 @@ def histogramdd(
     places = [_bin_of(c, e) for c, e in zip(columns, edges, strict=True)]
     shape = tuple(e.shape[0] - 1 for e in edges)
     amounts = full_like(columns[0], 1, edges[0].dtype) if weights is None else ravel(float_value(weights))
+    for place, column in enumerate(columns[1:], 1):
+        require_sizes("histogramdd", f"vector {place}", column, columns[0].shape, "the first")
+    require_sizes("histogramdd", "weights", amounts, columns[0].shape, "the points")
     counts = scatter_count(places, shape, amounts)
     if density:
         counts = divide(counts, sum_of(counts))

@@ -36,6 +36,7 @@ from .arguments import (
     normalize_axes,
     normalize_axis,
     refuse_out,
+    require_sizes,
     shape_error,
 )
 from .arithmetic import add, divide, maximum, minimum, multiply, root_of_squares, subtract
@@ -345,6 +346,7 @@ def average(
     weight = asarray_of(weights)
     if weight.ndim == 1 and value.ndim != 1 and axis is not None:
         place = normalize_axis("average", axis, value.ndim)
+        require_sizes("average", "weights", weight, (value.shape[place],), f"axis {place}")
         weight = ops.broadcast_in_dim(weight, shape=value.shape, dimensions=(place,))
     elif weight.ndim != value.ndim:
         raise shape_error(

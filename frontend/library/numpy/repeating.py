@@ -85,6 +85,8 @@ def tile(A: Any, reps: Any) -> Any:
     """The whole array repeated along each axis."""
     value = asarray_of(A)
     counts = [integer("tile", n, "a count") for n in (reps if isinstance(reps, (tuple, list)) else (reps,))]
+    if any(n < 0 for n in counts):
+        raise argument_error(f"tile: the counts are {reps!r}, expected none below 0")
     rank = max(value.ndim, len(counts))
     counts = [1] * (rank - len(counts)) + counts
     shape = (1,) * (rank - value.ndim) + tuple(value.shape)

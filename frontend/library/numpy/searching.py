@@ -19,6 +19,7 @@ from .arguments import (
     full_like,
     normalize_axis,
     refuse_out,
+    require_sizes,
     scalar,
     shape_error,
 )
@@ -166,7 +167,9 @@ def searchsorted(
     if table.ndim != 1:
         raise shape_error(f"searchsorted: expected an ascending vector, got {type_text(table)}")
     if sorter is not None:
-        table = take(table, sorter)
+        order = asarray_of(sorter)
+        require_sizes("searchsorted", "sorter", order, table.shape, "a")
+        table = take(table, order)
     size = table.shape[0]
     if not isinstance(size, int):
         return _count_before(table, wanted, side)

@@ -8,9 +8,8 @@ import numpy as np
 
 from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64
 from ...tracing.array import Array
-from ...tracing.function_scope import check_sizes
 from ...tracing.interpreter import ops
-from .arguments import argument_error, float_value, full_like, shape_error
+from .arguments import argument_error, float_value, full_like, require_sizes, shape_error
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
 from .joining import concat
 from .logic import less
@@ -134,19 +133,9 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     place_dtype = FLOAT64 if met in (FLOAT64, COMPLEX128) else FLOAT32
     wanted, places = convert(wanted, place_dtype), convert(places, place_dtype)
     values = convert(values, met)
-    if (
-        places.ndim != 1
-        or values.ndim != 1
-        or (
-            isinstance(places.shape[0], int)
-            and isinstance(values.shape[0], int)
-            and places.shape[0] != values.shape[0]
-        )
-    ):
-        raise shape_error(
-            f"interp: xp {type_text(places)} and fp {type_text(values)} must be vectors of one length"
-        )
-    check_sizes(values, places.shape, "interp: xp and fp must be vectors of one length")
+    if places.ndim != 1:
+        raise shape_error(f"interp: xp {type_text(places)} must be a vector")
+    require_sizes("interp", "fp", values, places.shape, "xp")
     if period is not None:
         if period == 0:
             raise argument_error("interp: period must not be 0")
@@ -210,6 +199,9 @@ def cov(
         x = concat([x, _variables(y, rowvar)])
     correction = (0 if bias else 1) if ddof is None else ddof
     weights = None
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is not None:
+            require_sizes("cov", name, asarray_of(given), (x.shape[1],), "the observations")
     if fweights is not None:
         weights = float_value(fweights)
     if aweights is not None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ....dialects.types import INT64
 from ...tracing.interpreter import ops
-from .arguments import argument_error, count_of, normalize_axis, shape_error
+from .arguments import argument_error, count_of, normalize_axis, shape_error, type_error
 from .promotion import asarray_of, type_text
 
 
@@ -65,13 +67,30 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
-    """The elements with the `kth` at their sorted place; the others are sorted too."""
+    """The elements with the `kth` at their sorted place; the others are sorted too.
+
+    `kth` is an integer or several. Raises `ArgumentError` for one that is no position along `axis`.
+    """
+    _check_positions("partition", a, kth, axis)
     return sort(a, axis)
 
 
 def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Any:
-    """The positions that partition `a`; they sort it."""
+    """The positions that partition `a`; they sort it. Errors as `partition` raises them."""
+    _check_positions("argpartition", a, kth, axis)
     return argsort(a, axis)
+
+
+def _check_positions(function: str, a: Any, kth: Any, axis: int | None) -> None:
+    value, place = _prepared(function, a, axis)
+    size = value.shape[place]
+    for position in np.ravel(kth):
+        if not isinstance(position, (int, np.integer)):
+            raise type_error(f"{function}: kth is {kth!r}, expected integers")
+        if isinstance(size, int) and not -size <= position < size:
+            raise argument_error(
+                f"{function}: kth is {position}, and axis {place} of {type_text(value)} has {size} elements"
+            )
 
 
 def top_k(x: Any, k: int, /) -> tuple[Any, Any]:

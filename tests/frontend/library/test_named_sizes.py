@@ -91,10 +91,20 @@ def test_points_of_a_curve_have_one_length() -> None:
     program = compiled(between, *(adze.ShapeDtype((name,), FLOAT) for name in "nmk"))
     x, xs, ys = np.float32([0.5, 1.25]), np.float32([0, 1, 2]), np.float32([1, 3, 7])
     np.testing.assert_allclose(program(x, xs, ys), np.interp(x, xs, ys))
-    with pytest.raises(
-        FailedCallError, match="interp: xp and fp must be vectors of one length: axis 0 differs"
-    ):
+    with pytest.raises(FailedCallError, match="interp: fp must have the shape of xp: axis 0 differs"):
         program(x, xs, ys[:2])
+
+
+def test_coordinates_of_a_gradient_fit_the_axis() -> None:
+    program = compiled(lambda x, at: xp.gradient(x, at), *(adze.ShapeDtype((name,), FLOAT) for name in "nm"))
+    x, at = np.float32([1, 2, 4, 3]), np.float32([0, 1, 3, 4])
+    np.testing.assert_allclose(program(x, at), np.gradient(x, at), rtol=1e-6)
+    with pytest.raises(FailedCallError, match="gradient: spacing must have the shape of axis 0: axis 0"):
+        program(x, np.arange(5, dtype=FLOAT))
+    for coordinates in (np.arange(5.0), np.ones((4, 1))):
+        with pytest.raises(ShapeError) as raised:
+            xp.gradient(x, coordinates)
+        assert "must have the shape [4] of axis 0" in str(raised.value)
 
 
 def test_the_longer_vector_must_be_known() -> None:
