@@ -7,6 +7,7 @@ standard basis.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -273,7 +274,7 @@ def _require_real(
 
 def _basis(values: Sequence[Any], chosen: int) -> list[Any]:
     """For each value a batch of tangents: the standard basis for the chosen one, zeros for the others."""
-    count = int(np.prod(values[chosen].shape, dtype=np.int64))
+    count = functools.reduce(operator.mul, values[chosen].shape, 1)
     batch = []
     for position, value in enumerate(values):
         if position == chosen:
@@ -283,7 +284,7 @@ def _basis(values: Sequence[Any], chosen: int) -> list[Any]:
     return batch
 
 
-def _identity(count: int, dtype: np.dtype) -> Any:
+def _identity(count: Any, dtype: np.dtype) -> Any:
     """The identity matrix."""
     row, column = (ops.iota(shape=(count, count), axis=axis, dtype=INT32) for axis in (0, 1))
     on_diagonal = ops.compare(ops.sub(column, row), ops.zeros_like(row), direction="EQ")

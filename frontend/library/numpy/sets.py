@@ -67,26 +67,29 @@ def _unique(function: str, x: Any, size: int | None, fill_value: Any) -> UniqueA
     flat = ravel(value)
     order = argsort(flat)
     ordered = take(flat, order, axis=0, mode="clip")
+    # One element more, so that there is one to take where the array is empty.
+    table = concat([ordered, convert(count_vector(0), flat.dtype)])
     count = flat.shape[0]
-    changed = ops.compare(part(ordered, 0, 1, count), part(ordered, 0, 0, count - 1), direction="NE")
-    is_first = (
-        concat([full_like(part(changed, 0, 0, 0), True), changed])
-        if count == 0
-        else concat([Array(np.ones(1, bool)), changed])
+    places = ops.iota(shape=(count,), axis=0, dtype=INT64)
+    before = take(table, ops.sub(places, full_like(places, 1)), axis=0, mode="clip")
+    is_first = ops.or_(
+        ops.compare(ordered, before, direction="NE"),
+        ops.compare(places, full_like(places, 0), direction="EQ"),
     )
-    (starts,) = nonzero(is_first, size=size, fill_value=count)
+    (starts,) = nonzero(is_first, size=size)
     distinct = sum_of(is_first)
     exists = ops.compare(
         ops.iota(shape=(size,), axis=0, dtype=INT64), broadcast(distinct, (size,)), direction="LT"
     )
-    picked = take(ordered, starts, axis=0, mode="clip")
+    starts = where(exists, starts, count_array(count, INT64))
+    picked = take(table, starts, axis=0, mode="clip")
     filler = (
-        take(ordered, 0, axis=0, mode="clip")
+        take(table, 0, axis=0, mode="clip")
         if fill_value is None
         else convert(asarray_of(fill_value), flat.dtype)
     )
     values = where(exists, picked, filler)
-    indices = where(exists, take(order, starts, axis=0, mode="clip"), np.int64(0))
+    indices = where(exists, take(concat([order, count_vector(0)]), starts, axis=0, mode="clip"), np.int64(0))
     ends = concat([part(starts, 0, 1, size), count_vector(count)])
     counts = where(exists, ops.sub(ends, starts), np.int64(0))
     rank = ops.sub(cumsum(is_first), full_like(order, 1))
@@ -205,4 +208,4 @@ def _selected(function: str, values: Any, mask: Any, size: int | None, fill_valu
     (first,) = nonzero(mask, size=1, fill_value=0)
     kept = where(mask, values, take(values, first, axis=0, mode="clip"))
     result = unique_all(kept, size=size, fill_value=fill_value)
-    return result.values if count else values
+    return values if isinstance(count, int) and count == 0 else result.values

@@ -116,3 +116,33 @@ def test_the_longer_vector_must_be_known() -> None:
     assert str(raised.value).startswith(
         "convolve: one of the vectors must have a static length, got f32[n] and f32[m]"
     )
+
+
+@pytest.mark.parametrize("fill", [None, 9])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_distinct_values_of_a_named_size(dtype: Any, fill: int | None) -> None:
+    def distinct(x: Any) -> Any:
+        return xp.unique(x, True, True, True, size=4, fill_value=fill)
+
+    program = adze.trace(distinct, adze.ShapeDtype(("n",), dtype)).lower("cpu").compile()
+    for elements in ([3, 1, 3, 2, 1], [5], [2, 2], [4, 3, 2, 1], []):
+        x = np.array(elements, dtype)
+        values, indices, inverse, counts = np.unique(x, True, True, True)
+        rest = 4 - len(values)
+        filler = fill if fill is not None else (values[0] if len(values) else 0)
+        for results in (program(x), adze.jit(distinct)(x)):
+            ours = [np.asarray(r) for r in results]
+            np.testing.assert_array_equal(ours[0], np.append(values, np.full(rest, filler, dtype)))
+            np.testing.assert_array_equal(ours[1], np.append(indices, np.zeros(rest, int)))
+            np.testing.assert_array_equal(ours[2], inverse)
+            np.testing.assert_array_equal(ours[3], np.append(counts, np.zeros(rest, int)))
+
+
+def test_sets_of_a_named_size() -> None:
+    other = np.array([1, 2, 8], FLOAT)
+    x = np.array([3, 1, 3, 2, 1], FLOAT)
+    for function, expected in (
+        (lambda x: xp.intersect1d(x, other, size=2), [1, 2]),
+        (lambda x: xp.setdiff1d(x, other, size=1), [3]),
+    ):
+        np.testing.assert_array_equal(compiled(function, adze.ShapeDtype(("n",), FLOAT))(x), expected)

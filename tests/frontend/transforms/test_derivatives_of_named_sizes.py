@@ -120,3 +120,31 @@ def test_rules_of_the_users_return_the_sizes_of_their_primals(function: Any, mes
     np.testing.assert_array_equal(program(X, SIX[:3]), SIX[:3])
     with pytest.raises(FailedCallError, match=message):
         program(X, SIX)
+
+
+@pytest.mark.parametrize("jacobian", [adze.jacfwd, adze.jacrev])
+def test_jacobians_of_named_sizes(jacobian: Any) -> None:
+    def result(x: Any, y: Any) -> Any:
+        return {"outer": xp.outer(xp.sin(x), y), "sum": (x * x).sum() + y}
+
+    both = jacobian(result, argnums=(0, 1))
+    program = adze.trace(both, *(adze.ShapeDtype((name,), "float64") for name in "nm")).lower("cpu").compile()
+    for n, m in ((3, 2), (1, 4), (0, 2)):
+        x, y = np.linspace(-1, 2, n), np.linspace(0.5, 1, m)
+        by_x, by_y = program(x, y)["outer"]
+        np.testing.assert_allclose(by_x, np.einsum("ik,j->ijk", np.diag(np.cos(x)), y), atol=1e-15)
+        np.testing.assert_allclose(by_y, np.einsum("i,jk->ijk", np.sin(x), np.eye(m)), atol=1e-15)
+        by_x, by_y = program(x, y)["sum"]
+        np.testing.assert_allclose(by_x, np.tile(2 * x, (m, 1)))
+        np.testing.assert_allclose(by_y, np.eye(m))
+
+
+def test_a_hessian_of_named_sizes() -> None:
+    def loss(x: Any) -> Any:
+        return (x**3).sum() * x.sum()
+
+    program = adze.trace(adze.hessian(loss), adze.ShapeDtype(("n",), "float64")).lower("cpu").compile()
+    for n in (1, 4):
+        x = np.linspace(0.5, 2, n)
+        expected = np.add.outer(3 * x**2, 3 * x**2) + np.diag(6 * x * x.sum())
+        np.testing.assert_allclose(program(x), expected, rtol=1e-13)
