@@ -48,7 +48,8 @@ class LoadedFunction:
     def leaves_of(self, leaves: Sequence[Any]) -> list[Array]:
         """The results in order, for one argument an input in order."""
         specs = self._call.function.signature.inputs
-        arguments = [runtime_argument(x, spec.dtype) for x, spec in zip(leaves, specs, strict=True)]
+        device = self._executable.device
+        arguments = [runtime_argument(x, spec.dtype, device) for x, spec in zip(leaves, specs, strict=True)]
         with located(), self._turn:
             return [Array(r) for r in self._for(arguments).call(arguments)]
 

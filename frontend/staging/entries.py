@@ -20,7 +20,7 @@ from .. import tree
 from ..tracing.array import Array, array_of_view
 from ..tracing.kinds import Kind, kind_of
 from ..tracing.locations import user_location_text
-from .host import runtime_argument
+from .host import runtime_argument, view_on_cpu
 from .tree_code import Flatten, flatten_code, unflatten_code
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Entry:
         self.is_single = program.result_tree.is_leaf()
         self.unflatten = unflatten_code(self.result_tree) or self.result_tree.unflatten
         self._device = self.function.device
+        self._is_static = all(spec.static_shape is not None for spec in self.function.signature.inputs)
         self._result_kinds = self._kinds_of_results()
 
     def _kinds_of_results(self) -> tuple[Kind, ...] | None:
@@ -80,17 +81,33 @@ class Entry:
         function, kinds = self.function, self._result_kinds
         if not function.is_usable or function.device is not self._device or kinds is None:
             return self._call_elsewhere(args)
+        views = self._views(args)
+        return self._call_converted(args) if views is None else self._called(views, args, kinds)
+
+    def _views(self, leaves: Sequence[Any]) -> list[Any] | None:
+        """The runtime's views of strong arrays and small NumPy arrays; None where a leaf is another one."""
+        device = self._device
         views = []
-        for arg, element_type in zip(args, function.copied_types, strict=True):
-            if type(arg) is Array:
-                if arg.kind is not None and arg.kind.device.memory == self._device.memory:
-                    views.append(arg._view)
-                    continue
-                arg = arg.numpy()
-            if element_type is None or not arg.flags.c_contiguous:
-                return self.call(args)
-            views.append(self._device.copy_in(arg, element_type))
-        return self._called(views, args, kinds)
+        for leaf, dtype, element_type in zip(leaves, self.dtypes, self.function.copied_types, strict=True):
+            if type(leaf) is Array:
+                if leaf.kind is None:
+                    if leaf.weak_type or not device.is_cpu:
+                        return None
+                    views.append(leaf._view or view_on_cpu(leaf, device))
+                elif leaf.kind.device.memory == device.memory:
+                    views.append(leaf._view)
+                else:
+                    return None
+            elif (
+                type(leaf) is np.ndarray
+                and element_type is not None
+                and (leaf.dtype is dtype or leaf.dtype == dtype)
+                and leaf.flags.c_contiguous
+            ):
+                views.append(device.copy_in(leaf, element_type))
+            else:
+                return None
+        return views
 
     def _called(self, views: list[Any], leaves: Sequence[Any], kinds: tuple[Kind, ...]) -> Any:
         """The result tree for the views of the arguments."""
@@ -107,15 +124,26 @@ class Entry:
 
     def _call_elsewhere(self, arrays: Sequence[Array]) -> Any:
         """In a forked child, where the function opens its device again with the first call."""
-        results = self.call(arrays)
+        results = self._call_converted(arrays)
         self._device = self.function.device
         self._result_kinds = self._kinds_of_results()
         return results
 
     def call(self, leaves: Sequence[Any]) -> Any:
         """The result tree for the leaves of the arguments."""
+        function, kinds = self.function, self._result_kinds
+        if self._is_static and kinds is not None and function.is_usable and function.device is self._device:
+            views = self._views(leaves)
+            if views is not None:
+                return self._called(views, leaves, kinds)
+        return self._call_converted(leaves)
+
+    def _call_converted(self, leaves: Sequence[Any]) -> Any:
+        """The general way: each leaf is converted and compared with what the program takes."""
         arguments = [
-            leaf.buffer if type(leaf) is Array and leaf.kind is not None else runtime_argument(leaf, dtype)
+            leaf.buffer
+            if type(leaf) is Array and leaf.kind is not None
+            else runtime_argument(leaf, dtype, self._device)
             for leaf, dtype in zip(leaves, self.dtypes, strict=True)
         ]
         try:

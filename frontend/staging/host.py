@@ -14,17 +14,22 @@ from ..tracing.scalars import scalar_in_dtype, wide_array
 
 if TYPE_CHECKING:
     from ...runtime.execute.array import DeviceArray
+    from ...runtime.execute.devices import Device
 
+# From this size on, an array in host memory whose memory programs can share is not copied for them.
+_SHARE_FROM_BYTES: Final = 1 << 16
 _KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
 
 
-def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
-    """One argument leaf as the runtime takes it."""
+def runtime_argument(leaf: Any, dtype: np.dtype, device: Device | None = None) -> DeviceArray | np.ndarray:
+    """One argument leaf as the runtime takes it, for a program on `device` if there is one."""
     if type(leaf) is np.ndarray:
         return leaf
     if isinstance(leaf, Array):
         leaf = wide_array(leaf)
-        return leaf.buffer if leaf.buffer is not None else leaf.numpy()
+        if leaf.buffer is not None:
+            return leaf.buffer
+        return leaf.numpy() if device is None or not device.is_cpu else device_array_on_cpu(leaf, device)
     if isinstance(leaf, np.generic):
         return np.asarray(leaf)
     if isinstance(leaf, (bool, int, float, complex)):
@@ -42,6 +47,30 @@ def runtime_argument(leaf: Any, dtype: np.dtype) -> DeviceArray | np.ndarray:
     if isinstance(leaf, (list, tuple)):
         return _numbers(leaf, dtype)
     return np.asarray(leaf)
+
+
+def view_on_cpu(array: Array, device: Device) -> Any:
+    """The elements of an array in host memory as programs on CPUs take them; `device` is one of these.
+
+    It is made for the first call and kept, so that no later call copies. Where a large array lies in memory
+    that programs cannot share, which NumPy's own mostly is, the copy takes its place.
+    """
+    if array._view is None:
+        from ...runtime.execute.array import from_host
+
+        is_large = array.nbytes >= _SHARE_FROM_BYTES
+        held = from_host(array.numpy(), device, copy=None if is_large else True)
+        if is_large:
+            array._host = held.numpy()
+        array._view = held.view
+    return array._view
+
+
+def device_array_on_cpu(array: Array, device: Device) -> DeviceArray:
+    """`view_on_cpu` with its shape and dtype."""
+    from ...runtime.execute.array import DeviceArray
+
+    return DeviceArray(view_on_cpu(array, device), array.shape, array.dtype, device)
 
 
 def _numbers(leaf: Any, dtype: np.dtype) -> np.ndarray:

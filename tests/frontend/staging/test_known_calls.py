@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 
 import adze
 import adze.numpy as anp
+from adze.dialects.types import as_dtype
 from adze.frontend import tree
+from adze.frontend.errors import DeletedArrayError
 from adze.frontend.staging.tree_code import MOST_LEAVES, flatten_code, unflatten_code
 from adze.runtime.errors import FailedCallError
 from adze.runtime.execute.program import Function
@@ -212,3 +215,74 @@ def test_forgotten_programs_are_compiled_again() -> None:
     assert f.cache_size() == 0
     f(a)
     assert f.cache_size() == 1
+
+
+def misaligned(elements, dtype=np.float32):
+    """An array whose memory programs cannot share."""
+    wanted = np.asarray(elements, dtype)
+    raw = np.empty(wanted.nbytes + 128, np.uint8)
+    start = -raw.ctypes.data % 64 + wanted.itemsize
+    array = raw[start : start + wanted.nbytes].view(dtype).reshape(wanted.shape)
+    array[...] = wanted
+    return array
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 1 << 14, (1 << 16) + 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bool", "int8", "uint32", "complex64", "bfloat16"])
+def test_an_array_in_host_memory_is_copied_for_programs_once(size, dtype):
+    numbers = np.arange(size) % 7
+    source = misaligned(numbers, as_dtype(dtype))
+    array = anp.asarray(source)
+    before = np.asarray(array)
+    same = adze.jit(lambda x: x)
+    first, second = same(array), same(array)
+    assert array.device == "host" and array.dtype == as_dtype(dtype)
+    source[...] = 0  # of no effect: the array is a copy
+    for result in (array, first, second, before):
+        expected = numbers.astype(as_dtype(dtype))
+        np.testing.assert_array_equal(np.asarray(result).astype(complex), expected.astype(complex))
+    assert not np.asarray(array).flags.writeable
+    if before.nbytes >= 1 << 16:
+        assert np.asarray(array).ctypes.data % 64 == 0
+        assert np.shares_memory(np.asarray(first), np.asarray(second))
+
+
+def test_arrays_in_host_memory_meet_arrays_on_devices_and_numbers_in_one_call():
+    host, weak = anp.asarray(np.arange(3.0)), anp.asarray(2.5)
+    device = adze.jit(lambda x: x * 2)(host)
+    f = adze.jit(lambda tree: tree["a"] + tree["b"][0] * tree["b"][1])
+    for _ in range(3):
+        assert np.asarray(f({"a": host, "b": (device, weak)})).tolist() == [0, 6, 12]
+        assert np.asarray(f({"a": np.arange(3.0), "b": (host, weak)})).tolist() == [0, 3.5, 7]
+        assert np.asarray(f({"a": np.arange(3.0), "b": (host, 1.5)})).tolist() == [0, 2.5, 5]
+        assert np.asarray(f({"a": np.arange(6.0)[::2], "b": (host, 1.5)})).tolist() == [0, 3.5, 7]
+        assert np.asarray(f({"a": np.arange(3.0).astype(">f8"), "b": (host, 1.5)})).tolist() == [0, 2.5, 5]
+
+
+def test_an_array_in_host_memory_is_deleted_after_calls():
+    array = anp.asarray(np.ones(1 << 15))
+    f = adze.jit(lambda x: x + 1, donate_argnums=0)
+    f(array.copy())
+    f(array)
+    assert array.is_deleted()
+    with pytest.raises(DeletedArrayError, match="donated"):
+        f(array)
+
+
+def test_named_sizes_are_compared_also_of_arrays_in_host_memory():
+    spec = adze.ShapeDtype(("n",), np.float64)
+    f = adze.trace(lambda x, y: (x * y).sum(), spec, spec).lower().compile()
+    for n in (2, 3, 2):
+        ones = anp.asarray(np.ones(n))
+        assert float(f(ones, ones)) == n
+        with pytest.raises(adze.AdzeError, match="n"):
+            f(ones, anp.asarray(np.ones(n + 1)))
+
+
+def test_threads_share_an_array_in_host_memory():
+    array = anp.asarray(misaligned(np.arange(1 << 17)))
+    f = adze.jit(lambda x: x + 1)
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: np.asarray(f(array)), range(32)))
+    for result in results:
+        np.testing.assert_array_equal(result, np.arange(1 << 17, dtype=np.float32) + 1)
