@@ -81,6 +81,44 @@ def sum_axis1(peer: Peer, x: Any) -> Any:
     return peer.xp.sum(x, axis=1)
 
 
+def squares_of_rows(peer: Peer, x: Any) -> Any:
+    return peer.xp.sum(x * x, axis=1)
+
+
+def products_of_rows(peer: Peer, x: Any, y: Any) -> Any:
+    return peer.xp.sum(x * y, axis=1)
+
+
+def products_of_blocks(peer: Peer, x: Any, y: Any) -> Any:
+    """Sums along a middle axis."""
+    return peer.xp.sum(peer.xp.reshape(x * y, (20, -1, x.shape[1])), axis=1)
+
+
+def normalized_rows(peer: Peer, x: Any) -> Any:
+    return x / peer.xp.linalg.norm(x, axis=1, keepdims=True)
+
+
+def rms_norm(peer: Peer, x: Any, gain: Any) -> Any:
+    return x / peer.xp.sqrt(peer.xp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * gain
+
+
+def has_nan(peer: Peer, x: Any) -> Any:
+    return peer.xp.any(peer.xp.isnan(x))
+
+
+def rows_above(peer: Peer, x: Any) -> Any:
+    return peer.xp.any(x > 3.0, axis=1)
+
+
+def center(peer: Peer, x: Any) -> Any:
+    """Points around their mean."""
+    return x - peer.xp.mean(x, axis=0)
+
+
+def mean_of_channels(peer: Peer, x: Any) -> Any:
+    return peer.xp.mean(x, axis=(0, 1, 2))
+
+
 def transpose(peer: Peer, x: Any) -> Any:
     return peer.xp.swapaxes(x, 0, 1)
 
@@ -130,6 +168,26 @@ CASES = (
     Case("sum all 2048 x 2048", sum_all, single(2048, 2048)),
     Case("sum axis 0 2048 x 2048", sum_axis0, single(2048, 2048)),
     Case("sum axis 1 2047 x 2049", sum_axis1, single(2047, 2049)),
+    Case("squares of rows 500 x 2000", squares_of_rows, single(500, 2000)),
+    Case("squares of rows 500 x 2000 f64", squares_of_rows, single(500, 2000, dtype=np.float64)),
+    Case(
+        "products of rows 500 x 2000 f64",
+        products_of_rows,
+        lambda draw: tuple(draw.normal(500, 2000, dtype=np.float64) for _ in range(2)),
+    ),
+    Case(
+        "products of blocks 2000 x 301",
+        products_of_blocks,
+        lambda draw: (draw.normal(2000, 301), draw.normal(2000, 301)),
+    ),
+    Case("normalized rows 3000 x 301", normalized_rows, single(3000, 301)),
+    Case(
+        "RMS norm 1024 x 768", rms_norm, lambda draw: (draw.normal(1024, 768), draw.normal(768)), quick=True
+    ),
+    Case("any NaN 1000 x 1000", has_nan, single(1000, 1000)),
+    Case("any of rows 1000 x 1000", rows_above, single(1000, 1000)),
+    Case("center 300,000 x 3", center, single(300_000, 3)),
+    Case("mean of channels 16 x 128 x 128 x 3", mean_of_channels, single(16, 128, 128, 3)),
     Case("transpose 2048 x 2048", transpose, single(2048, 2048)),
     Case("cumsum 512 x 512", cumsum, single(512, 512)),
 )

@@ -20,14 +20,14 @@ from ....dialects.ops.reduction import (
     greatest,
     least,
 )
-from ....dialects.types import FLOATS, INT32, INT64
+from ....dialects.types import BOOL, FLOATS, INT32, INT64
 from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
 from ..kernels.columns import COMBINATIONS, reduce_columns
 from ..kernels.executable import DISPATCH
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
-from ..tuning.column_tiles import column_tiles
+from ..tuning.column_tiles import column_tiles, rows_joined
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
 
 Init: TypeAlias = "Callable[[Sequence[Size]], Value]"  # the initial value of a reduction, by its shape
@@ -58,11 +58,21 @@ def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> V
     identity = ctx.op.identity(dtype)
     if not axes:
         return x
-    carried = accumulation_dtype(dtype) if _COMBINE[name] in ("add", "mul") else dtype
+    carried = _carried_dtype(ctx, name, dtype)
     by_kernel = _reduced_columns(ctx, name, x, axes, dtype) if dtype == carried else None
     if by_kernel is not None:
         return by_kernel
-    return convert_elements(b, carried, dtype, reduce_axes(ctx, name, x, axes, identity, dtype, carried))
+    reduced = _reduced_joined_rows(ctx, name, x, axes, identity, dtype, carried)
+    if reduced is None:
+        reduced = reduce_axes(ctx, name, x, axes, identity, dtype, carried)
+    return convert_elements(b, carried, dtype, reduced)
+
+
+def _carried_dtype(ctx: LoweringContext, name: str, dtype: np.dtype) -> np.dtype:
+    """The dtype that elements are combined in: a sum may need a wider one, and bits are slow on CPUs."""
+    if dtype == BOOL and configuration.widens_bools(ctx.target):
+        return INT32
+    return accumulation_dtype(dtype) if _COMBINE[name] in ("add", "mul") else dtype
 
 
 def reduce_axes(
@@ -100,21 +110,68 @@ def _reduced_columns(
 
     IREE computes what is computed element by element where it is loaded, and reductions of one array at once.
     """
-    b, ordered = ctx.builder, sorted(axes)
-    shape = [n for n in b.shape(x) if isinstance(n, int)]
-    first, last = ordered[0], ordered[-1]
-    if name not in COMBINATIONS or len(shape) < len(b.shape(x)) or last == len(shape) - 1:
+    b = ctx.builder
+    sizes = _column_sizes(b.shape(x), axes)
+    if name not in COMBINATIONS or sizes is None or len(list(ctx.operation.operands[0].uses)) > 1:
         return None
-    if ordered != list(range(first, last + 1)) or len(list(ctx.operation.operands[0].uses)) > 1:
-        return None
-    sizes = prod(shape[:first]), prod(shape[first : last + 1]), prod(shape[last + 1 :])
     tiles = column_tiles(ctx.target, sizes, dtype)
     if tiles is None or not _is_stored(x):
         return None
-    flat = collapse_axes(b, x, [list(range(len(shape)))])
-    columns = reduce_columns(ctx.kernels, expand_axes(b, flat, [[0, 1, 2]], sizes), name, tiles)
-    kept = [n for axis, n in enumerate(shape) if axis not in axes]
-    return expand_axes(b, collapse_axes(b, columns, [[0, 1]]), [list(range(len(kept)))], kept)
+    columns = reduce_columns(ctx.kernels, _regrouped(b, x, sizes), name, tiles)
+    return _regrouped(b, columns, _kept_sizes(b, x, axes))
+
+
+def _reduced_joined_rows(
+    ctx: LoweringContext,
+    name: str,
+    x: Value,
+    axes: Sequence[int],
+    identity: complex,
+    dtype: np.dtype,
+    carried: np.dtype,
+) -> Value | None:
+    """The reduction of narrow columns: some rows become one, and its parts are reduced at the end."""
+    b = ctx.builder
+    sizes = _column_sizes(b.shape(x), axes)
+    if sizes is None:
+        return None
+    widest = max(dtype, carried, key=lambda each: each.itemsize)
+    joined = rows_joined(ctx.target, sizes, widest, is_stored=_is_stored(x))
+    if joined is None:
+        return None
+    batches, rows, columns = sizes
+    whole = rows // joined * joined
+    body = matrices = _regrouped(b, x, sizes)
+    if whole < rows:
+        body = extract_slice(b, matrices, [0, 0, 0], [batches, whole, columns], [1, 1, 1])
+    wide = _regrouped(b, body, (batches, whole // joined, joined * columns))
+    parts = reduce_axes(ctx, name, wide, (1,), identity, dtype, carried)
+    parts = _regrouped(b, parts, (batches, joined, columns))
+    total = reduce_axes(ctx, name, parts, (1,), identity, carried, carried)
+    if whole < rows:
+        rest = extract_slice(b, matrices, [0, whole, 0], [batches, rows - whole, columns], [1, 1, 1])
+        total = _reduce_once(ctx, name, rest, (1,), lambda _: total, dtype, carried)
+    return _regrouped(b, total, _kept_sizes(b, x, axes))
+
+
+def _column_sizes(shape: Sequence[Size], axes: Sequence[int]) -> tuple[int, int, int] | None:
+    """The sizes `[b, r, c]` of a reduction that sums over `r`, None where it is not one of columns."""
+    ordered, sizes = sorted(axes), [n for n in shape if isinstance(n, int)]
+    first, last = ordered[0], ordered[-1]
+    if len(sizes) < len(shape) or last == len(sizes) - 1 or ordered != list(range(first, last + 1)):
+        return None
+    return prod(sizes[:first]), prod(sizes[first : last + 1]), prod(sizes[last + 1 :])
+
+
+def _kept_sizes(b: LinalgBuilder, x: Value, axes: Sequence[int]) -> list[Size]:
+    """The sizes of a reduction's result."""
+    return [n for axis, n in enumerate(b.shape(x)) if axis not in axes]
+
+
+def _regrouped(b: LinalgBuilder, x: Value, sizes: Sequence[Size]) -> Value:
+    """`x` with other sizes, all static, in the same order."""
+    flat = collapse_axes(b, x, [list(range(len(b.shape(x))))])
+    return expand_axes(b, flat, [list(range(len(sizes)))], sizes)
 
 
 def _is_stored(x: Value) -> bool:
@@ -175,7 +232,8 @@ def _reduce_once(
     def body(element: Value, total: Value) -> Value:
         return combine(b, name, carried, total, b.scalars.convert(dtype, carried, element))
 
-    tiles = configuration.reduction(ctx.target, shape, axes, dtype)
+    widest = max(dtype, carried, key=lambda each: each.itemsize)
+    tiles = configuration.reduction(ctx.target, shape, axes, widest)
     return b.generic([x], [init], *_reduction_loops(b, rank, axes, kept, 1), body, parse_attribute(b, tiles))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ....dialects.types import COMPLEX, FLOAT32, FLOAT64
 from ....runtime.targets import Target, TargetKind
-from .texts import divisor, has_many_registers, lanes, tiles_text
+from .texts import divisor, has_many_registers, lanes, tiles_text, whole_row
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -90,6 +90,14 @@ def reduction_stages(target: Target, shape: Sequence[Size], axes: Sequence[int])
     return Stages((), (divisor(count, 2 * ROW, 64) if is_static else None) or ROW)
 
 
+def widens_bools(target: Target) -> bool:
+    """Whether bools are combined as integers.
+
+    Measured on CPUs: LLVM takes the bits of vectors of comparisons one by one, eight times as long.
+    """
+    return target.kind is TargetKind.CPU
+
+
 def recomputes_operands(target: Target) -> bool:
     """Whether a reduction of a large array computes a cheap operand itself (`reduction_fusion.py`)."""
     return target.kind is TargetKind.CPU
@@ -119,13 +127,13 @@ def _reduction_tiles(
     """
     width = lanes(target, dtype)
     if not along_rows:
-        return _column_tiles(target, sizes, kept, width)
+        return strip_tiles(target, sizes, kept, width)
     limit = ROW_BYTES // dtype.itemsize
     size = sizes[-1]
     # Measured: a whole row is reduced 3 to 5 times faster than in IREE's tiles, also where no register
     # divides it (rows of 1000, 1023, 250, 100, 50).
     is_one_tile = width <= size <= limit
-    tile = size if is_one_tile else divisor(size, limit, width)
+    tile = whole_row(size) if is_one_tile else divisor(size, limit, width)
     if tile is None:
         return None
     distribution = [1] * kept + [0] * (len(sizes) - kept)
@@ -136,7 +144,7 @@ def _reduction_tiles(
     return tiles_text(distribution=distribution, vector_common_parallel=parallel, vector_reduction=steps)
 
 
-def _column_tiles(target: Target, sizes: Sequence[int], kept: int, width: int) -> str | None:
+def strip_tiles(target: Target, sizes: Sequence[int], kept: int, width: int) -> str | None:
     """Tiles of a reduction that keeps the operand's last axis: sums of a strip of columns stay in registers.
 
     Only a power of two of lanes does: of 40 floats (5 registers of AVX2) LLVM keeps the sums in memory, and
@@ -144,16 +152,10 @@ def _column_tiles(target: Target, sizes: Sequence[int], kept: int, width: int) -
     strips and a rest; narrow ones that do are slower (and on AVX-512, strips of 8 in a kernel of two
     reductions take IREE most of a minute to compile).
     """
-    columns, has_masks = sizes[kept - 1], target.vector_bits >= 512
-    strips = [n for n in (8 * width, 4 * width, 2 * width, width, width // 2) if n >= STRIP_LEAST]
-    strip = next((n for n in strips if columns % n == 0), None)
-    together, is_peeled = strip, False
-    if has_masks and columns > 4 * width and (strip is None or strip < 4 * width):
-        strip = together = 4 * width
-    elif columns > 32 * width and (strip is None or strip < width):
-        strip, together, is_peeled = 8 * width, 32 * width, True
-    if strip is None or together is None:
+    chosen = column_strip(target, sizes[kept - 1], width)
+    if chosen is None:
         return None
+    strip, together, is_peeled = chosen
     ones, zeros = [1] * (kept - 1), [0] * (len(sizes) - kept)
     return tiles_text(
         distribution=[*ones, together, *zeros],
@@ -161,6 +163,18 @@ def _column_tiles(target: Target, sizes: Sequence[int], kept: int, width: int) -
         vector_reduction=[0] * kept + [1] * (len(sizes) - kept),
         is_peeled=is_peeled,
     )
+
+
+def column_strip(target: Target, columns: int, width: int) -> tuple[int, int, bool] | None:
+    """How many of `columns` are reduced at once, how many a workgroup does, and whether there is a rest."""
+    has_masks = target.vector_bits >= 512
+    strips = [n for n in (8 * width, 4 * width, 2 * width, width, width // 2) if n >= STRIP_LEAST]
+    strip = next((n for n in strips if columns % n == 0), None)
+    if has_masks and columns > 4 * width and (strip is None or strip < 4 * width):
+        return 4 * width, 4 * width, False
+    if columns > 32 * width and (strip is None or strip < width):
+        return 8 * width, 32 * width, True
+    return None if strip is None else (strip, strip, False)
 
 
 def scan_block(rows: Size, size: Size) -> int | None:

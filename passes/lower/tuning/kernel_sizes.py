@@ -16,7 +16,7 @@ from math import prod
 from typing import Final
 
 from ....runtime.targets import Target
-from .texts import divisor, has_many_registers, tiles_text
+from .texts import divisor, has_many_registers, tiles_text, whole_row
 
 SMALL: Final = 1 << 12  # below so many elements IREE's own tiles are as good
 REGISTERS: Final = (4, 3, 2, 5, 6, 7)  # registers a step, the best first: enough to hide the latency of one
@@ -100,7 +100,7 @@ def row_reduction_tiles(
     return tiles_text(
         distribution=[1] * (kept - 1) + [together] + [0] * summed,
         vector_common_parallel=[1] * kept + [0] * summed,
-        vector_reduction=[0] * kept + [1] * (summed - 1) + [step],
+        vector_reduction=[0] * kept + [1] * (summed - 1) + [whole_row(size) if step == size else step],
     )
 
 

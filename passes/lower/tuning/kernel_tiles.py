@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from ....dialects import mlir
@@ -19,7 +20,8 @@ from ....runtime.targets import Target, TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation, Type, Value
 from ..plan import target_of
-from .kernel_sizes import KernelBody, elementwise_tiles, row_reduction_tiles
+from .configuration import strip_tiles
+from .kernel_sizes import SMALL, KernelBody, elementwise_tiles, row_reduction_tiles
 
 TILES: Final = "compilation_info"
 AROUND: Final = frozenset(
@@ -59,9 +61,10 @@ def _tile(target: Target, kernel: Sequence[Operation]) -> bool:
     known = AROUND if not any(map(_has_reduction, generics)) else AROUND | {"linalg.fill"}
     if not generics or any(o.name not in known for o in kernel if o.name != "linalg.generic"):
         return False
-    if any(TILES in o.attributes or not _runs_along_memory(o) for o in generics):
-        return False
     reductions = [generic for generic in generics if _has_reduction(generic)]
+    known_order = _runs_along_columns if _is_of_columns(reductions) else _runs_along_memory
+    if any(TILES in o.attributes or not known_order(o) for o in generics):
+        return False
     root = reductions[-1] if reductions else generics[-1]
     for tiles in _reduction_candidates(target, generics, root) if reductions else _candidates(target, root):
         root.attributes[TILES] = mlir.ir.Attribute.parse(tiles)
@@ -94,6 +97,10 @@ def _reduction_candidates(target: Target, generics: Sequence[Operation], root: O
             tiles = row_reduction_tiles(target, sizes, kept, body, is_whole=is_whole)
             if tiles and (is_whole or not goes_on):
                 yield tiles
+    elif last == {kept - 1} and not goes_on and prod(sizes) >= SMALL:
+        tiles = strip_tiles(target, sizes, kept, max(target.vector_bits // body.bits, 1))
+        if tiles:
+            yield tiles
 
 
 def _kernels(module: mlir.ir.Module) -> Iterator[list[Operation]]:
@@ -133,6 +140,29 @@ def _runs_along_memory(generic: Operation) -> bool:
     """Whether every operand has the order of the loops, and registers hold every value."""
     for type_, loops in _access(generic):
         if loops is None or loops != sorted(loops) or _bits(type_) is None:
+            return False
+    return all(_bits(value.type) is not None for value in _values(generic))
+
+
+def _is_of_columns(reductions: Sequence[Operation]) -> bool:
+    """Whether a kernel has one reduction, and that keeps the last axis of what it reads."""
+    if len(reductions) != 1:
+        return False
+    kinds = _is_summed(reductions[0])
+    return all(
+        loops is not None and (len(loops) < len(kinds) or not kinds[loops[-1]])
+        for _, loops in _access(reductions[0])
+    )
+
+
+def _runs_along_columns(generic: Operation) -> bool:
+    """Whether every operand has the order of the loops but for the last one kept, which is its last."""
+    kinds = _is_summed(generic)
+    last = kinds.count(False) - 1
+    for type_, loops in _access(generic):
+        if loops is None or _bits(type_) is None:
+            return False
+        if loops != sorted(loops, key=lambda loop: (loop == last, loop)):
             return False
     return all(_bits(value.type) is not None for value in _values(generic))
 

@@ -9,9 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import adze
+from adze import numpy as xp
 from adze.dialects.dialect import BY_NAME
 from adze.dialects.errors import TypeCheckError
 from adze.dialects.types import FLOAT32, INT32, TensorType
+from adze.runtime.targets import parse_target
 
 from ....selection import part
 from ..programs import Compiled, lowered_text
@@ -195,3 +198,72 @@ def test_what_is_not_a_reduction_is_refused(name: str, attributes: dict[str, Any
     with pytest.raises(TypeCheckError) as caught:
         BY_NAME[name].infer(f32(3, 0), **attributes)
     assert str(caught.value) == text
+
+
+JOINED: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "points": ((20001, 3), (0,)),
+    "pixels": ((4, 80, 50, 3), (1, 2)),
+    "twenty": ((3000, 20), (0,)),
+    "ahead": ((2, 2000, 5, 2), (1,)),
+}
+"""Narrow columns, some rows of which become one: shapes and axes."""
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_narrow_columns(name: str) -> None:
+    shape, axes = JOINED[name]
+    x = sample(*shape)
+    x.flat[x.size // 2], x.flat[-1] = np.nan, 5.0
+
+    def reduced(x: Any) -> Any:
+        return xp.sum(x, axes), xp.max(x, axes), xp.sum(x * x, axes), xp.any(x > 4.0, axes)
+
+    total, greatest, squares, exceeds = adze.jit(reduced)(x)
+    wide = x.astype(np.float64)
+    scale = np.sqrt(np.prod([shape[axis] for axis in axes]))
+    np.testing.assert_allclose(total, wide.sum(axes), rtol=1e-5, atol=4e-6 * scale)
+    np.testing.assert_array_equal(greatest, x.max(axes))
+    np.testing.assert_allclose(squares, (wide * wide).sum(axes), rtol=2e-6)
+    np.testing.assert_array_equal(exceeds, (x > 4.0).any(axes))
+
+
+def test_integers_and_bools_in_narrow_columns() -> None:
+    counts = RNG.integers(-100, 100, (5003, 6))
+    for dtype in (np.int8, np.int64, np.uint16, np.bool_):
+        x = (counts > 0) if dtype is np.bool_ else counts.astype(dtype)
+        np.testing.assert_array_equal(adze.jit(lambda x: xp.max(x, axis=0))(x), x.max(0))
+        np.testing.assert_array_equal(adze.jit(lambda x: xp.sum(x, axis=0))(x), x.sum(0))
+        np.testing.assert_array_equal(adze.jit(lambda x: xp.all(x, axis=0))(x), x.all(0))
+
+
+def bools() -> list[tuple[str, np.ndarray]]:
+    """Arrays of bools in which one element decides, and all of one kind."""
+    shape = 70, 333
+    sparse, dense = np.zeros(shape, bool), np.ones(shape, bool)
+    sparse[3, 332] = sparse[69, 0] = True
+    dense[0, 0] = dense[41, 332] = False
+    return [
+        ("sparse", sparse),
+        ("dense", dense),
+        ("none", np.zeros(shape, bool)),
+        ("all", np.ones(shape, bool)),
+    ]
+
+
+@pytest.mark.parametrize(("name", "x"), bools())
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_bools(name: str, x: np.ndarray, axis: int | None) -> None:
+    for function in ("any", "all", "max", "min"):
+        got = getattr(xp, function)(x, axis=axis)
+        assert np.asarray(got).dtype == np.bool_
+        np.testing.assert_array_equal(got, getattr(np, function)(x, axis=axis), err_msg=function)
+    got = adze.jit(lambda x: xp.any(xp.isnan(xp.where(x, xp.nan, 1.0)), axis=axis))(x)
+    np.testing.assert_array_equal(got, np.any(x, axis=axis))
+
+
+def test_rows_of_squares_are_no_scalar_code() -> None:
+    """A step that divides the row made a vector of single elements of it, and 15 s of compile."""
+    lowered = adze.trace(lambda x: xp.sum(x * x, axis=1), adze.ShapeDtype((64, 2000))).at_stage(
+        "kernels", parse_target("cpu:x86-64-v4")
+    )
+    assert "vector_reduction = [0, 2001]" in lowered
