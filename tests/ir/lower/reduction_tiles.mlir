@@ -7,7 +7,7 @@ func.func @f(%x: tensor<512x1024xf32>) -> (tensor<512xf32>, tensor<1024xf32>) {
   return %0, %1 : tensor<512xf32>, tensor<1024xf32>
 }
 
-// CHECK: #config = #iree_cpu.lowering_config<distribution = [32, 0], vector_common_parallel = [1, 0], vector_reduction = [0, 1024]>
+// CHECK: #config = #iree_cpu.lowering_config<distribution = [32, 0], vector_common_parallel = [1, 0], vector_reduction = [0, 1025]>
 // CHECK: #config1 = #iree_cpu.lowering_config<distribution = [128, 0], vector_common_parallel = [128, 0], vector_reduction = [0, 1]>
 // CHECK: #compilation = #iree_codegen.compilation_info<lowering_config = #config, translation_info = #translation>
 // CHECK: #compilation1 = #iree_codegen.compilation_info<lowering_config = #config1, translation_info = #translation>
