@@ -32,6 +32,7 @@ from .lower.kernels.convolutions.replace import ConvolutionKernels
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
+from .lower.kernels.rows import RowKernels
 from .lower.outline_layers import InlineLayers
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
@@ -109,7 +110,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
 )
 """From a traced program to what IREE compiles."""
 
-AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), TileKernels())
+AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), RowKernels(), TileKernels())
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
 
 SIMPLIFIED: Final = DropDeadResults.name

@@ -92,6 +92,11 @@ def reduce_axes(
     if ctx.uses.get(x, 0) > 1 and not all(isinstance(n, int) for n in b.shape(x)):
         # Observed: IREE fuses what computes `x` for another user too, whole and on the stack.
         x = b.materialise(x)
+    kept = [n for axis, n in enumerate(b.shape(x)) if axis not in axes]
+    if kept and all(n == 1 for n in kept) and all(isinstance(n, int) for n in b.shape(x)):
+        row = _regrouped(b, x, [n for axis, n in enumerate(b.shape(x)) if axis in axes])
+        total = reduce_axes(ctx, name, row, tuple(range(len(axes))), identity, dtype, carried)
+        return expand_axes(b, total, [], kept)
     stages = configuration.reduction_stages(ctx.target, b.shape(x), axes)
     if stages is None:
         return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from ....dialects import mlir
-from ...ir.aliases import Type, Value
+from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import EXECUTABLE
 
 if TYPE_CHECKING:
@@ -183,31 +183,69 @@ def _dispatch(symbol: str, call: _Call) -> tuple[Value, ...]:
     return tuple(dispatch.results)
 
 
+def add_beside(
+    old: Operation,
+    arguments: Sequence[Type],
+    workgroups: tuple[int, ...],
+    emit: Callable[[Sequence[Value]], None],
+) -> None:
+    """A kernel of our own with the names of an executable of IREE's, whose dispatches stay as they are.
+
+    The caller erases the old one, when nothing of Python refers to what is in it: an object that does would
+    be taken for what is made at the same address next. `arguments` are the static tensor types of what it
+    binds, results at the end; `emit` gets their memrefs.
+    """
+    ir = mlir.ir
+    symbol = ir.StringAttr(old.attributes["sym_name"]).value
+    inner = [each.operation for each in old.regions[0].blocks[0].operations]
+    (entry,) = (
+        ir.StringAttr(o.attributes["sym_name"]).value for o in inner if o.name == "flow.executable.export"
+    )
+    with ir.Location.name(symbol), ir.InsertionPoint(old):
+        exported, functions = _executable(symbol, entry)
+        with ir.InsertionPoint(exported.blocks.append()):
+            _return_counts(workgroups)
+        with ir.InsertionPoint(functions.blocks.append()):
+            types = [ir.Type.parse("!stream.binding")] * len(arguments)
+            function = mlir.func.FuncOp(entry, ir.FunctionType.get(types, []))
+            with ir.InsertionPoint(function.add_entry_block([ir.Location.current] * len(types))):
+                zero = mlir.arith.constant(ir.IndexType.get(), 0)
+                bindings = zip(function.arguments, arguments, strict=True)
+                emit([_view(binding, zero, type_, []) for binding, type_ in bindings])
+                mlir.func.ReturnOp([])
+
+
 def _define(module: mlir.ir.Module, symbol: str, call: _Call) -> None:
     ir = mlir.ir
-    name = ir.StringAttr.get(symbol)
-    visibility = {visible: ir.StringAttr.get(visible) for visible in ("private", "public")}
     with ir.Location.name(symbol), ir.InsertionPoint.at_block_begin(module.body):
-        executable = ir.Operation.create(
-            EXECUTABLE,
-            attributes={"sym_name": name, "sym_visibility": visibility["private"]},
+        exported, functions = _executable(symbol, symbol)
+        _define_counts(exported, call)
+        with ir.InsertionPoint(functions.blocks.append()):
+            _define_function(symbol, call)
+
+
+def _executable(symbol: str, entry: str) -> tuple[mlir.ir.Region, mlir.ir.Region]:
+    """A new executable with one entry: the regions of its count of workgroups and of its functions."""
+    ir = mlir.ir
+    visibility = {visible: ir.StringAttr.get(visible) for visible in ("private", "public")}
+    executable = ir.Operation.create(
+        EXECUTABLE,
+        attributes={"sym_name": ir.StringAttr.get(symbol), "sym_visibility": visibility["private"]},
+        regions=1,
+    )
+    with ir.InsertionPoint(executable.regions[0].blocks.append()):
+        export = ir.Operation.create(
+            "stream.executable.export",
+            attributes={
+                "sym_name": ir.StringAttr.get(entry),
+                "sym_visibility": visibility["public"],
+                "function_ref": ir.FlatSymbolRefAttr.get(entry),
+            },
             regions=1,
         )
-        with ir.InsertionPoint(executable.regions[0].blocks.append()):
-            export = ir.Operation.create(
-                "stream.executable.export",
-                attributes={
-                    "sym_name": name,
-                    "sym_visibility": visibility["public"],
-                    "function_ref": ir.FlatSymbolRefAttr.get(symbol),
-                },
-                regions=1,
-            )
-            inner = ir.Operation.create("builtin.module", regions=1)
-            ir.Operation.create("stream.executable.end")
-        _define_counts(export.regions[0], call)
-        with ir.InsertionPoint(inner.regions[0].blocks.append()):
-            _define_function(symbol, call)
+        inner = ir.Operation.create("builtin.module", regions=1)
+        ir.Operation.create("stream.executable.end")
+    return export.regions[0], inner.regions[0]
 
 
 def _define_counts(region: mlir.ir.Region, call: _Call) -> None:
@@ -218,11 +256,14 @@ def _define_counts(region: mlir.ir.Region, call: _Call) -> None:
     block = region.blocks.append(*[index] * count, arg_locs=[ir.Location.current] * count)
     with ir.InsertionPoint(block):
         computed = iter(block.arguments)
-        counts = [
-            mlir.arith.constant(index, n) if isinstance(n, int) else next(computed)
-            for n in (*call.kernel.workgroups, 1, 1, 1)[:3]
-        ]
-        ir.Operation.create("stream.return", operands=counts)
+        _return_counts([n if isinstance(n, int) else next(computed) for n in call.kernel.workgroups])
+
+
+def _return_counts(counts: Sequence[Size]) -> None:
+    """End the function that counts workgroups with up to three counts."""
+    index = mlir.ir.IndexType.get()
+    values = [mlir.arith.constant(index, n) if isinstance(n, int) else n for n in (*counts, 1, 1, 1)[:3]]
+    mlir.ir.Operation.create("stream.return", operands=values)
 
 
 def _define_function(symbol: str, call: _Call) -> None:

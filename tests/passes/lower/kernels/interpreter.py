@@ -8,6 +8,7 @@ memref, a read of an element that nothing was written to, and a write into an op
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,12 @@ import numpy as np
 from adze.dialects import mlir
 
 FLOATS = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
+
+REDUCED = {
+    **{"add": np.sum, "mul": np.prod},
+    **{"maximumf": np.max, "minimumf": np.min, "maxsi": np.max, "minsi": np.min},
+}
+"""What `vector.reduction` makes of a vector, by its kind."""
 
 
 class KernelFault(AssertionError):
@@ -226,7 +233,9 @@ class Workgroup:
         if kind == "broadcast":
             return np.full(operation.results[0].type.shape, operands[0])
         if kind == "reduction":
-            return operands[0].sum()
+            combination = re.search(r"<(\w+)>", str(operation.attributes["kind"]))
+            assert combination is not None
+            return REDUCED[combination[1]](operands[0])
         if kind == "shuffle":
             return np.concatenate(operands)[list(operation.attributes["mask"])]
         if kind.endswith("strided_slice"):

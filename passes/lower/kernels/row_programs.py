@@ -1,0 +1,344 @@
+"""What a kernel that IREE has fused computes of each row of its arrays, read from IREE's phase `flow`.
+
+Input: the function of a kernel. Output: a `RowProgram`, or None for a kernel of another kind.
+Idea: a kernel of rows has one loop over the elements of a row, the last, and every op in it reduces the row,
+or computes an element of it, or a number for the whole row: norms, variances and sums are of this kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from ....dialects import mlir
+from ...ir.aliases import Operation, Type, Value
+
+COMBINING: Final[Mapping[str, str]] = {
+    "arith.addf": "ADD",
+    "arith.addi": "ADD",
+    "arith.mulf": "MUL",
+    "arith.muli": "MUL",
+    "arith.maximumf": "MAXIMUMF",
+    "arith.minimumf": "MINIMUMF",
+    "arith.maxsi": "MAXSI",
+    "arith.minsi": "MINSI",
+    "arith.maxui": "MAXUI",
+    "arith.minui": "MINUI",
+    "arith.andi": "AND",
+    "arith.ori": "OR",
+    "arith.xori": "XOR",
+}
+"""The ops that combine two elements in a reduction, and the kinds of `vector.reduction` that do the same."""
+
+_OF_MATH: Final = frozenset(
+    f"math.{name}"
+    for name in ("absf", "absi", "sqrt", "fma", "floor", "ceil", "roundeven", "trunc", "copysign")
+)
+_OF_ARITH: Final = frozenset(
+    f"arith.{name}"
+    for name in (
+        *("addf", "subf", "mulf", "divf", "negf", "remf", "maximumf", "minimumf", "maxnumf", "minnumf"),
+        *("addi", "subi", "muli", "andi", "ori", "xori", "shli", "shrsi", "shrui"),
+        *("maxsi", "minsi", "maxui", "minui", "cmpf", "cmpi", "select", "bitcast"),
+        *("extf", "truncf", "extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui"),
+    )
+)
+_BITS: Final = {"f32": 32, "f64": 64, "i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+_ARGUMENT: Final = re.compile(r"!iree_tensor_ext\.dispatch\.tensor<(readonly|writeonly):(tensor<.*>)>")
+_LOAD: Final = "iree_tensor_ext.dispatch.tensor.load"
+_STORE: Final = "iree_tensor_ext.dispatch.tensor.store"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A part of an argument: the first element along each of its axes, and the axes that the part has."""
+
+    argument: int
+    offsets: tuple[int, ...]
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A tensor full of one number, or a number."""
+
+    attribute: mlir.ir.Attribute
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One result of an op of linalg: its inputs with the loops that access them, and the code of an element.
+
+    `result` is what the code computes. `has_elements`: it is an element of the row, otherwise a number for
+    the whole row. Of a reduction it is what `combination` adds to what there is, which begins with `initial`.
+    """
+
+    inputs: tuple[tuple[Source, tuple[int, ...]], ...]
+    code: Operation
+    result: Value
+    has_elements: bool
+    combination: Operation | None = None
+    initial: Source | None = None
+
+    @property
+    def sums(self) -> bool:
+        """Whether this reduces the row."""
+        return self.combination is not None
+
+    @property
+    def operations(self) -> list[Operation]:
+        """What the result takes, in turn."""
+        needed = {self.result}
+        found = []
+        for each in reversed([each.operation for each in self.code.regions[0].blocks[0].operations]):
+            if any(result in needed for result in each.results):
+                needed.update(each.operands)
+                found.append(each)
+        return found[::-1]
+
+
+Source: TypeAlias = "Loaded | Constant | Step"
+
+
+@dataclass(frozen=True, slots=True)
+class RowProgram:
+    """The sizes of the loops, the last of which is that of a row; steps in order; what is stored where."""
+
+    arguments: tuple[Type, ...]
+    sizes: tuple[int, ...]
+    steps: tuple[Step, ...]
+    stores: tuple[tuple[Step, int], ...]
+
+    @property
+    def bits(self) -> int:
+        """The bits of the widest number that is computed."""
+        values = [r.type for step in self.steps for o in step.operations for r in o.results]
+        elements = [mlir.ir.RankedTensorType(type_).element_type for type_ in self.arguments]
+        return max(_BITS[str(type_)] for type_ in (*values, *elements, *(s.result.type for s in self.steps)))
+
+    def depth(self, step: Step) -> int:
+        """How many reductions follow one another until the step's result is known."""
+        return max((self.depth(s) for s, _ in step.inputs if isinstance(s, Step)), default=0) + step.sums
+
+    def in_loop(self, step: Step) -> list[Step]:
+        """The steps whose elements the step computes on the way, itself included."""
+        found = [step]
+        for source, _ in step.inputs:
+            if isinstance(source, Step) and source.has_elements and not source.sums:
+                found += [each for each in self.in_loop(source) if each not in found]
+        return found
+
+
+def read(function: Operation) -> RowProgram | None:
+    """The program of a kernel's function, None where it is of another kind."""
+    reader = _Reader()
+    return reader.program(function)
+
+
+class _OfAnotherKind(Exception):
+    """What is read is not a program of rows."""
+
+
+class _Reader:
+    """What is known of the values of a kernel."""
+
+    def __init__(self) -> None:
+        self._known: dict[Value, Source] = {}
+        self._arguments: list[tuple[str, Type]] = []
+        self._sizes: tuple[int, ...] = ()
+
+    def program(self, function: Operation) -> RowProgram | None:
+        """The program, None where an op of it is unknown."""
+        blocks = list(function.regions[0].blocks)
+        if len(blocks) != 1:
+            return None
+        try:
+            return self._program(blocks[0])
+        except _OfAnotherKind:
+            return None
+
+    def _program(self, block: mlir.ir.Block) -> RowProgram:
+        for argument in block.arguments:
+            match = _ARGUMENT.fullmatch(str(argument.type))
+            _require(match is not None)
+            assert match is not None
+            type_ = mlir.ir.RankedTensorType(mlir.ir.Type.parse(match[2]))
+            _require(type_.has_static_shape and 0 not in type_.shape and type_.encoding is None)
+            self._arguments.append((match[1], _numeric(type_)))
+        operations = [each.operation for each in block.operations]
+        reductions = [o for o in operations if o.name == "linalg.generic" and "reduction" in _kinds(o)]
+        _require(bool(reductions))
+        self._sizes = _loops(reductions[-1])
+        steps: list[Step] = []
+        stores: list[tuple[Step, int]] = []
+        for operation in operations:
+            if operation.name == "linalg.generic":
+                for number, result in enumerate(operation.results):
+                    step = self._step(operation, number)
+                    self._known[result] = step
+                    steps.append(step)
+            elif operation.name == _STORE:
+                stores.append(self._stored(operation, block))
+            else:
+                self._note(operation, block)
+        readonly = [access == "readonly" for access, _ in self._arguments]
+        _require(readonly == sorted(readonly, reverse=True))
+        _require(sorted(argument for _, argument in stores) == [n for n, r in enumerate(readonly) if not r])
+        types = tuple(type_ for _, type_ in self._arguments)
+        return RowProgram(types, self._sizes, tuple(steps), tuple(stores))
+
+    def _note(self, operation: Operation, block: mlir.ir.Block) -> None:
+        """Remember what an op other than those of elements stands for."""
+        name = operation.name
+        if name == "arith.constant":
+            self._known[operation.results[0]] = Constant(operation.attributes["value"])
+        elif name == "linalg.fill":
+            value = self._known.get(operation.operands[0])
+            _require(isinstance(value, Constant))
+            assert isinstance(value, Constant)
+            self._known[operation.results[0]] = value
+        elif name == _LOAD:
+            self._known[operation.results[0]] = self._loaded(operation, block)
+        else:
+            _require(name in ("tensor.empty", "func.return"))
+
+    def _loaded(self, operation: Operation, block: mlir.ir.Block) -> Loaded:
+        argument = list(block.arguments).index(operation.operands[0])
+        offsets, sizes = _place(operation)
+        shape = mlir.ir.RankedTensorType(operation.results[0].type).shape
+        axes = [a for a, n in enumerate(sizes) if n != 1 or len(shape) == len(sizes)]
+        _require([sizes[a] for a in axes] == list(shape))
+        return Loaded(argument, tuple(offsets), tuple(axes))
+
+    def _stored(self, operation: Operation, block: mlir.ir.Block) -> tuple[Step, int]:
+        step = self._known.get(operation.operands[0])
+        argument = list(block.arguments).index(operation.operands[1])
+        offsets, sizes = _place(operation)
+        _require(
+            not any(offsets) and sizes == list(mlir.ir.RankedTensorType(self._arguments[argument][1]).shape)
+        )
+        _require(
+            isinstance(step, Step) and sizes == list(self._sizes if _is_full(step) else self._sizes[:-1])
+        )
+        assert isinstance(step, Step)
+        return step, argument
+
+    def _step(self, operation: Operation, number: int) -> Step:
+        """The result `number` of an op."""
+        kinds, sizes = _kinds(operation), _loops(operation)
+        count, results = len(self._sizes), len(operation.results)
+        sums = "reduction" in kinds
+        has_elements = len(kinds) == count
+        _require(kinds == (["parallel"] * (count - 1) + ["reduction"] if sums else ["parallel"] * len(kinds)))
+        _require(sizes == (self._sizes if has_elements else self._sizes[:-1]) and count > 1)
+        maps = _maps(operation)
+        maps, result_map = maps[:-results], maps[-results + number]
+        _require(result_map == tuple(range(count - 1 if sums else len(kinds))))
+        inputs = tuple(
+            (self._source(value, loops), loops)
+            for value, loops in zip(operation.operands[: len(maps)], maps, strict=True)
+        )
+        block = operation.regions[0].blocks[0]
+        *body, last = [each.operation for each in block.operations]
+        for each in body:
+            self._check(each, operation)
+        returned, carried = last.operands[number], block.arguments[len(maps) + number]
+        _require(_is_inside(returned, operation) and str(returned.type) in _BITS)
+        if not sums:
+            _require(not list(carried.uses))
+            return Step(inputs, operation, returned, has_elements)
+        _require(any(loops == tuple(range(count)) for loops in maps))
+        _require(not isinstance(returned.owner, mlir.ir.Block))
+        combination = returned.owner.operation
+        _require(combination.name in COMBINING and len(list(returned.uses)) == 1)
+        left, right = combination.operands
+        _require((left == carried) != (right == carried) and len(list(carried.uses)) == 1)
+        added = right if left == carried else left
+        _require(_is_inside(added, operation))
+        initial = self._source(operation.operands[len(maps) + number], result_map)
+        _require(not _is_full(initial))
+        return Step(inputs, operation, added, True, combination, initial)
+
+    def _check(self, each: Operation, operation: Operation) -> None:
+        """Whether an op of the code of an element is one that is done with vectors."""
+        _require(each.name in _OF_ARITH or each.name in _OF_MATH or each.name == "arith.constant")
+        _require(len(each.results) == 1 and str(each.results[0].type) in _BITS)
+        for operand in each.operands:
+            _require(_is_inside(operand, operation) or isinstance(self._known.get(operand), Constant))
+
+    def _source(self, value: Value, loops: tuple[int, ...]) -> Source:
+        """Where an input comes from; what is computed here has to be read as it is written."""
+        source = self._known.get(value)
+        _require(source is not None and list(loops) == sorted(loops))
+        assert source is not None
+        if isinstance(source, Step):
+            _require(loops == tuple(range(len(self._sizes) if _is_full(source) else len(self._sizes) - 1)))
+        return source
+
+
+def captured(value: Value) -> mlir.ir.Attribute:
+    """The constant that code outside of an element's is."""
+    return value.owner.attributes["value"]
+
+
+def _is_full(step: Source | None) -> bool:
+    """Whether the result of a step has the elements of rows."""
+    return isinstance(step, Step) and step.has_elements and not step.sums
+
+
+def _is_inside(value: Value, operation: Operation) -> bool:
+    block = operation.regions[0].blocks[0]
+    owner = value.owner
+    return bool(owner == block if isinstance(owner, mlir.ir.Block) else owner.operation.parent == operation)
+
+
+def _kinds(operation: Operation) -> list[str]:
+    text = str(operation.attributes["iterator_types"])
+    return re.findall(r"parallel|reduction|window", text)
+
+
+def _maps(operation: Operation) -> list[tuple[int, ...]]:
+    found = []
+    for attribute in mlir.ir.ArrayAttr(operation.attributes["indexing_maps"]):
+        places = list(mlir.ir.AffineMapAttr(attribute).value.results)
+        _require(all(isinstance(place, mlir.ir.AffineDimExpr) for place in places))
+        found.append(tuple(place.position for place in places))
+    return found
+
+
+def _loops(operation: Operation) -> tuple[int, ...]:
+    """The size of each loop of a generic."""
+    sizes: dict[int, int] = {}
+    for value, loops in zip(operation.operands, _maps(operation), strict=True):
+        _require(isinstance(value.type, mlir.ir.RankedTensorType))
+        type_ = mlir.ir.RankedTensorType(value.type)
+        _require(type_.has_static_shape)
+        sizes.update(zip(loops, type_.shape, strict=True))
+    count = len(_kinds(operation))
+    _require(sorted(sizes) == list(range(count)))
+    return tuple(sizes[loop] for loop in range(count))
+
+
+def _place(operation: Operation) -> tuple[list[int], list[int]]:
+    """The static offsets and sizes of what a kernel loads or stores; strides are 1."""
+    segments = list(mlir.ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
+    expected = 1 if operation.name == _LOAD else 2
+    _require(sum(segments) == expected)
+    offsets, sizes, strides = (
+        list(mlir.ir.DenseI64ArrayAttr(operation.attributes[f"static_{what}"]))
+        for what in ("offsets", "sizes", "strides")
+    )
+    _require(set(strides) <= {1})
+    return offsets, sizes
+
+
+def _numeric(type_: Type) -> Type:
+    _require(str(mlir.ir.RankedTensorType(type_).element_type) in _BITS)
+    return type_
+
+
+def _require(holds: bool) -> None:
+    if not holds:
+        raise _OfAnotherKind

@@ -1,0 +1,207 @@
+"""Kernels of rows: every access within bounds, values as NumPy's, and which kernels IREE keeps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import nn
+from adze import numpy as xp
+from adze.dialects import mlir
+from adze.frontend.staging.kernels import KERNELS
+from adze.passes.lower.kernels.rows import RowKernels
+from adze.runtime.compile.compiler import divided_into_kernels
+from adze.runtime.targets import parse_target
+
+from .interpreter import run_kernel
+
+AVX2, AVX512, VULKAN = (parse_target(t) for t in ("cpu:x86-64-v3", "cpu:x86-64-v4", "vulkan:ampere"))
+
+
+def total(x: Any) -> Any:
+    return x.sum(-1)
+
+
+def squares(x: Any) -> Any:
+    return (x * x).sum(-1)
+
+
+def moments(x: Any) -> Any:
+    """A number of the row in the second loop, and two results."""
+    return x.mean(-1), x.var(-1)
+
+
+def normalized(x: Any) -> Any:
+    """Elements of the row after a reduction."""
+    return x / (1 + abs(x).max(-1, keepdims=True))
+
+
+def cosines(x: Any) -> Any:
+    """Three reductions in one loop."""
+    y = x[..., ::-1]
+    return (x * y).sum(-1) / (1 + (x * x).sum(-1) * (y * y).sum(-1))
+
+
+def beside_first(x: Any) -> Any:
+    """A part of an array along its rows, and a number for each row."""
+    return (x * x[..., :1, :] + x[..., :1]).sum(-1)
+
+
+def greatest(x: Any) -> Any:
+    return x.max(-1)
+
+
+def extremes(x: Any) -> Any:
+    return x.max(-1) - x.min(-1)
+
+
+def counted(x: Any) -> Any:
+    return (x > 0).sum(-1)
+
+
+FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
+    total,
+    squares,
+    moments,
+    normalized,
+    cosines,
+    beside_first,
+    extremes,
+    counted,
+)
+
+
+def given(*shape: int, dtype: Any = np.float32) -> np.ndarray:
+    """Numbers of which sums of a few hundred are exact in every float dtype."""
+    return np.random.default_rng(shape).integers(-8, 9, shape).astype(dtype)
+
+
+def kernels_of(function: Callable[[Any], Any], x: np.ndarray, target: Any = AVX2) -> Any:
+    """The module with the kernels of rows of a program."""
+    lowered = adze.trace(function, x).lower(target)
+    program = divided_into_kernels(lowered.bytecode(), target, lowered.options())
+    context = mlir.new_context(foreign_ops=False)
+    module = mlir.ir.Module.parse(program, context)
+    RowKernels().run(module)
+    assert module.operation.verify()
+    return module
+
+
+@pytest.mark.parametrize("size", [64, 67, 133])
+@pytest.mark.parametrize("function", [total, squares, normalized, beside_first, greatest])
+def test_all_accesses_are_within_bounds(function: Callable[[Any], Any], size: int) -> None:
+    x = given(5, 17, size) if function is beside_first else given(85, size)
+    module = kernels_of(function, x)
+    (executable,) = (o for o in module.body.operations if o.operation.name == "stream.executable")
+    symbol = mlir.ir.StringAttr(executable.attributes["sym_name"]).value
+    inner = executable.operation.regions[0].blocks[0].operations
+    counts = inner[0].operation.regions[0].blocks[0].operations[0].operation.attributes["value"]
+    (got,) = run_kernel(module, symbol, [x], mlir.ir.IntegerAttr(counts).value)
+    np.testing.assert_allclose(got.reshape(np.shape(function(x))), function(x), rtol=1e-5)
+
+
+def parts(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int32, np.int64, np.uint8, np.uint32])
+@pytest.mark.parametrize("shape", [(300, 65), (7, 40, 127), (3, 5000), (1, 40003)])
+def test_values(shape: tuple[int, ...], dtype: Any) -> None:
+    unsigned = np.dtype(dtype).kind == "u"
+    x = abs(given(*shape)).astype(dtype) if unsigned else given(*shape, dtype=dtype)
+    functions = [f for f in FUNCTIONS if not unsigned or f in (total, squares, counted, extremes)]
+
+    def every(x: Any) -> Any:
+        return [function(x) for function in functions]
+
+    got = adze.jit(every)(x)
+    wide = x if dtype == np.float64 else x.astype(np.float64 if np.dtype(dtype).kind == "f" else np.int64)
+    for function, mine in zip(functions, got, strict=True):
+        for result, want in zip(parts(mine), parts(function(wide)), strict=True):
+            # The moments of integers are computed in 32 bits.
+            np.testing.assert_allclose(result, want, rtol=1e-4, err_msg=function.__name__)
+
+
+@pytest.mark.parametrize("place", [0, 63, 64, 130, 132])
+def test_special_numbers_reach_their_row_alone(place: int) -> None:
+    x = given(40, 133)
+    x[3, place], x[5, place], x[8, place], x[9] = np.nan, np.inf, -np.inf, -0.0
+
+    def reduced(x: Any) -> Any:
+        return x.max(1), x.min(1), x.sum(1), (x / 8).prod(1), (x * x).max(1), xp.any(x > 100, axis=1)
+
+    top, bottom, sums, products, greatest, exceeds = adze.jit(reduced)(x)
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(top, x.max(1))
+        np.testing.assert_array_equal(bottom, x.min(1))
+        np.testing.assert_array_equal(sums, x.sum(1))
+        np.testing.assert_allclose(products, (x / 8).prod(1), rtol=1e-5, atol=1e-30)
+        np.testing.assert_array_equal(greatest, (x * x).max(1))
+        np.testing.assert_array_equal(exceeds, (x > 100).any(1))
+
+
+def test_bools_in_memory() -> None:
+    x = np.random.default_rng(1).random((50, 333)) < 0.5
+    x[3], x[4] = False, True
+
+    def reduced(x: Any) -> Any:
+        most = x.sum(1, keepdims=True) > 160
+        return xp.any(x, axis=1), xp.all(x, axis=1), x.sum(1), x & most
+
+    def expected(x: Any) -> Any:
+        return x.any(1), x.all(1), x.sum(1), x & (x.sum(1, keepdims=True) > 160)
+
+    for got, want in zip(adze.jit(reduced)(x), expected(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_derivatives_of_norms() -> None:
+    x = np.random.default_rng(2).standard_normal((64, 200))
+
+    def loss(x: Any) -> Any:
+        return xp.sum((x / xp.sqrt(xp.mean(x * x, axis=1, keepdims=True) + 1e-6)) ** 3)
+
+    got = np.asarray(adze.jit(adze.grad(loss))(x))
+    step = 1e-6
+    for place in ((0, 0), (13, 77), (63, 199)):
+        above, below = x.copy(), x.copy()
+        above[place] += step
+        below[place] -= step
+        slope = (float(loss(adze.numpy.asarray(above))) - float(loss(adze.numpy.asarray(below)))) / (2 * step)
+        assert abs(got[place] - slope) < 1e-4 * max(1.0, abs(slope))
+
+
+def is_loop(function: Callable[[Any], Any], *shape: int, target: Any = AVX2, dtype: Any = np.float32) -> bool:
+    """Whether the program has a kernel of rows that adze writes."""
+    text = adze.trace(function, adze.ShapeDtype(shape, dtype)).at_stage(KERNELS, target)
+    return re.search(r"stream.executable private @\w*dispatch", text) is not None
+
+
+def test_which_kernels_are_loops() -> None:
+    assert is_loop(squares, 100, 1000)
+    assert is_loop(squares, 100, 1000, target=AVX512)
+    assert is_loop(normalized, 20, 10, 300)
+    assert not is_loop(squares, 100, 1000, target=VULKAN)
+    assert not is_loop(squares, 5000, 8)  # shorter than two vectors
+    assert not is_loop(squares, 10, 64)  # too small for any gain
+    assert not is_loop(lambda x: x.sum(0), 100, 1000)
+    assert not is_loop(lambda x: x @ x, 128, 128)
+    assert not is_loop(squares, 100, 1000, dtype=np.complex64)
+
+
+def test_long_elements_are_not_computed_twice() -> None:
+    """IREE keeps the exponentials of a softmax, which this would compute in both of its loops."""
+    assert not is_loop(lambda x: nn.softmax(x, axis=1), 100, 1000)
+    assert is_loop(lambda x: xp.exp(x).sum(1), 100, 1000)
+
+
+def test_equal_programs_are_equal_bytes() -> None:
+    def built() -> bytes:
+        return adze.trace(moments, adze.ShapeDtype((64, 200))).lower(AVX2).compile(cache=False).vmfb
+
+    assert built() == built()
