@@ -21,7 +21,13 @@ from ...base import Pass
 from ...ir.aliases import Operation, Type, Value
 from ..plan import target_of
 from .configuration import strip_tiles
-from .kernel_sizes import SMALL, KernelBody, elementwise_tiles, row_reduction_tiles
+from .kernel_sizes import (
+    SMALL,
+    KernelBody,
+    elementwise_tiles,
+    gathered_row_tiles,
+    row_reduction_tiles,
+)
 
 TILES: Final = "compilation_info"
 AROUND: Final = frozenset(
@@ -63,15 +69,37 @@ def _tile(target: Target, kernel: Sequence[Operation]) -> bool:
         return False
     reductions = [generic for generic in generics if _has_reduction(generic)]
     known_order = _runs_along_columns if _is_of_columns(reductions) else _runs_along_memory
-    if any(TILES in o.attributes or not known_order(o) for o in generics):
+    if not all(map(known_order, generics)):
         return False
     root = reductions[-1] if reductions else generics[-1]
+    if len(reductions) == 1 and any(map(_gathers, generics)):
+        tiles = _steps_of_gathered_rows(target, root)
+        if tiles:
+            root.attributes[TILES] = mlir.ir.Attribute.parse(tiles)
+            return True
+    if any(TILES in generic.attributes for generic in generics):
+        return False
     for tiles in _reduction_candidates(target, generics, root) if reductions else _candidates(target, root):
         root.attributes[TILES] = mlir.ir.Attribute.parse(tiles)
         if len(reductions) < 2 or not computes_a_reduction_again(mlir.ir, list(kernel)):
             return True
         del root.attributes[TILES]
     return False
+
+
+def _gathers(generic: Operation) -> bool:
+    """Whether the elements of a generic are read one by one, from anywhere."""
+    return any(step.operation.name == "tensor.extract" for step in generic.regions[0].blocks[0].operations)
+
+
+def _steps_of_gathered_rows(target: Target, root: Operation) -> str | None:
+    """Tiles of a reduction of rows whose elements are read one by one, in place of those that it has."""
+    sizes, kinds = _loop_sizes(root), _is_summed(root)
+    is_of_rows = sizes and kinds == sorted(kinds) and not all(kinds)
+    last = {loops[-1] for _, loops in _access(root) if loops is not None and len(loops) == len(kinds)}
+    if not sizes or not is_of_rows or not last <= {len(sizes) - 1}:
+        return None
+    return gathered_row_tiles(target, sizes, kinds.count(False), _body(root))
 
 
 def _candidates(target: Target, root: Operation) -> Iterator[str]:
