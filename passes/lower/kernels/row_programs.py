@@ -8,8 +8,8 @@ or computes an element of it, or a number for the whole row: norms, variances an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ....dialects import mlir
@@ -43,21 +43,25 @@ _OF_ARITH: Final = frozenset(
         *("addi", "subi", "muli", "andi", "ori", "xori", "shli", "shrsi", "shrui"),
         *("maxsi", "minsi", "maxui", "minui", "cmpf", "cmpi", "select", "bitcast"),
         *("extf", "truncf", "extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui"),
+        *("index_cast", "index_castui"),
     )
 )
-_BITS: Final = {"f32": 32, "f64": 64, "i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+_BITS: Final = {"f32": 32, "f64": 64, "i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}
 _ARGUMENT: Final = re.compile(r"!iree_tensor_ext\.dispatch\.tensor<(readonly|writeonly):(tensor<.*>)>")
 _LOAD: Final = "iree_tensor_ext.dispatch.tensor.load"
 _STORE: Final = "iree_tensor_ext.dispatch.tensor.store"
+INDEX: Final = "linalg.index"
+EXTRACT: Final = "tensor.extract"
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A part of an argument: the first element along each of its axes, and the axes that the part has."""
+    """A part of an argument: its first element along each axis, the axes that it has, its sizes along all."""
 
     argument: int
     offsets: tuple[int, ...]
     axes: tuple[int, ...]
+    sizes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ class Step:
 
     `result` is what the code computes. `has_elements`: it is an element of the row, otherwise a number for
     the whole row. Of a reduction it is what `combination` adds to what there is, which begins with `initial`.
+    `gathered`: the arrays of which the code takes elements at places that it computes.
     """
 
     inputs: tuple[tuple[Source, tuple[int, ...]], ...]
@@ -81,6 +86,7 @@ class Step:
     has_elements: bool
     combination: Operation | None = None
     initial: Source | None = None
+    gathered: Mapping[Value, Loaded] = field(default_factory=dict)
 
     @property
     def sums(self) -> bool:
@@ -210,7 +216,7 @@ class _Reader:
         shape = mlir.ir.RankedTensorType(operation.results[0].type).shape
         axes = [a for a, n in enumerate(sizes) if n != 1 or len(shape) == len(sizes)]
         _require([sizes[a] for a in axes] == list(shape))
-        return Loaded(argument, tuple(offsets), tuple(axes))
+        return Loaded(argument, tuple(offsets), tuple(axes), tuple(sizes))
 
     def _stored(self, operation: Operation, block: mlir.ir.Block) -> tuple[Step, int]:
         step = self._known.get(operation.operands[0])
@@ -242,14 +248,13 @@ class _Reader:
         )
         block = operation.regions[0].blocks[0]
         *body, last = [each.operation for each in block.operations]
-        for each in body:
-            self._check(each, operation)
+        gathered = {v: loaded for each in body for v, loaded in self._checked(each, operation)}
         returned, carried = last.operands[number], block.arguments[len(maps) + number]
         _require(_is_inside(returned, operation) and str(returned.type) in _BITS)
         if not sums:
             _require(not list(carried.uses))
-            return Step(inputs, operation, returned, has_elements)
-        _require(any(loops == tuple(range(count)) for loops in maps))
+            return Step(inputs, operation, returned, has_elements, gathered=gathered)
+        _require(bool(gathered) or any(loops == tuple(range(count)) for loops in maps))
         _require(not isinstance(returned.owner, mlir.ir.Block))
         combination = returned.owner.operation
         _require(combination.name in COMBINING and len(list(returned.uses)) == 1)
@@ -259,14 +264,26 @@ class _Reader:
         _require(_is_inside(added, operation))
         initial = self._source(operation.operands[len(maps) + number], result_map)
         _require(not _is_full(initial))
-        return Step(inputs, operation, added, True, combination, initial)
+        return Step(inputs, operation, added, True, combination, initial, gathered)
 
-    def _check(self, each: Operation, operation: Operation) -> None:
-        """Whether an op of the code of an element is one that is done with vectors."""
-        _require(each.name in _OF_ARITH or each.name in _OF_MATH or each.name == "arith.constant")
+    def _checked(self, each: Operation, operation: Operation) -> Iterator[tuple[Value, Loaded]]:
+        """The array that an op of an element's code takes from; it has to be an op that vectors have."""
+        known = each.name in _OF_ARITH or each.name in _OF_MATH
+        _require(known or each.name in ("arith.constant", INDEX, EXTRACT))
         _require(len(each.results) == 1 and str(each.results[0].type) in _BITS)
-        for operand in each.operands:
-            _require(_is_inside(operand, operation) or isinstance(self._known.get(operand), Constant))
+        for position, operand in enumerate(each.operands):
+            source = self._known.get(operand)
+            if each.name == EXTRACT and position == 0:
+                _require(isinstance(source, Loaded) and self._is_whole(source))
+                assert isinstance(source, Loaded)
+                yield operand, source
+            else:
+                _require(_is_inside(operand, operation) or isinstance(source, Constant))
+
+    def _is_whole(self, source: Loaded) -> bool:
+        """Whether a part of an argument is all of it."""
+        shape = mlir.ir.RankedTensorType(self._arguments[source.argument][1]).shape
+        return source.sizes == tuple(shape) and source.axes == tuple(range(len(shape)))
 
     def _source(self, value: Value, loops: tuple[int, ...]) -> Source:
         """Where an input comes from; what is computed here has to be read as it is written."""
@@ -275,6 +292,8 @@ class _Reader:
         assert source is not None
         if isinstance(source, Step):
             _require(loops == tuple(range(len(self._sizes) if _is_full(source) else len(self._sizes) - 1)))
+        if isinstance(source, Loaded) and len(self._sizes) - 1 in loops:
+            _require(source.axes[-1] == len(source.offsets) - 1)  # the row lies along memory
         return source
 
 

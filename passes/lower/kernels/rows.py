@@ -26,7 +26,18 @@ from ..tuning.row_tiles import RowLoops, row_loops
 from .builder import Array, Number, Place, broadcast, carried, constant, index, loop
 from .executable import add_beside, workgroup_id
 from .products import load_some, store_some
-from .row_programs import COMBINING, Constant, Loaded, RowProgram, Source, Step, captured, read
+from .row_programs import (
+    COMBINING,
+    EXTRACT,
+    INDEX,
+    Constant,
+    Loaded,
+    RowProgram,
+    Source,
+    Step,
+    captured,
+    read,
+)
 
 EXECUTABLE: Final = "flow.executable"
 _BIT: Final = 1
@@ -138,7 +149,7 @@ class _Row:
         width, vectors, size = self.loops.width, self.loops.sums, self.program.sizes[-1]
         self._prepare(steps)
         identities = [self._identity(step) for step in steps]
-        initial = [broadcast(n, self._vector(n.type)) for n in identities for _ in range(vectors)]
+        initial = [broadcast(n, self.vector_of(n.type)) for n in identities for _ in range(vectors)]
         whole = size // (width * vectors) * width * vectors
 
         def added(at: Place, counts: Sequence[int], sums: Sequence[Number]) -> list[Number]:
@@ -223,10 +234,16 @@ class _Row:
             return
         if operation.name == "arith.constant":
             self.numbers[operation.results[0]] = _constant(operation.attributes["value"])
-            return
-        operands = [self.known(operand) for operand in operation.operands]
-        if all(number is not None for number in operands):
-            self.numbers[operation.results[0]] = _applied(operation, [n for n in operands if n is not None])
+        elif operation.name == INDEX:
+            axis = mlir.ir.IntegerAttr(operation.attributes["dim"]).value
+            if axis < len(self.places):
+                self.numbers[operation.results[0]] = self.places[axis]
+        elif operation.name != EXTRACT:
+            operands = [self.known(operand) for operand in operation.operands]
+            if all(number is not None for number in operands):
+                self.numbers[operation.results[0]] = _applied(
+                    operation, [n for n in operands if n is not None]
+                )
 
     def known(self, value: Value) -> Number | None:
         """A number of the whole row, None for what elements differ in."""
@@ -246,7 +263,7 @@ class _Row:
             return self._number(source)
         assert source is not None
         array = self.arrays[source.argument]
-        return _from_memory(array[tuple(self.place_in(source, loops, None))], self._element(source))
+        return _from_memory(array[tuple(self.place_in(source, loops, None))], self.element_of(source))
 
     def place_in(self, source: Loaded, loops: tuple[int, ...], at: Number | None) -> list[Place]:
         """The place in an array for this row, and for `at` along it."""
@@ -257,14 +274,14 @@ class _Row:
             places[axis] = here + source.offsets[axis] if source.offsets[axis] else here
         return places
 
-    def _element(self, source: Loaded) -> Type:
+    def element_of(self, source: Loaded) -> Type:
         return mlir.ir.RankedTensorType(self.program.arguments[source.argument]).element_type
 
-    def _vector(self, element: Type) -> Type:
+    def vector_of(self, element: Type) -> Type:
         return mlir.ir.VectorType.get([self.loops.width], element)
 
     def _lifted(self, number: Number) -> Number:
-        return number if number.is_vector else broadcast(number, self._vector(number.type))
+        return number if number.is_vector else broadcast(number, self.vector_of(number.type))
 
     def _identity(self, step: Step) -> Number:
         type_ = step.result.type
@@ -292,10 +309,41 @@ class _Elements:
             result = operation.results[0]
             if result in self.row.numbers or result in self.values:
                 continue
-            self.values[result] = _applied(
-                operation, [self._value(operand) for operand in operation.operands]
-            )
+            if operation.name == INDEX:
+                self.values[result] = self._places()
+            elif operation.name == EXTRACT:
+                array, *places = operation.operands
+                self.values[result] = self._gathered(step.gathered[array], [self._value(p) for p in places])
+            else:
+                operands = [self._value(operand) for operand in operation.operands]
+                self.values[result] = _applied(operation, operands)
         return self._value(step.result)
+
+    def _places(self) -> Number:
+        """The places of the elements in their row."""
+        type_ = self.row.vector_of(mlir.ir.IndexType.get())
+        counted = ", ".join(map(str, range(self.row.loops.width)))
+        steps = mlir.ir.Attribute.parse(f"dense<[{counted}]> : {type_}")
+        return broadcast(self.at, type_) + Number(mlir.arith.constant(type_, steps))
+
+    def _gathered(self, source: Loaded, places: Sequence[Number]) -> Number:
+        """The elements of an array at the places, each of which is a vector or the same for all."""
+        array = self.row.arrays[source.argument]
+        element = self.row.element_of(source)
+        if not any(place.is_vector for place in places):
+            return _from_memory(array[tuple(places)], element)
+        vector = broadcast(constant(array.element, 0), self.row.vector_of(array.element)).value
+        for lane in range(self.count):
+            here = [
+                Number(mlir.vector.extract(p.value, dynamic_position=[], static_position=[lane]))
+                if p.is_vector
+                else p
+                for p in places
+            ]
+            vector = mlir.vector.insert(
+                array[tuple(here)].value, vector, dynamic_position=[], static_position=[lane]
+            )
+        return _from_memory(Number(vector), element)
 
     def _value(self, value: Value) -> Number:
         if value in self.values:
@@ -311,7 +359,7 @@ class _Elements:
         array = self.row.arrays[source.argument]
         places = self.row.place_in(source, loops, self.at)
         vector = load_some(array, self.row.loops.width, self.count, *places)
-        return _from_memory(vector, self.row._element(source))
+        return _from_memory(vector, self.row.element_of(source))
 
 
 # -- code ------------------------------------------------------------------------------------------
@@ -364,10 +412,14 @@ def _constant(attribute: mlir.ir.Attribute) -> Number:
 def _first(count: int, vector: Number, others: Number) -> Number:
     """A vector whose first `count` elements are those of `vector`, and then those of `others`."""
     (width,) = mlir.ir.VectorType(vector.type).shape
+    return Number(mlir.arith.select(_mask(count, width), vector.value, others.value))
+
+
+def _mask(count: int, width: int) -> Value:
+    """A vector of bits, the first `count` of which are set."""
     bits = ", ".join("true" if place < count else "false" for place in range(width))
     mask = mlir.ir.Attribute.parse(f"dense<[{bits}]> : vector<{width}xi1>")
-    chosen = mlir.arith.constant(mask.type, mask)
-    return Number(mlir.arith.select(chosen, vector.value, others.value))
+    return mlir.arith.constant(mask.type, mask)
 
 
 def _from_memory(number: Number, element: Type) -> Number:

@@ -105,20 +105,17 @@ def row_reduction_tiles(
 
 
 def gathered_row_tiles(target: Target, sizes: Sequence[int], kept: int, body: KernelBody) -> str | None:
-    """Tiles of a reduction of rows whose elements are read one by one: half a register to two at once.
+    """Tiles of a reduction of rows whose elements are read one by one: one or two registers at once.
 
     A whole row of 1000 such elements is 1000 loads in a row, which take LLVM 5 s on x86-64 and minutes on
-    AArch64. Where the body does nothing but combine them, a step that divides the row is one too: IREE splits
-    the reduction then, and the loads stay outside.
+    AArch64. A step that divides the row may be as well: IREE splits the reduction then, and the loads stay
+    outside of the step.
     """
     size, rows = sizes[-1], sizes[kept - 1]
     width = max(target.vector_bits // body.bits, 1)
     if size <= 4 * width or width < 2:
         return None
-    if body.operations > 1:
-        step = next((n for n in (2 * width, width, width // 2) if n and size % n == 0), width)
-    else:
-        step = next(n for n in (width, 2 * width, *range(width + 1, 2 * size)) if size % n)
+    step = next(n for n in (width, 2 * width, *range(width + 1, 2 * size)) if size % n)
     together = divisor(rows, max(min(prod(sizes[:kept]) // WORKGROUPS, MOST_ROWS), 1), 1) or 1
     summed = len(sizes) - kept
     return tiles_text(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CHEAP: Final = 8  # operations of an element that are rather done again in a second loop than kept
 SHORT: Final = 12  # operations of an element that leave time to wait for the last addition
+GATHER: Final = 8  # operations that take as long as reading an element at any place
 LONGEST: Final = 200  # operations of an element that are not too much code
 
 
@@ -58,7 +59,7 @@ def _operations(program: RowProgram) -> int | None:
         found += [
             n for n, each in enumerate(program.steps) if each in program.in_loop(step) and n not in found
         ]
-    counts = [len(step.operations) for step in program.steps]
+    counts = [len(step.operations) + GATHER * len(step.gathered) for step in program.steps]
     visits = [sum(n in found for found in loops.values()) for n in range(len(counts))]
     if any(visit > 1 and count > CHEAP for visit, count in zip(visits, counts, strict=True)):
         return None

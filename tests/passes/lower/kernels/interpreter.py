@@ -230,6 +230,10 @@ class Workgroup:
             return np.concatenate(operands)[list(operation.attributes["mask"])]
         if kind == "extract":
             return operands[0][operation.attributes["static_position"][0]]
+        if kind == "insert":
+            changed = operands[1].copy()
+            changed[operation.attributes["static_position"][0]] = operands[0]
+            return changed
         if kind == "broadcast":
             return np.full(operation.results[0].type.shape, operands[0])
         if kind == "reduction":

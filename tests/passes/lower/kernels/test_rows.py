@@ -64,6 +64,17 @@ def counted(x: Any) -> Any:
     return (x > 0).sum(-1)
 
 
+def reversed_products(x: Any) -> Any:
+    """Elements at places that are computed."""
+    return (x[..., ::-1] * x).sum(-1)
+
+
+def ordered(x: Any) -> Any:
+    """Elements at places that are read, of an array that is taken apart along two axes."""
+    places = np.random.default_rng(3).permutation(x.shape[-1])
+    return x[..., places].max(-1)
+
+
 FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
     total,
     squares,
@@ -73,6 +84,8 @@ FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
     beside_first,
     extremes,
     counted,
+    reversed_products,
+    ordered,
 )
 
 
@@ -93,7 +106,7 @@ def kernels_of(function: Callable[[Any], Any], x: np.ndarray, target: Any = AVX2
 
 
 @pytest.mark.parametrize("size", [64, 67, 133])
-@pytest.mark.parametrize("function", [total, squares, normalized, beside_first, greatest])
+@pytest.mark.parametrize("function", [total, squares, normalized, beside_first, greatest, reversed_products])
 def test_all_accesses_are_within_bounds(function: Callable[[Any], Any], size: int) -> None:
     x = given(5, 17, size) if function is beside_first else given(85, size)
     module = kernels_of(function, x)
@@ -114,7 +127,7 @@ def parts(result: Any) -> tuple[Any, ...]:
 def test_values(shape: tuple[int, ...], dtype: Any) -> None:
     unsigned = np.dtype(dtype).kind == "u"
     x = abs(given(*shape)).astype(dtype) if unsigned else given(*shape, dtype=dtype)
-    functions = [f for f in FUNCTIONS if not unsigned or f in (total, squares, counted, extremes)]
+    functions = [f for f in FUNCTIONS if not unsigned or f in (total, squares, counted, extremes, ordered)]
 
     def every(x: Any) -> Any:
         return [function(x) for function in functions]
@@ -143,6 +156,39 @@ def test_special_numbers_reach_their_row_alone(place: int) -> None:
         np.testing.assert_allclose(products, (x / 8).prod(1), rtol=1e-5, atol=1e-30)
         np.testing.assert_array_equal(greatest, (x * x).max(1))
         np.testing.assert_array_equal(exceeds, (x > 100).any(1))
+
+
+def test_rows_that_do_not_lie_along_memory() -> None:
+    """Every second element, and rows along an axis that is not the last: parts of an array."""
+    x = given(40, 300, 2)
+
+    def parts_of(x: Any) -> Any:
+        return x[:, :, 0].sum(1), (x[:, :, 1] * x[:, :, 0]).sum(1), x[:, ::2].max(2), x[:, 3:, 1].max(1)
+
+    for got, want in zip(adze.jit(parts_of)(x), parts_of(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+    y = given(300, 3, 64)
+    for got, want in zip(
+        adze.jit(lambda y: (y[:, 1].sum(1), y[5:, 2].max(1)))(y),
+        (y[:, 1].sum(1), y[5:, 2].max(1)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_places_beyond_the_row_of_another_array() -> None:
+    """Rows of a table that the places of each row choose, and bools among what is gathered."""
+    table = given(9, 50)
+    keep = np.random.default_rng(6).random((9, 50)) < 0.5
+    rows = np.random.default_rng(7).integers(0, 9, 300)
+    columns = np.random.default_rng(8).integers(0, 50, (40, 300))
+
+    def chosen(table: Any, keep: Any, rows: Any, columns: Any) -> Any:
+        return table[rows, columns].sum(1), (keep[rows, columns] & (table[rows, columns] > 0)).sum(1)
+
+    got = adze.jit(chosen)(table, keep, rows, columns)
+    for mine, want in zip(got, chosen(table, keep, rows, columns), strict=True):
+        np.testing.assert_array_equal(mine, want)
 
 
 def test_bools_in_memory() -> None:
