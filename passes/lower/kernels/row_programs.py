@@ -8,7 +8,7 @@ or computes an element of it, or a number for the whole row: norms, variances an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -77,13 +77,15 @@ class Step:
 
     `result` is what the code computes. `has_elements`: it is an element of the row, otherwise a number for
     the whole row. Of a reduction it is what `combination` adds to what there is, which begins with `initial`.
-    `gathered`: the arrays of which the code takes elements at places that it computes.
+    `depth`: how many reductions follow one another until the result is known. `gathered`: the arrays of which
+    the code takes elements at places that it computes.
     """
 
     inputs: tuple[tuple[Source, tuple[int, ...]], ...]
     code: Operation
     result: Value
     has_elements: bool
+    depth: int
     combination: Operation | None = None
     initial: Source | None = None
     gathered: Mapping[Value, Loaded] = field(default_factory=dict)
@@ -124,16 +126,14 @@ class RowProgram:
         elements = [mlir.ir.RankedTensorType(type_).element_type for type_ in self.arguments]
         return max(_BITS[str(type_)] for type_ in (*values, *elements, *(s.result.type for s in self.steps)))
 
-    def depth(self, step: Step) -> int:
-        """How many reductions follow one another until the step's result is known."""
-        return max((self.depth(s) for s, _ in step.inputs if isinstance(s, Step)), default=0) + step.sums
-
     def in_loop(self, step: Step) -> list[Step]:
         """The steps whose elements the step computes on the way, itself included."""
-        found = [step]
-        for source, _ in step.inputs:
-            if isinstance(source, Step) and source.has_elements and not source.sums:
-                found += [each for each in self.in_loop(source) if each not in found]
+        found, left = [step], [step]
+        while left:
+            inputs = [source for source, _ in left.pop().inputs]
+            new = [s for s in inputs if isinstance(s, Step) and _is_full(s) and s not in found]
+            found += new
+            left += new
         return found
 
 
@@ -253,7 +253,8 @@ class _Reader:
         _require(_is_inside(returned, operation) and str(returned.type) in _BITS)
         if not sums:
             _require(not list(carried.uses))
-            return Step(inputs, operation, returned, has_elements, gathered=gathered)
+            depth = _depth(source for source, _ in inputs)
+            return Step(inputs, operation, returned, has_elements, depth, gathered=gathered)
         _require(bool(gathered) or any(loops == tuple(range(count)) for loops in maps))
         _require(not isinstance(returned.owner, mlir.ir.Block))
         combination = returned.owner.operation
@@ -264,7 +265,8 @@ class _Reader:
         _require(_is_inside(added, operation))
         initial = self._source(operation.operands[len(maps) + number], result_map)
         _require(not _is_full(initial))
-        return Step(inputs, operation, added, True, combination, initial, gathered)
+        depth = max(_depth(source for source, _ in inputs) + 1, _depth([initial]))
+        return Step(inputs, operation, added, True, depth, combination, initial, gathered)
 
     def _checked(self, each: Operation, operation: Operation) -> Iterator[tuple[Value, Loaded]]:
         """The array that an op of an element's code takes from; it has to be an op that vectors have."""
@@ -305,6 +307,11 @@ def captured(value: Value) -> mlir.ir.Attribute:
 def _is_full(step: Source | None) -> bool:
     """Whether the result of a step has the elements of rows."""
     return isinstance(step, Step) and step.has_elements and not step.sums
+
+
+def _depth(sources: Iterable[Source]) -> int:
+    """How many reductions follow one another until all sources are known."""
+    return max((source.depth for source in sources if isinstance(source, Step)), default=0)
 
 
 def _is_inside(value: Value, operation: Operation) -> bool:

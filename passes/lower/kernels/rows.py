@@ -6,7 +6,8 @@ Idea: IREE makes a whole row one vector, or steps whose elements are added up at
 registers, each with partial sums of its own, is short code for any length, and memory is read in the order
 that processors fetch in advance. What is the same for a whole row is computed once for it. A row is gone over
 once for reductions that do not depend on each other, and once for the elements that are stored.
-A sum has as many partial sums as registers have elements; they are added at the end.
+A sum has as many partial sums as registers have elements, a long one those of blocks; they are added at the
+end.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from .row_programs import (
 )
 
 EXECUTABLE: Final = "flow.executable"
+ADDED_IN_A_ROW: Final = 128  # vectors, before what they come to is added to the sum of other blocks
 _BIT: Final = 1
 
 Values: TypeAlias = "dict[Value, Number]"
@@ -132,8 +134,8 @@ class _Row:
         """Reductions in their order, those together that do not depend on each other; then what is stored."""
         program = self.program
         sums = [step for step in program.steps if step.sums]
-        for depth in sorted({program.depth(step) for step in sums}):
-            self._reduce([step for step in sums if program.depth(step) == depth])
+        for depth in sorted({step.depth for step in sums}):
+            self._reduce([step for step in sums if step.depth == depth])
         whole = [(step, argument) for step, argument in program.stores if step.has_elements and not step.sums]
         for step, argument in program.stores:
             if (step, argument) not in whole:
@@ -164,11 +166,23 @@ class _Row:
                     following[mine] = _combined(step, following[mine], value)
             return following
 
-        sums: Sequence[Number] = initial
-        if whole:
-            sums = carried(
-                0, whole, sums, lambda at, *values: added(at, [width] * vectors, values), width * vectors
+        def scanned(start: Place, stop: Place, sums: Sequence[Number]) -> list[Number]:
+            return carried(
+                start, stop, sums, lambda at, *values: added(at, [width] * vectors, values), width * vectors
             )
+
+        def block_added(at: Number, *totals: Number) -> list[Number]:
+            sums = scanned(at, (at + block).least(whole), initial)
+            return [
+                _combined(steps[n // vectors], *pair) for n, pair in enumerate(zip(totals, sums, strict=True))
+            ]
+
+        block = ADDED_IN_A_ROW * width * vectors
+        sums: Sequence[Number] = initial
+        if whole > 2 * block:
+            sums = carried(0, whole, sums, block_added, block)
+        elif whole:
+            sums = scanned(0, whole, sums)
         if size > whole:
             left = size - whole
             sums = added(whole, [min(width, left - at) for at in range(0, left, width)], sums)
@@ -210,7 +224,7 @@ class _Row:
                 if argument not in self.numbers and not _varies(source, loops, len(self.places)):
                     self.numbers[argument] = self._read(source, loops)
             for operation in each.operations:
-                self._note(operation)
+                self._note(each, operation)
 
     # -- numbers of the whole row ------------------------------------------------------------------
 
@@ -223,27 +237,36 @@ class _Row:
         for argument, (source, loops) in zip(block.arguments, step.inputs, strict=False):
             self.numbers[argument] = self._read(source, loops)
         for operation in step.operations:
-            self._note(operation)
+            self._note(step, operation)
         number = self.numbers[step.result]
         self.results.append((step, number))
         return number
 
-    def _note(self, operation: Operation) -> None:
-        """Compute an op whose operands hold for the whole row, where they all do."""
-        if operation.results[0] in self.numbers:
+    def _note(self, step: Step, operation: Operation) -> None:
+        """Compute an op of a step where its operands hold for the whole row."""
+        result = operation.results[0]
+        if result in self.numbers:
             return
         if operation.name == "arith.constant":
-            self.numbers[operation.results[0]] = _constant(operation.attributes["value"])
+            self.numbers[result] = _constant(operation.attributes["value"])
         elif operation.name == INDEX:
             axis = mlir.ir.IntegerAttr(operation.attributes["dim"]).value
             if axis < len(self.places):
-                self.numbers[operation.results[0]] = self.places[axis]
-        elif operation.name != EXTRACT:
-            operands = [self.known(operand) for operand in operation.operands]
-            if all(number is not None for number in operands):
-                self.numbers[operation.results[0]] = _applied(
-                    operation, [n for n in operands if n is not None]
-                )
+                self.numbers[result] = self.places[axis]
+        else:
+            arrays = operation.operands[:1] if operation.name == EXTRACT else []
+            known = [self.known(operand) for operand in list(operation.operands)[len(arrays) :]]
+            operands = [number for number in known if number is not None]
+            if len(operands) < len(known):
+                return
+            if arrays:
+                self.numbers[result] = self.taken(step.gathered[arrays[0]], operands)
+            else:
+                self.numbers[result] = _applied(operation, operands)
+
+    def taken(self, source: Loaded, places: Sequence[Number]) -> Number:
+        """The element of an array at a place."""
+        return _from_memory(self.arrays[source.argument][tuple(places)], self.element_of(source))
 
     def known(self, value: Value) -> Number | None:
         """A number of the whole row, None for what elements differ in."""
@@ -327,11 +350,8 @@ class _Elements:
         return broadcast(self.at, type_) + Number(mlir.arith.constant(type_, steps))
 
     def _gathered(self, source: Loaded, places: Sequence[Number]) -> Number:
-        """The elements of an array at the places, each of which is a vector or the same for all."""
+        """The elements of an array at places of which one at least is a vector."""
         array = self.row.arrays[source.argument]
-        element = self.row.element_of(source)
-        if not any(place.is_vector for place in places):
-            return _from_memory(array[tuple(places)], element)
         vector = broadcast(constant(array.element, 0), self.row.vector_of(array.element)).value
         for lane in range(self.count):
             here = [
@@ -343,7 +363,7 @@ class _Elements:
             vector = mlir.vector.insert(
                 array[tuple(here)].value, vector, dynamic_position=[], static_position=[lane]
             )
-        return _from_memory(Number(vector), element)
+        return _from_memory(Number(vector), self.row.element_of(source))
 
     def _value(self, value: Value) -> Number:
         if value in self.values:

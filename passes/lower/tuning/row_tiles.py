@@ -54,7 +54,7 @@ def _operations(program: RowProgram) -> int | None:
     stored = [step for step, _ in program.stores if step.has_elements and not step.sums]
     loops: dict[int, list[int]] = {}
     for step in (*sums, *stored):
-        depth = program.depth(step) if step.sums else -1
+        depth = step.depth if step.sums else -1
         found = loops.setdefault(depth, [])
         found += [
             n for n, each in enumerate(program.steps) if each in program.in_loop(step) and n not in found

@@ -191,6 +191,42 @@ def test_places_beyond_the_row_of_another_array() -> None:
         np.testing.assert_array_equal(mine, want)
 
 
+def test_elements_of_tables_that_a_whole_row_takes() -> None:
+    """An element that the place of the row chooses: behind the sum, and in each of its elements."""
+    x, table = given(80, 200), given(50)
+    chosen = np.random.default_rng(9).integers(0, 50, 80)
+    columns = np.random.default_rng(10).integers(0, 50, (80, 200))
+
+    def function(x: Any, table: Any, chosen: Any, columns: Any) -> Any:
+        mine = table[chosen]
+        centered = x - x.mean(1, keepdims=True)
+        return (
+            x.sum(1) + mine,
+            (x * mine[:, None]).sum(1),
+            (centered**2).sum(1) + x.max(1) * mine,
+            (x[3][columns % 5] * x).sum(1),
+        )
+
+    expected = function(x.astype(np.float64), table, chosen, columns)
+    for got, want in zip(adze.jit(function)(x, table, chosen, columns), expected, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [20_000, 32_768, 300_001])
+def test_long_rows_are_summed_by_blocks(size: int) -> None:
+    """Sums of 15,000 in a row, as of a million elements without blocks, are off by 1e-4."""
+    x = np.full((3, size), 0.1, np.float32)
+    x[1, -1], x[2, 17000] = 7.0, -3.0
+
+    def reduced(x: Any) -> Any:
+        return x.sum(1), x.max(1), x.min(1)
+
+    total, top, bottom = adze.jit(reduced)(x)
+    np.testing.assert_allclose(total, x.astype(np.float64).sum(1), rtol=5e-6)
+    np.testing.assert_array_equal(top, x.max(1))
+    np.testing.assert_array_equal(bottom, x.min(1))
+
+
 def test_bools_in_memory() -> None:
     x = np.random.default_rng(1).random((50, 333)) < 0.5
     x[3], x[4] = False, True

@@ -239,3 +239,14 @@ def test_rows_whose_elements_are_read_one_by_one_are_no_straight_code() -> None:
     expected = gathered(x.astype(np.float64), order)
     for got, want in zip(adze.jit(gathered)(x, order), expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-2)
+
+
+def test_sums_along_a_middle_axis_have_strips_of_columns() -> None:
+    x, y = (np.random.default_rng(n).integers(-8, 9, (600, 256)).astype(np.float32) for n in (6, 7))
+
+    def blocks(x: Any, y: Any) -> Any:
+        return (x * y).reshape(20, -1, 256).sum(1)
+
+    text = adze.trace(blocks, x, y).at_stage("kernels", AVX2)
+    assert "vector_common_parallel = [1, 64, 0], vector_reduction = [0, 0, 1]" in text
+    np.testing.assert_array_equal(adze.jit(blocks)(x, y), blocks(x, y))
