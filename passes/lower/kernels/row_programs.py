@@ -8,29 +8,43 @@ or computes an element of it, or a number for the whole row: norms, variances an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from math import inf
+from typing import Final, NamedTuple, TypeAlias
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
 
-COMBINING: Final[Mapping[str, str]] = {
-    "arith.addf": "ADD",
-    "arith.addi": "ADD",
-    "arith.mulf": "MUL",
-    "arith.muli": "MUL",
-    "arith.maximumf": "MAXIMUMF",
-    "arith.minimumf": "MINIMUMF",
-    "arith.maxsi": "MAXSI",
-    "arith.minsi": "MINSI",
-    "arith.maxui": "MAXUI",
-    "arith.minui": "MINUI",
-    "arith.andi": "AND",
-    "arith.ori": "OR",
-    "arith.xori": "XOR",
+
+def _greatest(type_: Type, is_signed: bool) -> int:
+    """The greatest integer of a type."""
+    return int(2 ** (mlir.ir.IntegerType(type_).width - is_signed) - 1)
+
+
+class Combining(NamedTuple):
+    """The kind of `vector.reduction` that does the same, and what changes no number of a type."""
+
+    kind: str
+    identity: Callable[[Type], float | int]
+
+
+COMBINING: Final[Mapping[str, Combining]] = {
+    "arith.addf": Combining("ADD", lambda _: 0.0),
+    "arith.addi": Combining("ADD", lambda _: 0),
+    "arith.mulf": Combining("MUL", lambda _: 1.0),
+    "arith.muli": Combining("MUL", lambda _: 1),
+    "arith.maximumf": Combining("MAXIMUMF", lambda _: -inf),
+    "arith.minimumf": Combining("MINIMUMF", lambda _: inf),
+    "arith.maxsi": Combining("MAXSI", lambda type_: -_greatest(type_, True) - 1),
+    "arith.minsi": Combining("MINSI", lambda type_: _greatest(type_, True)),
+    "arith.maxui": Combining("MAXUI", lambda _: 0),
+    "arith.minui": Combining("MINUI", lambda type_: _greatest(type_, False)),
+    "arith.andi": Combining("AND", lambda type_: _greatest(type_, False)),
+    "arith.ori": Combining("OR", lambda _: 0),
+    "arith.xori": Combining("XOR", lambda _: 0),
 }
-"""The ops that combine two elements in a reduction, and the kinds of `vector.reduction` that do the same."""
+"""The ops that combine two elements in a reduction."""
 
 _OF_MATH: Final = frozenset(
     f"math.{name}"
@@ -50,6 +64,8 @@ _BITS: Final = {"f32": 32, "f64": 64, "i1": 8, "i8": 8, "i16": 16, "i32": 32, "i
 _ARGUMENT: Final = re.compile(r"!iree_tensor_ext\.dispatch\.tensor<(readonly|writeonly):(tensor<.*>)>")
 _LOAD: Final = "iree_tensor_ext.dispatch.tensor.load"
 _STORE: Final = "iree_tensor_ext.dispatch.tensor.store"
+CHEAP: Final = 8  # operations of an element that are rather done again in a second loop than kept
+GATHER: Final = 8  # operations that take as long as reading an element at any place
 INDEX: Final = "linalg.index"
 EXTRACT: Final = "tensor.extract"
 
@@ -136,11 +152,32 @@ class RowProgram:
             left += new
         return found
 
+    @property
+    def operations(self) -> int | None:
+        """How many operations an element takes in all loops; None where many were to be done twice."""
+        loops: dict[int, list[Step]] = {}
+        for step in (*(s for s in self.steps if s.sums), *(s for s, _ in self.stores if _is_full(s))):
+            found = loops.setdefault(step.depth if step.sums else 0, [])
+            found += [each for each in self.in_loop(step) if each not in found]
+        total = 0
+        for step in self.steps:
+            count = len(step.operations) + GATHER * len(step.gathered)
+            visits = sum(step in found for found in loops.values())
+            if visits > 1 and count > CHEAP:
+                return None
+            total += count if visits else 0
+        return total
+
 
 def read(function: Operation) -> RowProgram | None:
     """The program of a kernel's function, None where it is of another kind."""
-    reader = _Reader()
-    return reader.program(function)
+    blocks = list(function.regions[0].blocks)
+    if len(blocks) != 1:
+        return None
+    try:
+        return _Reader().program(blocks[0])
+    except _OfAnotherKind:
+        return None
 
 
 class _OfAnotherKind(Exception):
@@ -155,17 +192,8 @@ class _Reader:
         self._arguments: list[tuple[str, Type]] = []
         self._sizes: tuple[int, ...] = ()
 
-    def program(self, function: Operation) -> RowProgram | None:
-        """The program, None where an op of it is unknown."""
-        blocks = list(function.regions[0].blocks)
-        if len(blocks) != 1:
-            return None
-        try:
-            return self._program(blocks[0])
-        except _OfAnotherKind:
-            return None
-
-    def _program(self, block: mlir.ir.Block) -> RowProgram:
+    def program(self, block: mlir.ir.Block) -> RowProgram:
+        """The program of a function's block."""
         for argument in block.arguments:
             match = _ARGUMENT.fullmatch(str(argument.type))
             _require(match is not None)

@@ -13,9 +13,9 @@ end.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import prod
 from typing import Final, TypeAlias
 
 from ....dialects import mlir
@@ -69,6 +69,7 @@ class RowKernels(Pass):
 
 
 def _write(target: Target, executable: Operation) -> bool:
+    """Write an executable beside one of IREE's, if it has a kernel of rows; whether it has."""
     exports = [o.operation for o in executable.regions[0].blocks[0].operations]
     functions = [
         each.operation
@@ -79,10 +80,12 @@ def _write(target: Target, executable: Operation) -> bool:
     if len(functions) != 1 or functions[0].name != "func.func":
         return False
     program = read(functions[0])
-    loops = row_loops(target, program) if program else None
-    if program is None or loops is None:
+    operations = program.operations if program else None
+    if program is None or operations is None:
         return False
-
+    loops = row_loops(target, program.sizes, program.bits, operations)
+    if loops is None:
+        return False
     mlir.load_dialects(executable.context)
 
     def emit(memrefs: Sequence[Value]) -> None:
@@ -308,7 +311,7 @@ class _Row:
 
     def _identity(self, step: Step) -> Number:
         type_ = step.result.type
-        return constant(type_, _IDENTITIES[_combination(step).name](type_))
+        return constant(type_, COMBINING[_combination(step).name].identity(type_))
 
 
 @dataclass(slots=True)
@@ -420,7 +423,7 @@ def _combined(step: Step, left: Number, right: Number) -> Number:
 
 def _total(step: Step, vector: Number) -> Number:
     """The elements of a vector, combined."""
-    kind = getattr(mlir.vector.CombiningKind, COMBINING[_combination(step).name])
+    kind = getattr(mlir.vector.CombiningKind, COMBINING[_combination(step).name].kind)
     fast = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>") if vector.is_float else None
     return Number(mlir.vector.reduction(vector.element, kind, vector.value, fastmath=fast))
 
@@ -461,26 +464,3 @@ def _resized(number: Number, element: Type, cast: Callable[..., Value]) -> Numbe
 
 def _width(type_: Type) -> int:
     return mlir.ir.IntegerType(type_).width if isinstance(type_, mlir.ir.IntegerType) else 0
-
-
-def _greatest(type_: Type, is_signed: bool) -> int:
-    return int(2 ** (_width(type_) - is_signed) - 1)
-
-
-_IDENTITIES: Final[Mapping[str, Callable[[Type], float | int]]] = {
-    "arith.addf": lambda _: 0.0,
-    "arith.addi": lambda _: 0,
-    "arith.mulf": lambda _: 1.0,
-    "arith.muli": lambda _: 1,
-    "arith.maximumf": lambda _: -inf,
-    "arith.minimumf": lambda _: inf,
-    "arith.maxsi": lambda type_: -_greatest(type_, True) - 1,
-    "arith.minsi": lambda type_: _greatest(type_, True),
-    "arith.maxui": lambda _: 0,
-    "arith.minui": lambda type_: _greatest(type_, False),
-    "arith.andi": lambda type_: _greatest(type_, False),
-    "arith.ori": lambda _: 0,
-    "arith.xori": lambda _: 0,
-}
-"""What changes no number that it is combined with, for each combination."""
-assert _IDENTITIES.keys() == COMBINING.keys()

@@ -85,7 +85,7 @@ def row_reduction_tiles(
     A long body does a few registers of a row at once, since a whole row of it would be long code; `is_whole`
     asks for whole rows, which another op of the kernel goes over again.
     """
-    size, rows = sizes[-1], sizes[kept - 1]
+    size = sizes[-1]
     width = max(target.vector_bits // body.bits, 1)
     if prod(sizes) < SMALL or size < width:
         return None
@@ -95,13 +95,7 @@ def row_reduction_tiles(
         step = size
     if step is None:
         return None
-    together = divisor(rows, max(min(prod(sizes[:kept]) // WORKGROUPS, MOST_ROWS), 1), 1) or 1
-    summed = len(sizes) - kept
-    return tiles_text(
-        distribution=[1] * (kept - 1) + [together] + [0] * summed,
-        vector_common_parallel=[1] * kept + [0] * summed,
-        vector_reduction=[0] * kept + [1] * (summed - 1) + [whole_row(size) if step == size else step],
-    )
+    return _row_tiles(sizes, kept, whole_row(size) if step == size else step)
 
 
 def gathered_row_tiles(target: Target, sizes: Sequence[int], kept: int, body: KernelBody) -> str | None:
@@ -111,15 +105,20 @@ def gathered_row_tiles(target: Target, sizes: Sequence[int], kept: int, body: Ke
     AArch64. A step that divides the row may be as well: IREE splits the reduction then, and the loads stay
     outside of the step.
     """
-    size, rows = sizes[-1], sizes[kept - 1]
+    size = sizes[-1]
     width = max(target.vector_bits // body.bits, 1)
     if size <= 4 * width or width < 2:
         return None
     step = next(n for n in (width, 2 * width, *range(width + 1, 2 * size)) if size % n)
-    together = divisor(rows, max(min(prod(sizes[:kept]) // WORKGROUPS, MOST_ROWS), 1), 1) or 1
+    return _row_tiles(sizes, kept, step)
+
+
+def _row_tiles(sizes: Sequence[int], kept: int, step: int) -> str:
+    """Tiles of some rows a workgroup, each of which is reduced in steps."""
     summed = len(sizes) - kept
+    most = max(min(prod(sizes[:kept]) // WORKGROUPS, MOST_ROWS), 1)
     return tiles_text(
-        distribution=[1] * (kept - 1) + [together] + [0] * summed,
+        distribution=[1] * (kept - 1) + [divisor(sizes[kept - 1], most, 1) or 1] + [0] * summed,
         vector_common_parallel=[1] * kept + [0] * summed,
         vector_reduction=[0] * kept + [1] * (summed - 1) + [step],
     )
