@@ -29,7 +29,8 @@ def ir(
             "--stage",
             metavar="STAGE",
             help="traced: as written. pretty: the same, for people. "
-            "simplified: folded and shared. linalg: lowered for the target. "
+            "simplified: folded and shared. "
+            "partitioned: of one rank, and what ranks send. linalg: lowered for the target. "
             "kernels: divided by IREE, with tiles. "
             "Or the name of a pass: what it leaves (adze opt --list-passes).",
         ),
@@ -82,9 +83,9 @@ def ir(
 def check_stage(stage: str) -> None:
     """A stage is `traced`, one of the names that users know, or a pass of the pipeline."""
     from ..frontend.staging.kernels import KERNELS
-    from ..frontend.staging.stages import STAGES, TRACED
+    from ..frontend.staging.stages import PARTITIONED, STAGES, TRACED
     from ..passes.pipeline import PIPELINE
 
-    legal = [TRACED, PRETTY, *STAGES, KERNELS, *(step.name for step in PIPELINE)]
+    legal = [TRACED, PRETTY, PARTITIONED, *STAGES, KERNELS, *(step.name for step in PIPELINE)]
     if stage not in legal:
         raise BadUsage(f"--stage: there is no stage {stage!r}", hint=f"write {', '.join(map(repr, legal))}")

@@ -8,6 +8,7 @@ from .op import Op
 from .ops.collectives.exchanges import AllGather, AllToAll, Permute, ReduceScatter
 from .ops.collectives.mesh_axes import AllReduce, MeshIndex, Vary
 from .ops.collectives.named_axes import AxisGather, AxisSum
+from .ops.collectives.shardings import ShardingConstraint
 from .ops.constants import (
     Constant,
     Dim,
@@ -187,6 +188,7 @@ COLLECTIVES: Final = (
     AxisGather,
     AllReduce,
     Vary,
+    ShardingConstraint,
     AllGather,
     ReduceScatter,
     AllToAll,

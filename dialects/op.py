@@ -50,6 +50,7 @@ from .types import (
 )
 
 if TYPE_CHECKING:
+    from .factors import Factors
     from .protocols import Batched, Cotangents, Tangents, WithTangents
 
 T = TypeVar("T")
@@ -58,7 +59,7 @@ P = ParamSpec("P")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch")
-OPTIONAL_RULES: Final = ("simplify", "permuted", "summed", "linearize", "predicated")
+OPTIONAL_RULES: Final = ("simplify", "permuted", "summed", "linearize", "predicated", "factors", "of_part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,8 @@ class Op:
     - `simplify(b, *operands, **attributes)` -> replacement value(s), or None; optional.
     - `permuted(b, permutation, *operands, **attributes)` -> the transposed result, made at once where that
       costs no more than the result itself, or None; optional.
+    - `factors(*operand_types, **attributes)` -> along which axes the op can be divided, see `factors.py`, and
+      `of_part(operand_types, result_types, **attributes)` -> its attributes for a part; optional.
     - `summed(b, present, *operands, **attributes)` -> the cotangent `present` plus the result, where that
       costs less than an addition, or None; optional. Zeros may keep their sign.
 
@@ -226,6 +229,12 @@ class Op:
     """`without_dead_results(engine, operands, results, attributes)` -> the attributes of the op with these
     operands and results only."""
     linearize: ClassVar[Callable[..., Any] | None] = None
+    factors: ClassVar[Callable[..., Factors] | None] = None
+    """`factors(*operand_types, **attributes)` -> along which axes it can be divided among ranks; without it
+    each rank computes all of it."""
+    of_part: ClassVar[Callable[..., dict[str, Any]] | None] = None
+    """`of_part(operand_types, result_types, **attributes)` -> the attributes that compute one rank's part, of
+    these types; without it they are those of the whole."""
     sends_along: ClassVar[str | None] = None
     """The attribute that names the axis of a mesh along which it sends arrays, or its transpose does."""
     varies: ClassVar[Callable[..., Sequence[frozenset[str]]] | None] = None

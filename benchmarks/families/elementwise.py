@@ -91,7 +91,8 @@ def products_of_rows(peer: Peer, x: Any, y: Any) -> Any:
 
 def products_of_blocks(peer: Peer, x: Any, y: Any) -> Any:
     """Sums along a middle axis."""
-    return peer.xp.sum(peer.xp.reshape(x * y, (20, -1, x.shape[1])), axis=1)
+    blocks = min(20, x.shape[0] // 2)
+    return peer.xp.sum(peer.xp.reshape(x * y, (blocks, -1, x.shape[1])), axis=1)
 
 
 def normalized_rows(peer: Peer, x: Any) -> Any:

@@ -894,6 +894,16 @@ irdl.dialect @adze {
     irdl.results(result: %2)
     irdl.attributes {"axis_name" = %3, "mesh" = %4, "axis" = %5}
   }
+  irdl.operation @sharding_constraint {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "#builtin.dense_array"
+    %3 = irdl.base "#builtin.string"
+    %4 = irdl.base "#builtin.string"
+    irdl.operands(x: %0)
+    irdl.results(result: %1)
+    irdl.attributes {"mesh" = %2, "axis_names" = %3, "spec" = %4}
+  }
   irdl.operation @all_gather {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "!builtin.tensor"

@@ -559,6 +559,11 @@ class Builder(BuilderCore[V]):
         (result,) = self.apply(self.dialect["vary"], (x, index, ), {"axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
         return result
 
+    def sharding_constraint(self, x: V, *, mesh: Sequence[int], axis_names: str, spec: str) -> V:
+        """``y = x``, which lies on the ranks of a mesh as `spec` says; ``dy`` and ``x'`` do so too."""
+        (result,) = self.apply(self.dialect["sharding_constraint"], (x, ), {"mesh": tuple(mesh), "axis_names": axis_names, "spec": spec})
+        return result
+
     def all_gather(self, x: V, index: V, *, dim: int, is_invariant: bool, axis_name: str, mesh: Sequence[int], axis: int) -> V:
         """``y = the x of all ranks, one after the other along axis dim``; ``x' = reduce_scatter y'``."""
         (result,) = self.apply(self.dialect["all_gather"], (x, index, ), {"dim": dim, "is_invariant": is_invariant, "axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})

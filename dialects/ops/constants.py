@@ -13,6 +13,7 @@ import numpy as np
 
 from ..errors import RunTimeCheckError
 from ..extents import carried_size
+from ..factors import Axes, Factors
 from ..op import (
     NO_BATCH,
     NO_TANGENT,
@@ -78,6 +79,21 @@ class Iota(Op):
         require_axis("iota", "axis", axis, len(shape))
         require(dtype in NUMBERS, f"iota: dtype {dtype} cannot count")
         return TensorType(shape, dtype)
+
+    @staticmethod
+    def factors(*, attributes: Counting[int]) -> Factors:
+        """Along the axes that it does not count along."""
+        factors = Factors()
+        shape = enumerate(attributes.shape)
+        axes: Axes = [((factors.undivided if k == attributes.axis else factors.free)(n),) for k, n in shape]
+        factors.results = [axes]
+        return factors
+
+    @staticmethod
+    def of_part(
+        operands: Sequence[TensorType], results: Sequence[TensorType], *, attributes: Counting[int]
+    ) -> dict[str, Any]:
+        return {**attributes.keywords, "shape": results[0].static_shape}
 
     @staticmethod
     def evaluate(*, attributes: Counting[int]) -> np.ndarray:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..factors import Factors
 from ..op import (
     Op,
     Operand,
@@ -82,6 +83,14 @@ class Sort(Op):
     transpose = undefined("sorting is not a linear function of its keys")
 
     @staticmethod
+    def factors(*types: TensorType, attributes: Order) -> Factors:
+        """Along the other axes."""
+        factors = Factors()
+        before, after = factors.shared_but(types[0], (attributes.axis,), types[0])
+        factors.operands, factors.results = [before] * len(types), [after] * len(types)
+        return factors
+
+    @staticmethod
     def batch(
         b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Order
     ) -> Batched:
@@ -122,6 +131,14 @@ class TopK(Op):
         return [take_along(b, tangents[0], results[1], last), None]
 
     transpose = undefined("top_k is not a linear function")
+
+    @staticmethod
+    def factors(x: TensorType, *, k: int) -> Factors:
+        """Along all axes but the last."""
+        factors = Factors()
+        before, after = factors.shared_but(x, (x.rank - 1,), x.with_shape((*x.shape[:-1], k)))
+        factors.operands, factors.results = [before], [after, after]
+        return factors
 
     @staticmethod
     def batch(b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, k: int) -> Batched:

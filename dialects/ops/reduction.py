@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..factors import Axes, Factors
 from ..op import (
     Op,
     Operand,
@@ -62,7 +63,7 @@ def greatest(dtype: np.dtype) -> float:
     return True if dtype == BOOL else int(np.iinfo(dtype).max)
 
 
-class Reduction(Op, adds=("function", "identity", "empty_allowed")):
+class Reduction(Op, adds=("function", "identity", "empty_allowed", "combining")):
     """Family of `y = f(x[..., i, ...] for all i along axes)`; the axes disappear from the shape.
 
     A member states `function`, the NumPy ufunc that is folded, and `identity`, its value on no elements.
@@ -72,6 +73,8 @@ class Reduction(Op, adds=("function", "identity", "empty_allowed")):
     function: ClassVar[np.ufunc]
     identity: ClassVar[staticmethod[[np.dtype], float]]
     empty_allowed: ClassVar[bool] = True
+    combining: ClassVar[str | None] = None
+    """The kind of the collective that combines results of ranks, None where there is none."""
 
     @classmethod
     def infer(cls, x: TensorType, *, axes: tuple[int, ...]) -> TensorType:
@@ -92,6 +95,19 @@ class Reduction(Op, adds=("function", "identity", "empty_allowed")):
         return np.asarray(folded).astype(x.dtype)
 
     transpose = undefined("this reduction is not linear")
+
+    @classmethod
+    def factors(cls, x: TensorType, *, axes: tuple[int, ...]) -> Factors:
+        """Along the axes that are kept, and along others where ranks can combine their results."""
+        factors = Factors(combining=cls.combining or "sum")
+        is_combined = cls.combining is not None and x.dtype in NUMBERS
+        reduced = factors.combined if is_combined else factors.undivided
+        before: Axes = [
+            ((reduced if axis in axes else factors.free)(n),) for axis, n in enumerate(x.static_shape)
+        ]
+        factors.operands = [before]
+        factors.results = [[kept for axis, kept in enumerate(before) if axis not in axes]]
+        return factors
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, axes: tuple[int, ...]) -> Value | None:
@@ -114,6 +130,7 @@ class ReduceSum(Reduction):
     """``y = sum_i x[i]`` along `axes`."""
 
     name = "reduce_sum"
+    combining = "sum"
     operands = (Operand("x", NUMBERS),)
     function = np.add
     identity = staticmethod(lambda dtype: 0)
@@ -154,6 +171,7 @@ class ReduceMax(Reduction):
     """``y = max_i x[i]`` along `axes`; NaN if any element is. ``dy``: mean of ``dx`` over the greatest."""
 
     name = "reduce_max"
+    combining = "max"
     operands = (Operand("x", REALS),)
     function = np.maximum
     identity = staticmethod(least)
@@ -176,6 +194,7 @@ class ReduceMin(Reduction):
     """``y = min_i x[i]`` along `axes`; NaN if any element is. ``dy`` is the mean of ``dx`` over the least."""
 
     name = "reduce_min"
+    combining = "min"
     operands = (Operand("x", REALS),)
     function = np.minimum
     identity = staticmethod(greatest)
@@ -249,6 +268,14 @@ class ArgumentExtremum(Op, adds=("function",)):
     transpose = undefined("a position is not a linear function")
 
     @classmethod
+    def factors(cls, x: TensorType, *, axis: int, index_dtype: np.dtype) -> Factors:
+        """Along the other axes."""
+        factors = Factors()
+        before, _ = factors.shared_but(x, (axis,), x)
+        factors.operands, factors.results = [before], [before[:axis] + before[axis + 1 :]]
+        return factors
+
+    @classmethod
     def batch(
         cls,
         b: Builder,
@@ -297,6 +324,14 @@ class Cumulative(Op, adds=("function", "identity")):
         return (np.flip(running, axis) if reverse else running).astype(x.dtype)
 
     transpose = undefined("this running value is not linear")
+
+    @classmethod
+    def factors(cls, x: TensorType, *, axis: int, reverse: bool) -> Factors:
+        """Along the other axes."""
+        factors = Factors()
+        before, after = factors.shared_but(x, (axis,), x)
+        factors.operands, factors.results = [before], [after]
+        return factors
 
     @classmethod
     def batch(

@@ -19,7 +19,8 @@ from .frontend.tracing import operators as _operators
 def _listed() -> dict[str, str]:
     """The module of each name that `__init__.pyi` lists in a line `from MODULE import NAME as NAME`."""
     with open(os.path.join(os.path.dirname(__file__), "__init__.pyi"), encoding="utf-8") as stub:
-        words = [line.split() for line in stub if line.startswith("from ")]
+        text = stub.read().replace("import (\n", "import ").replace(",\n)", "")
+    words = [line.split() for line in text.splitlines() if line.startswith("from ")]
     return {name: module for _, module, _, name, *_ in words}
 
 
@@ -38,7 +39,15 @@ def _array_functions() -> Mapping[str, Callable[..., Any]]:
         from .frontend.tracing.numpy_operators import TABLE as WITHOUT_LIBRARY
 
         return WITHOUT_LIBRARY
-    return {**TABLE, "array_namespace": lambda: importlib.import_module(".numpy", __name__)}
+
+    def namespace() -> Any:
+        return importlib.import_module(".numpy", __name__)
+
+    def of_ranks(name: str) -> Callable[..., Any]:
+        return lambda x: getattr(importlib.import_module(".frontend.sharding.arrays", __name__), name)(x)
+
+    names = ("sharding_of", "shards_of")
+    return {**TABLE, "array_namespace": namespace, **{name: of_ranks(name) for name in names}}
 
 
 _operators.register(_array_functions)

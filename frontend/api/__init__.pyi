@@ -46,7 +46,15 @@ from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
 from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
 from .frontend.library.random.reuse import debug_key_reuse as debug_key_reuse
+from .frontend.sharding.arrays import make_array_from_callback as make_array_from_callback
+from .frontend.sharding.arrays import (
+    make_array_from_process_local_data as make_array_from_process_local_data,
+)
+from .frontend.sharding.arrays import (
+    make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+)
 from .frontend.sharding.mesh import make_mesh as make_mesh
+from .frontend.sharding.mesh import set_mesh as set_mesh
 from .frontend.sharding.shard_map import shard_map as shard_map
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load

@@ -3,11 +3,13 @@
 from .frontend.compat.sharding import AbstractMesh as AbstractMesh
 from .frontend.compat.sharding import AxisType as AxisType
 from .frontend.compat.sharding import Mesh as Mesh
-from .frontend.compat.sharding import NamedSharding as NamedSharding
-from .frontend.compat.sharding import Sharding as Sharding
-from .frontend.compat.sharding import SingleDeviceSharding as SingleDeviceSharding
 from .frontend.compat.sharding import get_abstract_mesh as get_abstract_mesh
 from .frontend.library.names import public_names as _public_names
 from .frontend.sharding.mesh import PartitionSpec as PartitionSpec
+from .frontend.sharding.mesh import get_mesh as get_mesh
+from .frontend.sharding.mesh import set_mesh as set_mesh
+from .frontend.sharding.named import NamedSharding as NamedSharding
+from .frontend.sharding.named import Sharding as Sharding
+from .frontend.sharding.named import SingleDeviceSharding as SingleDeviceSharding
 
 __all__ = _public_names(globals())

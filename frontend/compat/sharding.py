@@ -1,44 +1,23 @@
-"""Names of `jax.sharding`: descriptions of how arrays lie on several devices. adze has one device a program.
+"""Names of `jax.sharding` for meshes of devices. adze has one device a program, and several ranks a job.
 
-Specifications can be made and compared, since libraries keep them beside their parameters; a mesh of more
-than one device is refused.
+A mesh of one device can be made and compared, since libraries keep it beside their parameters; one of more is
+refused. Meshes of ranks are in `frontend/sharding`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
-from ..errors import ArgumentError, ShapeError, UnsupportedError
-from ..sharding import mesh as ranks
-from ..sharding.mesh import PartitionSpec
+from ..errors import UnsupportedError
+from ..sharding.mesh import PartitionSpec, current_mesh
+from ..sharding.named import NamedSharding as NamedSharding
+from ..sharding.named import Sharding as Sharding
+from ..sharding.named import SingleDeviceSharding as SingleDeviceSharding
 from ..tracing.locations import user_location_text
 
 P = PartitionSpec
-
-
-class Sharding:
-    """How an array lies on devices: on one, in adze."""
-
-    @property
-    def one_device(self) -> Any:
-        """The device, None where it is not stated."""
-        return None
-
-
-@dataclass(frozen=True)
-class SingleDeviceSharding(Sharding):
-    """An array that lies on one device."""
-
-    device: Any = None
-
-    @property
-    def one_device(self) -> Any:
-        """The device."""
-        return self.device
 
 
 class Mesh:
@@ -78,54 +57,6 @@ class AbstractMesh(Mesh):
         super().__init__([])
 
 
-@dataclass(frozen=True)
-class NamedSharding(Sharding):
-    """A specification together with its mesh: one of `make_mesh`, whose axes the specification names, or of
-    one device."""
-
-    mesh: Mesh | ranks.Mesh
-    spec: PartitionSpec
-
-    def __post_init__(self) -> None:
-        if isinstance(self.mesh, ranks.Mesh):
-            ranks.check_spec("NamedSharding", self.mesh, self.spec)
-            return
-        for entry in self.spec if self.mesh.axis_names else ():
-            for name in entry if isinstance(entry, tuple) else (entry,):
-                if name is not None and name not in self.mesh.axis_names:
-                    raise ArgumentError(
-                        f"NamedSharding: {self.spec} names the axis {name!r}, the mesh has "
-                        f"{self.mesh.axis_names}",
-                        where=user_location_text(),
-                    )
-
-    def check_array(self, value: Any) -> None:
-        """Raise `ShapeError` for an array with fewer dimensions than the specification names."""
-        rank = np.ndim(value)
-        if self.spec is not None and rank < len(self.spec):
-            raise ShapeError(
-                f"{self.spec} divides {len(self.spec)} dimensions of an array of rank {rank}",
-                where=user_location_text(),
-            )
-
-    @property
-    def one_device(self) -> Any:
-        """The device of the mesh."""
-        if isinstance(self.mesh, ranks.Mesh):
-            raise UnsupportedError(
-                f"an array on the {self.mesh.size} ranks of {self.mesh.shape}: arrays are whole outside",
-                where=user_location_text(),
-                hint="pass the whole array to adze.shard_map, whose in_specs divide it",
-            )
-        return self.mesh.devices.flat[0] if self.mesh.devices.size else None
-
-    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape of the part of one rank, or device."""
-        if not isinstance(self.mesh, ranks.Mesh):
-            return tuple(global_shape)
-        return ranks.local_shape("NamedSharding", self.mesh, self.spec, tuple(global_shape))
-
-
 class AxisType:
     """Kinds of axes of a mesh."""
 
@@ -134,9 +65,9 @@ class AxisType:
     Manual: Final = "Manual"
 
 
-def get_abstract_mesh() -> AbstractMesh:
-    """The mesh in force: none."""
-    return AbstractMesh()
+def get_abstract_mesh() -> Any:
+    """The mesh in force, an empty one where there is none."""
+    return current_mesh() or AbstractMesh()
 
 
 __all__ = [

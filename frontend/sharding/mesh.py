@@ -8,21 +8,35 @@ and one program computes what all of them do.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from ...dialects.communicator import bound
-from ..errors import ShardingError
+from ..errors import ArgumentTypeError, ShardingError
 from ..tracing.locations import user_location_text
+
+
+class Unconstrained:
+    """In a specification: any axes may divide this dimension."""
+
+    def __repr__(self) -> str:
+        return "PartitionSpec.UNCONSTRAINED"
+
+
+UNCONSTRAINED: Final = Unconstrained()
 
 
 class PartitionSpec(tuple[Any, ...]):
     """For each dimension of an array the axis of a mesh that divides it, several axes, or None.
 
-    Dimensions that are left out at the end are not divided; as `jax.sharding.PartitionSpec`.
+    Dimensions that are left out at the end are not divided; as `jax.sharding.PartitionSpec`. A constraint may
+    leave a dimension open: `PartitionSpec.UNCONSTRAINED`.
     """
+
+    UNCONSTRAINED: ClassVar[Unconstrained] = UNCONSTRAINED
 
     def __new__(cls, *partitions: Any) -> PartitionSpec:
         return super().__new__(cls, partitions)
@@ -30,22 +44,17 @@ class PartitionSpec(tuple[Any, ...]):
     def __repr__(self) -> str:
         return f"PartitionSpec({', '.join(map(repr, self))})"
 
-    @property
-    def one_device(self) -> Any:
-        """Asked for by `device_put`: it is the mesh that knows devices."""
-        raise ShardingError(
-            f"device_put: {self!r} says how an array is divided, but not over which mesh",
-            where=user_location_text(),
-            hint=f"name the mesh: NamedSharding(mesh, {self!r})",
-        )
-
     def axes(self) -> list[tuple[str, ...]]:
         """The axes of each dimension that is stated."""
         return [_names(entry) for entry in self]
 
+    def entries(self) -> list[tuple[Any, tuple[str, ...]]]:
+        """Each entry as it was written, and its axes."""
+        return [(entry, _names(entry)) for entry in self]
+
 
 def _names(entry: Any) -> tuple[str, ...]:
-    if entry is None:
+    if entry is None or entry is UNCONSTRAINED:
         return ()
     return (entry,) if isinstance(entry, str) else tuple(entry)
 
@@ -72,6 +81,57 @@ class Mesh:
     def empty(self) -> bool:
         """Whether it has no rank."""
         return self.size == 0
+
+    @property
+    def devices(self) -> np.ndarray:
+        """The numbers of the ranks, in the grid."""
+        return np.arange(self.size).reshape(self.axis_sizes)
+
+    def __enter__(self) -> Mesh:
+        _ENTERED.set((*_ENTERED.get(), _MESH.set(self)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        *rest, token = _ENTERED.get()
+        _ENTERED.set(tuple(rest))
+        _MESH.reset(token)
+
+
+_MESH: Final[ContextVar[Mesh | None]] = ContextVar("mesh", default=None)
+_ENTERED: Final[ContextVar[tuple[Token[Mesh | None], ...]]] = ContextVar("entered", default=())
+
+
+def current_mesh() -> Mesh | None:
+    """The mesh in force: that of the innermost `with mesh:`, or of `set_mesh`."""
+    return _MESH.get()
+
+
+class set_mesh:  # it is called like a function, as in JAX
+    """Let `mesh` be in force: for all that follows in this thread, or for a `with` statement.
+
+    Where it is, a `PartitionSpec` alone says how an array lies, and `shard_map` needs no mesh. None: no mesh.
+    """
+
+    def __init__(self, mesh: Mesh | None) -> None:
+        if mesh is not None and not isinstance(mesh, Mesh):
+            raise ArgumentTypeError(
+                f"set_mesh expects a mesh, got {type(mesh).__name__}",
+                where=user_location_text(),
+                hint="make one with adze.make_mesh((4,), ('data',))",
+            )
+        self._mesh = mesh
+        self._token = _MESH.set(mesh)
+
+    def __enter__(self) -> Mesh | None:
+        return self._mesh
+
+    def __exit__(self, *_: object) -> None:
+        _MESH.reset(self._token)
+
+
+def get_mesh() -> Mesh:
+    """The mesh in force, one without ranks where there is none."""
+    return _MESH.get() or Mesh((0,), ("none",))
 
 
 def make_mesh(axis_shapes: Sequence[int], axis_names: Sequence[str]) -> Mesh:

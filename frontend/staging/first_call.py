@@ -15,7 +15,7 @@ import functools
 import io
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,7 +82,7 @@ class Pending:
         self,
         lock: contextlib.AbstractContextManager[Any],
         pending: dict[Signature, Pending],
-        entries: dict[Signature, Entry],
+        entries: MutableMapping[Signature, Any],
         signature: Signature,
     ) -> None:
         """Compile in a thread; the program moves from `pending` to `entries` unless it was forgotten."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentTypeError, UnsupportedError
+from ..sharding.constraints import Shardings
 from ..tracing.default_dtypes import check as check_default_dtypes
 from ..tracing.default_dtypes import default_dtypes as dtypes_context
 from ..tracing.locations import user_location_text
@@ -35,8 +36,8 @@ def jit(
     inline: bool = False,
     keep_unused: bool = False,
     backend: str | None = None,
-    in_shardings: None = None,
-    out_shardings: None = None,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     compiler_options: None = None,
 ) -> Any:
     """Compile `function` ahead of its calls, once for each tree, shape and dtype of its arguments.
@@ -59,11 +60,18 @@ def jit(
     `default_dtypes="float32"` lets float64 constants that NumPy made yield to what they meet: see
     `adze.default_dtypes`.
 
+    `in_shardings` and `out_shardings` say how the positional arguments and the results lie on the ranks of
+    a mesh: a `NamedSharding`, a `PartitionSpec` over the mesh in force, None for whatever they have, or a
+    tree of these. In a job each rank then computes its part, and Shardy finds how everything between lies; so
+    it does where an argument is a divided array (`device_put` to a sharding). Where all ranks are local, the
+    program computes whole arrays.
+
     The rest are JAX's: calls inside other functions are inlined and unused arguments stay whatever `inline`
-    and `keep_unused` say; `backend` may be "cpu", shardings and `compiler_options` None alone.
+    and `keep_unused` say; `backend` may be "cpu", `compiler_options` None alone.
 
     Raises `ArgumentError` for arguments that are no arrays, `TraceError` for functions that cannot be
-    traced, `CompileError` when IREE cannot compile the program.
+    traced, `CompileError` when IREE cannot compile the program, `ShardingError` for shardings that do not
+    fit, `MissingShardyError` where the extra `shard` is not installed.
     """
     if function is None:
         return functools.partial(
@@ -81,7 +89,7 @@ def jit(
             out_shardings=out_shardings,
             compiler_options=compiler_options,
         )
-    _check_options(backend, in_shardings, out_shardings, compiler_options)
+    _check_options(backend, compiler_options)
     if not callable(function):
         raise ArgumentTypeError(
             f"jit expects a function, got {type(function).__name__}", where=user_location_text()
@@ -91,10 +99,13 @@ def jit(
         function = dtypes_context(default_dtypes)(function)
     static = _listed(static_argnums, static_argnames)
     donated = _listed(donate_argnums, donate_argnames)
-    return Jitted(function, *static, target, device, first_call_of(first_call), donated)
+    shardings = None
+    if in_shardings is not None or out_shardings is not None:
+        shardings = Shardings(in_shardings, out_shardings)
+    return Jitted(function, *static, target, device, first_call_of(first_call), donated, shardings)
 
 
-def _check_options(backend: str | None, in_shardings: Any, out_shardings: Any, compiler_options: Any) -> None:
+def _check_options(backend: str | None, compiler_options: Any) -> None:
     """Refuse values of JAX's options that would be ignored."""
     if backend not in (None, "cpu"):
         raise UnsupportedError(
@@ -102,8 +113,6 @@ def _check_options(backend: str | None, in_shardings: Any, out_shardings: Any, c
             where=user_location_text(),
             hint='write target="vulkan", or another target of `adze targets`',
         )
-    if in_shardings is not None or out_shardings is not None:
-        raise UnsupportedError("jit with shardings: a program runs on one device", where=user_location_text())
     if compiler_options:
         raise UnsupportedError(
             "jit(compiler_options=...): these are options of XLA",

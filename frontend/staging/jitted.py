@@ -14,10 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
+from ...dialects.communicator import bound
 from ...dialects.errors import AdzeError
 from ...passes.analysis.evaluate import is_watching
 from .. import tree
 from ..errors import ArgumentError
+from ..sharding.arrays import is_divided
 from ..tracing.default_dtypes import is_float32
 from ..tracing.frames import current_frame
 from ..tracing.locations import located, user_location_text
@@ -30,6 +32,8 @@ from .retraces import Retrace, Signature, difference, kind_of_leaf
 from .static_arguments import placed, static_parameters
 
 if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
+    from ..sharding.constraints import Shardings
+    from .divided import DividedEntry
     from .stages import Traced
 
 
@@ -60,6 +64,7 @@ class Jitted:
         device: str | None,
         first_call: FirstCall | None,
         donated: tuple[tuple[int, ...], tuple[str, ...]] = ((), ()),
+        shardings: Shardings | None = None,
     ) -> None:
         functools.update_wrapper(self, function, updated=())  # attributes of a callable object stay its own
         self.function = function
@@ -68,7 +73,7 @@ class Jitted:
         self._device = device
         self._first_call = first_call
         self._pending: dict[Signature, Pending] = {}
-        self._entries: dict[Signature, Entry] = {}
+        self._entries: dict[Signature, Entry | DividedEntry] = {}
         self._known = {False: KnownCalls(), True: KnownCalls()}  # by `default_dtypes`
         self._retraces: list[Retrace] = []
         self._lock = threading.RLock()
@@ -76,7 +81,8 @@ class Jitted:
         self._has_static = bool(self._static_nums or self._static_names)
         nums, names = static_parameters(function, *donated, what="donate")
         self._donation = Donation(function_name(function), nums, names) if nums or names else None
-        self._is_plain = not self._has_static and self._donation is None
+        self._shardings = shardings
+        self._is_plain = not self._has_static and self._donation is None and shardings is None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Methods: `self` becomes the first argument."""
@@ -89,9 +95,19 @@ class Jitted:
             result = self._known[is_float32()].call(args, kwargs)
             if result is not UNKNOWN:
                 return result
+        if self._shardings is not None and current_frame() is None:
+            return self._call_sharded(self._shardings, args, kwargs)
         if self._donation is not None and current_frame() is None:
             return self._call_donating(self._donation, args, kwargs)
         return self._call(args, kwargs)
+
+    def _call_sharded(self, shardings: Shardings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call whose results lie as they were asked to."""
+        donated = [] if self._donation is None else self._donation.arrays(args, kwargs)
+        results = shardings.placed(self._call(args, kwargs))
+        if self._donation is not None:
+            self._donation.use_up(donated, results)
+        return results
 
     def _call_donating(self, donation: Donation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that uses arguments up."""
@@ -121,12 +137,12 @@ class Jitted:
         signature = Signature(structure, kinds, static, is_watching(), is_float32())
         entry = self._entries.get(signature)
         if entry is None:
-            if evaluates_first(self._first_call) and not signature.checks_nans:
+            if evaluates_first(self._first_call) and not signature.checks_nans and self._shardings is None:
                 pending = self._compile_beside(signature, args, kwargs, static)
                 if pending is not None:
                     return pending.evaluate(leaves)
             entry = self._compile_entry(signature, args, kwargs, static)
-        if not static and not signature.checks_nans:
+        if not static and not signature.checks_nans and isinstance(entry, Entry):
             self._known[signature.default_is_float32].add(
                 structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry
             )
@@ -134,16 +150,36 @@ class Jitted:
 
     def _compile_entry(
         self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
-    ) -> Entry:
+    ) -> Entry | DividedEntry:
         with self._lock:
             known = self._entries.get(signature)
             if known is not None:
                 return known
             traced = self._retrace(signature, args, kwargs, static)
+            divided = self._divided_entry(traced, args, kwargs)
+            if divided is not None:
+                self._entries[signature] = divided
+                return divided
             with located():
                 entry = compiled_entry(traced, self._target or self._default_target(), self._device)
             self._entries[signature] = entry
             return entry
+
+    def _divided_entry(
+        self, traced: Traced, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> DividedEntry | None:
+        """The program of one rank of a job, where the arguments or the function say that it is divided."""
+        leaves = tree.leaves((args, kwargs))
+        if self._shardings is None and bound() is None and not any(map(is_divided, leaves)):
+            return None
+        from .divided import DividedEntry, divided_plan
+
+        plan = divided_plan(traced, leaves, self._shardings, args, kwargs)
+        if plan is None:
+            return None
+        with located():
+            lowered = plan.traced.lower(self._target or self._default_target())
+            return DividedEntry(lowered.compile(device=self._device), plan)
 
     def _retrace(
         self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
@@ -235,9 +271,14 @@ class Jitted:
     def of_arrays(self, static: tuple[Any, ...]) -> Callable[[Sequence[Any], Mapping[str, Any]], Any]:
         """The function of array arguments only, static ones put back in their places."""
 
+        shardings = self._shardings
+
         def call(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+            if shardings is not None:
+                args = shardings.constrained(args)
             full, keywords = placed(args, kwargs, static)
-            return self.function(*full, **keywords)
+            result = self.function(*full, **keywords)
+            return result if shardings is None else shardings.constrained_results(result)
 
         return call
 

@@ -1,19 +1,22 @@
-"""Where arrays live: putting arrays on a device, and the device that a program runs on."""
+"""Putting arrays on a device, or on the ranks of a mesh."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...runtime.execute.array import from_host
 from ...runtime.execute.devices import DeviceInfo
-from ...runtime.settings import read_settings
-from ...runtime.targets import Target
 from .. import tree
 from ..errors import ArgumentError
+from ..sharding.arrays import is_divided, whole_array
+from ..sharding.constraints import with_sharding_constraint
+from ..sharding.named import NamedSharding, is_sharding, named_sharding
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value
 from ..tracing.locations import located, user_location_text
+from .jit import jit
 
 
 def device_put(
@@ -26,16 +29,20 @@ def device_put(
 ) -> Any:
     """The arrays of the pytree `x` on `device` (by default the CPU), copied there where they are not yet.
 
-    `device` is an entry of `devices()`, its name, a sharding of one device, or a tree of them that is a
-    prefix of `x`. `src` and `may_alias` mean
-    nothing here, and an array with `donate` lives on. A call of a compiled function with arrays of its own
-    device copies nothing. Inside a trace, arrays stay where the program runs. Raises `DeviceError` for a
-    device that this machine does not have.
+    `device` is an entry of `devices()`, its name, a sharding of one device or over the ranks of a mesh, or a
+    tree of them that is a prefix of `x`. In a job a sharding leaves each rank its part of the array.
+    `src` and `may_alias` mean nothing here, and an array with `donate` lives on. A call of a compiled
+    function with arrays of its own device copies nothing. Inside a trace, arrays stay where the program runs.
+    Raises `DeviceError` for a device that this machine does not have.
     """
     del src, donate, may_alias
     if isinstance(device, (dict, list, tuple)) and not _is_place(device):
         places = tree.broadcast(device, x, is_leaf=_is_place)
         return tree.map(device_put, x, places)
+    sharding = named_sharding("device_put", device) if is_sharding(device) else None
+    if sharding is not None:
+        with located():
+            return tree.map(functools.partial(_divided, sharding), x)
     check = getattr(device, "check_array", None)
     if check is not None:
         tree.map(check, x)
@@ -52,7 +59,19 @@ def device_put(
 
 def _is_place(entry: Any) -> bool:
     """Whether an entry of a tree of places is one: a specification of a sharding is itself a tuple."""
-    return entry is None or hasattr(type(entry), "one_device")
+    return is_sharding(entry) or hasattr(type(entry), "one_device")
+
+
+def _divided(sharding: NamedSharding, leaf: Any) -> Any:
+    """One array as a sharding over ranks says; in a trace a statement that it lies so."""
+    value = as_value(leaf)
+    if isinstance(value, Tracer):
+        return with_sharding_constraint(value, sharding)
+    if not is_divided(value):
+        return whole_array(value, sharding)
+    if value.sharding.is_equivalent_to(sharding, value.ndim):
+        return value
+    return jit(lambda x: x, out_shardings=sharding)(value)
 
 
 def _put(leaf: Any, device: str | None) -> Any:
@@ -62,15 +81,3 @@ def _put(leaf: Any, device: str | None) -> Any:
     if value.buffer is not None:
         return Array(value.buffer.to(device or "cpu"))
     return Array(from_host(value.numpy(), device or "cpu"))
-
-
-def device_kind(device: str) -> str:
-    """The kind of target that code for the device called `device` is made for: cpu, vulkan or cuda."""
-    driver = device.partition(":")[0]
-    return "cpu" if driver.startswith("local-") else driver
-
-
-def default_device(target: Target) -> str:
-    """Where code for `target` runs when nobody says: ADZE_DEVICE where it fits, else any of the kind."""
-    wanted = read_settings().device
-    return wanted if wanted and device_kind(wanted) == target.kind.value else target.kind.value

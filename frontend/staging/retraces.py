@@ -11,6 +11,7 @@ import numpy as np
 from ...dialects.types import TensorType
 from .. import tree
 from ..errors import ArgumentTypeError
+from ..sharding.arrays import ShardedArray
 from ..tracing.array import Array
 from ..tracing.frames import Tracer, leaked
 from ..tracing.interpreter import scalar_value
@@ -63,8 +64,9 @@ def describe(kind: Any) -> str:
     """The kind of a leaf as errors and explanations show it: `f32[2,3]`, `float`."""
     if isinstance(kind, type):
         return kind.__name__
-    shape, dtype, *weak = kind
-    return f"{'weak ' if weak else ''}{TensorType(shape, dtype)}"
+    shape, dtype, *rest = kind
+    lies = "".join(f" as {each.spec}" for each in rest if each != "weak")
+    return f"{'weak ' if 'weak' in rest else ''}{TensorType(shape, dtype)}{lies}"
 
 
 def kind_of_leaf(leaf: Any) -> Any:
@@ -74,6 +76,10 @@ def kind_of_leaf(leaf: Any) -> Any:
         return cls
     if cls is Array:
         return (leaf.shape, leaf.dtype, "weak") if leaf.weak_type else (leaf.shape, leaf.dtype)
+    if cls is ShardedArray:
+        return (
+            (leaf.shape, leaf.dtype, leaf.sharding) if leaf.sharding.is_remote else (leaf.shape, leaf.dtype)
+        )
     if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.isnative:
         return (leaf.shape, leaf.dtype)
     if is_python_scalar(leaf):

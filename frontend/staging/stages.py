@@ -28,7 +28,18 @@ from ...passes.lower.kernels.loops.embed import has_loop_kernels
 from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from ...passes.lower.outline_layers import OutlineLayers, has_layers, may_have_equal_layers
 from ...passes.lower.plan import hints_of, is_vectorized
-from ...passes.pipeline import LOWERED, PIPELINE, SIMPLIFIED, Observer, between, for_target, run_pipeline
+from ...passes.partition.divide import divide
+from ...passes.partition.traffic import bytes_sent, exchanges, stated_grids
+from ...passes.pipeline import (
+    LOWERED,
+    OPTIMIZE,
+    PIPELINE,
+    SIMPLIFIED,
+    Observer,
+    between,
+    for_target,
+    run_pipeline,
+)
 from ...passes.registry import parse_pipeline
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest, make_manifest, reflection_text
@@ -48,16 +59,17 @@ from ..errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import Parameter, TracedProgram
+from .default_devices import default_device
 from .entries import UNKNOWN, Entry, KnownCalls
 from .exports import exported_functions, kept_arrays, signature_text
 from .features import explained
 from .host import runtime_argument
 from .kernels import KERNELS, inline_layers, kernels_text, tuning_of
 from .modules import StageDumps, bytecode, clone_module, kept_ir, module_text
-from .placement import default_device
 from .retraces import kind_of_leaf
 
 TRACED: Final = "traced"
+PARTITIONED: Final = "partitioned"
 
 STAGES: Final = {"simplified": SIMPLIFIED, "linalg": LOWERED}
 """Stages by the names that users know: each is what the pass leaves."""
@@ -101,6 +113,9 @@ class Traced:
     def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
         """The IR as MLIR text at a stage: `traced`, `simplified`, `linalg`, or after the pass of that name.
 
+        `partitioned` is the program of one rank, where the program states shardings over a mesh, and the
+        bytes that its collectives send.
+
         `kernels` shows the kernels that IREE makes, with their tiles. What is lowered is lowered for the
         host's processor.
         """
@@ -110,13 +125,15 @@ class Traced:
         """As `mlir`, lowered for `target`."""
         if stage == TRACED:
             return module_text(self.program.module, locations=locations)
+        if stage == PARTITIONED:
+            return self._partitioned(locations)
         if stage == KERNELS:
             return self.lower(target).kernels(locations=locations)
         last = STAGES.get(stage, stage)
         if last not in (step.name for step in PIPELINE):
             names = ", ".join(step.name for step in PIPELINE)
             raise ArgumentError(
-                f"there is no stage {stage!r}: expected traced, simplified, linalg or kernels",
+                f"there is no stage {stage!r}: expected traced, simplified, partitioned, linalg or kernels",
                 where=user_location_text(),
                 hint=f"or the name of a pass: {names}",
             )
@@ -128,6 +145,26 @@ class Traced:
         )
         run_pipeline(module, steps)
         return module_text(module, locations=locations)
+
+    def _partitioned(self, locations: bool) -> str:
+        """The program of one rank, and behind it what the ranks send."""
+        module = clone_module(self.program.module)
+        run_pipeline(module, OPTIMIZE)
+        grids = stated_grids(module)
+        if len(grids) != 1:
+            what = "names no mesh of ranks" if not grids else f"names {len(grids)} meshes"
+            raise ArgumentError(
+                f"the program {what}, so that there is no program of one rank",
+                where=user_location_text(),
+                hint="state shardings: adze.jit(f, in_shardings=NamedSharding(mesh, PartitionSpec('data')))",
+            )
+        main = self.program
+        types, results = main.parameters, main.result_types
+        with located():
+            divide(module, main.symbol, grids.pop(), [None] * len(types), [None] * len(results))
+        found = exchanges(module, main.symbol)
+        lines = [f"// {each}" for each in found] + [f"// a rank sends {bytes_sent(found)} bytes a call"]
+        return "\n".join((module_text(module, locations=locations).rstrip(), *lines)) + "\n"
 
     def remarks(self, target: str | Target = "cpu") -> list[str]:
         """A line for each loop that the host sees: where it is, whether it becomes a kernel, and why."""

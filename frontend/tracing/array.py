@@ -41,6 +41,8 @@ _ravel = library_function("ravel")
 _real = library_function("real")
 _reshape = library_function("reshape")
 _round = library_function("round")
+_sharding_of = library_function("sharding_of")
+_shards_of = library_function("shards_of")
 _to_device = library_function("to_device")
 _transpose = library_function("transpose")
 _view = library_function("view")
@@ -352,6 +354,32 @@ class Array(ArrayMethods):
     def tobytes(self, order: str = "C") -> bytes:
         """The bytes of the elements, in row-major order or as `order` says."""
         return self.numpy().tobytes(order)  # type: ignore[arg-type]
+
+    @property
+    def sharding(self) -> Any:
+        """How the array lies on devices, or on the ranks of a mesh."""
+        return _sharding_of(self)
+
+    @property
+    def is_fully_addressable(self) -> bool:
+        """Whether this process has all elements."""
+        return True
+
+    @property
+    def is_fully_replicated(self) -> bool:
+        """Whether every rank has all elements."""
+        return True
+
+    @property
+    def addressable_shards(self) -> list[Any]:
+        """The parts of this process: all of the array, unless ranks divide it."""
+        parts: list[Any] = _shards_of(self)
+        return parts
+
+    def addressable_data(self, index: int) -> Array:
+        """The part with the number `index` among those of this process."""
+        data: Array = self.addressable_shards[index].data
+        return data
 
     def devices(self) -> set[str]:
         """The names of the devices that hold the elements: one."""

@@ -16,6 +16,26 @@ from .array import Array
 from .locations import user_location_text
 
 
+class PartialArray(Array):
+    """An array of which this process may have a part alone: another array, which has the memory."""
+
+    __slots__ = ("part",)
+
+    part: Array
+
+    def is_deleted(self) -> bool:
+        return self.part.is_deleted()
+
+    def forget(self) -> None:
+        """Let go of the memory of the part, which is deleted."""
+        self.kind = None
+        self._view = self._host = self._buffer = self.wide = None
+
+    def of_part(self, part: Array) -> Array:
+        """An array that lies as this one, with another part."""
+        raise NotImplementedError
+
+
 class DeletedArray(Array):
     """An array without elements; in place of a buffer it has its shape, its dtype and the reason."""
 
@@ -76,6 +96,10 @@ def delete(array: Array, reason: str) -> None:
     """Let go of the elements of `array`; views of them that somebody has keep their memory alive."""
     if array.is_deleted():
         return
+    if isinstance(array, PartialArray):
+        array.forget()
+        delete(array.part, reason)
+        return
     described = (array.shape, array.dtype, reason)
     array.kind = None
     array._view = array._host = array.wide = None
@@ -90,6 +114,8 @@ def copied(array: Any) -> Any:
         return array
     if array.is_deleted():
         array.numpy()  # raises, and says why it was deleted
+    if isinstance(array, PartialArray):
+        return array.of_part(copied(array.part))
     copy = Array.__new__(type(array))
     copy.kind, copy._view, copy._host = array.kind, array._view, array._host
     copy._buffer, copy.weak_type, copy.wide = array._buffer, array.weak_type, array.wide

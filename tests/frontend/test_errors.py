@@ -334,7 +334,7 @@ def test_python_numbers_that_a_parameter_cannot_hold_are_refused() -> None:
 def test_unknown_stages_targets_and_devices_are_refused_with_what_exists() -> None:
     traced = adze.trace(lambda x: x, X)
     assert text_of(lambda: traced.mlir("optimised")).startswith(
-        "there is no stage 'optimised': expected traced, simplified, linalg or kernels\n"
+        "there is no stage 'optimised': expected traced, simplified, partitioned, linalg or kernels\n"
     )
 
     def lower() -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...factors import Factors, undivided
 from ...op import Linear, Op, Operand, element_count, require, require_same_dtype
 from ...protocols import Batched, Builder, Cotangents, Size, Tangent, Tangents, Value, Values
 from ...types import NUMBERS, Dimension, TensorType, same_dimension
@@ -86,6 +87,20 @@ class ConvGeneral(Op):
     def reuses_operands(cls, arrays: Sequence[TensorType], attributes: Mapping[str, object]) -> bool:
         """Each weight is used at all positions."""
         return True
+
+    @staticmethod
+    def factors(lhs: TensorType, rhs: TensorType, *, attributes: Convolution) -> Factors:
+        """Along the batch and the features, of which ranks add up those of the image; not within groups."""
+        y = ConvGeneral.infer(lhs, rhs, **attributes.keywords)
+        factors = undivided((lhs, rhs), (y,))
+        if attributes.group_count > 1:
+            return factors
+        image, kernel, result = attributes.lhs_spec, attributes.rhs_spec, attributes.out_spec
+        (left, right), (out,) = factors.operands, factors.results
+        left[image[0]] = out[result[0]] = (factors.free(lhs.static_shape[image[0]]),)
+        right[kernel[0]] = out[result[1]] = (factors.free(rhs.static_shape[kernel[0]]),)
+        left[image[1]] = right[kernel[1]] = (factors.combined(lhs.static_shape[image[1]]),)
+        return factors
 
     @staticmethod
     def evaluate(lhs: np.ndarray, rhs: np.ndarray, *, attributes: Convolution) -> np.ndarray:

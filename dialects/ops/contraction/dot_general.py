@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...factors import Factors
 from ...op import (
     Linear,
     Op,
@@ -131,6 +132,20 @@ class DotGeneral(Op):
             )
             for side, t in enumerate(arrays[:2])
         )
+
+    @staticmethod
+    def factors(x: TensorType, y: TensorType, *, attributes: Product) -> Factors:
+        """Along any axis; ranks add up their results along axes that are summed over."""
+        factors = Factors()
+        left, right = factors.all_free(x), factors.all_free(y)
+        for rows in (attributes.batch, attributes.contracting):
+            for i, j in zip(*rows, strict=True):
+                right[j] = left[i]
+        factors.reduced.update(left[i][0] for i in attributes.contracting[0])
+        factors.operands = [left, right]
+        mine, others = attributes.operand_axes(x.rank, 0), attributes.operand_axes(y.rank, 1)
+        factors.results = [[left[i] for i in (*mine.batch, *mine.free)] + [right[j] for j in others.free]]
+        return factors
 
     @staticmethod
     def evaluate(x: np.ndarray, y: np.ndarray, *, attributes: Product) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...attributes import Record, stated
 from ...errors import MissingRuleError
+from ...factors import Factors
 from ...op import (
     Linear,
     Op,
@@ -78,6 +79,13 @@ class OptimizationBarrier(Op):
     @staticmethod
     def infer(*xs: TensorType) -> tuple[TensorType, ...]:
         return xs
+
+    @staticmethod
+    def factors(*xs: TensorType) -> Factors:
+        factors = Factors()
+        factors.operands = [factors.all_free(x) for x in xs]
+        factors.results = list(factors.operands)
+        return factors
 
     @staticmethod
     def evaluate(*xs: np.ndarray) -> tuple[np.ndarray, ...]:

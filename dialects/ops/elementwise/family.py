@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...factors import Factors, aligned
 from ...op import Op, Operand, family_rule, require_same_dtype, require_same_shape, undefined
 from ...protocols import Batched, Builder, Partial, Size, Tangent, Tangents, Value, Values
 from ...types import ANY, BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TensorType
@@ -73,6 +74,11 @@ class Elementwise(Op, adds=("function", "partials", "result_dtype")):
         return tangent
 
     transpose = NOT_LINEAR
+
+    @classmethod
+    def factors(cls, *types: TensorType, **attributes: object) -> Factors:
+        """Along any axis."""
+        return aligned(len(types), types[0])
 
     @classmethod
     def batch(

@@ -8,9 +8,11 @@ are the frontend's business.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from ...factors import Axes, Factors
 from ...op import Linear, Op, Operand, require, require_same_dtype, sizes
 from ...protocols import (
     Batched,
@@ -46,6 +48,22 @@ class DynamicSlice(Op):
     def infer(x: TensorType, *start_indices: TensorType, slice_sizes: tuple[Dimension, ...]) -> TensorType:
         _check_window("dynamic_slice", x, slice_sizes, start_indices)
         return x.with_shape(slice_sizes)
+
+    @staticmethod
+    def factors(x: TensorType, *start_indices: TensorType, slice_sizes: tuple[int, ...]) -> Factors:
+        """Along axes of which it takes everything."""
+        factors = Factors()
+        window = x.with_shape(slice_sizes)
+        before, after = factors.shared_but(x, _moving(x, window), window)
+        starts: list[Axes] = [[] for _ in start_indices]
+        factors.operands, factors.results = [before, *starts], [after]
+        return factors
+
+    @staticmethod
+    def of_part(
+        operands: Sequence[TensorType], results: Sequence[TensorType], *, slice_sizes: Shape
+    ) -> dict[str, Any]:
+        return {"slice_sizes": results[0].shape}
 
     @staticmethod
     def evaluate(x: np.ndarray, *start_indices: np.ndarray, slice_sizes: tuple[int, ...]) -> np.ndarray:
@@ -109,6 +127,20 @@ class DynamicUpdateSlice(Op):
         require_same_dtype("dynamic_update_slice", x, update)
         _check_window("dynamic_update_slice", x, update.shape, start_indices)
         return x
+
+    @staticmethod
+    def factors(x: TensorType, update: TensorType, *start_indices: TensorType) -> Factors:
+        """Along axes of which it changes everything."""
+        factors = Factors()
+        whole = _moving(x, update)
+        before, window = factors.shared_but(x, whole, update)
+        after = [
+            (factors.undivided(n),) if axis in whole else before[axis]
+            for axis, n in enumerate(x.static_shape)
+        ]
+        starts: list[Axes] = [[] for _ in start_indices]
+        factors.operands, factors.results = [before, window, *starts], [after]
+        return factors
 
     @staticmethod
     def evaluate(x: np.ndarray, update: np.ndarray, *start_indices: np.ndarray) -> np.ndarray:
@@ -234,3 +266,9 @@ def _window(shape: tuple[int, ...], starts: Sequence[np.ndarray], window: Sequen
     """The clamped window as NumPy slices."""
     clamped = [min(max(int(s), 0), n - k) for s, n, k in zip(starts, shape, window, strict=True)]
     return tuple(slice(s, s + k) for s, k in zip(clamped, window, strict=True))
+
+
+def _moving(x: TensorType, window: TensorType) -> list[int]:
+    """The axes along which a window is smaller than `x`."""
+    sizes = zip(x.static_shape, window.static_shape, strict=True)
+    return [axis for axis, (n, m) in enumerate(sizes) if n != m]

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 
 from ...errors import RunTimeCheckError
+from ...factors import Factors
 from ...op import Linear, Op, Operand, Record, choice, elements, ints, require, sizes, stated
 from ...protocols import (
     Batched,
@@ -26,7 +27,7 @@ from ...protocols import (
     Values,
 )
 from ...types import ANY, COMPLEX, INTEGERS, Dimension, N, TensorType, from_storage, storage
-from .windows import WindowMap, check_batching, fits
+from .windows import WindowMap, check_batching, fits, window_axes
 
 
 class Windows(Record, Generic[N]):
@@ -100,6 +101,30 @@ class Gather(Op):
             f"gather: {x} has no elements, for a result of shape {shape}",
         )
         return x.with_shape(shape)
+
+    @staticmethod
+    def factors(x: TensorType, start_indices: TensorType, *, attributes: Windows[int]) -> Factors:
+        """Along axes of the indices, and those of `x` of which windows have everything."""
+        numbers = attributes.map(x.rank, start_indices.rank)
+        y = Gather.infer(x, start_indices, **attributes.keywords)
+        factors = Factors()
+        factors.operands, after = window_axes(factors, numbers, x, start_indices, y)
+        factors.results = [after]
+        return factors
+
+    @staticmethod
+    def of_part(
+        operands: Sequence[TensorType], results: Sequence[TensorType], *, attributes: Windows[int]
+    ) -> dict[str, Any]:
+        x, indices = operands
+        numbers = attributes.map(x.rank, indices.rank)
+        window = [1] * x.rank
+        for axis, offset in zip(numbers.window_axes, numbers.offset_dims, strict=True):
+            window[axis] = results[0].static_shape[offset] or 0
+        sizes = tuple(
+            n if axis in numbers.hidden else window[axis] for axis, n in enumerate(attributes.slice_sizes)
+        )
+        return replace(attributes, slice_sizes=sizes).keywords
 
     @staticmethod
     def evaluate(x: np.ndarray, start_indices: np.ndarray, *, attributes: Windows[int]) -> np.ndarray:

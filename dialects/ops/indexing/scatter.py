@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...errors import MissingRuleError
+from ...factors import Factors
 from ...op import Linear, Op, Operand, Record, boolean, choice, ints, require, require_same_dtype, stated
 from ...protocols import Batched, Builder, Cotangents, Shape, Size, Tangent, Tangents, Value, Values
 from ...types import ANY, COMPLEX, INT32, INT64, INTEGERS, NUMBERS, TensorType, same_dimension, storage
 from ..elementwise.family import is_constant, repeated
-from .windows import WindowMap, check_batching, fits, scatter_window
+from .windows import WindowMap, check_batching, fits, scatter_window, window_axes
 
 
 class Updates(Record):
@@ -105,6 +106,25 @@ class Scatter(Op, adds=("functions",)):
         )
         check_batching("scatter", numbers, x, indices)
         return x
+
+    @staticmethod
+    def factors(x: TensorType, indices: TensorType, updates: TensorType, *, attributes: Updates) -> Factors:
+        """Along axes of `x` of which windows have everything, and axes that run together."""
+        numbers = attributes.map(x.rank, indices.rank)
+        factors = Factors()
+        (before, vectors), window = window_axes(factors, numbers, x, indices, updates)
+        together = {vectors[axis] for axis in numbers.indices_batching}
+        for axes in (vectors, window):
+            for axis, each in enumerate(axes):
+                if each not in together and each not in before:
+                    axes[axis] = (factors.undivided(factors.sizes[each[0]]),)
+        factors.operands = [before, vectors, window]
+        after = [
+            (factors.undivided(n),) if each[0] in factors.whole else each
+            for each, n in zip(before, x.static_shape, strict=True)
+        ]
+        factors.results = [after]
+        return factors
 
     @staticmethod
     def evaluate(

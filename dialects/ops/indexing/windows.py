@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import TypeCheckError
+from ...factors import Axes, Factors
 from ...op import require, require_axes
 from ...types import Dimension, N, TensorType, same_dimension
 
@@ -199,3 +200,24 @@ def check_batching(op: str, numbers: WindowMap, x: TensorType, indices: TensorTy
             f"{op}: axis {axis} of {x} and axis {other} of the indices {indices} run together "
             "but differ in size",
         )
+
+
+def window_axes(
+    factors: Factors, numbers: WindowMap, x: TensorType, indices: TensorType, windows: TensorType
+) -> tuple[list[Axes], Axes]:
+    """The factors of `x` and of the indices, and those of the array of windows."""
+    sizes = windows.static_shape
+    own: list[tuple[int, ...] | None] = [None] * windows.rank
+    vectors: Axes = [(factors.free(n),) for n in indices.static_shape[:-1]]
+    for axis, each in zip(numbers.batch_axes, vectors, strict=True):
+        own[axis] = each
+    before: Axes = [(factors.undivided(n),) for n in x.static_shape]
+    for axis, offset in zip(numbers.window_axes, numbers.offset_dims, strict=True):
+        if sizes[offset] == x.static_shape[axis]:
+            own[offset] = before[axis] = (factors.free(sizes[offset]),)
+        else:
+            own[offset] = (factors.undivided(sizes[offset]),)
+    for axis, other in zip(numbers.operand_batching, numbers.indices_batching, strict=True):
+        before[axis] = vectors[other]
+    components = (factors.undivided(indices.static_shape[-1]),)
+    return [before, [*vectors, components]], [each for each in own if each is not None]

@@ -10,11 +10,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...errors import AdzeError
+from ...factors import Axes, Factors
 from ...op import (
     Linear,
     Op,
@@ -100,6 +101,26 @@ class BroadcastInDim(Movement):
         return result
 
     @staticmethod
+    def factors(x: TensorType, *, shape: tuple[int | None, ...], dimensions: tuple[int, ...]) -> Factors:
+        """Along axes of the result; an axis that is repeated has one element in each rank."""
+        factors = Factors()
+        axes: Axes = [(factors.free(n),) for n in shape]
+        kept = zip(x.static_shape, dimensions, strict=True)
+        factors.operands = [[axes[d] if n == shape[d] else (factors.undivided(n),) for n, d in kept]]
+        factors.results = [axes]
+        return factors
+
+    @staticmethod
+    def of_part(
+        operands: Sequence[TensorType],
+        results: Sequence[TensorType],
+        *,
+        shape: Shape,
+        dimensions: tuple[int, ...],
+    ) -> dict[str, Any]:
+        return {"shape": results[0].shape, "dimensions": dimensions}
+
+    @staticmethod
     def simplify(b: Builder, x: Value, *, shape: Shape, dimensions: tuple[int, ...]) -> Value | None:
         """A broadcast that adds no axis and moves none is its operand; of two the second suffices."""
         if states_own_shape(b, x, shape) and tuple(dimensions) == tuple(range(len(shape))):
@@ -174,6 +195,20 @@ class Reshape(Movement):
         return x.reshape(shape).copy()
 
     @staticmethod
+    def factors(x: TensorType, *, shape: tuple[int, ...]) -> Factors:
+        """Along factors that axes of both shapes have in common."""
+        factors = Factors()
+        before, after = factors.reshaped([n or 0 for n in x.static_shape], [n or 0 for n in shape])
+        factors.operands, factors.results = [before], [after]
+        return factors
+
+    @staticmethod
+    def of_part(
+        operands: Sequence[TensorType], results: Sequence[TensorType], *, shape: Shape
+    ) -> dict[str, Any]:
+        return {"shape": results[0].shape}
+
+    @staticmethod
     def simplify(b: Builder, x: Value, *, shape: Shape) -> Value | None:
         """Of two reshapes the second suffices; one to the same shape is its operand."""
         if states_own_shape(b, x, shape):
@@ -210,6 +245,13 @@ class Transpose(Movement):
     @staticmethod
     def evaluate(x: np.ndarray, *, permutation: tuple[int, ...]) -> np.ndarray:
         return np.ascontiguousarray(np.transpose(x, permutation)).reshape([x.shape[a] for a in permutation])
+
+    @staticmethod
+    def factors(x: TensorType, *, permutation: tuple[int, ...]) -> Factors:
+        factors = Factors()
+        axes = factors.all_free(x)
+        factors.operands, factors.results = [axes], [[axes[axis] for axis in permutation]]
+        return factors
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, permutation: tuple[int, ...]) -> Value | None:
@@ -272,6 +314,17 @@ class Concatenate(Movement):
         return np.concatenate(xs, axis=axis)
 
     @staticmethod
+    def factors(*xs: TensorType, axis: int) -> Factors:
+        """Along the other axes."""
+        factors = Factors()
+        axes = factors.all_free(xs[0])
+        lengths = [x.static_shape[axis] for x in xs]
+        own = [(factors.undivided(n),) for n in (*lengths, sum(n or 0 for n in lengths))]
+        *factors.operands, last = [[*axes[:axis], each, *axes[axis + 1 :]] for each in own]
+        factors.results = [last]
+        return factors
+
+    @staticmethod
     def simplify(b: Builder, *xs: Value, axis: int) -> Value | None:
         """One array concatenated is itself."""
         return xs[0] if len(xs) == 1 else None
@@ -320,6 +373,14 @@ class Reverse(Movement):
     @staticmethod
     def evaluate(x: np.ndarray, *, axes: tuple[int, ...]) -> np.ndarray:
         return np.array(np.flip(x, axes), x.dtype)  # NumPy makes a bf16 scalar of a 0-d array
+
+    @staticmethod
+    def factors(x: TensorType, *, axes: tuple[int, ...]) -> Factors:
+        """Along the other axes."""
+        factors = Factors()
+        before, after = factors.shared_but(x, axes, x)
+        factors.operands, factors.results = [before], [after]
+        return factors
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, axes: tuple[int, ...]) -> Value | None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 
 from ...errors import AdzeError
+from ...factors import Factors
 from ...op import Linear, Operand, Record, ints, require, require_same_dtype, sizes, stated
 from ...protocols import (
     Batched,
@@ -87,6 +88,29 @@ class Slice(Movement):
             f"slice: start {start} of axis {axis} of {x} is after its limit {limit}",
         )
         return quotient(limit - start + (stride - 1), stride)
+
+    @staticmethod
+    def factors(x: TensorType, *, attributes: Bounds[int]) -> Factors:
+        """Along axes of which it takes everything."""
+        y = Slice.infer(x, **attributes.keywords)
+        factors = Factors()
+        before, after = factors.shared_but(x, Slice._cut(x, attributes), y)
+        factors.operands, factors.results = [before], [after]
+        return factors
+
+    @staticmethod
+    def of_part(
+        operands: Sequence[TensorType], results: Sequence[TensorType], *, attributes: Bounds[int]
+    ) -> dict[str, Any]:
+        limits = zip(attributes.limit, attributes.start, operands[0].shape, results[0].shape, strict=True)
+        limit = tuple(n if n == m and start == 0 else stop for stop, start, n, m in limits)
+        return {**attributes.keywords, "limit": limit}
+
+    @staticmethod
+    def _cut(x: TensorType, attributes: Bounds[int]) -> list[int]:
+        """The axes of which elements are left out."""
+        taken = zip(attributes.start, attributes.limit, attributes.strides, x.static_shape, strict=True)
+        return [axis for axis, (start, stop, step, n) in enumerate(taken) if (start, stop, step) != (0, n, 1)]
 
     @staticmethod
     def evaluate(x: np.ndarray, *, attributes: Bounds[int]) -> np.ndarray:
@@ -170,6 +194,16 @@ class Pad(Movement):
             f"pad: low {low} and high {high} leave a negative size of axis {axis} of {x}",
         )
         return padded
+
+    @staticmethod
+    def factors(x: TensorType, padding_value: TensorType, *, attributes: Padding[int]) -> Factors:
+        """Along axes that stay as they are."""
+        y = Pad.infer(x, padding_value, **attributes.keywords)
+        padding = zip(attributes.low, attributes.high, attributes.interior, strict=True)
+        factors = Factors()
+        before, after = factors.shared_but(x, [axis for axis, each in enumerate(padding) if any(each)], y)
+        factors.operands, factors.results = [before, []], [after]
+        return factors
 
     @staticmethod
     def evaluate(x: np.ndarray, padding_value: np.ndarray, *, attributes: Padding[int]) -> np.ndarray:

@@ -114,7 +114,6 @@ from ..frontend.library.lax.hints import dce_sink as dce_sink
 from ..frontend.library.lax.hints import empty as empty
 from ..frontend.library.lax.hints import mulhi as mulhi
 from ..frontend.library.lax.hints import platform_dependent as platform_dependent
-from ..frontend.library.lax.hints import with_sharding_constraint as with_sharding_constraint
 from ..frontend.library.lax.indexing import GatherDimensionNumbers as GatherDimensionNumbers
 from ..frontend.library.lax.indexing import GatherScatterMode as GatherScatterMode
 from ..frontend.library.lax.indexing import ScatterDimensionNumbers as ScatterDimensionNumbers
@@ -205,6 +204,7 @@ from ..frontend.library.special import scipy_names as _scipy_names
 from ..frontend.library.special.incomplete import betainc as betainc
 from ..frontend.library.special.zeta import polygamma as polygamma
 from ..frontend.library.special.zeta import zeta as zeta
+from ..frontend.sharding.constraints import with_sharding_constraint as with_sharding_constraint
 from ..frontend.transforms.checkpoints import stop_gradient as stop_gradient
 from ..frontend.transforms.custom_linear_solve import custom_linear_solve as custom_linear_solve
 from ..frontend.transforms.custom_root import custom_root as custom_root

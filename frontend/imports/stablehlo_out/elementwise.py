@@ -113,6 +113,7 @@ RULES: Final[dict[str, Rule]] = {
     "abs": _abs,
     "bitcast_convert": _named("bitcast_convert"),
     "checkpoint_name": _identity,
+    "sharding_constraint": _identity,
     "compare": _compare,
     "conj": _conj,
     "constant": _constant,

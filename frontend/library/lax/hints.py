@@ -121,12 +121,6 @@ def platform_dependent(
     return default(*args)
 
 
-def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-    """`x`: a program has one device, on which every sharding is the whole array."""
-    del shardings
-    return x
-
-
 def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
     """Nothing: an unused value is not kept."""
     del val, prevent_mlir_dce

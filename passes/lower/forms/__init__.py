@@ -6,6 +6,7 @@ from typing import Final
 
 from ....dialects.ops.collectives.mesh_axes import MeshCollective, MeshIndex, Vary
 from ....dialects.ops.collectives.named_axes import AxisGather, AxisSum
+from ....dialects.ops.collectives.shardings import ShardingConstraint
 from ....dialects.ops.constants import (
     Constant,
     Dim,
@@ -59,6 +60,7 @@ from .host_calls import lower_host_call
 from .identities import (
     lower_checkpoint_name,
     lower_optimization_barrier,
+    lower_sharding_constraint,
     lower_stop_gradient,
     lower_undefined_value,
 )
@@ -120,6 +122,7 @@ LOWERINGS: Final[LoweringTable] = {
     # rules, effects and collectives
     StopGradient: lower_stop_gradient,
     CheckpointName: lower_checkpoint_name,
+    ShardingConstraint: lower_sharding_constraint,
     OptimizationBarrier: lower_optimization_barrier,
     UndefinedValue: lower_undefined_value,
     Check: lower_check,

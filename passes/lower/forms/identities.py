@@ -20,6 +20,13 @@ def lower_checkpoint_name(ctx: LoweringContext, x: Value, *, label: str) -> Valu
     return x
 
 
+def lower_sharding_constraint(
+    ctx: LoweringContext, x: Value, *, mesh: tuple[int, ...], axis_names: str, spec: str
+) -> Value:
+    """The operand: a program that is not divided has all of it."""
+    return x
+
+
 def lower_optimization_barrier(ctx: LoweringContext, *xs: Value) -> tuple[Value, ...]:
     """The operands behind barriers that IREE does not fuse through."""
     return tuple(ctx.builder.materialise(x) for x in xs)

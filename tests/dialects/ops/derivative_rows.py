@@ -39,6 +39,12 @@ def squares(engine: Any, types: Any, batched: Any) -> Any:
 DERIVATIVES: Final[tuple[Row, ...]] = (
     row("stop_gradient", *elementwise("special")),
     row("checkpoint_name", *elementwise("special", label="activations")),
+    row(
+        "sharding_constraint",
+        case(array(2, 60), mesh=(2, 2), axis_names="x,y", spec='[{"x"}, {?}]'),
+        case(array(0, 3), mesh=(2, 2), axis_names="x,y", spec="[{}, {?}]"),
+        case(array(), mesh=(2,), axis_names="x", spec="[]"),
+    ),
     row("optimization_barrier", *elementwise("special"), case(array(3), array(2, 2))),
     row(
         "checkpoint_call",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ......dialects.op import Op
+from ......dialects.ops.collectives.shardings import ShardingConstraint
 from ......dialects.ops.constants import Constant, Iota
 from ......dialects.ops.contraction.dot_general import DotGeneral
 from ......dialects.ops.control.call import CallLike
@@ -25,7 +26,12 @@ from ......dialects.ops.shape.slicing import Pad, Slice
 from ....forms.calls import lower_call
 from ....forms.constants import lower_constant
 from ....forms.elementwise import lower_elementwise
-from ....forms.identities import lower_checkpoint_name, lower_optimization_barrier, lower_stop_gradient
+from ....forms.identities import (
+    lower_checkpoint_name,
+    lower_optimization_barrier,
+    lower_sharding_constraint,
+    lower_stop_gradient,
+)
 from ....lowering import LoweringTable
 from .control import lower_cond, lower_scan, lower_while
 from .indexing import lower_dynamic_slice, lower_dynamic_update_slice, lower_gather, lower_scatter
@@ -49,6 +55,7 @@ KERNEL_LOWERINGS: Final[LoweringTable] = {
     CallLike: lower_call,
     StopGradient: lower_stop_gradient,
     CheckpointName: lower_checkpoint_name,
+    ShardingConstraint: lower_sharding_constraint,
     OptimizationBarrier: lower_optimization_barrier,
     # Their own.
     ArgumentExtremum: lower_argument_extremum,

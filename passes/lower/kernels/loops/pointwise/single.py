@@ -19,6 +19,7 @@ import numpy as np
 from ......dialects import mlir
 from ......dialects.builder.core import Application
 from ......dialects.builder.emitter import Emitter, Reader
+from ......dialects.ops.collectives.shardings import ShardingConstraint
 from ......dialects.ops.constants import Constant
 from ......dialects.ops.control.cond import Cond
 from ......dialects.ops.control.scan import Scan
@@ -35,7 +36,7 @@ from .errors import NotPointwise
 from .masks import asked_of_elements
 
 FEWEST: Final = 16  # elements: fewer are left to loops over arrays
-_SAME: Final = (StopGradient, CheckpointName, OptimizationBarrier)
+_SAME: Final = (StopGradient, CheckpointName, OptimizationBarrier, ShardingConstraint)
 
 
 class Kind(enum.Enum):
