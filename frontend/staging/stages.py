@@ -6,7 +6,9 @@ gives something to call, save or measure. Every stage prints its IR (`.mlir()`) 
 
 from __future__ import annotations
 
+import copy
 import hashlib
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...dialects import mlir
+from ...dialects.communicator import bound
 from ...dialects.dialect import BY_NAME
 from ...dialects.ops.constants import SizeCheck
 from ...passes.analysis.cost import Cost, cost
@@ -189,7 +192,8 @@ class Traced:
             chosen = parse_target(target)
         dumps = self._dumps()
         dumps.write(TRACED, self.program.module)
-        module = clone_module(self.program.module)
+        program = self._of_one_rank()
+        module = clone_module(program.module)
         sites = (*localized(module), *collective_sites(module))
         ir_sha256 = ""
 
@@ -203,7 +207,33 @@ class Traced:
 
         steps = for_target(PIPELINE, chosen, loop_kernels=read_settings().loop_kernels)
         run_pipeline(module, steps, observer=observe)
-        return Lowered(self.program, module, chosen, ir_sha256, sites)
+        return Lowered(program, module, chosen, ir_sha256, sites)
+
+    def _of_one_rank(self) -> TracedProgram:
+        """The program of each rank of the job that this process is of, or builds for, if it states shardings.
+
+        Its arguments and results are whole: each rank takes its parts, and has all of what comes out.
+        """
+        communicator = bound()
+        if communicator is None or communicator.size == 1:
+            return self.program
+        grids = [g for g in stated_grids(self.program.module) if math.prod(g.sizes) == communicator.size]
+        if not grids:
+            return self.program
+        program = copy.copy(self.program.program)
+        program.module = clone_module(self.program.module)
+        run_pipeline(program.module, OPTIMIZE)
+        whole = self.program
+        arguments = [((),) * p.type.rank for p in whole.parameters]
+        with located():
+            divide(
+                program.module,
+                whole.symbol,
+                grids[0],
+                arguments,
+                [((),) * t.rank for t in whole.result_types],
+            )
+        return replace(whole, program=program)
 
     def _dumps(self) -> StageDumps:
         root = read_settings().dump_dir

@@ -18,6 +18,7 @@ from adze.cli.run import run
 from adze.dialects.communicator import DistributedError
 from adze.runtime.artifact import artifact
 from adze.runtime.errors import ArtifactError
+from adze.sharding import NamedSharding
 from adze.sharding import PartitionSpec as P
 
 X: Final = np.arange(12, dtype=np.float32).reshape(4, 3) / 12
@@ -134,3 +135,20 @@ def test_all_ranks_trace_the_same_program() -> None:
 def test_a_job_has_a_number_of_ranks(ranks: Any) -> None:
     text = message(lambda: adze.distributed.planned(ranks).__enter__())
     assert f"planned({ranks!r}): expected a number of ranks, 1 or more" in text
+
+
+def update(x: Any, w: Any) -> Any:
+    return w - xp.mean(x, 0)[:, None] * xp.sum(xp.tanh(x @ w), 0), xp.sum(x)
+
+
+def test_a_program_with_shardings_is_saved_for_all_ranks(tmp_path: Path) -> None:
+    pytest.importorskip("jaxlib", reason="Shardy is in jaxlib, the extra `shard`")
+    with adze.distributed.planned(2):
+        mesh = adze.make_mesh((2,), ("d",))
+        rows, columns = NamedSharding(mesh, P("d")), NamedSharding(mesh, P(None, "d"))
+        divided = adze.jit(update, in_shardings=(rows, columns), out_shardings=(columns, None))
+        path = divided.trace(X, W).lower().compile().save(tmp_path / "update.vmfb")
+    for w, total in adze.distributed.run(lambda: adze.load(path)(X, W), 2):
+        np.testing.assert_allclose(np.asarray(w), np.asarray(update(X, W)[0]), rtol=1e-5)
+        np.testing.assert_allclose(float(total), X.sum(), rtol=1e-5)
+    assert "for 2 ranks" in message(lambda: adze.load(path))
