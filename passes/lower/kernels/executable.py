@@ -201,7 +201,10 @@ def add_beside(
     (entry,) = (
         ir.StringAttr(o.attributes["sym_name"]).value for o in inner if o.name == "flow.executable.export"
     )
-    with ir.Location.name(symbol), ir.InsertionPoint(old):
+    # Made apart from the program, so that nothing half made is left in it where `emit` raises.
+    with ir.Location.name(symbol):
+        apart = ir.Module.create()
+    with ir.Location.name(symbol), ir.InsertionPoint(apart.body):
         exported, functions = _executable(symbol, entry)
         with ir.InsertionPoint(exported.blocks.append()):
             _return_counts(workgroups)
@@ -213,6 +216,9 @@ def add_beside(
                 bindings = zip(function.arguments, arguments, strict=True)
                 emit([_view(binding, zero, type_, []) for binding, type_ in bindings])
                 mlir.func.ReturnOp([])
+    made = apart.body.operations[0].operation
+    made.detach_from_parent()
+    ir.InsertionPoint(old).insert(made)
 
 
 def _define(module: mlir.ir.Module, symbol: str, call: _Call) -> None:

@@ -13,6 +13,7 @@ end.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -45,6 +46,11 @@ ADDED_IN_A_ROW: Final = 128  # vectors, before what they come to is added to the
 _BIT: Final = 1
 
 Values: TypeAlias = "dict[Value, Number]"
+
+
+class KernelWarning(RuntimeWarning):
+    """A kernel of our own could not be written, which is a fault of adze: the program is slower than it was
+    to be."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,15 @@ def _write(target: Target, executable: Operation) -> bool:
         _Rows(program, loops, [Array(memref) for memref in memrefs]).run()
 
     rows = prod(program.sizes[:-1])
-    add_beside(executable, program.arguments, (-(-rows // loops.block),), emit)
+    try:
+        add_beside(executable, program.arguments, (-(-rows // loops.block),), emit)
+    except Exception as error:  # of any kind: IREE's kernel computes the same
+        warnings.warn(
+            f"a kernel of rows was not written, and IREE's is slower: {type(error).__name__}: {error}",
+            KernelWarning,
+            stacklevel=2,
+        )
+        return False
     return True
 
 

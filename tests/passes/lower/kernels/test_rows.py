@@ -14,7 +14,8 @@ from adze import nn
 from adze import numpy as xp
 from adze.dialects import mlir
 from adze.frontend.staging.kernels import KERNELS
-from adze.passes.lower.kernels.rows import RowKernels
+from adze.passes.lower.kernels import rows
+from adze.passes.lower.kernels.rows import KernelWarning, RowKernels
 from adze.runtime.compile.compiler import divided_into_kernels
 from adze.runtime.targets import parse_target
 
@@ -287,3 +288,18 @@ def test_equal_programs_are_equal_bytes() -> None:
         return adze.trace(moments, adze.ShapeDtype((64, 200))).lower(AVX2).compile(cache=False).vmfb
 
     assert built() == built()
+
+
+def test_a_kernel_that_is_not_written_is_left_to_iree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Any) -> None:
+        mlir.arith.constant(mlir.ir.IndexType.get(), 7)  # something is made before
+        raise KeyError("arith.unheard_of")
+
+    monkeypatch.setenv("ADZE_CACHE", "off")
+    monkeypatch.setattr(rows._Rows, "run", fails)
+    x = np.arange(120_000, dtype=np.float32).reshape(200, 600) % 7
+    with pytest.warns(
+        KernelWarning, match="a kernel of rows was not written, and IREE's is slower: KeyError"
+    ):
+        total = adze.jit(lambda x: xp.sum(x * x + x, axis=1))(x)
+    np.testing.assert_allclose(np.asarray(total), (x * x + x).sum(1), rtol=1e-5)
