@@ -77,6 +77,39 @@ def total(x):
     mesh = adze.make_mesh((2,), ("d",))
     return adze.shard_map(lambda x: lax.psum(xp.sum(x), "d"), mesh=mesh, in_specs=P("d"), out_specs=P())(x)
 """
+DIVIDED = """
+import numpy as np
+import adze
+import adze.numpy as xp
+from adze.sharding import NamedSharding
+from adze.sharding import PartitionSpec as P
+
+adze.distributed.initialize()
+mesh = adze.make_mesh((2,), ("d",))
+rows, columns = NamedSharding(mesh, P("d")), NamedSharding(mesh, P(None, "d"))
+x = np.arange(8, dtype=np.float32).reshape(4, 2)
+update = adze.jit(lambda w, x: w - 0.1 * x.T @ (x @ w), in_shardings=(columns, rows), out_shardings=columns)
+w = adze.device_put(np.ones((2, 4), np.float32), columns)
+expected = np.ones((2, 4), np.float32)
+for _ in range(3):
+    w, expected = update(w, x), expected - np.float32(0.1) * x.T @ (x @ expected)
+adze.distributed.save_checkpoint("state", {"w": w})
+read = adze.distributed.load_checkpoint("state", {"w": columns})["w"]
+for array in (w, read):
+    assert array.addressable_data(0).shape == (2, 2)
+    whole = adze.device_put(array, NamedSharding(mesh, P()))
+    np.testing.assert_allclose(np.asarray(whole), expected, rtol=1e-4)
+print("ok", adze.distributed.process_index())
+"""
+STATED = """
+import adze
+import adze.numpy as xp
+from adze.sharding import NamedSharding
+from adze.sharding import PartitionSpec as P
+
+mesh = adze.make_mesh((2,), ("d",))
+total = adze.jit(lambda x: xp.sum(x), in_shardings=NamedSharding(mesh, P("d")))
+"""
 
 
 def launched(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -104,6 +137,13 @@ def test_processes_compute_what_one_does(tmp_path: Path) -> None:
     assert sorted(done.stdout.split()) == ["0", "1", "ok", "ok"]
 
 
+def test_processes_hold_parts_of_arrays(tmp_path: Path) -> None:
+    pytest.importorskip("jaxlib", reason="Shardy is in jaxlib, the extra `shard`")
+    done = launched(DIVIDED, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split()) == ["0", "1", "ok", "ok"]
+
+
 def test_programs_that_differ_end_the_job_and_add_nothing(tmp_path: Path) -> None:
     done = launched(DIFFERENT, tmp_path)
     assert done.returncode != 0
@@ -111,9 +151,10 @@ def test_programs_that_differ_end_the_job_and_add_nothing(tmp_path: Path) -> Non
     assert "every rank must run the same program" in done.stderr
 
 
-def test_a_saved_program_runs_in_every_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", [MODEL, STATED], ids=["shard_map", "jit"])
+def test_a_saved_program_runs_in_every_process(model: str, tmp_path: Path) -> None:
     """One process builds for two, and every rank reads the whole input; the first one prints the result."""
-    (tmp_path / "model.py").write_text(MODEL)
+    (tmp_path / "model.py").write_text(model)
     build = [ADZE, "build", "model.py:total", "--in", "f32[4,3]", "--ranks", "2", "-o", "m.vmfb"]
     subprocess.run(build, cwd=tmp_path, check=True, capture_output=True, timeout=300)
     np.save(tmp_path / "x.npy", np.arange(12, dtype=np.float32).reshape(4, 3))
