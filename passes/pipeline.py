@@ -41,6 +41,7 @@ from .lower.tuning.kernel_tiles import TileKernels
 from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
+from .partition.combine import CombineCollectives
 
 Observer = Callable[["Pass", "mlir.ir.Module", float], None]
 
@@ -91,6 +92,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     Inline(),
     Simplify(),
     DropDeadResults(),
+    CombineCollectives(),
     Plan(),
     ExpandRoutines(),
     RoutineKernels(),
@@ -119,7 +121,7 @@ SIMPLIFIED: Final = DropDeadResults.name
 LOWERED: Final = PIPELINE[-1].name
 
 
-_ONLY_ADZE: Final = (Inline, Simplify, DropDeadResults, CheckNans)
+_ONLY_ADZE: Final = (Inline, Simplify, DropDeadResults, CombineCollectives, CheckNans)
 """Passes that need no dialects but adze's and `func`: evaluating and differentiating run no others."""
 
 

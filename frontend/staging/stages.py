@@ -31,6 +31,7 @@ from ...passes.lower.kernels.loops.embed import has_loop_kernels
 from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from ...passes.lower.outline_layers import OutlineLayers, has_layers, may_have_equal_layers
 from ...passes.lower.plan import hints_of, is_vectorized
+from ...passes.partition.combine import CombineCollectives
 from ...passes.partition.divide import divide
 from ...passes.partition.traffic import bytes_sent, exchanges, stated_grids
 from ...passes.pipeline import (
@@ -49,7 +50,7 @@ from ...runtime.artifact.manifest import Manifest, make_manifest, reflection_tex
 from ...runtime.compile.cache import CacheKey, CacheRecord, CompileCache, cache_key
 from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
 from ...runtime.compile.strategy import Facts, compile_program
-from ...runtime.distributed.programs import EXTRA
+from ...runtime.distributed.programs import EXTRA, Job
 from ...runtime.errors import CompileError
 from ...runtime.execute.devices import get_device
 from ...runtime.execute.host_calls import MODULE as HOST_CALLS
@@ -166,8 +167,12 @@ class Traced:
         with located():
             divide(module, main.symbol, grids.pop(), [None] * len(types), [None] * len(results))
         found = exchanges(module, main.symbol)
-        lines = [f"// {each}" for each in found] + [f"// a rank sends {bytes_sent(found)} bytes a call"]
-        return "\n".join((module_text(module, locations=locations).rstrip(), *lines)) + "\n"
+        text = module_text(module, locations=locations).rstrip()
+        CombineCollectives().run(module)
+        together = sum(each.times or 1 for each in exchanges(module, main.symbol))
+        lines = [f"// {each}" for each in found]
+        lines.append(f"// a rank sends {bytes_sent(found)} bytes a call, in {together} collectives")
+        return "\n".join((text, *lines)) + "\n"
 
     def remarks(self, target: str | Target = "cpu") -> list[str]:
         """A line for each loop that the host sees: where it is, whether it becomes a kernel, and why."""
@@ -194,20 +199,22 @@ class Traced:
         dumps.write(TRACED, self.program.module)
         program = self._of_one_rank()
         module = clone_module(program.module)
-        sites = (*localized(module), *collective_sites(module))
-        ir_sha256 = ""
+        sites = localized(module)
+        ir_sha256, job = "", None
 
         def observe(step: Pass, module: Any, seconds: float) -> None:
-            nonlocal ir_sha256
+            nonlocal ir_sha256, job, sites
             dumps.write(step.name, module)
             if step.name == SIMPLIFIED:
                 ir_sha256 = hashlib.sha256(module_text(module).encode()).hexdigest()
+            if step.name == CombineCollectives.name:
+                sites, job = (*sites, *collective_sites(module)), job_of(module)
             if observer is not None:
                 observer(step, module, seconds)
 
         steps = for_target(PIPELINE, chosen, loop_kernels=read_settings().loop_kernels)
         run_pipeline(module, steps, observer=observe)
-        return Lowered(program, module, chosen, ir_sha256, sites)
+        return Lowered(program, module, chosen, ir_sha256, sites, job)
 
     def _of_one_rank(self) -> TracedProgram:
         """The program of each rank of the job that this process is of, or builds for, if it states shardings.
@@ -259,8 +266,9 @@ class Lowered:
         target: Target,
         ir_sha256: str,
         sites: tuple[HostSite, ...] = (),
+        job: Job | None = None,
     ) -> None:
-        self.sites = sites
+        self.sites, self.job = sites, job
         self.program = traced
         self.module = module
         self.target = target
@@ -275,7 +283,7 @@ class Lowered:
             flags=(*self.target.flags, *self.options().flags()),
             ir_sha256=ir_sha256,
             work=float(self.hints.largest_work) if self.hints.is_static else None,
-            extra=None if (job := job_of(self.program.module)) is None else {EXTRA: job.to_json()},
+            extra=None if self.job is None else {EXTRA: self.job.to_json()},
             parameters=kept_arrays(self.program),
         )
 
@@ -374,7 +382,7 @@ class Lowered:
         """The program lowered again, with every loop on the host."""
         module = clone_module(self.program.module)
         run_pipeline(module, for_target(PIPELINE, self.target, loop_kernels=False))
-        return Lowered(self.program, module, self.target, self.ir_sha256, self.sites)
+        return Lowered(self.program, module, self.target, self.ir_sha256, self.sites, self.job)
 
     def _build_host_loops(self, options: CompileOptions, dump: Path | None) -> tuple[bytes, dict[str, Any]]:
         """As `_build`, of a program that IREE did not take with its loops as kernels."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from math import prod
+from typing import Any, Final, TypeAlias
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter, Reader
@@ -36,6 +37,10 @@ _AXES: Final = {
     "sdy.reduce_scatter": "reduce_scatter_axes",
     "sdy.all_to_all": "params",
 }
+
+
+Run: TypeAlias = tuple[int, int]
+"""Neighbouring axes of the grid: the positions of the first and of the last."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,7 @@ class _Scope:
     layouts: dict[Any, Layout] = field(default_factory=dict)
     rows: set[Any] = field(default_factory=set)
     kinds: dict[Any, str] = field(default_factory=dict)
-    _indices: dict[int, Value] = field(default_factory=dict)
+    _indices: dict[Run, Value] = field(default_factory=dict)
 
     def walk(self, operations: Sequence[Any]) -> None:
         """Emit ops in turn."""
@@ -237,8 +242,8 @@ class _Scope:
         kind = self.kinds.get(operand, "sum")
         text = str(operation.attributes[_AXES[name]]) if name in _AXES else ""
         if name == "sdy.all_reduce":
-            for position in self._positions(grid.axes(text)):
-                x = self._reduced(x, position, kind)
+            for run in _runs(self.division.cut, sorted(self._positions(grid.axes(text)))):
+                x = self._reduced(x, run, kind)
         elif name == "sdy.reduce_scatter":
             x = self._scattered(x, _by_axis(grid, text), kind)
         elif name == "sdy.all_gather":
@@ -257,53 +262,56 @@ class _Scope:
         cut = self.division.cut
         return [p for axis in axes for p in cut.positions(axis) if cut.sizes[p] > 1]
 
-    def _place(self, position: int) -> dict[str, Any]:
-        cut = self.division.cut
-        return {"axis_name": cut.names[position], "mesh": cut.sizes, "axis": position}
+    def _place(self, run: Run) -> dict[str, Any]:
+        """The axis of a mesh that neighbouring axes of the grid are together."""
+        cut, (first, last) = self.division.cut, run
+        mesh = (*cut.sizes[:first], prod(cut.sizes[first : last + 1]), *cut.sizes[last + 1 :])
+        names = [cut.names[i] for i in range(first, last + 1) if cut.sizes[i] > 1]
+        return {"axis_name": ",".join(names), "mesh": mesh, "axis": first}
 
-    def _index(self, position: int) -> Value:
-        """This rank's place along an axis of the grid."""
-        if position not in self._indices:
-            self._indices[position] = self.emitter.mesh_index(**self._place(position))
-        return self._indices[position]
+    def _index(self, run: Run) -> Value:
+        """This rank's place along neighbouring axes of the grid."""
+        if run not in self._indices:
+            self._indices[run] = self.emitter.mesh_index(**self._place(run))
+        return self._indices[run]
 
-    def _reduced(self, x: Value, position: int, kind: str) -> Value:
-        return self.emitter.all_reduce(x, self._index(position), kind=kind, **self._place(position))
+    def _reduced(self, x: Value, run: Run, kind: str) -> Value:
+        return self.emitter.all_reduce(x, self._index(run), kind=kind, **self._place(run))
 
     def _scattered(self, x: Value, axes: Layout, kind: str) -> Value:
         for dim, each in enumerate(axes):
-            for position in self._positions(each):
+            for run in _runs(self.division.cut, self._positions(each)):
                 if kind == "sum":
-                    place = self._place(position)
-                    x = self.emitter.reduce_scatter(x, self._index(position), dim=dim, **place)
+                    place = self._place(run)
+                    x = self.emitter.reduce_scatter(x, self._index(run), dim=dim, **place)
                 else:
-                    x = self._slice(self._reduced(x, position, kind), dim, [position])
+                    x = self._slice(self._reduced(x, run, kind), dim, [run])
         return x
 
     def _gathered(self, x: Value, axes: Layout, shift: bool) -> Value:
         for dim, each in enumerate(axes):
-            for position in reversed(self._positions(each)):
-                place = self._place(position)
-                x = self.emitter.all_gather(
-                    x, self._index(position), dim=dim + shift, is_invariant=False, **place
-                )
+            for run in reversed(_runs(self.division.cut, self._positions(each))):
+                place = self._place(run)
+                x = self.emitter.all_gather(x, self._index(run), dim=dim + shift, is_invariant=False, **place)
         return x
 
     def _sliced(self, x: Value, axes: Layout, shift: bool) -> Value:
         for dim, each in enumerate(axes):
-            positions = self._positions(each)
-            if positions:
-                x = self._slice(x, dim + shift, positions)
+            runs = _runs(self.division.cut, self._positions(each))
+            if runs:
+                x = self._slice(x, dim + shift, runs)
         return x
 
-    def _slice(self, x: Value, dim: int, positions: Sequence[int]) -> Value:
-        """This rank's part of an axis of `x` that ranks along `positions` share."""
+    def _slice(self, x: Value, dim: int, runs: Sequence[Run]) -> Value:
+        """This rank's part of an axis of `x` that ranks along `runs` share."""
         b, sizes = self.emitter, self.division.cut.sizes
         shape = [n or 0 for n in b.tensor_type(x).static_shape]
-        number, parts = self._index(positions[0]), sizes[positions[0]]
-        for position in positions[1:]:
-            number = b.add(b.mul(number, b.scalar(sizes[position], INT32)), self._index(position))
-            parts *= sizes[position]
+        number, parts = None, 1
+        for run in runs:
+            count = prod(sizes[run[0] : run[1] + 1])
+            index = self._index(run)
+            number = index if number is None else b.add(b.mul(number, b.scalar(count, INT32)), index)
+            parts *= count
         part = shape[dim] // parts
         if part * parts != shape[dim]:
             raise AdzeError(f"{parts} ranks cannot share an axis of {shape[dim]} elements equally")
@@ -316,14 +324,14 @@ class _Scope:
         moved = _single_move(before, after)
         if moved is not None:
             source, target, axis = moved
-            positions = self._positions([axis])
-            if len(positions) == 1:
+            runs = _runs(self.division.cut, self._positions([axis]))
+            if len(runs) == 1:
                 return self.emitter.all_to_all(
                     x,
-                    self._index(positions[0]),
+                    self._index(runs[0]),
                     split=target + shift,
                     concat=source + shift,
-                    **self._place(positions[0]),
+                    **self._place(runs[0]),
                 )
         kept = [_common(a, b) for a, b in zip(before, after, strict=True)]
         gathered = tuple(axes[len(same) :] for axes, same in zip(before, kept, strict=True))
@@ -442,6 +450,18 @@ class _Scope:
                     found.update((v, None) for v in each.operation.operands if v in self.values)
                     pending.extend(each.operation.regions)
         return list(found)
+
+
+def _runs(cut: Cut, positions: Sequence[int]) -> list[Run]:
+    """Axes of the grid, the major one first, as runs of neighbours in its order: each is one axis of a grid
+    of fewer axes. Axes of one rank lie between neighbours, too."""
+    runs: list[Run] = []
+    for position in positions:
+        if runs and position > runs[-1][1] and prod(cut.sizes[runs[-1][1] + 1 : position]) == 1:
+            runs[-1] = (runs[-1][0], position)
+        else:
+            runs.append((position, position))
+    return runs
 
 
 def _by_axis(grid: Grid, text: str) -> Layout:

@@ -310,7 +310,7 @@ def test_the_program_of_one_rank_is_shown_with_what_it_sends() -> None:
         "// all_reduce f32[4,4] over 'model' (4 ranks), once: 96 bytes sent",
         "// all_reduce f32[8,4] over 'data' (2 ranks), once: 128 bytes sent",
         "// all_reduce f32[16,8] over 'data' (2 ranks), once: 512 bytes sent",
-        "// a rank sends 736 bytes a call",
+        "// a rank sends 736 bytes a call, in 2 collectives",
     ]
 
     def repeated(x: Any) -> Any:
@@ -322,7 +322,7 @@ def test_the_program_of_one_rank_is_shown_with_what_it_sends() -> None:
     told = [line for line in text.splitlines() if line.startswith("//")]
     assert "f32[] over 'data' (2 ranks), 5 times: 4 bytes sent" in told[0]
     assert "in a while: 4 bytes sent" in told[1]
-    assert told[-1] == "// a rank sends 24 bytes a call"
+    assert told[-1] == "// a rank sends 24 bytes a call, in 6 collectives"
     with pytest.raises(ValueError, match="names no mesh of ranks"):
         adze.trace(xp.sin, specs[0]).mlir("partitioned")
 

@@ -13,24 +13,27 @@ from adze.dialects import mlir
 from adze.frontend.staging.modules import clone_module
 from adze.passes.analysis.evaluate import evaluate
 from adze.passes.analysis.verify import verify
+from adze.passes.partition.combine import CombineCollectives
 from adze.passes.partition.divide import divide
 from adze.passes.partition.layouts import Axis, Grid, Layout, Spec
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a divided program as whole arrays, how they lay, and the program of one rank."""
+    """The results of a divided program as whole arrays, how they lay, and the names of its collectives in the
+    order of the text: as it was divided, and after small ones were combined."""
 
     results: list[np.ndarray]
     layouts: tuple[Layout, ...]
-    module: mlir.ir.Module
+    collectives: list[str]
+    combined: list[str]
 
-    @property
-    def collectives(self) -> list[str]:
-        """The names of its collectives, in the order of the text."""
-        names = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "ppermute")
-        words = str(self.module).replace("(", " ").split()
-        return [word.strip('"').removeprefix("adze.") for word in words if word.strip('"')[5:] in names]
+
+def collectives(module: mlir.ir.Module) -> list[str]:
+    """The names of the collectives of a module."""
+    names = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "ppermute")
+    words = str(module).replace("(", " ").split()
+    return [word.strip('"').removeprefix("adze.") for word in words if word.strip('"')[5:] in names]
 
 
 def place(grid: Grid, rank: int, axes: Sequence[Axis], n: int) -> slice:
@@ -63,6 +66,9 @@ def on_ranks(
     own = clone_module(module)
     divided = divide(own, symbol, grid, specs, wanted)
     verify(own)
+    before = collectives(own)
+    CombineCollectives().run(own)
+    verify(own)
 
     def rank() -> tuple[int, list[np.ndarray]]:
         number = adze.distributed.process_index()
@@ -78,7 +84,7 @@ def on_ranks(
             where = tuple(place(grid, number, axes, n) for axes, n in zip(layout, target.shape, strict=True))
             target[where] = result
     assert whole is not None
-    return Outcome(whole, divided.results, own)
+    return Outcome(whole, divided.results, before, collectives(own))
 
 
 def function_on_ranks(

@@ -182,6 +182,36 @@ def test_collectives_are_those_that_are_needed(name: str, expected: dict[str, in
     assert {kind: found.count(kind) for kind in found} == expected
 
 
+def test_small_sums_are_sent_together() -> None:
+    def gradients(x: Any, *ws: Any) -> Any:
+        def error(ws: Any) -> Any:
+            y = x
+            for w in ws:
+                y = xp.tanh(y @ w)
+            return xp.sum(y**2)
+
+        return adze.value_and_grad(error)(ws)
+
+    weights = [normal(4, 4) for _ in range(4)]
+    outcome = function_on_ranks(gradients, (X[:, :4], *weights), GRID, [BOTH, *([None] * 4)])
+    assert outcome.collectives == ["all_reduce"] * 5  # over both axes of the mesh at once
+    assert outcome.combined == ["all_reduce"]
+    value, slopes = gradients(X[:, :4], *weights)
+    for actual, whole in zip(outcome.results, (value, *slopes), strict=True):
+        np.testing.assert_allclose(actual, whole, rtol=2e-5, atol=2e-5)
+
+
+def test_large_sums_are_sent_alone() -> None:
+    x = np.ones((512, 300), np.float32)
+
+    def products(x: Any) -> Any:
+        return x.T @ x, x.T @ xp.cos(x), xp.sum(x), xp.sum(xp.cos(x))
+
+    outcome = function_on_ranks(products, (x,), GRID, [D])
+    assert outcome.collectives == ["all_reduce"] * 4
+    assert outcome.combined == ["all_reduce"] * 3
+
+
 def test_results_lie_as_they_are_wanted() -> None:
     outcome = function_on_ranks(lambda x: x * 2, (normal(8, 4),), GRID, [D], [M1])
     assert [[axis.name for axis in axes] for axes in outcome.layouts[0]] == [[], ["model"]]
