@@ -5,11 +5,14 @@ from .frontend.compat.sharding import AxisType as AxisType
 from .frontend.compat.sharding import Mesh as Mesh
 from .frontend.compat.sharding import get_abstract_mesh as get_abstract_mesh
 from .frontend.library.names import public_names as _public_names
+from .frontend.sharding.autoshard import ShardingPlan as ShardingPlan
+from .frontend.sharding.autoshard import measure_machine as measure_machine
 from .frontend.sharding.mesh import PartitionSpec as PartitionSpec
 from .frontend.sharding.mesh import get_mesh as get_mesh
 from .frontend.sharding.mesh import set_mesh as set_mesh
 from .frontend.sharding.named import NamedSharding as NamedSharding
 from .frontend.sharding.named import Sharding as Sharding
 from .frontend.sharding.named import SingleDeviceSharding as SingleDeviceSharding
+from .passes.partition.choices import Machine as Machine
 
 __all__ = _public_names(globals())
