@@ -1,10 +1,10 @@
 """Which layouts the arrays of a program can have on a mesh, and what each takes.
 
 Input: a function of a module, a grid of ranks, and the speeds of a machine. Output: a `Problem`: for each op
-the ways to divide it among the ranks, with their times, and for each array between two ops the time to go from
-one layout to the other. Idea: an axis of the grid divides one factor of an op (`dialects/factors.py`) or none;
-layouts and collectives follow from that (Zheng et al., Alpa, OSDI 2022).
-Ops that compute element by element have the layout of their latest operand; constants have any.
+the ways to divide it among the ranks, with their times, and for each array between two ops the time to go
+from one layout to the other. Idea: an axis of the grid divides one factor of an op (`dialects/factors.py`) or
+none; layouts and collectives follow from that (Zheng et al., Alpa, OSDI 2022). Ops that compute element by
+element have the layout of their latest operand; constants have any.
 """
 
 from __future__ import annotations
