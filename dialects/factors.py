@@ -24,13 +24,15 @@ class Factors:
     """The factors of the axes of operands and results; rules add them one by one.
 
     `whole`: factors along which nothing may be divided. `reduced`: those along which ranks combine their
-    results, by the collective of the kind `combining`.
+    results, by the collective of the kind `combining`. `counts_once`: an operand that the result begins with,
+    so that of ranks whose results are added up only the first may begin with it, the others with zeros.
     """
 
     sizes: list[int] = field(default_factory=list)
     whole: set[int] = field(default_factory=set)
     reduced: set[int] = field(default_factory=set)
     combining: str = "sum"
+    counts_once: int | None = None
     operands: list[Axes] = field(default_factory=list)
     results: list[Axes] = field(default_factory=list)
 

@@ -18,6 +18,7 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError, MissingRuleError
+from ...dialects.factors import Factors
 from ...dialects.ops.control.cond import Cond
 from ...dialects.ops.control.scan import Scan
 from ...dialects.types import INT32, TensorType
@@ -211,6 +212,11 @@ class _Scope:
                     hint="pad it to a multiple, or state another sharding: lax.with_sharding_constraint",
                 )
             parts.append(part_of(array, layout) if isinstance(array, TensorType) else array)
+        whole = [self.division.codec.read_type(v.type) for v in source.operands]
+        rule = None if op.factors is None else op.factors(*whole, **attributes)
+        if rule is not None and rule.counts_once is not None:
+            shares = self._sharing(rule, list(operation.operands))
+            operands[rule.counts_once] = self._first_alone(operands[rule.counts_once], shares)
         if op.of_part is not None:
             attributes = op.of_part(types, parts, **attributes)
         results = self.emitter.apply(op, operands, attributes)
@@ -218,9 +224,27 @@ class _Scope:
             actual = self.emitter.type_of(mine)
             assert actual == part, f"a part of {op.name} is {actual}, its layout says {part}"
             self.values[value] = mine
-        if op.factors is not None and len(parts) == 1:
-            whole = [self.division.codec.read_type(v.type) for v in source.operands]
-            self.kinds[operation.results[0]] = op.factors(*whole, **application.attributes).combining
+        if rule is not None and len(parts) == 1:
+            self.kinds[operation.results[0]] = rule.combining
+
+    def _sharing(self, rule: Factors, operands: Sequence[Any]) -> list[Run]:
+        """The axes of the grid along which ranks have results that are added up."""
+        found: set[int] = set()
+        for value, axes in zip(operands, rule.operands, strict=False):
+            for layout, factors in zip(self.layouts[value], axes, strict=True):
+                if rule.reduced.intersection(factors):
+                    found.update(self._positions(layout))
+        return _runs(self.division.cut, sorted(found))
+
+    def _first_alone(self, x: Value, shares: Sequence[Run]) -> Value:
+        """`x` in the first of the ranks along `shares`, zeros in the others."""
+        b = self.emitter
+        for run in shares:
+            is_first = b.compare(self._index(run), b.scalar(0, INT32), direction="EQ")
+            shape = b.sizes(x)
+            everywhere = b.broadcast_in_dim(is_first, shape=shape, dimensions=())
+            x = b.select(everywhere, x, b.zeros_like(x))
+        return x
 
     def _row(self, operation: Any) -> None:
         (operand,), (result,) = operation.operands, operation.results

@@ -109,15 +109,22 @@ class Scatter(Op, adds=("functions",)):
 
     @staticmethod
     def factors(x: TensorType, indices: TensorType, updates: TensorType, *, attributes: Updates) -> Factors:
-        """Along axes of `x` of which windows have everything, and axes that run together."""
+        """Along axes of `x` of which windows have everything, and axes that run together. Where the order of
+        updates does not matter, ranks that have some of them combine their results."""
         numbers = attributes.map(x.rank, indices.rank)
         factors = Factors()
         (before, vectors), window = window_axes(factors, numbers, x, indices, updates)
         together = {vectors[axis] for axis in numbers.indices_batching}
-        for axes in (vectors, window):
-            for axis, each in enumerate(axes):
-                if each not in together and each not in before:
-                    axes[axis] = (factors.undivided(factors.sizes[each[0]]),)
+        batch = [each for each in vectors[:-1] if each not in together]
+        if attributes.kind in ("add", "min", "max") and x.dtype in NUMBERS:
+            factors.combining = {"add": "sum"}.get(attributes.kind, attributes.kind)
+            factors.counts_once = 0 if attributes.kind == "add" else None
+            factors.reduced.update(factor for each in batch for factor in each)
+        else:
+            for axes in (vectors, window):
+                for axis, each in enumerate(axes):
+                    if each in batch:
+                        axes[axis] = (factors.undivided(factors.sizes[each[0]]),)
         factors.operands = [before, vectors, window]
         after = [
             (factors.undivided(n),) if each[0] in factors.whole else each

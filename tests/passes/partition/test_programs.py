@@ -104,6 +104,16 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], list[Spec | None]
         (normal(12, 8), np.int32([[0, 3], [11, 5], [2, 2], [7, 1]])),
         [M1, D],
     ),
+    "updates that are added": (
+        lambda x, rows, u: (x.at[rows].add(u), x.at[rows].max(u), x.at[rows].min(u), x.at[rows].multiply(u)),
+        (normal(12, 8), np.int32([3, 3, 11, 0, 3, 5, 0, 20]), normal(8, 8)),
+        [M1, (("data", "model"),), D],
+    ),
+    "updates that are added to parts": (
+        lambda x, rows, u: x.at[rows].add(u),
+        (normal(12, 8), np.int32([3, 3, 11, 0]), normal(4, 8)),
+        [D, (("data",),), (("data",), ("model",))],
+    ),
     "rows of a divided table": (embedded, (normal(12, 8), np.int32([[0, 3], [11, 5]])), [M0, D]),
     "while": (doubled_until, (normal(4, 6),), [DM]),
     "cond": (chosen, (normal(4, 4),), [DM]),
@@ -174,6 +184,7 @@ def test_values_are_those_of_the_whole(name: str) -> None:
         ("attention", {}),
         ("an axis in two", {"all_reduce": 1}),
         ("embedding", {"all_reduce": 1}),
+        ("gradient of an embedding", {"all_reduce": 1}),
     ],
 )
 def test_collectives_are_those_that_are_needed(name: str, expected: dict[str, int]) -> None:
