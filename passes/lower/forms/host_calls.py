@@ -12,6 +12,7 @@ from ....dialects.errors import MissingRuleError
 from ....runtime.execute.host_calls import MODULE
 from ....runtime.targets import TargetKind
 from ..builder import Value
+from ..iree.exported_loop_state import awaited
 from ..lowering import LoweringContext
 
 
@@ -24,7 +25,10 @@ def lower_host_call(ctx: LoweringContext, *values: Value, callback: str, **attri
             hint='compile it with target="cpu"',
         )
     b = ctx.builder
-    passed = [with_unknown_sizes(ctx, v, t.dtype) for v, t in zip(values, ctx.operand_tensors, strict=True)]
+    passed = [
+        with_unknown_sizes(ctx, awaited(ctx, v, t.dtype), t.dtype)
+        for v, t in zip(values, ctx.operand_tensors, strict=True)
+    ]
     results = [b.tensor_type([None] * t.rank, t.dtype) for t in ctx.result_tensors]
     symbol = f"{MODULE}.{callback}"
     call = mlir.func.CallOp(results, symbol, passed)

@@ -15,6 +15,7 @@ from ....dialects.errors import MissingRuleError
 from ....runtime.distributed.imports import MODULE, import_name
 from ....runtime.targets import TargetKind
 from ..builder import Value
+from ..iree.exported_loop_state import awaited
 from ..lowering import LoweringContext
 from .host_calls import with_unknown_sizes
 from .movement import broadcast
@@ -52,7 +53,10 @@ def _imported(ctx: LoweringContext, op: str, values: tuple[Value, ...], attribut
             hint='compile it with target="cpu"',
         )
     b = ctx.builder
-    passed = [with_unknown_sizes(ctx, v, t.dtype) for v, t in zip(values, ctx.operand_tensors, strict=False)]
+    passed = [
+        with_unknown_sizes(ctx, awaited(ctx, v, t.dtype), t.dtype)
+        for v, t in zip(values, ctx.operand_tensors, strict=False)
+    ]
     (type_,) = ctx.result_tensors
     result = b.tensor_type([None] * type_.rank, type_.dtype)
     symbol = f"{MODULE}.{import_name(op, attributes, type_.dtype, type_.rank)}"

@@ -42,9 +42,12 @@ VIEWS: Final = frozenset(
 
 def owned(ctx: LoweringContext, x: Value, dtype: np.dtype) -> Value:
     """`x`, or a copy of it where it may be a caller's array or has other readers: safe to write into."""
+    return copied(ctx, x, dtype) if _may_be_shared(ctx, x) or _is_known(x) else x
+
+
+def copied(ctx: LoweringContext, x: Value, dtype: np.dtype) -> Value:
+    """A copy of `x`, by a dispatch of its own that the optimizer cannot see to be one."""
     b = ctx.builder
-    if not (_may_be_shared(ctx, x) or _is_known(x)):
-        return x
     shape = b.shape(x)
     rank = len(shape)
     always = _opaque_scalar(b.scalars.constant(BOOL, True))

@@ -20,7 +20,7 @@ import pytest
 import adze
 from adze import lax
 from adze import numpy as xp
-from adze.passes.lower.forms import bodies, indexing, movement
+from adze.passes.lower.forms import bodies, host_calls, indexing, movement
 from adze.passes.lower.iree import folded_offsets
 from adze.passes.lower.kernels.loops.replace import LoopKernels
 from adze.runtime.compile import compiler
@@ -108,6 +108,26 @@ def test_arguments_are_still_overwritten(monkeypatch: pytest.MonkeyPatch) -> Non
     x, part = aligned((4, 4)), np.full((1, 4), 7, np.float32)
     _, old = called(updated, x, part)
     assert not (old == 1).all() or not (x == 1).all()
+
+
+@pytest.mark.thorough
+def test_exported_loop_state_is_still_not_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_calls, "awaited", lambda ctx, x, dtype: x)
+    monkeypatch.setenv("ADZE_CACHE", "off")
+    seen = []
+
+    def f(x: np.ndarray) -> np.ndarray:
+        seen.append(np.array(x))
+        return np.array(x)
+
+    def three(x: Any) -> Any:
+        spec = adze.ShapeDtype((8, 8), np.float32)
+        pair = (xp.cos(x), xp.full((8, 8), 3.0, np.float32))
+        step = lambda c, _: (tuple(adze.pure_callback(f, spec, v) for v in c), None)  # noqa: E731
+        return lax.scan(step, pair, None, length=2)[0]
+
+    adze.jit(three)(np.ones((8, 8), np.float32))
+    assert any(not (np.allclose(x, np.cos(1)) or np.allclose(x, 3)) for x in seen)
 
 
 @pytest.fixture
