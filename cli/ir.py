@@ -83,7 +83,8 @@ def ir(
 def check_stage(stage: str) -> None:
     """A stage is `traced`, one of the names that users know, or a pass of the pipeline."""
     from ..frontend.staging.kernels import KERNELS
-    from ..frontend.staging.stages import PARTITIONED, STAGES, TRACED
+    from ..frontend.staging.lowering import TRACED
+    from ..frontend.staging.stage_texts import PARTITIONED, STAGES
     from ..passes.pipeline import PIPELINE
 
     legal = [TRACED, PRETTY, PARTITIONED, *STAGES, KERNELS, *(step.name for step in PIPELINE)]

@@ -26,9 +26,10 @@ from .reporting import BadUsage, working
 from .source import function_name, load_objects, user_code
 
 if TYPE_CHECKING:
+    from ..frontend.staging.compiled import Compiled
     from ..frontend.staging.derived import Derivation, Specified
     from ..frontend.staging.programs import Program
-    from ..frontend.staging.stages import Compiled, Traced
+    from ..frontend.staging.traced import Traced
     from ..frontend.tracing.specs import BoundedName
     from ..runtime.targets import Target
 

@@ -19,7 +19,7 @@ from .reporting import BadUsage, JsonOption, command, counted, print_json, print
 from .source import load_function, user_code
 
 if TYPE_CHECKING:
-    from ..frontend.staging.stages import Traced
+    from ..frontend.staging.traced import Traced
 
 TRIED: Final = (
     "cpu",

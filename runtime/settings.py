@@ -17,6 +17,8 @@ from .errors import SettingError
 
 CACHE_SUFFIX: Final = ".entry"
 """The end of the names of the compile cache's files."""
+KNOWN_SUFFIX: Final = ".known"
+"""The end of the names of files beside them, which say what a traced program became."""
 
 _UNITS: Final = {
     "": 1,

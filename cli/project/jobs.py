@@ -28,8 +28,9 @@ from .record import record_of
 from .recorder import Recording
 
 if TYPE_CHECKING:
+    from ...frontend.staging.compiled import Compiled
     from ...frontend.staging.gradient_checks import GradientCheck
-    from ...frontend.staging.stages import Compiled, Traced
+    from ...frontend.staging.traced import Traced
 
 Json = dict[str, Any]
 

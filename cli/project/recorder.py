@@ -23,7 +23,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final, Literal
 
-from ...runtime.settings import CACHE_SUFFIX, read_settings
+from ...runtime.settings import CACHE_SUFFIX, KNOWN_SUFFIX, read_settings
 from ..reporting import FOLDERS
 
 Stamp = tuple[int, int, int, int]
@@ -76,7 +76,7 @@ class Seen:
     def is_known(self, path: str) -> bool:
         """Whether a file says nothing of the user's program: see `is_known`, or one of the compile cache."""
         is_cache = f"{path}{os.sep}" == self.cache or (
-            path.startswith(self.cache) and path.endswith(CACHE_SUFFIX)
+            path.startswith(self.cache) and path.endswith((CACHE_SUFFIX, KNOWN_SUFFIX))
         )
         return is_cache or is_known(path)
 

@@ -13,6 +13,7 @@ import os.path
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from .frontend.tracing import imported as _imported  # noqa: F401 (first)
 from .frontend.tracing import operators as _operators
 
 

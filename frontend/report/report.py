@@ -19,8 +19,9 @@ from ...runtime.artifact.weights import safetensors_of
 from ...runtime.execute.devices import get_device
 from ...runtime.measure.profiles import Kernel, kernels, record
 from ...runtime.targets import Target, TargetKind
+from ..staging.compiled import Compiled
 from ..staging.exports import SCOPE
-from ..staging.stages import Compiled, Traced
+from ..staging.traced import Traced
 from ..staging.verification import drawn
 from ..tracing.locations import is_own_file
 from .kernels import kernel_rows

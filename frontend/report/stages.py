@@ -16,7 +16,9 @@ from ...passes.pipeline import SIMPLIFIED
 from ...runtime.errors import CompileError
 from ...runtime.targets import Target
 from ..staging.kernels import KERNELS
-from ..staging.stages import TRACED, Lowered, Traced
+from ..staging.lowered import Lowered
+from ..staging.lowering import TRACED
+from ..staging.traced import Traced
 from .cost import Timeline, timelines
 from .graph import Graph, graphs_of
 from .provenance import NOWHERE, Locations, Provenance, without_locations

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...dialects.types import dtype_name
 from ...runtime.targets import Target
 from .features import Blocking, blocking_op, lacking
-from .stages import Traced
+from .traced import Traced
 
 
 def blocking(traced: Traced, target: Target) -> Blocking | None:

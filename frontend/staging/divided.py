@@ -28,8 +28,9 @@ from ..sharding.named import NamedSharding
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from ..tracing.trace import Parameter
+from .compiled import Compiled
 from .entries import Entry
-from .stages import Compiled, Traced
+from .traced import Traced
 
 
 class DividedEntry:

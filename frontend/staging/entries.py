@@ -25,7 +25,7 @@ from .tree_code import Flatten, flatten_code, unflatten_code
 
 if TYPE_CHECKING:
     from ...runtime.execute.program import Function
-    from .stages import Compiled, Traced
+    from .compiled import Compiled
 
 UNKNOWN: Final = object()
 """What `KnownCalls.call` returns for arguments of kinds that it does not know."""
@@ -164,11 +164,6 @@ class Entry:
         located = explained(error, self.compiled.program.parameters, leaves)
         located.locate(user_location_text())
         return located
-
-
-def compiled_entry(traced: Traced, target: str, device: str | None) -> Entry:
-    """Compile a traced program for `target`, loaded on `device`."""
-    return Entry(traced.lower(target).compile(device=device))
 
 
 @dataclass(frozen=True, slots=True)

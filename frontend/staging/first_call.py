@@ -32,7 +32,7 @@ from .host import runtime_argument
 if TYPE_CHECKING:
     from .entries import Entry
     from .retraces import Signature
-    from .stages import Traced
+    from .traced import Traced
 
 
 class FirstCall(enum.Enum):
@@ -146,6 +146,7 @@ def _import_all() -> None:
         from ...runtime.artifact.manifest import versions
         from ...runtime.compile.invocation import load_compiler
         from ...runtime.execute.devices import load_runtime
+        from . import lowered  # noqa: F401
 
         mlir.load()
         load_compiler()

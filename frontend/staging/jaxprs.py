@@ -22,7 +22,7 @@ from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from .jit import jit, trace
 from .shape_evaluation import eval_shape
-from .stages import Traced
+from .traced import Traced
 
 
 class TracedFunction:

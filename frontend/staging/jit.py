@@ -19,7 +19,7 @@ from .first_call import first_call_of
 from .jitted import Jitted
 
 if TYPE_CHECKING:
-    from .stages import Traced
+    from .traced import Traced
 
 
 def jit(

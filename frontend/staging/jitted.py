@@ -25,7 +25,7 @@ from ..tracing.frames import current_frame
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import argument_names, function_name, keyword_names, parameter_of, trace_program
 from .donation import Donation
-from .entries import UNKNOWN, Entry, KnownCalls, compiled_entry
+from .entries import UNKNOWN, Entry, KnownCalls
 from .first_call import FirstCall, Pending, evaluates_first, pending_or_failure
 from .nested_calls import call_nested
 from .retraces import Retrace, Signature, difference, kind_of_leaf
@@ -34,7 +34,7 @@ from .static_arguments import placed, static_parameters
 if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
     from ..sharding.constraints import Shardings
     from .divided import DividedEntry
-    from .stages import Traced
+    from .traced import Traced
 
 
 _STATIC: Final = object()
@@ -215,7 +215,7 @@ class Jitted:
         return get_device(where).kind.value if where else "cpu"
 
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
-        from .stages import Traced
+        from .traced import Traced
 
         names = self._argument_names(args, kwargs, static)
         program = trace_program(self.function, args, kwargs, static=self.of_arrays(static), names=names)
@@ -308,3 +308,10 @@ class Jitted:
 
     def __repr__(self) -> str:
         return f"<adze.jit of {function_name(self.function)}, {len(self._entries)} compiled>"
+
+
+def compiled_entry(traced: Traced, target: str, device: str | None) -> Entry:
+    """Compile a traced program for `target`, loaded on `device`."""
+    from .known_programs import compiled_program
+
+    return Entry(compiled_program(traced, target, device))

@@ -10,9 +10,10 @@ import numpy as np
 
 from ...runtime.artifact.artifact import Contents
 from ..errors import ArgumentError
+from .compiled import Compiled
 from .kept import KeptFunction
 from .modules import kept_ir
-from .stages import Compiled, Traced
+from .traced import Traced
 from .verification import drawn, error_of
 
 SAMPLES = 3

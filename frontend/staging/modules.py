@@ -12,7 +12,6 @@ from typing import Any
 
 from ...dialects import mlir
 from ...dialects.errors import AdzeError
-from ...passes.registry import run_upstream
 from ...runtime.artifact.files import write_atomically
 
 
@@ -37,6 +36,8 @@ def bytecode(module: Any) -> bytes:
 
 def kept_ir(module: Any) -> bytes:
     """A module as an artifact keeps it: bytecode without locations, the same wherever it was traced."""
+    from ...passes.registry import run_upstream  # all passes there are
+
     copy = clone_module(module)
     run_upstream(copy, "builtin.module(strip-debuginfo)")
     return bytecode(copy)

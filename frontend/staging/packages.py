@@ -20,8 +20,9 @@ from ...runtime.artifact.variants import part_of, variant_of
 from ...runtime.artifact.weights import safetensors_of
 from ...runtime.targets import Target, parse_target
 from ..errors import ArgumentError
+from .compiled import Compiled
 from .modules import kept_ir
-from .stages import Compiled, Traced
+from .traced import Traced
 
 
 def packed(compiled: Sequence[Compiled], *, keep_ir: bool = False) -> Contents:

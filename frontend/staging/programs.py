@@ -41,7 +41,7 @@ from ..tracing.trace import (
 from .derived import Derivation, Specified
 from .held import array_of, names_of, type_of, written_array, zeros_of
 from .packages import write_traced
-from .stages import Traced
+from .traced import Traced
 
 INSIDE_AT_MOST: Final = 1 << 20
 """Bytes of arrays that are kept inside the artifact where nobody says where they shall be."""

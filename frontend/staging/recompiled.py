@@ -22,10 +22,11 @@ from ...runtime.targets import Target
 from .. import tree
 from ..tracing.frames import Program
 from ..tracing.trace import HeldArray, Parameter, TracedProgram
+from .compiled import Compiled
 from .held import written_array
 from .kept import program_of
 from .packages import different_targets, packed
-from .stages import Compiled, Traced
+from .traced import Traced
 
 
 def retraced(contents: Contents) -> Traced:

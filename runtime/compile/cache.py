@@ -17,17 +17,19 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 from ..artifact.files import TEMPORARY_SUFFIX, is_left_behind, write_atomically
 from ..artifact.manifest import versions
-from ..settings import CACHE_SUFFIX, Settings
+from ..settings import CACHE_SUFFIX, KNOWN_SUFFIX, Settings
 from ..targets import Target
-from .compiler import CompileOptions
+
+if TYPE_CHECKING:
+    from .compiler import CompileOptions
 
 # An entry: magic, length of the header, the header (JSON: the key and what the caller wants back), the
 # payload, and the SHA-256 of all that.
@@ -57,6 +59,12 @@ class CacheKey:
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, key: Mapping[str, Any]) -> CacheKey:
+        """The key that `to_json` wrote, once it is parsed."""
+        flags, versions = tuple(key["flags"]), tuple((name, version) for name, version in key["versions"])
+        return cls(key["ir_sha256"], key["target"], key["machine"], flags, versions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +193,14 @@ class CompileCache:
         """The entry for `key`, if there is a sound one."""
         return self._lookup(key)[0] if self.enabled else None
 
+    def find(self, key: CacheKey) -> tuple[CacheEntry, CacheRecord] | None:
+        """As `get_or_compile`, where nothing is compiled: the entry for `key`, if there is a sound one."""
+        started = time.perf_counter()
+        entry = self.get(key)
+        if entry is None:
+            return None
+        return entry, CacheRecord(True, _said("found"), key.digest, time.perf_counter() - started)
+
     def put(self, key: CacheKey, payload: bytes, metadata: dict[str, Any]) -> str | None:
         """Keep an entry. Returns None, or the warning that says why it could not be kept."""
         header = json.dumps({"key": json.loads(key.to_json()), "metadata": metadata}, sort_keys=True).encode()
@@ -257,6 +273,7 @@ class CompileCache:
             with contextlib.suppress(OSError):
                 path.unlink()
                 removed, freed = removed + 1, freed + size
+        self._forget_known()
         self._remove_temporaries()
         return removed, freed
 
@@ -267,6 +284,7 @@ class CompileCache:
             with contextlib.suppress(OSError):
                 path.unlink()
                 removed += 1
+        self._forget_known()
         self._remove_temporaries(every=True)
         return removed
 
@@ -288,20 +306,26 @@ class CompileCache:
             os.utime(path)  # the time of last use decides what is evicted
         return entry, ""
 
-    def _entries(self) -> Iterator[Path]:
-        yield from self.folder.glob(f"[0-9a-f][0-9a-f]/*{CACHE_SUFFIX}")
+    def _entries(self, suffix: str = CACHE_SUFFIX) -> Iterator[Path]:
+        yield from self.folder.glob(f"[0-9a-f][0-9a-f]/*{suffix}")
 
-    def _sized_entries(self) -> list[tuple[float, int, Path]]:
+    def _forget_known(self) -> None:
+        """Delete what says which traced program an entry is of: the next call of such a program lowers it."""
+        for path in list(self._entries(KNOWN_SUFFIX)):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def _sized_entries(self, *suffixes: str) -> list[tuple[float, int, Path]]:
         entries = []
-        for path in self._entries():
+        for path in (path for suffix in suffixes or (CACHE_SUFFIX,) for path in self._entries(suffix)):
             with contextlib.suppress(OSError):  # another process may have deleted it just now
                 status = path.stat()
                 entries.append((status.st_mtime, status.st_size, path))
         return entries
 
     def _evict(self, keep: Path) -> None:
-        """Delete the entries that were used longest ago until the rest fits; `keep` goes last."""
-        entries = self._sized_entries()
+        """Delete the files that were used longest ago until the rest fits; `keep` goes last."""
+        entries = self._sized_entries(CACHE_SUFFIX, KNOWN_SUFFIX)
         total = sum(size for _, size, _ in entries)
         if total <= self.max_bytes:
             return
@@ -309,7 +333,8 @@ class CompileCache:
 
         # One process at a time, so that two do not each delete a half of what should stay.
         with contextlib.suppress(filelock.Timeout), filelock.FileLock(self.folder / _LOCK_NAME, timeout=5):
-            entries = sorted(self._sized_entries(), key=lambda entry: (entry[2] == keep, entry[0]))
+            entries = self._sized_entries(CACHE_SUFFIX, KNOWN_SUFFIX)
+            entries.sort(key=lambda entry: (entry[2] == keep, entry[0]))
             total = sum(size for _, size, _ in entries)
             for _, size, path in entries:
                 if total <= self.max_bytes * _KEEP_FRACTION:

@@ -12,7 +12,7 @@ from ....passes.pipeline import SIMPLIFIED, between, for_target, run_pipeline
 from ....runtime.targets import parse_target
 from ...staging.jit import trace
 from ...staging.modules import clone_module
-from ...staging.stages import Traced
+from ...staging.traced import Traced
 from .module import module_text
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import adze
 import adze.numpy as anp
-from adze.frontend.staging import stages
+from adze.frontend.staging import jitted
 from adze.runtime.errors import CompileError
 
 X = np.arange(4, dtype=np.float32)
@@ -22,13 +22,13 @@ X = np.arange(4, dtype=np.float32)
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Compiles wait until the event is set."""
     event = threading.Event()
-    compile_now = stages.Lowered.compile
+    compile_now = jitted.compiled_entry
 
-    def wait(self: stages.Lowered, **options: Any) -> Any:
+    def wait(*arguments: Any) -> Any:
         assert event.wait(60)
-        return compile_now(self, **options)
+        return compile_now(*arguments)
 
-    monkeypatch.setattr(stages.Lowered, "compile", wait)
+    monkeypatch.setattr(jitted, "compiled_entry", wait)
     yield event
     event.set()
 
@@ -96,7 +96,7 @@ def test_a_failure_is_raised_by_a_later_call(monkeypatch: pytest.MonkeyPatch) ->
         failed.set()
         raise CompileError("IREE refused the program")
 
-    monkeypatch.setattr(stages.Lowered, "compile", fail)
+    monkeypatch.setattr(jitted, "compiled_entry", fail)
     f = adze.jit(lambda x: x + 1, first_call="evaluate")
     assert np.asarray(f(X)).tolist() == (X + 1).tolist()
     assert failed.wait(60)

@@ -146,14 +146,14 @@ class Slow:
             compiling.wait(timeout=0.5)
 
 sys.meta_path.insert(0, Slow())
-from adze.frontend.staging import stages
-real = stages.compile_program
+from adze.frontend.staging import lowered
+real = lowered.compile_program
 
 def slow(*positional, **named):
     compiling.set()
     return real(*positional, **named)
 
-stages.compile_program = slow
+lowered.compile_program = slow
 f = adze.jit(lambda x: anp.sin(x) @ x + 1, first_call="evaluate")
 x = np.eye(3, dtype=np.float32)
 

@@ -14,7 +14,7 @@ from adze import ShapeDtype
 from adze.frontend.tracing import sizes
 
 
-def traced_at(function: Callable[[Any], Any]) -> adze.frontend.staging.stages.Traced:  # type: ignore[name-defined]
+def traced_at(function: Callable[[Any], Any]) -> adze.frontend.staging.traced.Traced:  # type: ignore[name-defined]
     """The trace of a function of one f32[n,m] argument."""
     return adze.trace(function, ShapeDtype(("n", "m")))
 

@@ -11,7 +11,7 @@ import pytest
 import adze
 from adze import nn
 from adze import numpy as xp
-from adze.frontend.staging.stages import Lowered
+from adze.frontend.staging.lowered import Lowered
 from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.compile.strategy import SEPARATED
 from adze.runtime.errors import CompileError

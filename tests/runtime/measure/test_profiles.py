@@ -10,7 +10,7 @@ import pytest
 import adze
 from adze import ShapeDtype
 from adze.dialects.types import ANY
-from adze.frontend.staging.stages import Compiled
+from adze.frontend.staging.compiled import Compiled
 from adze.runtime.errors import DeviceError, FailedCallError
 from adze.runtime.execute.devices import Device
 from adze.runtime.execute.program import Executable

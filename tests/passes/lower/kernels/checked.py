@@ -19,7 +19,7 @@ import numpy as np
 
 from adze.dialects import mlir
 from adze.frontend.staging.modules import clone_module
-from adze.frontend.staging.stages import Traced
+from adze.frontend.staging.traced import Traced
 from adze.passes.analysis.evaluate import Evaluation
 from adze.passes.ir.functions import body, function
 from adze.passes.lower.kernels.loops import replace

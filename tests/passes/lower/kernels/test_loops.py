@@ -11,7 +11,7 @@ import pytest
 import adze
 from adze import lax
 from adze import numpy as xp
-from adze.frontend.staging import stages
+from adze.frontend.staging import lowered
 from adze.passes.lower.kernels.loops.replace import FAULT
 from adze.runtime.compile.compiler import CompileOptions
 from adze.runtime.errors import CompileError
@@ -153,14 +153,14 @@ def test_an_inner_loop_is_a_kernel_where_the_outer_one_is_not() -> None:
 
 
 def test_a_program_that_iree_refuses_with_kernels_has_host_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = stages.compile_program
+    real = lowered.compile_program
 
     def refuses_kernels(produce: Any, *rest: Any, **options: Any) -> Any:
         if b"kernel_loop" in produce((), CompileOptions()):
             raise CompileError("no kernels today")
         return real(produce, *rest, **options)
 
-    monkeypatch.setattr(stages, "compile_program", refuses_kernels)
+    monkeypatch.setattr(lowered, "compile_program", refuses_kernels)
     x = floats(4)
     compiled = adze.trace(shifted, x).lower().compile(cache=False)
     same(compiled(x), shifted(x), "shifted")

@@ -1,0 +1,158 @@
+"""The last stage of a program: `Compiled`, bytes that a device runs, and how they came about.
+
+Input: what IREE made of a program, or what the cache kept. Output: something to call, save or measure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...runtime.artifact import artifact
+from ...runtime.artifact.manifest import Manifest
+from ...runtime.compile.cache import CacheKey, CacheRecord
+from ...runtime.execute.devices import get_device
+from ...runtime.execute.host_calls import MODULE as HOST_CALLS
+from ...runtime.execute.host_calls import HostSite
+from ...runtime.execute.program import Executable, Function
+from ...runtime.targets import Target
+from .. import tree
+from ..errors import ArgumentTypeError, UnsupportedError
+from ..tracing.array import Array
+from ..tracing.locations import located, user_location_text
+from ..tracing.trace import Parameter, TracedProgram
+from .default_devices import default_device
+from .entries import UNKNOWN, Entry, KnownCalls
+from .exports import signature_text
+from .host import runtime_argument
+from .modules import kept_ir
+from .retraces import kind_of_leaf
+
+if TYPE_CHECKING:
+    from ...passes.analysis.cost import Cost
+
+
+@dataclass(frozen=True)
+class CompileReport:
+    """How a compiled program came about: its cache key, and whether the cache had it and why not.
+
+    `compile_seconds` are those of the compile, also where that was long ago; None: an older adze noted none.
+    """
+
+    key: CacheKey
+    record: CacheRecord
+    compile_seconds: float | None = None
+
+    def __str__(self) -> str:
+        outcome = "cache hit" if self.record.hit else "cache miss"
+        return f"{outcome}: {self.record.explanation} ({self.record.digest[:12]})"
+
+
+class Compiled:
+    """A program, loaded on first use on a device of its target: call it, `save` it, look at it."""
+
+    def __init__(
+        self,
+        traced: TracedProgram,
+        manifest: Manifest,
+        vmfb: bytes,
+        target: Target,
+        report: CompileReport,
+        device: str | None,
+        sites: tuple[HostSite, ...] = (),
+    ) -> None:
+        self.sites = sites
+        self.program = traced
+        self.manifest = manifest
+        self.vmfb = vmfb
+        self.target = target
+        self.report = report
+        self._device = device
+        self._function: Function | None = None
+        self._entry: Entry | None = None
+        self._known = KnownCalls()
+
+    @property
+    def function(self) -> Function:
+        """The runtime's function; loads the program on first use."""
+        if self._function is None:
+            work = self.manifest.work
+            name = self._device or default_device(self.target)
+            device = get_device(name, work=work)
+            executable = Executable(self.vmfb, device, self.manifest.signatures, sites=self.sites)
+            self._function = executable.function(self.program.symbol)
+        return self._function
+
+    @property
+    def device(self) -> str:
+        """The name of the device that the program is loaded on."""
+        return self.function.device.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call with arrays of exactly the traced shapes and dtypes (Python numbers for 0-d arguments)."""
+        results = self._known.call(args, kwargs)
+        if results is not UNKNOWN:
+            return results
+        leaves, structure = tree.flatten((args, kwargs))
+        if structure != self.program.argument_tree:
+            raise ArgumentTypeError(
+                f"{self.program.symbol}() was compiled for arguments "
+                f"{tree.describe_arguments(self.program.argument_tree)}, "
+                f"got {tree.describe_arguments(structure)}",
+                where=user_location_text(),
+            )
+        results = self.call_leaves(leaves)
+        kinds = tuple([kind_of_leaf(leaf) for leaf in leaves])
+        self._entry = self._entry or Entry(self)
+        self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), self._entry)
+        return results
+
+    def call_leaves(self, leaves: Sequence[Any]) -> Any:
+        """Call with the leaves of the argument tree."""
+        with located():
+            results = self.function.call(arguments_for(self.program.parameters, leaves))
+        return tree.unflatten(self.program.result_tree, [Array(r) for r in results])
+
+    def cost(self) -> Cost:
+        """The cost of the program as it was traced."""
+        from ...passes.analysis.cost import cost
+
+        return cost(self.program.module)
+
+    def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
+        """The IR of a stage that the program went through, for its target."""
+        from .stage_texts import text_at
+
+        return text_at(self.program, stage, self.target, locations=locations)
+
+    def require_portable(self) -> None:
+        """Raise `UnsupportedError` for a program that calls Python functions, which a file cannot hold."""
+        calls = [site for site in self.sites if site.module == HOST_CALLS]
+        if calls:
+            places = ", ".join(dict.fromkeys(site.where or "?" for site in calls))
+            raise UnsupportedError(
+                f"{self.program.symbol}() calls Python functions of this process, which no file can hold: "
+                f"{places}",
+                hint="leave debug.print and the callbacks out of what is deployed, or return their arguments",
+            )
+
+    def save(self, path: str | os.PathLike[str], *, keep_ir: bool = False) -> Path:
+        """Write the program as a deployable `.vmfb`, whole or not at all.
+
+        With `keep_ir` the file holds the adze IR as it was traced too, constants included, so that
+        `load(path).differentiable()` can be differentiated, batched and compiled again.
+        """
+        self.require_portable()
+        ir = kept_ir(self.program.module) if keep_ir else b""
+        return artifact.save(path, artifact.Contents(self.vmfb, self.manifest, ir))
+
+    def __repr__(self) -> str:
+        return f"Compiled({signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"
+
+
+def arguments_for(parameters: Sequence[Parameter], leaves: Sequence[Any]) -> list[Any]:
+    """Argument leaves as the runtime takes them: device arrays, NumPy arrays of the parameter's dtype."""
+    return [runtime_argument(leaf, p.type.dtype) for leaf, p in zip(leaves, parameters, strict=True)]

@@ -1,0 +1,116 @@
+"""The pipeline of a traced program: adze IR in, linalg for one target out.
+
+Input: a traced program and a target. Output: the module that IREE compiles, and what is known of it.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ...dialects.communicator import bound
+from ...passes.base import Pass
+from ...passes.lower.collective_sites import collective_sites, job_of
+from ...passes.lower.host_calls import localized
+from ...passes.lower.kernels.loops.embed import has_loop_kernels
+from ...passes.lower.plan import hints_of, is_vectorized
+from ...passes.lower.tuning.hints import ModuleHints
+from ...passes.partition.combine import CombineCollectives
+from ...passes.partition.divide import divide
+from ...passes.partition.traffic import stated_grids
+from ...passes.pipeline import OPTIMIZE, PIPELINE, SIMPLIFIED, Observer, for_target, run_pipeline
+from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
+from ...runtime.distributed.programs import Job
+from ...runtime.execute.host_calls import HostSite
+from ...runtime.settings import read_settings
+from ...runtime.targets import Target, parse_target
+from ..tracing.locations import located
+from ..tracing.trace import TracedProgram
+from .modules import StageDumps, clone_module, module_text
+
+TRACED: Final = "traced"
+
+
+@dataclass(frozen=True)
+class LoweredModule:
+    """A lowered module, the program that it is of, and what the passes found out on the way.
+
+    `ir_sha256` is of its simplified adze IR, `sites` are the functions of this process that it calls.
+    """
+
+    program: TracedProgram
+    module: Any
+    target: Target
+    ir_sha256: str
+    sites: tuple[HostSite, ...] = ()
+    job: Job | None = None
+
+    def hints(self) -> ModuleHints:
+        """What the pass `plan` found out about its work."""
+        return hints_of(self.module)
+
+    def options(self) -> CompileOptions:
+        """The compile options that the lowering asks for."""
+        vectorizes = has_loop_kernels(self.module) or is_vectorized(self.module)
+        flags = VECTORIZE_LOOPS if vectorizes else ()
+        return CompileOptions(data_tiling=self.hints().data_tiling, extra_flags=flags)
+
+
+def lowered_module(
+    traced: TracedProgram, target: str | Target, observer: Observer | None = None
+) -> LoweredModule:
+    """Run the pipeline for `target`: simplify and rewrite to linalg."""
+    with located():
+        chosen = parse_target(target)
+    dumps = _dumps(traced)
+    dumps.write(TRACED, traced.module)
+    program = _of_one_rank(traced)
+    module = clone_module(program.module)
+    sites = localized(module)
+    ir_sha256, job = "", None
+
+    def observe(step: Pass, module: Any, seconds: float) -> None:
+        nonlocal ir_sha256, job, sites
+        dumps.write(step.name, module)
+        if step.name == SIMPLIFIED:
+            ir_sha256 = hashlib.sha256(module_text(module).encode()).hexdigest()
+        if step.name == CombineCollectives.name:
+            sites, job = (*sites, *collective_sites(module)), job_of(module)
+        if observer is not None:
+            observer(step, module, seconds)
+
+    steps = for_target(PIPELINE, chosen, loop_kernels=read_settings().loop_kernels)
+    run_pipeline(module, steps, observer=observe)
+    return LoweredModule(program, module, chosen, ir_sha256, sites, job)
+
+
+def _of_one_rank(traced: TracedProgram) -> TracedProgram:
+    """The program of each rank of the job that this process is of, or builds for, if it states shardings.
+
+    Its arguments and results are whole: each rank takes its parts, and has all of what comes out.
+    """
+    communicator = bound()
+    if communicator is None or communicator.size == 1:
+        return traced
+    grids = [g for g in stated_grids(traced.module) if math.prod(g.sizes) == communicator.size]
+    if not grids:
+        return traced
+    program = copy.copy(traced.program)
+    program.module = clone_module(traced.module)
+    run_pipeline(program.module, OPTIMIZE)
+    arguments = [((),) * p.type.rank for p in traced.parameters]
+    results = [((),) * t.rank for t in traced.result_types]
+    with located():
+        divide(program.module, traced.symbol, grids[0], arguments, results)
+    return replace(traced, program=program)
+
+
+def _dumps(traced: TracedProgram) -> StageDumps:
+    root = read_settings().dump_dir
+    if root is None:
+        return StageDumps(None)
+    digest = hashlib.sha256(module_text(traced.module).encode()).hexdigest()[:8]
+    return StageDumps(root / f"{traced.symbol}-{digest}")
