@@ -28,6 +28,9 @@ class Communicator(Protocol):
     @property
     def size(self) -> int: ...
 
+    overlaps: bool
+    """Whether a thread of its own exchanges arrays while the program computes."""
+
     def all_reduce(self, group: tuple[int, ...], kind: str, x: np.ndarray, /) -> np.ndarray:
         """The sum, max or min over the group, a new array of the same bytes in each member."""
 

@@ -34,6 +34,7 @@ from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
 from .lower.kernels.rows import RowKernels
 from .lower.outline_layers import InlineLayers
+from .lower.overlap_collectives import OverlapCollectives
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
@@ -101,6 +102,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     LoopKernels(),
     ConvolutionKernels(),
     Convert(),
+    OverlapCollectives(),
     FuseReductions(),
     UnsignedExtrema(),
     ResolveTiles(),

@@ -17,7 +17,7 @@ from ...dialects.codec import Codec
 from ...dialects.op import DIALECT
 from ...dialects.ops.collectives.mesh_axes import MeshAxisOp, Vary
 from ...dialects.types import TensorType
-from ...runtime.distributed.imports import import_name, site_of
+from ...runtime.distributed.imports import import_name, sites_of
 from ...runtime.distributed.programs import Job, job_for
 from ...runtime.execute.host_calls import HostSite
 from ..analysis.verify import location_text
@@ -62,7 +62,7 @@ def collective_sites(module: mlir.ir.Module) -> tuple[HostSite, ...]:
     named: dict[str, _Collective] = {}
     for name, each in _named(_collectives(module)):
         named.setdefault(name, each)
-    return tuple(site_of(name, each.where) for name, each in named.items())
+    return tuple(site for name, each in named.items() for site in sites_of(name, each.where))
 
 
 def job_of(module: mlir.ir.Module) -> Job | None:

@@ -23,8 +23,8 @@ from ..ir.functions import body, functions
 LARGEST: Final = 256 << 10
 """Bytes of an array that is sent in a row with others: copying more takes longer than a message."""
 
-TOGETHER: Final = 4 << 20
-"""Bytes of a row."""
+TOGETHER: Final = 1 << 20
+"""Bytes of a row: when it has so many it is sent, and travels while the rest is computed."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The functions that a compiled program imports for its collectives.
 
-Input: the name of an import. Output: the `HostSite` that answers it. Idea: the name is the whole site
-(`all_reduce.axis-0.kind-sum.mesh-2x4.float32.2d`), so that a file needs no table, all ranks run the same
-bytes, and a program that was loaded needs no compiler.
+Input: the name of an import. Output: the `HostSite` that answers it, and those of its halves. Idea: the name
+is the whole site (`all_reduce.axis-0.kind-sum.mesh-2x4.float32.2d`), so that a file needs no table, all
+ranks run the same bytes, and a program that was loaded needs no compiler.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.collective_calls import EXCHANGES, along, called
-from ...dialects.types import INT32, as_dtype
+from ...dialects.types import INT32, INT64, as_dtype
 from ..errors import ArtifactError
 from ..execute.host_calls import HostSite
+from .queues import finish, in_turn, start
 
 MODULE: Final = "adze_dist"
 INDEX: Final = "mesh_index"
+START: Final = "start"
+FINISH: Final = "finish"
+"""What follows the name of a collective in those of its halves (`passes/lower/overlap_collectives.py`)."""
 _LEFT_OUT: Final = ("axis_name", "is_invariant")
 
 
@@ -35,16 +39,26 @@ def import_name(op: str, attributes: Mapping[str, Any], dtype: np.dtype, rank: i
     return ".".join([op, *(f"{n}-{_written(v)}" for n, v in stated), dtype.name, f"{rank}d"])
 
 
-def site_of(name: str, where: str | None = None) -> HostSite:
-    """The function of that name, as the runtime calls it; `ArtifactError` for what no compile writes."""
+def sites_of(name: str, where: str | None = None) -> tuple[HostSite, ...]:
+    """The function of that name and its halves, as the runtime calls them; `ArtifactError` for what no
+    compile writes."""
     try:
         op, attributes, dtype = _taken_apart(name)
     except (ValueError, KeyError, TypeError):
         raise ArtifactError(f"its collective {name!r} is none that this adze knows") from None
     mesh, axis = attributes["mesh"], attributes["axis"]
     if op == INDEX:
-        return HostSite(name, lambda _: [np.asarray(along(op, mesh, axis)[2], INT32)], (), 1, where, MODULE)
-    return HostSite(name, lambda a: [called(op, a[0], attributes)], (dtype,), 1, where, MODULE)
+        index = lambda _: [np.asarray(along(op, mesh, axis)[2], INT32)]  # noqa: E731
+        return (HostSite(name, index, (), 1, where, MODULE),)
+
+    def exchange(x: np.ndarray) -> np.ndarray:
+        return called(op, x, attributes)
+
+    return (
+        HostSite(name, lambda a: [in_turn(lambda: exchange(a[0]))], (dtype,), 1, where, MODULE),
+        HostSite(f"{name}.{START}", lambda a: [start(lambda: exchange(a[0]))], (dtype,), 1, where, MODULE),
+        HostSite(f"{name}.{FINISH}", lambda a: [finish(a[0])], (INT64,), 1, where, MODULE),
+    )
 
 
 def ranks_of(name: str) -> int:

@@ -11,20 +11,31 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ...dialects.communicator import DistributedError, bind_process, bound
+from ...dialects.communicator import Communicator, DistributedError, bind_process, bound
 from .programs import job_from
 
 LAUNCHERS: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS")
 """Variables by which a process knows that a launcher of MPI started it."""
 
 
-def initialize() -> None:
+def initialize(*, overlap: bool | None = None) -> None:
     """Join the MPI job that this process was started in; the extra `mpi` has what it needs.
+
+    `overlap` says whether arrays travel while a compiled program computes what does not need them: a thread
+    of each rank sends and receives. By default where a rank has more than one core to itself, since waiting
+    threads of MPI take all of theirs. It may be said at a second call.
 
     Raises `DistributedError` where mpi4py cannot be imported. A rank that ends by an exception ends the job.
     """
-    if bound() is not None:
-        return
+    communicator = bound()
+    if communicator is None:
+        communicator = _process()
+        bind_process(communicator)
+    if overlap is not None:
+        communicator.overlaps = overlap
+
+
+def _process() -> Communicator:
     try:
         from .mpi import process_communicator
     except ImportError as error:
@@ -32,7 +43,7 @@ def initialize() -> None:
             f"no MPI for a job of several processes: {error}",
             hint="pip install 'adze-compiler[mpi]', or use adze.distributed.run for threads",
         ) from error
-    bind_process(process_communicator())
+    return process_communicator()
 
 
 def process_index() -> int:

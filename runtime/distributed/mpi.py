@@ -35,6 +35,7 @@ class MpiCommunicator:
 
     def __init__(self, world: Any) -> None:
         self._world = world
+        self.overlaps = _cores(world) > 1
         self.rank: int = world.Get_rank()
         self.size: int = world.Get_size()
         self._groups: dict[tuple[int, ...], Any] = {}
@@ -91,6 +92,15 @@ class MpiCommunicator:
     def fail(self) -> None:
         """End the job when this process ends, after its last message; MPI would wait for the other ranks."""
         atexit.register(self._world.Abort, 1)
+
+
+def _cores(world: Any) -> int:
+    """The cores that this rank has to itself. MPI's threads do not sleep while they wait: with one core, a
+    thread that exchanges arrays takes it from the one that computes."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if cores < (os.cpu_count() or 1):
+        return cores  # the launcher gave each rank its own
+    return cores // int(world.Split_type(MPI.COMM_TYPE_SHARED).Get_size())
 
 
 def _bytes(x: np.ndarray) -> np.ndarray:

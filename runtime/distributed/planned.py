@@ -17,6 +17,8 @@ from ...dialects.communicator import DistributedError, bind
 class PlannedCommunicator:
     """The ranks of a job that is only built for; see `Communicator` for the methods."""
 
+    overlaps = False
+
     def __init__(self, size: int) -> None:
         self.size = size
 

@@ -18,7 +18,7 @@ import numpy as np
 from ...dialects.communicator import DistributedError, bound
 from ..errors import ArtifactError
 from ..execute.host_calls import HostSite
-from .imports import ranks_of, site_of
+from .imports import ranks_of, sites_of
 
 EXTRA: Final = "job"
 """Where it stands in what a manifest says besides."""
@@ -97,7 +97,7 @@ def enter_job(job: Job, program: bytes) -> tuple[HostSite, ...]:
 
     Raises `DistributedError` elsewhere; the ranks wait here for each other.
     """
-    sites = tuple(map(site_of, job.imports))
+    sites = tuple(site for name in job.imports for site in sites_of(name))
     communicator = bound()
     size = 1 if communicator is None else communicator.size
     if communicator is None or size == 1:

@@ -57,6 +57,8 @@ class _World:
 class ThreadCommunicator:
     """One rank of a run of threads; see `Communicator` for the methods."""
 
+    overlaps = True
+
     def __init__(self, world: _World, rank: int) -> None:
         self._world = world
         self.rank = rank

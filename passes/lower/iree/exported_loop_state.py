@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects import mlir
+from ...ir.functions import is_private
 from ..builder import Value
 from ..lowering import LoweringContext
 from .overwritten_arguments import VIEWS, copied
@@ -26,5 +27,11 @@ def awaited(ctx: LoweringContext, x: Value, dtype: np.dtype) -> Value:
     source = x
     while not isinstance(source.owner, mlir.ir.Block) and source.owner.operation.name in VIEWS:
         source = source.owner.operation.operands[0]
-    # Bodies are functions when they are lowered; the arguments of one that no loop calls are copied in vain.
-    return copied(ctx, x, dtype) if isinstance(source.owner, mlir.ir.Block) else x
+    return copied(ctx, x, dtype) if _is_of_a_body(source) else x
+
+
+def _is_of_a_body(value: Value) -> bool:
+    """Whether it is an argument of a private function: of the body of a loop, or of a branch in one."""
+    if not isinstance(value.owner, mlir.ir.Block):
+        return False
+    return is_private(value.owner.owner.operation)

@@ -53,6 +53,40 @@ adze.shard_map(lambda x: lax.psum(x, "d"), mesh=mesh, in_specs=P("d"), out_specs
 """
 
 
+OVERLAPPED = """
+import sys
+import numpy as np
+import adze
+import adze.numpy as xp
+from adze import lax
+from adze.sharding import PartitionSpec as P
+
+adze.distributed.initialize(overlap=sys.argv[1] == "on")
+mesh = adze.make_mesh((2,), ("d",))
+x = np.random.default_rng(0).standard_normal((2, 300, 300)).astype(np.float32) / 17
+
+
+def of_rank(x):
+    totals = []
+    y = x[0]
+    for _ in range(4):
+        totals.append(lax.psum(y, "d"))
+        y = xp.tanh(y @ x[0])
+    return sum(totals) + lax.pmax(y, "d")
+
+
+def program(x):
+    return adze.shard_map(of_rank, mesh=mesh, in_specs=P("d"), out_specs=P())(x)
+
+
+compiled = adze.jit(program)
+assert '.start"' in compiled.trace(x).lower().mlir()
+for _ in range(3):
+    np.testing.assert_allclose(compiled(x), program(x), rtol=1e-4, atol=1e-4)
+print("ok", adze.distributed.process_index())
+"""
+
+
 FAILS = """
 import numpy as np
 import adze
@@ -177,6 +211,15 @@ def test_launched_ranks_end_with_the_one_that_fails(tmp_path: Path) -> None:
 def test_launched_ranks_name_themselves(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(SAME)
     words = [ADZE, "launch", "-n", "2", "program.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.splitlines()) == ["[0] ok 0", "[1] ok 1"]
+
+
+@pytest.mark.parametrize("overlap", ["on", "off"])
+def test_sums_travel_while_ranks_compute(overlap: str, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(OVERLAPPED)
+    words = [ADZE, "launch", "-n", "2", "program.py", overlap]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == ["[0] ok 0", "[1] ok 1"]
