@@ -152,6 +152,9 @@ CASES = (
     Case("fft 256 x 1024", fft, signal(256, 1024), tolerance=10.0),
     Case("fft prime 10,007", fft, signal(10_007), tolerance=10.0),
     Case("fft 64 x prime 251", fft, signal(64, 251), tolerance=10.0),
+    Case("fft 64 x 502", fft, signal(64, 502), tolerance=10.0),
+    Case("fft 1000 x 16", fft, signal(1000, 16), tolerance=10.0),
+    Case("rfft 1000 x 100", rfft, numbers(1000, 100), tolerance=10.0),
     Case("rfft 100,000", rfft, numbers(100_000), tolerance=10.0),
     Case("fft2 256 x 256", fft2, signal(256, 256), tolerance=10.0),
 )

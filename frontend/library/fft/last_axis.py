@@ -1,6 +1,6 @@
 """The transform along the last axis, for any length: ``y[k] = sum_j x[j] exp(-2 pi i j k / n)``.
 
-Lengths with small prime factors are routines, for which CPUs have kernels (`passes/lower/kernels/fourier`).
+The transforms are routines, for which CPUs have kernels (`passes/lower/kernels/fourier`).
 In ops, in and out are pairs of real arrays, real and imaginary parts (None: zero), so that all work is real
 matrix products. A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense
 transform of length `n1`, a product with twiddle factors, and the transform of length `n2`. A length with a
@@ -29,23 +29,17 @@ DENSE = 64
 DENSE_PRIME = 256
 # Columns are lanes of vectors as they lie, if there are enough of them and their transforms fit the caches.
 FEWEST_COLUMNS = 8
-# The largest prime factor that the kernels have a step for (`passes/lower/kernels/fourier/plans.py`).
-LARGEST_RADIX = 31
 LONGEST_COLUMN = 8192
 
 
 def spectrum(x: Any, n: int, *, is_inverse: bool = False) -> Any:
-    """The transform of length `n` of the last axis of a complex array, or `n` times its inverse.
-
-    A length without large prime factors is a routine, for which CPUs have a kernel.
-    """
-    run = inverse if is_inverse else transform
+    """The transform of length `n` of the last axis of a complex array, or `n` times its inverse."""
 
     def composed(x: Any) -> Any:
         return whole(_composed(parts(x), n, is_inverse))
 
-    if not _is_routine(n):
-        return whole(run(parts(x), n))
+    if n == 1:
+        return x
     name = "ifft" if is_inverse else "fft"
     return linear_routine(name, composed, name, composed, x)
 
@@ -63,9 +57,7 @@ def column_spectrum(x: Any, n: int, *, is_inverse: bool = False) -> Any:
 
 def has_column_kernel(n: int, columns: Any) -> bool:
     """Whether columns of so many points, so many of them, are transformed as they lie."""
-    return (
-        2 <= n <= LONGEST_COLUMN and isinstance(columns, int) and columns >= FEWEST_COLUMNS and is_smooth(n)
-    )
+    return 2 <= n <= LONGEST_COLUMN and isinstance(columns, int) and columns >= FEWEST_COLUMNS
 
 
 def parts(x: Any) -> Parts:
@@ -79,28 +71,14 @@ def whole(x: Parts) -> Any:
     return ops.complex(re, ops.zeros_like(re) if im is None else im)
 
 
-def _is_routine(n: int) -> bool:
-    """Whether rows of so many points have a kernel: small ones if their factors fill vectors of four."""
-    return is_smooth(n) and (n > DENSE or (n >= 32 and any(n % d == 0 for d in range(4, n // 4 + 1))))
-
-
-@lru_cache(maxsize=256)
-def is_smooth(n: int) -> bool:
-    """Whether every prime factor of a length has a step in the kernels."""
-    for prime in range(2, LARGEST_RADIX + 1):
-        while n % prime == 0:
-            n //= prime
-    return n == 1
-
-
 def transform(x: Parts, n: int) -> Parts:
     """The transform of length `n` of the last axis."""
-    return parts(spectrum(whole(x), n)) if _is_routine(n) else _composed(x, n)
+    return parts(spectrum(whole(x), n))
 
 
 def inverse(x: Parts, n: int) -> Parts:
     """`n` times the inverse transform."""
-    return parts(spectrum(whole(x), n, is_inverse=True)) if _is_routine(n) else _composed(x, n, True)
+    return parts(spectrum(whole(x), n, is_inverse=True))
 
 
 def _composed(x: Parts, n: int, is_inverse: bool = False) -> Parts:
@@ -161,7 +139,7 @@ def _weighted(points: Any, n: int, inner: float) -> Parts:
 
 
 def _is_real_routine(n: int) -> bool:
-    return n % 2 == 0 and _is_routine(n // 2)
+    return n % 2 == 0 and n > 2
 
 
 def _composed_real(x: Any, n: int) -> Parts:
@@ -299,8 +277,7 @@ def _split(x: Parts, first: int, second: int) -> Parts:
     columns = _composed(columns, first)
     steps = np.outer(np.arange(second, dtype=np.int64), np.arange(first, dtype=np.int64))
     columns = _turned(columns, *angles(steps, n))
-    onward = _composed if is_smooth(n) else transform  # the ops of a routine contain no other
-    rows = onward(_each(columns, xp.matrix_transpose), second)
+    rows = _composed(_each(columns, xp.matrix_transpose), second)
     return _each(rows, lambda part: xp.reshape(xp.matrix_transpose(part), (*batch, n)))
 
 
@@ -314,8 +291,8 @@ def _bluestein(x: Parts, n: int) -> Parts:
     chirp[length - n + 1 :] = chirp[1:n][::-1]
     response = np.fft.fft(chirp) / length
     turned = _each(_turned(x, cos, sin), lambda part: _padded(part, length))
-    spectrum = _turned(transform(turned, length), response.real, response.imag)
-    convolved = _each(inverse(spectrum, length), lambda part: part[..., :n])
+    spectrum = _turned(_composed(turned, length), response.real, response.imag)
+    convolved = _each(_composed(spectrum, length, True), lambda part: part[..., :n])
     return _turned(convolved, cos, sin)
 
 

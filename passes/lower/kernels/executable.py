@@ -51,7 +51,7 @@ class Kernel:
     for each result; the one of a tied result is its operand's. The code must depend only on the types and on
     `key`: calls with the same name, key, types and counts share it. `workgroups` has up to three counts; a
     count that is known when the program runs is a value of type `index`.
-    `constants`: arrays of floats, which follow the operands; the types and `key` determine them.
+    `constants`: arrays of numbers, which follow the operands; the types and `key` determine them.
     `has_parts`: a complex array `[..., n]` is passed as an array `[..., 2 n]` of its parts.
     """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf, pi
+from math import inf, isqrt, pi
 from typing import Final
 
 import numpy as np
@@ -40,32 +40,55 @@ def radices(size: int, most: int) -> tuple[int, ...]:
     return tuple(sorted(found, reverse=True))
 
 
-def _cost(size: int, most: int) -> float:
+def is_smooth(size: int) -> bool:
+    """Whether every prime factor has a step."""
+    for prime in range(2, LARGEST_RADIX + 1):
+        while size % prime == 0:
+            size //= prime
+    return size == 1
+
+
+def cost(size: int, most: int) -> float:
+    """What one element costs in all steps of a transform."""
     return sum(_COSTS.get(r, 1 + r / 3) for r in radices(size, most))
+
+
+def speed(width: int, itemsize: int) -> float:
+    """What a load and a store of a vector of so many elements cost: narrow ones are hardly faster."""
+    return 0.4 + 0.6 * width * itemsize / 64
+
+
+def _divisors(size: int) -> list[int]:
+    small = [d for d in range(1, isqrt(size) + 1) if size % d == 0]
+    return sorted({*small, *(size // d for d in small)})
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A size as `first * second`, and how many elements a vector has: at most the smaller factor."""
+    """A size as `first * second`, and how many elements a vector has: at most the smaller factor.
+
+    `cost`: that of the transform, in units of a load and a store of a vector.
+    """
 
     first: int
     second: int
     width: int
+    cost: float
 
 
 @lru_cache(maxsize=256)
 def best_split(size: int, lanes: int, most: int) -> Split:
     """The cheapest split: vectors that a factor is no multiple of do some of the work twice."""
-    best, least = Split(1, size, 1), inf
-    for first in (d for d in range(1, size + 1) if size % d == 0):
+    best = Split(1, size, 1, inf)
+    for first in _divisors(size):
         second = size // first
         width = lanes
         while width > 1 and width > min(first, second):
             width //= 2
-        columns = -(-second // width) * first * (_cost(first, most) + 1.5)
-        rows = -(-first // width) * second * (_cost(second, most) + 0.5)
-        if columns + rows < least:
-            best, least = Split(first, second, width), columns + rows
+        columns = -(-second // width) * first * (cost(first, most) + 1.5)
+        rows = -(-first // width) * second * (cost(second, most) + 0.5)
+        if columns + rows < best.cost:
+            best = Split(first, second, width, columns + rows)
     return best
 
 

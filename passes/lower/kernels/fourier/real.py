@@ -20,16 +20,25 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Type, Value
 from ..builder import Array, Number, Place, constant, index
 from ..executable import Kernel
-from ..linalg.matrices import each_matrix, workgroups
+from ..linalg.matrices import each_matrix, matrix_count, workgroups
 from ..linalg.vectors import Machine, lead_of
+from .lanes import best_group
 from .plans import roots
+from .real_lanes import RealGroups
+from .row_work import RowWork, lanes_of, scratch_of
 from .rows import Mixed, Planar, each_start
 from .stages import Parts
-from .transforms import MakeKernel, RowWork, lanes_of, scratch_of
+from .transforms import MakeKernel
 
 
 def _work(machine: Machine, type_: TensorType, size: int) -> RowWork:
     return RowWork(machine, lanes_of(machine, type_), size, workgroups(type_, 1))
+
+
+def _groups(work: RowWork, type_: TensorType) -> RealGroups | None:
+    """The kernels that do several rows at once, where that is cheaper."""
+    width = best_group(work.size, matrix_count(type_, 1), work.machine, work.lanes, work.cost)
+    return None if width is None else RealGroups(work.machine, type_, work.size, width)
 
 
 def _kernel(
@@ -111,16 +120,20 @@ def _forwards(is_transpose: bool, machine: Machine, type_: TensorType, result: T
     name, factor, sign = ("irfft_transposed", 1.0, -1.0) if is_transpose else ("rfft", 0.5, 0.5)
     work = _work(machine, type_, int(type_.static_shape[-1] or 0) // 2)
 
+    def point(mine: Parts, back: Parts, root: Parts) -> Parts:
+        (a, b), (c, d) = mine, back
+        turned = _times((b - d, c - a), root)  # (Z[k] - conj Z[-k]) / i
+        return (a + c + turned[0]) * factor, (b + d + turned[1]) * sign
+
+    groups = _groups(work, type_)
+    if groups is not None:
+        return groups.forwards(name, result, point)
+
     def one(halves: _Halves, x: Array, y: Array, transform: Callable[..., None]) -> None:
         transform(halves.mixed(x, work.width), halves.planar(work.width))
         source, target = halves.planar(halves.width), halves.mixed(y, halves.width)
 
-        def apart(k: Number) -> None:
-            (a, b), (c, d) = halves.around(source, k)
-            turned = _times((b - d, c - a), halves.root(k))  # (Z[k] - conj Z[-k]) / i
-            target.write((), k, ((a + c + turned[0]) * factor, (b + d + turned[1]) * sign))
-
-        halves.each(apart)
+        halves.each(lambda k: target.write((), k, point(*halves.around(source, k), halves.root(k))))
         row = (halves.mine,)
         re, im = source.array[(*row, 0)], source.array[(*row, halves.half)]
         _store(y, target.lead, 0, re + im)
@@ -143,16 +156,19 @@ def _backwards(is_transpose: bool, machine: Machine, type_: TensorType, result: 
     name, factor, sign = ("rfft_transposed", 0.5, -0.5) if is_transpose else ("irfft", 1.0, 1.0)
     work = _work(machine, type_, int(type_.static_shape[-1] or 0) - 1)
 
+    def element(mine: Parts, back: Parts, root: Parts) -> Parts:
+        (a, b), (c, d) = ((re * factor, im * sign) for re, im in (mine, back))
+        odd = _times((a - c, b - d), (root[0], -root[1]))
+        return a + c - odd[1], b + d + odd[0]
+
+    groups = _groups(work, type_)
+    if groups is not None:
+        return groups.backwards(name, result, element)
+
     def one(halves: _Halves, x: Array, y: Array, transform: Callable[..., None]) -> None:
         source, target = halves.mixed(x, halves.width), halves.planar(halves.width)
 
-        def together(k: Number) -> None:
-            (a, b), (c, d) = ((re * factor, im * sign) for re, im in halves.around(source, k))
-            cos, sin = halves.root(k)
-            odd = _times((a - c, b - d), (cos, -sin))
-            target.write((), k, (a + c - odd[1], b + d + odd[0]))
-
-        halves.each(together)
+        halves.each(lambda k: target.write((), k, element(*halves.around(source, k), halves.root(k))))
         first, last = x[(*source.lead, 0)], x[(*source.lead, 2 * halves.half)]
         target.array[(halves.mine, 0)] = first + last
         target.array[(halves.mine, halves.half)] = first - last

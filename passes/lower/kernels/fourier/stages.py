@@ -27,7 +27,7 @@ class Stages:
     """The steps of transforms of one size, of `width` lanes.
 
     `table` has the roots of the steps (`plans.stage_roots`) from `offset` on; `work` is scratch
-    `[2, size, 2 * width]`, whose leading places are `lead`.
+    `[2, size, 2 * width]` or a longer one, whose leading places are `lead`.
     """
 
     size: int
@@ -39,16 +39,16 @@ class Stages:
     work: Array
     lead: tuple[Place, ...]
 
-    def run(self, read: Read, write: Write) -> None:
-        """The transform."""
+    def run(self, read: Read, write: Write, first: int = 0) -> None:
+        """The transform; the first step writes half `first` of the scratch, the next one the other."""
         rest, done, offset = self.size, 1, self.offset
         last = len(self.radices) - 1
         if last < 0:
             write(0, read(0))
             return
         for number, radix in enumerate(self.radices):
-            source = read if number == 0 else self._reader((number + 1) % 2)
-            target = write if number == last else self._writer(number % 2)
+            source = read if number == 0 else self.reader((number + 1 + first) % 2)
+            target = write if number == last else self.writer((number + first) % 2)
             self._step(radix, rest // radix, done, offset, source, target)
             offset += 2 * (rest // radix) * (radix - 1)
             rest, done = rest // radix, done * radix
@@ -77,25 +77,37 @@ class Stages:
             first = place * (2 * (radix - 1)) + offset
             each(place, [self.root(first + 2 * j) for j in range(radix - 1)])
 
-    def _reader(self, half: int) -> Read:
+    @property
+    def last_half(self) -> int:
+        """The half that the last step writes, if it writes scratch."""
+        return (len(self.radices) - 1) % 2
+
+    def reader(self, half: int) -> Read:
+        """Read the places of a half of the scratch."""
+
         def read(place: Place) -> Parts:
             at = (*self.lead, half, place)
             return self.work.vector(self.width, *at, 0), self.work.vector(self.width, *at, self.width)
 
         return read
 
-    def _writer(self, half: int) -> Write:
+    def writer(self, half: int) -> Write:
+        """Write the places of a half of the scratch."""
+
         def write(place: Place, parts: Parts) -> None:
             for number, part in enumerate(parts):
                 self.work[(*self.lead, half, place, number * self.width)] = part
 
         return write
 
+    def filled(self, number: Number) -> Number:
+        """A number for all lanes."""
+        return broadcast(number, mlir.ir.VectorType.get([self.width], self.table.element))
+
     def root(self, place: Place) -> Parts:
         """A root of the table, for all lanes."""
-        type_ = mlir.ir.VectorType.get([self.width], self.table.element)
         first = index(place)
-        return broadcast(self.table[first], type_), broadcast(self.table[first + 1], type_)
+        return self.filled(self.table[first]), self.filled(self.table[first + 1])
 
     def times(self, x: Parts, y: Parts) -> Parts:
         """The complex product."""

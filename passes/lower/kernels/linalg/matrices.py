@@ -33,7 +33,11 @@ def scratch(count: int, rows: int, columns: int, lanes: Lanes) -> Type:
 
 def each_matrix(type_: TensorType, kept: int, one: Callable[[Number, Number], None], parts: int = 1) -> None:
     """`one(number, mine)` for every matrix (or part of one) of this workgroup, which is the `mine`th."""
-    count = matrix_count(type_, kept) * parts
+    each_part(matrix_count(type_, kept) * parts, one)
+
+
+def each_part(count: int, one: Callable[[Number, Number], None]) -> None:
+    """The same for so many parts of any kind."""
     if count == 1:
         one(index(0), index(0))
         return

@@ -50,6 +50,13 @@ class Memory:
         unknown = np.zeros(shape, bool)
         return cls(np.zeros(shape, dtype), unknown, True, np.full(shape, -1))
 
+    def seen_as(self, shape: Sequence[int]) -> Memory:
+        """The same memory in another shape."""
+        arrays = (self.elements, self.known, self.written_by)
+        elements, known, written_by = (a.reshape(shape) for a in arrays)
+        assert all(np.shares_memory(a, b) for a, b in zip(arrays, (elements, known, written_by), strict=True))
+        return Memory(elements, known, self.is_writable, written_by)
+
     def at(self, places: Sequence[int], width: int | None) -> Any:
         """The index of one element or of `width` elements of the last axis."""
         ends = [*places[:-1], places[-1] + (width or 1) - 1] if places else []
@@ -224,6 +231,8 @@ class Workgroup:
             width = len(value) if is_vector else None
             target.store(value, [int(v) for v in places], self.number, width)
             return []
+        if kind == "collapse_shape":
+            return operands[0].seen_as(operation.results[0].type.shape)
         if kind == "dim":
             return np.int64(operands[0].elements.shape[int(operands[1])])
         if kind == "shuffle":
