@@ -89,6 +89,8 @@ class LinalgBuilder:
                     "size_min": min(m, n),
                 }[name]
             )
+        if name == "size_div" and not isinstance(n, int):
+            n = self._divisor(n)
         emit = {
             "size_add": mlir.arith.addi,
             "size_sub": mlir.arith.subi,
@@ -98,6 +100,14 @@ class LinalgBuilder:
             "size_min": mlir.arith.minsi,
         }[name]
         return emit(self.size_value(m), self.size_value(n))
+
+    def _divisor(self, n: Value) -> Value:
+        """`n`, checked at run time: CPUs end the process at a division by zero, IREE may hoist it."""
+        zero = self.size_value(0)
+        is_zero = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, n, zero)
+        is_other = mlir.arith.cmpi(mlir.arith.CmpIPredicate.ne, n, zero)
+        mlir.cf.assert_(is_other, "adze: a size is divided by a size that is 0")
+        return mlir.arith.select(is_zero, self.size_value(1), n)
 
     def size_scalar(self, n: Size) -> Value:
         """A size as an i64."""

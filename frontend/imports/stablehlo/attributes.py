@@ -102,6 +102,7 @@ def _conversions() -> tuple[tuple[Any, Callable[[Any], Any]], ...]:
         (ir.StringAttr, lambda a: str(a.value)),
         (ir.FlatSymbolRefAttr, lambda a: str(a.value)),
         (ir.DenseI64ArrayAttr, lambda a: tuple(int(x) for x in a)),
+        (ir.DenseI32ArrayAttr, lambda a: tuple(int(x) for x in a)),
         (ir.DenseBoolArrayAttr, lambda a: tuple(bool(x) for x in a)),
         (ir.DenseIntElementsAttr, _integers),
         (ir.ArrayAttr, lambda a: tuple(python_value(x) for x in a)),

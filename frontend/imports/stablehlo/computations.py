@@ -21,13 +21,23 @@ def single_op(region: Region) -> str | None:
     """The name of the op that combines the region's two arguments; `"second"` where it returns the second."""
     if len(region.arguments) != 2 or len(region.results) != 1:
         return None
-    if not region.operations and region.results == region.arguments[1:]:
+    same: dict[int, int] = {}  # what a barrier returns is what it takes
+    operations = []
+    for operation in region.operations:
+        if operation.name == "stablehlo.optimization_barrier":
+            taken = (same.get(v, v) for v in operation.operands)
+            same.update(zip(operation.results, taken, strict=True))
+        else:
+            operations.append(operation)
+    results = tuple(same.get(v, v) for v in region.results)
+    if not operations and results == region.arguments[1:]:
         return "second"
-    if len(region.operations) != 1:
+    if len(operations) != 1:
         return None
-    operation = region.operations[0]
+    operation = operations[0]
     name = operation.name.removeprefix("stablehlo.")
-    is_plain = operation.results == region.results and set(operation.operands) == set(region.arguments)
+    operands = {same.get(v, v) for v in operation.operands}
+    is_plain = operation.results == results and operands == set(region.arguments)
     return name if is_plain and name in _COMMUTATIVE else None
 
 
@@ -40,21 +50,28 @@ def of_lists(app: Application, region: Region) -> Callable[[Sequence[Any], Seque
     return combine
 
 
-def expression(region: Region, value: int) -> Any:
-    """A value of the region as nested tuples: `(op, attributes, operands...)`, `("argument", i)`."""
+def expression(region: Region, value: int, outside: Callable[[int], Any] | None = None) -> Any:
+    """A value of the region as nested tuples: `(op, attributes, operands...)`, `("argument", i)`.
+
+    `outside(value)` is what a value of an enclosing region is, where constants stand in front of their use.
+    """
     if value in region.arguments:
         return ("argument", region.arguments.index(value))
     operation = region.producer(value)
     if operation is None:
-        return ("outside", value)
+        known = outside(value) if outside else None
+        return _constant(known) if isinstance(known, np.ndarray) else ("outside", value)
     name = operation.name.removeprefix("stablehlo.")
     if name == "constant":
-        elements = operation.attributes.get("value")
-        if not isinstance(elements, np.ndarray) or elements.ndim:
-            return ("constant", None, None)
-        return ("constant", elements.tobytes(), elements.dtype)
+        return _constant(operation.attributes.get("value"))
     details = tuple(operation.attributes.get(k) for k in ("comparison_direction", "compare_type"))
-    return (name, details, *(expression(region, v) for v in operation.operands))
+    return (name, details, *(expression(region, v, outside) for v in operation.operands))
+
+
+def _constant(elements: Any) -> Any:
+    if not isinstance(elements, np.ndarray) or elements.ndim:
+        return ("constant", None, None)
+    return ("constant", elements.tobytes(), elements.dtype)
 
 
 COMBINE: Final[dict[str, Callable[[Any, Any], Any]]] = {

@@ -6,12 +6,14 @@ nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from ...library.fft.lax_fft import fft
 from ...library.lax.contractions import ConvDimensionNumbers, conv_general_dilated
+from ...library.lax.ragged import RaggedDotDimensionNumbers, ragged_dot_general
 from ...tracing.interpreter import as_value, ops
 from .application import Application, Rule
 
@@ -36,6 +38,20 @@ def _dot_general(app: Application) -> Any:
     )
 
 
+def _ragged_dot(app: Application) -> Any:
+    numbers = app.record("ragged_dot_dimension_numbers")
+    x, y, sizes = app.arrays
+
+    def axes(kind: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        left, right = (numbers.get(f"{side}_{kind}_dimensions", ()) for side in ("lhs", "rhs"))
+        return left, right
+
+    pairs = axes("contracting"), axes("batching")
+    ragged, groups = numbers.get("lhs_ragged_dimensions", ()), numbers.get("rhs_group_dimensions", ())
+    all_numbers = RaggedDotDimensionNumbers(pairs, ragged, groups)
+    return ragged_dot_general(x, y, sizes, all_numbers, preferred_element_type=app.dtype)
+
+
 def _dot(app: Application) -> Any:
     x, y = app.arrays
     return ops.dot_general(x, y, contracting=((x.ndim - 1,), (0,)), batch=((), ()), dtype=app.dtype)
@@ -53,12 +69,10 @@ def _convolution(app: Application) -> Any:
 
 def _dynamic_conv(app: Application) -> Any:
     flat = app.sizes(2)
-    if not all(isinstance(n, int) for n in flat):
-        raise app.error("its padding must be known while tracing")
     return _convolved(app, [(flat[2 * i], flat[2 * i + 1]) for i in range(len(flat) // 2)])
 
 
-def _convolved(app: Application, pads: list[tuple[int, int]]) -> Any:
+def _convolved(app: Application, pads: list[tuple[Any, Any]]) -> Any:
     x, kernel = app.array(0), app.array(1)
     spatial = x.ndim - 2
     ones = (1,) * spatial
@@ -73,19 +87,31 @@ def _convolved(app: Application, pads: list[tuple[int, int]]) -> Any:
     if isinstance(reversal, tuple) and any(reversal):
         axes = tuple(sorted(specs[1][2:][i] for i, is_reversed in enumerate(reversal) if is_reversed))
         kernel = ops.reverse(kernel, axes=axes)
+    dilation = app.ints("lhs_dilation", ones)
+    if not all(isinstance(n, int) for pair in pads for n in pair):
+        x, pads, dilation = _padded(x, specs[0][2:], pads, dilation), [(0, 0)] * spatial, ones
     dtype = app.dtype
     return conv_general_dilated(
         x,
         kernel,
         app.ints("window_strides", ones),
         pads,
-        app.ints("lhs_dilation", ones),
+        dilation,
         app.ints("rhs_dilation", ones),
         ConvDimensionNumbers(*specs),
         app.attribute("feature_group_count", 1),
         app.attribute("batch_group_count", 1),
         preferred_element_type=dtype,
     )
+
+
+def _padded(x: Any, axes: Sequence[int], pads: Sequence[tuple[Any, Any]], dilation: Sequence[int]) -> Any:
+    """`x` with zeros around it and between its elements, as many as dynamic sizes say."""
+    place = {axis: i for i, axis in enumerate(axes)}
+    low, high = ([pads[place[a]][end] if a in place else 0 for a in range(x.ndim)] for end in (0, 1))
+    interior = [dilation[place[a]] - 1 if a in place else 0 for a in range(x.ndim)]
+    zero = as_value(np.zeros((), x.dtype))
+    return ops.pad(x, zero, low=tuple(low), high=tuple(high), interior=tuple(interior))
 
 
 def _axes(layout: tuple[str, ...], first: str, second: str) -> tuple[int, ...]:
@@ -165,6 +191,7 @@ def _fft(app: Application) -> Any:
 
 
 RULES: Final[dict[str, Rule]] = {
+    "chlo.ragged_dot": _ragged_dot,
     "stablehlo.batch_norm_grad": _batch_norm_grad,
     "stablehlo.batch_norm_inference": _batch_norm_inference,
     "stablehlo.batch_norm_training": _batch_norm_training,

@@ -15,7 +15,9 @@ import numpy as np
 
 from ....dialects.types import INT32, INT64
 from ...control.branches import cond, switch
+from ...control.scans import scan
 from ...control.while_loops import fori_loop, while_loop
+from ...library import numpy as xp
 from ...tracing.interpreter import ops
 from .application import Application, Counted, Rule, Sizes, as_array, known_array
 from .program import Operation, Region, constant_of
@@ -167,6 +169,36 @@ def _integer(value: Any) -> int | None:
     return int(known) if known is not None and known.ndim == 0 and known.dtype.kind in "iu" else None
 
 
+class _ScanStep:
+    """The body of a scan: the slices of its inputs come first, then what it carries."""
+
+    def __init__(self, app: Application, inputs: int, outputs: int) -> None:
+        self.body = _Function(app, app.op.regions[0])
+        self.inputs = inputs
+        self.outputs = outputs
+
+    def __call__(self, carry: Any, slices: Any) -> tuple[Any, Any]:
+        results = self.body((*(slices or ()), *carry))
+        return results[self.outputs :], results[: self.outputs]
+
+
+def _scan(app: Application) -> Any:
+    counts, axis = app.ints("operandSegmentSizes"), app.attribute("dimension")
+    outputs = app.ints("resultSegmentSizes")[0]
+    arrays = app.arrays
+    xs, carry = arrays[: counts[0]], tuple(arrays[counts[0] :])
+    if not xs and app.attribute("scan_dim_size") is None:
+        raise app.error("a scan without inputs needs a scan_dim_size")
+    last, stacked = scan(
+        _ScanStep(app, counts[0], outputs),
+        carry,
+        tuple(xp.moveaxis(x, axis, 0) for x in xs) if xs else None,
+        None if xs else app.attribute("scan_dim_size"),
+        bool(app.attribute("is_reverse", False)),
+    )
+    return [*(xp.moveaxis(y, 0, axis) for y in stacked), *last]
+
+
 def _case(app: Application) -> Any:
     index = app.array()
     count = len(app.op.regions)
@@ -210,6 +242,7 @@ def _token(app: Application) -> Any:
 
 
 RULES: Final[dict[str, Rule]] = {
+    "chlo.scan": _scan,
     "stablehlo.after_all": _token,
     "stablehlo.case": _case,
     "stablehlo.create_token": _token,

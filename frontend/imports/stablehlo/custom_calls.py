@@ -17,6 +17,8 @@ from .general_matrices import CALLS as GENERAL_CALLS
 from .linear_algebra import CALLS
 from .ordering import sorted_by
 from .program import static_shape
+from .shardy import manual_computation
+from .windows import dynamic_reduce_window
 
 _IDENTITIES: Final = ("Sharding", "annotate_device_placement", "SPMDFullToShardShape", "SPMDShardToFullShape")
 _CALLBACKS: Final = "callback"
@@ -69,7 +71,9 @@ _TARGETS: Final[dict[str, Rule]] = {
     **dict.fromkeys(_IDENTITIES, _identity),
     **{f"mhlo.{name}": lambda app, name=name: getattr(ops, name)(app.array()) for name in _UNARY_OF_MHLO},  # type: ignore[misc]
     "mhlo.topk": _top_k,
+    "sdy_manual_computation": manual_computation,
     "shape_assertion": _shape_assertion,
+    "stablehlo.dynamic_reduce_window": dynamic_reduce_window,
 }
 
 

@@ -7,11 +7,13 @@ logical, its comparisons have a total order of floats, its `clamp` and `select` 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from ....dialects.types import BFLOAT16, BOOL, COMPLEX
+from ...library import numpy as xp
 from ...library.lax.reduce_window import reduce_precision as _reduce_precision
 from ...library.special.scipy_names import i1e
 from ...library.special.zeta import polygamma, zeta
@@ -336,7 +338,16 @@ def _in_wider(function: Callable[..., Any]) -> Rule:
     return rule
 
 
-RULES: Final[dict[str, Rule]] = {
+def _broadcasting(rule: Rule) -> Rule:
+    """A rule of CHLO whose operands are broadcast first, as NumPy does."""
+
+    def apply(app: Application) -> Any:
+        return rule(replace(app, inputs=tuple(xp.broadcast_arrays(*app.arrays))))
+
+    return apply
+
+
+_PLAIN: Final[dict[str, Rule]] = {
     **{name: _unary(method) for name, method in _UNARY.items()},
     **{name: _binary(method) for name, method in _BINARY.items()},
     **{name: _or_logical(name, *methods) for name, methods in _OR_LOGICAL.items()},
@@ -363,4 +374,21 @@ RULES: Final[dict[str, Rule]] = {
     "chlo.polygamma": _in_wider(polygamma),
     "chlo.square": lambda app: ops.mul(app.array(), app.array()),
     "chlo.zeta": _in_wider(zeta),
+}
+
+_BROADCAST: Final = {
+    **{
+        f"chlo.broadcast_{name}": f"stablehlo.{name}"
+        for name in (
+            *("add", "and", "atan2", "compare", "complex", "divide", "maximum", "minimum", "multiply"),
+            *("or", "power", "remainder", "select", "shift_left", "shift_right_arithmetic"),
+            *("shift_right_logical", "subtract", "xor"),
+        )
+    },
+    **{f"chlo.broadcast_{name}": f"chlo.{name}" for name in ("next_after", "polygamma", "zeta")},
+}
+
+RULES: Final[dict[str, Rule]] = {
+    **_PLAIN,
+    **{name: _broadcasting(_PLAIN[plain]) for name, plain in _BROADCAST.items()},
 }

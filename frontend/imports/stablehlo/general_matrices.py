@@ -16,7 +16,7 @@ import numpy as np
 from ....dialects.types import INT32
 from ...control.while_loops import fori_loop
 from ...library import numpy as xp
-from ...library.linalg import reflections, schur, tridiagonal
+from ...library.linalg import real_schur, reflections, schur, tridiagonal
 from ...library.linalg.eig import eigvals
 from ...library.linalg.matrix_arguments import adjoint, diagonal, is_complex, squares
 from ...tracing.interpreter import as_value, ops
@@ -45,19 +45,15 @@ def _geev(app: Application) -> Any:
 
 
 def _gees(app: Application) -> Any:
-    """`[t, z, values, how many were selected]` of complex matrices."""
+    """`[t, z, values, how many were selected]`; the values of real matrices in two parts."""
     a = app.array()
-    if not is_complex(a):
-        raise app.error(
-            "the quasi-triangular Schur form of real matrices is not supported",
-            "export the program with a complex matrix",
-        )
     if letter(app, "sort") != "N":
         raise app.error("sorted eigenvalues are not supported")
-    t, z = schur.schur_form(a)
+    t, z = schur.schur_form(a) if is_complex(a) else real_schur.real_schur_form(a)
+    values = [diagonal(t)] if is_complex(a) else real_schur.values_of(t)
     selected = xp.zeros(app.result_types[-2].static_shape, INT32)
     vectors = z if letter(app, "mode") == "V" else xp.zeros_like(a)
-    return [t, vectors, diagonal(t), selected, info(app)]
+    return [t, vectors, *values, selected, info(app)]
 
 
 def _gehrd(app: Application) -> Any:
@@ -70,13 +66,22 @@ def _gehrd(app: Application) -> Any:
 
 
 def _sytrd(app: Application) -> Any:
-    """`[packed, diagonal, below the diagonal, factors]` of the lower triangle of Hermitian matrices."""
+    """`[packed, diagonal, below the diagonal, factors]` of one triangle of Hermitian matrices.
+
+    The upper triangle is the lower one of the matrix with its rows and columns in the opposite order.
+    """
     a = app.array()
-    if letter(app, "uplo") != "L":
-        raise app.error("the reduction of an upper triangle is not supported", "pass lower=True")
+    if letter(app, "uplo") == "L":
+        return _reduced_lower(app, a)
+    packed, *vectors, failed = _reduced_lower(app, xp.flip(a, (-2, -1)))
+    return [xp.flip(packed, (-2, -1)), *(xp.flip(v, -1) for v in vectors), failed]
+
+
+def _reduced_lower(app: Application, a: Any) -> list[Any]:
     n = a.shape[-1]
     if n < 2:
-        return [a, xp.real(diagonal(a)), *(xp.zeros(t.static_shape, t.dtype) for t in app.result_types[2:])]
+        empty = (xp.zeros(t.static_shape, t.dtype) for t in app.result_types[2:])
+        return [a, xp.real(diagonal(a)), *empty]
     middle = xp.astype(xp.real(diagonal(a)), a.dtype)[..., None] * xp.eye(n, dtype=a.dtype)
     below = xp.tril(a, -1)
     d, e, v, t = tridiagonal.reduced(below + middle + adjoint(below))

@@ -35,6 +35,7 @@ _FLOATS: Final = {
     "f8E4M3FNUZ": "float8_e4m3fnuz",
     "f8E5M2": "float8_e5m2",
     "f8E5M2FNUZ": "float8_e5m2fnuz",
+    "f8E8M0FNU": "float8_e8m0fnu",
 }
 _KEEP: Final = frozenset(
     f"stablehlo.{name}"
@@ -127,6 +128,8 @@ def _float_type(element: str) -> np.dtype:
 def _to_float(element: str) -> Callable[[Any], Any]:
     """Rounds to a narrow float; the derivative is that of the identity, as of a `convert`."""
     dtype = _float_type(element)
+    if element == "f8E8M0FNU":
+        return _keeping_tangents(_nearest_power)
     limits: Any = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
 
     def number(x: float) -> float:
@@ -145,9 +148,30 @@ def _to_float(element: str) -> Callable[[Any], Any]:
         signed = xp.where(is_negative, -size, size).astype(x.dtype)
         return xp.where(xp.isnan(x), nan, signed).astype(x.dtype)
 
-    rounds = custom_jvp(nearest)
+    return _keeping_tangents(nearest)
+
+
+def _keeping_tangents(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    rounds = custom_jvp(function)
     rounds.defjvp(lambda primals, tangents: (rounds(*primals), tangents[0]))
     return rounds
+
+
+def _nearest_power(x: Any) -> Any:
+    """The nearest of the powers of two from -127 to 127, the larger of two; NaN for all but positive numbers.
+
+    Between the two smallest ones, subnormal numbers in float32, the larger is taken, as XLA does.
+    """
+    x = ops.convert(x, dtype=np.dtype(np.float32)) if x.dtype != np.float32 else x
+    word = ops.bitcast_convert(x, dtype=np.dtype(np.uint32))
+    exponent = ops.shift_right_logical(word, ops.full_like(word, 23))
+    rest = ops.and_(word, ops.full_like(word, (1 << 23) - 1))
+    limit = ops.select(exponent == 0, ops.full_like(word, (1 << 22) + 1), ops.full_like(word, 1 << 22))
+    exponent = ops.add(exponent, ops.convert(rest >= limit, dtype=word.dtype))
+    smallest = ops.full_like(word, 1 << 22)
+    power = ops.select(exponent == 0, smallest, ops.shift_left(exponent, ops.full_like(word, 23)))
+    is_number = (word - 1 < 0x7F800000 - 1) & (exponent < 255)  # `x > 0` ignores subnormal numbers on CPUs
+    return ops.select(is_number, ops.bitcast_convert(power, dtype=x.dtype), ops.full_like(x, np.nan))
 
 
 def _power_below(size: Any) -> Any:

@@ -49,7 +49,11 @@ def _sort(app: Application) -> Any:
 
 def sorted_by(app: Application, region: Region, xs: list[Any], axis: int) -> list[Any]:
     """Arrays sorted along an axis by the comparator `region`."""
-    found = _keys(expression(region, region.results[0]), region)
+
+    def outside(value: int) -> Any:
+        return app.run(Region((), (), (), (value,)), ())[0]
+
+    found = _keys(expression(region, region.results[0], outside), region)
     if found is None:
         return _by_network(app, region, xs, axis)
     columns = [_column(xs[key.operand], key) for key in found]

@@ -29,7 +29,7 @@ _MOST_DEEP: Final = 100
 def read(source: Source, known: Collection[str], refused: Mapping[str, str]) -> Program:
     """The program, all of whose ops are `known`; `StableHLOError`, with the reason if it is `refused`."""
     module = _parsed(source)
-    reader = _Reader(source.name, known, refused)
+    reader = _Reader(source, known, refused)
     functions: dict[str, Function] = {}
     for operation in module.body.operations:
         if operation.operation.name != "func.func":
@@ -68,15 +68,16 @@ def _parsed(source: Source) -> Any:
         diagnostics = error.error_diagnostics
         message = diagnostics[0].message if diagnostics else str(error)
         place = _PLACE.search(str(diagnostics[0].location)) if diagnostics else None
-        where = f"{source.name}:{place[1]}:{place[2]}" if place else None
+        where = f"{source.name}:{source.lines.before(int(place[1]))}:{place[2]}" if place else None
         raise StableHLOError(f"{source.name} is not StableHLO: {message[:600]}", where=where) from None
 
 
 class _Reader:
     """Numbers the values of a module while it scans over them."""
 
-    def __init__(self, name: str, known: Collection[str], refused: Mapping[str, str]) -> None:
-        self.name = name
+    def __init__(self, source: Source, known: Collection[str], refused: Mapping[str, str]) -> None:
+        self.name = source.name
+        self.lines = source.lines
         self.known = known
         self.refused = refused
         self.numbers: dict[Any, int] = {}
@@ -86,7 +87,7 @@ class _Reader:
         text = str(operation.location)
         place = _PLACE.search(text)
         if place and text.startswith('loc("-"'):
-            return f"{self.name}:{place[1]}:{place[2]}"
+            return f"{self.name}:{self.lines.before(int(place[1]))}:{place[2]}"
         return self.name if text == "loc(unknown)" else f"{self.name}, {text[:160]}"
 
     def number(self, value: Any) -> int:

@@ -1,4 +1,4 @@
-"""`reduce`, `reduce_window`, `select_and_scatter`, `map`: regions along axes, over windows, everywhere.
+"""`reduce`, `select_and_scatter`, `map`: regions along axes, over windows, everywhere.
 
 Input: an application with a region. Output: its results.
 
@@ -103,25 +103,6 @@ def _is_least(app: Application, name: str) -> bool:
     return bool(
         np.isneginf(start.astype(np.float64)) if name == "max" else np.isposinf(start.astype(np.float64))
     )
-
-
-def _reduce_window(app: Application) -> Any:
-    count = len(app.inputs) // 2
-    xs, starts = app.arrays[:count], app.arrays[count:]
-    rank = xs[0].ndim
-    ones = (1,) * rank
-    region = app.op.regions[0]
-    kind = logical(single_op(region) or "", xs[0].dtype == BOOL) if count == 1 else ""
-    is_ordered = xs[0].dtype not in COMPLEX or kind in ("add", "multiply")
-    windows, strides = app.ints("window_dimensions"), app.ints("window_strides", ones)
-    bases, dilations = app.ints("base_dilations", ones), app.ints("window_dilations", ones)
-    is_known = kind in COMBINE and is_ordered
-    operand, start = (xs[0], starts[0]) if is_known else (xs, starts)
-    computation: Any = COMBINE[kind] if is_known else of_lists(app, region)
-    result = library.reduce_window(
-        operand, start, computation, windows, strides, app.pads(rank), bases, dilations
-    )
-    return result if is_known else list(result)
 
 
 def _map(app: Application) -> Any:
@@ -235,6 +216,5 @@ def _scattered(
 RULES: Final[dict[str, Rule]] = {
     "stablehlo.map": _map,
     "stablehlo.reduce": _reduce,
-    "stablehlo.reduce_window": _reduce_window,
     "stablehlo.select_and_scatter": _select_and_scatter,
 }

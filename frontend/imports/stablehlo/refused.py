@@ -20,8 +20,5 @@ REASONS: Final[dict[str, str]] = {
     **{f"stablehlo.{name}": _HOST for name in ("infeed", "outfeed", "recv", "send")},
     "stablehlo.uniform_dequantize": _QUANTIZED,
     "stablehlo.uniform_quantize": _QUANTIZED,
-    **{
-        f"chlo.{name}": _OUTSIDE
-        for name in ("ragged_dot", "scan", "dynamic_reshape", "minimum_broadcast_shapes")
-    },
+    **{f"chlo.{name}": _OUTSIDE for name in ("dynamic_reshape", "minimum_broadcast_shapes")},
 }

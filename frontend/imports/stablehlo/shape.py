@@ -79,14 +79,14 @@ def _pad(app: Application) -> Any:
 
 
 def _dynamic_pad(app: Application) -> Any:
-    amounts = [app.sizes(i) for i in (2, 3, 4)]
-    if not all(isinstance(n, int) for amount in amounts for n in amount):
-        raise app.error("the amounts of padding must be known while tracing")
-    return padded(app, app.array(0), app.array(1), *amounts)
+    low, high, interior = (app.sizes(i) for i in (2, 3, 4))
+    if not all(isinstance(n, int) for n in interior):
+        raise app.error("how much padding is between elements must be known while tracing")
+    return padded(app, app.array(0), app.array(1), low, high, interior)
 
 
 def padded(
-    app: Application, x: Any, value: Any, low: Sequence[int], high: Sequence[int], interior: Sequence[int]
+    app: Application, x: Any, value: Any, low: Sequence[Any], high: Sequence[Any], interior: Sequence[int]
 ) -> Any:
     """`ops.pad`."""
     return ops.pad(x, value, low=tuple(low), high=tuple(high), interior=tuple(interior))

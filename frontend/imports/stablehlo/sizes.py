@@ -57,7 +57,7 @@ def _slice(app: Application, entries: list[np.ndarray]) -> np.ndarray:
 def _quotient(x: Any, y: Any) -> Any:
     """Rounded towards zero; `y` is positive."""
     if isinstance(x, int):
-        return -(-x // y) if x < 0 else x // y
+        return 0 - (-x // y) if x < 0 else x // y
     return maximum(x, 0) // y - maximum(0 - x, 0) // y
 
 
@@ -142,7 +142,7 @@ def _on_sizes(name: str, rule: Rule) -> Rule:
             entries = [_entries(value) for value in app.inputs]
             known = [e for e in entries if e is not None]
             may_divide = name not in ("stablehlo.divide", "stablehlo.remainder") or all(
-                isinstance(n, int) and n > 0 for n in (known[-1].flat if known else ())
+                not isinstance(n, int) or n > 0 for n in (known[-1].flat if known else ())
             )
             if len(known) == len(entries) and may_divide and app.result_types[0].is_static:
                 result = meaning(app, known) if _is_short(app) else None

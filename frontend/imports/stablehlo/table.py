@@ -20,6 +20,7 @@ from . import (
     reductions,
     shape,
     sizes,
+    windows,
 )
 from .application import Rule
 from .refused import REASONS
@@ -34,6 +35,7 @@ TABLE: Final[dict[str, Rule]] = {
     **sizes.RULES,
     **contractions.RULES,
     **reductions.RULES,
+    **windows.RULES,
     **indexing.RULES,
     **ordering.RULES,
     **control.RULES,

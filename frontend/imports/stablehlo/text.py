@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from .program import StableHLOError
+from .shardy import Lines, without_shardy
 
 _BYTECODE: Final = b"ML\xefR"
 _MOST_NESTED: Final = 200
@@ -22,9 +23,6 @@ _MOST_BYTES: Final = 2**31 - 1
 _QUOTED_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[(\[{<]|[)\]}]|(?<!-)>')
 _MOST_AXES: Final = 64
 _LAYOUTS: Final = re.compile(r"\[[\w\s,?-]*\]\s*x\s*\[[\w\s,?-]*\]\s*->\s*\[[\w\s,?-]*\]")
-_MESH: Final = re.compile(r"^\s*sdy\.mesh\b[^\n]*$", re.MULTILINE)
-_CONSTRAINT: Final = re.compile(r"sdy\.sharding_constraint(\s+%[\w#]+)\s+<[^\n]*?>\s*:")
-_OTHER_SHARDY: Final = re.compile(r"^\s*(?:%[\w:, %]+=\s*)?\"?sdy\.(\w+)", re.MULTILINE)
 _LOOKS_LIKE_MLIR: Final = ("\n", "{", "func.func", "module")
 HOW_TO_EXPORT: Final = (
     "save the text instead: open(path, 'w').write(jax.export.export(jax.jit(f))(x).mlir_module())"
@@ -33,9 +31,10 @@ HOW_TO_EXPORT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text, and what errors call it."""
+    """A text, where its lines were before it was changed, and what errors call it."""
 
     text: str
+    lines: Lines
     name: str
 
 
@@ -89,9 +88,7 @@ def _prepared(text: str, name: str) -> Source:
         raise StableHLOError(f"{name} is no text: it holds a zero byte", hint=HOW_TO_EXPORT)
     _check_nesting(text, name)
     _check_layouts(text, name)
-    if "sdy." in text:
-        text = _without_shardy(text, name)
-    return Source(text, name)
+    return Source(*(without_shardy(text, name) if "sdy." in text else (text, Lines())), name)
 
 
 def _check_nesting(text: str, name: str) -> None:
@@ -118,18 +115,3 @@ def _check_layouts(text: str, name: str) -> None:
                 f"the dimension numbers {layouts[0][:80]} name an axis that no array has",
                 where=f"{name}:{line}",
             )
-
-
-def _without_shardy(text: str, name: str) -> str:
-    """Meshes go, and constraints, which change no value, become barriers; every line keeps its number."""
-    text = _MESH.sub("", text)
-    text = _CONSTRAINT.sub(r"stablehlo.optimization_barrier\1 :", text)
-    other = _OTHER_SHARDY.search(text)
-    if other:
-        line = text.count("\n", 0, other.start(1)) + 1
-        raise StableHLOError(
-            f"sdy.{other[1]}: a program that is divided among devices is not supported",
-            where=f"{name}:{line}",
-            hint="export it for one device",
-        )
-    return text

@@ -17,6 +17,7 @@ from .eig import eig as _eig
 from .lu import inv
 from .matrix_arguments import adjoint, is_complex, matrix, square
 from .qr import compact
+from .real_schur import real_schur_form
 from .schur import each_matrix, reduced_to_hessenberg, schur_form
 
 
@@ -104,19 +105,15 @@ def schur(
     sort_eig_vals: bool = False,
     select_callable: Callable[..., Any] | None = None,
 ) -> list[Any]:
-    """The complex Schur form and its vectors, of complex matrices; those of real ones are converted first.
+    """The Schur form and its vectors; that of real matrices is real, with blocks of two rows for pairs of
+    complex eigenvalues.
 
     Without `compute_schur_vectors` the form alone. Eigenvalues are not sorted.
     """
     if sort_eig_vals or select_callable is not None:
         raise argument_error("schur: sorting eigenvalues is not implemented")
     value = square("schur", x)
-    if not is_complex(value):
-        raise argument_error(
-            "schur: the quasi-triangular form of real matrices is not implemented",
-            "convert the matrix: x.astype('complex64')",
-        )
-    t, z = schur_form(value)
+    t, z = schur_form(value) if is_complex(value) else real_schur_form(value)
     return [t, z] if compute_schur_vectors else [t]
 
 

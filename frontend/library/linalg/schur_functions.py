@@ -33,25 +33,21 @@ from .matrix_arguments import (
     unknown_zeros,
 )
 from .qr import qr
+from .real_schur import real_schur_form
 from .schur import each_matrix, hessenberg_form, schur_form
 from .triangular import solve_upper
 
 
 def schur(a: Any, output: str = "real") -> tuple[Any, Any]:
-    """The Schur form `t` and the unitary `z` with ``z t z^H = a``, `t` upper triangular and complex.
+    """The Schur form `t` and the unitary `z` with ``z t z^H = a``.
 
-    The quasi-triangular form of a real matrix (`output` real) is not there: pass `output="complex"`, or a
-    complex matrix. No derivatives are meant: iterations are differentiated.
+    `t` is upper triangular; that of a real matrix, unless `output` is `"complex"`, is real, with pairs of
+    complex eigenvalues in blocks of two rows. No derivatives are meant: iterations are differentiated.
     """
     value = square("schur", a)
     if output not in ("real", "complex"):
         raise argument_error(f"schur: output is {output!r}, expected 'real' or 'complex'")
-    if output == "real" and not is_complex(value):
-        raise argument_error(
-            "schur: the quasi-triangular form of real matrices is not implemented",
-            "pass output='complex'",
-        )
-    return schur_form(value)
+    return real_schur_form(value) if output == "real" and not is_complex(value) else schur_form(value)
 
 
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Any, Any]:

@@ -113,3 +113,11 @@ def test_a_dimension_does_not_outlive_its_trace() -> None:
     traced_at(lambda x: kept.append(x.shape[0]) or x)
     with pytest.raises(adze.AdzeError, match="dynamic dimension was used outside the trace"):
         kept[0] + 1
+
+
+def test_a_division_by_a_size_of_zero_is_an_error_of_the_call() -> None:
+    """CPUs end the process at it."""
+    compiled = adze.trace(lambda x: anp.full(7 // x.shape[0], 1.0), ShapeDtype(("n",))).lower().compile()
+    assert compiled(np.zeros(2, np.float32)).shape == (3,)
+    with pytest.raises(adze.AdzeError, match="a size is divided by a size that is 0"):
+        compiled(np.zeros(0, np.float32))

@@ -13,7 +13,7 @@ import pytest
 from adze.dialects.types import BFLOAT16, TensorType
 from adze.frontend.imports.stablehlo.application import as_array
 from adze.frontend.imports.stablehlo.interpret import Interpreter
-from adze.frontend.imports.stablehlo.program import Program, StableHLOError
+from adze.frontend.imports.stablehlo.program import Program
 from adze.frontend.imports.stablehlo.reading import read
 from adze.frontend.imports.stablehlo.table import REFUSED, TABLE
 from adze.frontend.imports.stablehlo.text import source_of
@@ -24,7 +24,6 @@ PROGRAMS = {
     for text in (FOLDER / "programs.mlir").read_text().split("\n// -----\n")
     if (match := re.search(r"@(\w+)\(", text))
 }
-UNSUPPORTED = {name for name in PROGRAMS if name.startswith(("chlo_ragged_dot", "chlo_scan"))}
 DIFFERENT = {"reduce_precision_1": "NaN stays NaN where the mantissa has no bits; XLA returns infinity"}
 LOOSE = {"log_plus_one_0": 1e-5}  # recorded from log(1.0 + x)
 
@@ -32,7 +31,7 @@ LOOSE = {"log_plus_one_0": 1e-5}  # recorded from log(1.0 + x)
 @pytest.fixture(scope="module")
 def program() -> Program:
     """All programs as functions of one module: parsed once."""
-    texts = [text for name, text in PROGRAMS.items() if name not in UNSUPPORTED]
+    texts = [text for name, text in PROGRAMS.items()]
     main = "func.func @main() { func.return }"
     return read(source_of("\n".join([*texts, main])), TABLE, REFUSED)
 
@@ -48,7 +47,7 @@ def _typed(array: np.ndarray, type_: Any) -> np.ndarray:
     return array.view(ml_dtypes.bfloat16) if type_.dtype == BFLOAT16 else array
 
 
-FAMILIES = sorted({name.rsplit("_", 1)[0] for name in PROGRAMS if name not in UNSUPPORTED})
+FAMILIES = sorted({name.rsplit("_", 1)[0] for name in PROGRAMS})
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -74,13 +73,6 @@ def _check(name: str, result: np.ndarray, expected: np.ndarray) -> None:
     wide = np.complex128 if result.dtype.kind == "c" else np.float64
     rtol = LOOSE.get(name, tolerance)
     np.testing.assert_allclose(result.astype(wide), expected.astype(wide), rtol, tolerance, err_msg=name)
-
-
-def test_what_is_unsupported_says_so() -> None:
-    assert len(UNSUPPORTED) == 6
-    for name in sorted(UNSUPPORTED)[:3]:
-        with pytest.raises(StableHLOError, match=r"chlo\.\w+: this op of CHLO is not supported"):
-            read(source_of(PROGRAMS[name]), TABLE, REFUSED)
 
 
 def test_what_is_different_is_still_different(program: Program, values: dict[str, np.ndarray]) -> None:

@@ -44,9 +44,17 @@ TEXTS = {
         ),
         "quantized arrays are not supported",
     ),
-    "short floats": (
-        module("return %q : tensor<2xf8E8M0FNU>", "%q: tensor<2xf8E8M0FNU>", "tensor<2xf8E8M0FNU>"),
-        "arrays of f8E8M0FNU are not supported",
+    "long floats": (
+        module("return %q : tensor<2xf128>", "%q: tensor<2xf128>", "tensor<2xf128>"),
+        "arrays of f128 are not supported",
+    ),
+    "the host": (
+        module(
+            "%t = stablehlo.create_token : !stablehlo.token\n"
+            '%0:2 = "stablehlo.infeed"(%t) : (!stablehlo.token) -> (tensor<3xf32>, !stablehlo.token)\n'
+            "return %0#0 : tensor<3xf32>"
+        ),
+        r"stablehlo.infeed: a program that exchanges data with its host.*\n  at <text>:3",
     ),
     "unranked": (module("return %q : tensor<*xf32>", "%q: tensor<*xf32>", "tensor<*xf32>"), "unknown rank"),
     "a huge array": (

@@ -192,3 +192,32 @@ def test_hints_are_accepted_and_checked() -> None:
     ):
         with pytest.raises(error, match=words):
             mistake()
+
+
+def test_groups_along_contracted_and_batched_axes() -> None:
+    """The modes of `ragged_dot_general`: one product a group; groups of a batch; sizes for each batch."""
+    lax = adze.lax
+    x, y = np.arange(24, dtype=F32).reshape(2, 4, 3), np.arange(16, dtype=F32).reshape(2, 4, 2)
+    sizes = np.array([[1, 2], [3, 1]], np.int32)
+    contracted = lax.RaggedDotDimensionNumbers((((1,), (1,)), ((0,), (0,))), (1,), ())
+    result = np.asarray(lax.ragged_dot_general(x, y, sizes, contracted))
+    for batch, row in enumerate(sizes):
+        ends = np.cumsum(row)
+        for group, (first, last) in enumerate(zip(ends - row, ends, strict=True)):
+            expected = x[batch, first:last].T @ y[batch, first:last]
+            np.testing.assert_array_equal(result[group, batch], expected)
+    one = np.asarray(lax.ragged_dot_general(x, y, sizes[0], contracted))
+    np.testing.assert_array_equal(one[1, 1], x[1, 1:3].T @ y[1, 1:3])
+    batched = lax.RaggedDotDimensionNumbers((((2,), (1,)), ((0,), (0,))), (0,), ())
+    other = np.swapaxes(x, 1, 2)
+    np.testing.assert_array_equal(lax.ragged_dot_general(x, other, sizes[0], batched), x @ other)
+    rows = lax.RaggedDotDimensionNumbers((((2,), (2,)), ((0,), (1,))), (1,), (0,))
+    matrices = np.arange(24, dtype=F32).reshape(2, 2, 3, 2)
+    result = np.asarray(lax.ragged_dot_general(x, matrices, sizes, rows))
+    np.testing.assert_array_equal(result[1, 3], x[1, 3] @ matrices[1, 1])
+    np.testing.assert_array_equal(result[0, 3], [0, 0])
+    with pytest.raises(ArgumentError, match="the ragged axis 1 wants 0 axes of groups"):
+        numbers = lax.RaggedDotDimensionNumbers(contracted.dot_dimension_numbers, (1,), (0,))
+        lax.ragged_dot_general(x, y, sizes, numbers)
+    with pytest.raises(ShapeError, match="group sizes"):
+        lax.ragged_dot_general(x, y, sizes[:, None], contracted)

@@ -75,8 +75,8 @@ def test_eigenvalues_of_nan_are_nan_and_others_are_refused() -> None:
     assert np.isnan(np.asarray(anp.linalg.eigvals(np.full((3, 3), np.nan)))).all()
     with pytest.raises(ShapeError, match="expected square matrices"):
         anp.linalg.eig(np.ones((2, 3)))
-    with pytest.raises(ArgumentError, match="quasi-triangular form of real matrices"):
-        ours.schur(A)
+    with pytest.raises(ArgumentError, match="output is 'both', expected 'real' or 'complex'"):
+        ours.schur(A, "both")
 
 
 def test_eigenvalues_and_vectors_differentiate() -> None:
