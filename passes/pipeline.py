@@ -31,8 +31,8 @@ from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.convolutions.replace import ConvolutionKernels
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
+from .lower.kernels.reduction_kernels import ReductionKernels
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
-from .lower.kernels.rows import RowKernels
 from .lower.outline_layers import InlineLayers
 from .lower.overlap_collectives import OverlapCollectives
 from .lower.plan import Plan, hints_of
@@ -114,7 +114,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
 )
 """From a traced program to what IREE compiles."""
 
-AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), RowKernels(), TileKernels())
+AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), ReductionKernels(), TileKernels())
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
 
 SIMPLIFIED: Final = DropDeadResults.name

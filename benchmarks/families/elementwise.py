@@ -95,6 +95,27 @@ def products_of_blocks(peer: Peer, x: Any, y: Any) -> Any:
     return peer.xp.sum(peer.xp.reshape(x * y, (blocks, -1, x.shape[1])), axis=1)
 
 
+def products_of_columns(peer: Peer, x: Any, y: Any) -> Any:
+    return peer.xp.sum(x * y, axis=0)
+
+
+def softmax_of_columns(peer: Peer, x: Any) -> Any:
+    exponential = peer.xp.exp(x - peer.xp.max(x, axis=0))
+    return exponential / peer.xp.sum(exponential, axis=0)
+
+
+def standardized(peer: Peer, x: Any) -> Any:
+    """Columns of mean 0 and variance 1."""
+    return (x - peer.xp.mean(x, axis=0)) / peer.xp.std(x, axis=0)
+
+
+def batch_norm(peer: Peer, x: Any) -> Any:
+    """Channels that lie last, normalized over the images of a batch."""
+    mean = peer.xp.mean(x, axis=(0, 1, 2))
+    variance = peer.xp.mean(peer.xp.square(x - mean), axis=(0, 1, 2))
+    return (x - mean) / peer.xp.sqrt(variance + 1e-5)
+
+
 def normalized_rows(peer: Peer, x: Any) -> Any:
     return x / peer.xp.linalg.norm(x, axis=1, keepdims=True)
 
@@ -181,6 +202,19 @@ CASES = (
         products_of_blocks,
         lambda draw: (draw.normal(2000, 301), draw.normal(2000, 301)),
     ),
+    Case(
+        "products of blocks 2000 x 301 f64",
+        products_of_blocks,
+        lambda draw: tuple(draw.normal(2000, 301, dtype=np.float64) for _ in range(2)),
+    ),
+    Case(
+        "products of columns 1500 x 1700",
+        products_of_columns,
+        lambda draw: (draw.normal(1500, 1700), draw.normal(1500, 1700)),
+    ),
+    Case("softmax of columns 1000 x 1000", softmax_of_columns, single(1000, 1000)),
+    Case("standardized 30,000 x 33", standardized, single(30_000, 33)),
+    Case("batch norm 8 x 56 x 56 x 64", batch_norm, single(8, 56, 56, 64)),
     Case("normalized rows 3000 x 301", normalized_rows, single(3000, 301)),
     Case(
         "RMS norm 1024 x 768", rms_norm, lambda draw: (draw.normal(1024, 768), draw.normal(768)), quick=True

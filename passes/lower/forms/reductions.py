@@ -22,12 +22,11 @@ from ....dialects.ops.reduction import (
 )
 from ....dialects.types import BOOL, FLOATS, INT32, INT64
 from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
-from ..kernels.columns import COMBINATIONS, reduce_columns
 from ..kernels.executable import DISPATCH
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
-from ..tuning.column_tiles import column_tiles, rows_joined
+from ..tuning.joined_rows import rows_joined
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
 
 Init: TypeAlias = "Callable[[Sequence[Size]], Value]"  # the initial value of a reduction, by its shape
@@ -59,9 +58,6 @@ def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> V
     if not axes:
         return x
     carried = _carried_dtype(ctx, name, dtype)
-    by_kernel = _reduced_columns(ctx, name, x, axes, dtype) if dtype == carried else None
-    if by_kernel is not None:
-        return by_kernel
     reduced = _reduced_joined_rows(ctx, name, x, axes, identity, dtype, carried)
     if reduced is None:
         reduced = reduce_axes(ctx, name, x, axes, identity, dtype, carried)
@@ -106,24 +102,6 @@ def reduce_axes(
     partial = _reduce_once(ctx, name, x, stages.first, _identity_init(b, identity, carried), dtype, carried)
     rest = tuple(range(len(axes) - len(stages.first)))
     return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
-
-
-def _reduced_columns(
-    ctx: LoweringContext, name: str, x: Value, axes: Sequence[int], dtype: np.dtype
-) -> Value | None:
-    """The reduction by the kernel of columns, None where IREE's code is as good.
-
-    IREE computes what is computed element by element where it is loaded, and reductions of one array at once.
-    """
-    b = ctx.builder
-    sizes = _column_sizes(b.shape(x), axes)
-    if name not in COMBINATIONS or sizes is None or len(list(ctx.operation.operands[0].uses)) > 1:
-        return None
-    tiles = column_tiles(ctx.target, sizes, dtype)
-    if tiles is None or not _is_stored(x):
-        return None
-    columns = reduce_columns(ctx.kernels, _regrouped(b, x, sizes), name, tiles)
-    return _regrouped(b, columns, _kept_sizes(b, x, axes))
 
 
 def _reduced_joined_rows(

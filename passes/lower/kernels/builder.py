@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
 
 Operand: TypeAlias = "Number | int | float"
 Place: TypeAlias = "Number | int"
+
+ALIGNMENT: Final = 64  # bytes of what lies on the stack
 
 
 class Number:
@@ -211,6 +213,14 @@ class Array:
         """`width` elements of the last axis, from the place on."""
         type_ = mlir.ir.VectorType.get([width], self.element)
         return Number(mlir.vector.load(type_, self.memref, _indices(places)))
+
+
+def local(sizes: Sequence[int], element: Type) -> Array:
+    """A small array of the workgroup itself, on its stack; made where the kernel begins."""
+    alignment = mlir.ir.IntegerAttr.get(mlir.ir.IntegerType.get_signless(64), ALIGNMENT)
+    attributes = {"alignment": alignment, "operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 0])}
+    type_ = mlir.ir.MemRefType.get(list(sizes), element)
+    return Array(mlir.ir.Operation.create("memref.alloca", results=[type_], attributes=attributes).result)
 
 
 def _indices(places: Place | tuple[Place, ...]) -> list[Value]:

@@ -216,6 +216,7 @@ def add_beside(
                 bindings = zip(function.arguments, arguments, strict=True)
                 emit([_view(binding, zero, type_, []) for binding, type_ in bindings])
                 mlir.func.ReturnOp([])
+    apart.operation.verify()
     made = apart.body.operations[0].operation
     made.detach_from_parent()
     ir.InsertionPoint(old).insert(made)

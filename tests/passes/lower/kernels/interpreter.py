@@ -222,6 +222,9 @@ class Workgroup:
             return np.int64(self.place[operation.attributes["dimension"].value])
         if kind == "interface.workgroup.count":
             return np.int64(self.count)
+        if kind == "alloca":
+            type_ = mlir.ir.MemRefType(operation.results[0].type)
+            return Memory.fresh(type_.shape, dtype_of(type_.element_type))
         is_vector = operation.name.startswith("vector.")
         if kind == "load":
             width = operation.results[0].type.shape[0] if is_vector else None

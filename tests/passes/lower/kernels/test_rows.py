@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,15 +12,10 @@ import adze
 from adze import nn
 from adze import numpy as xp
 from adze.dialects import mlir
-from adze.frontend.staging.kernels import KERNELS
-from adze.passes.lower.kernels import rows
-from adze.passes.lower.kernels.rows import KernelWarning, RowKernels
-from adze.runtime.compile.compiler import divided_into_kernels
-from adze.runtime.targets import parse_target
+from adze.passes.lower.kernels import reduced_rows as rows
+from adze.passes.lower.kernels.reduction_kernels import KernelWarning
 
-from .interpreter import run_kernel
-
-AVX2, AVX512, VULKAN = (parse_target(t) for t in ("cpu:x86-64-v3", "cpu:x86-64-v4", "vulkan:ampere"))
+from .reductions import AVX2, AVX512, VULKAN, given, is_loop, parts, run_reduction
 
 
 def total(x: Any) -> Any:
@@ -90,37 +84,12 @@ FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-def given(*shape: int, dtype: Any = np.float32) -> np.ndarray:
-    """Numbers of which sums of a few hundred are exact in every float dtype."""
-    return np.random.default_rng(shape).integers(-8, 9, shape).astype(dtype)
-
-
-def kernels_of(function: Callable[[Any], Any], x: np.ndarray, target: Any = AVX2) -> Any:
-    """The module with the kernels of rows of a program."""
-    lowered = adze.trace(function, x).lower(target)
-    program = divided_into_kernels(lowered.bytecode(), target, lowered.options())
-    context = mlir.new_context(foreign_ops=False)
-    module = mlir.ir.Module.parse(program, context)
-    RowKernels().run(module)
-    assert module.operation.verify()
-    return module
-
-
 @pytest.mark.parametrize("size", [64, 67, 133])
 @pytest.mark.parametrize("function", [total, squares, normalized, beside_first, greatest, reversed_products])
 def test_all_accesses_are_within_bounds(function: Callable[[Any], Any], size: int) -> None:
     x = given(5, 17, size) if function is beside_first else given(85, size)
-    module = kernels_of(function, x)
-    (executable,) = (o for o in module.body.operations if o.operation.name == "stream.executable")
-    symbol = mlir.ir.StringAttr(executable.attributes["sym_name"]).value
-    inner = executable.operation.regions[0].blocks[0].operations
-    counts = inner[0].operation.regions[0].blocks[0].operations[0].operation.attributes["value"]
-    (got,) = run_kernel(module, symbol, [x], mlir.ir.IntegerAttr(counts).value)
+    (got,) = run_reduction(function, x)
     np.testing.assert_allclose(got.reshape(np.shape(function(x))), function(x), rtol=1e-5)
-
-
-def parts(result: Any) -> tuple[Any, ...]:
-    return result if isinstance(result, tuple) else (result,)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int32, np.int64, np.uint8, np.uint32])
@@ -259,12 +228,6 @@ def test_derivatives_of_norms() -> None:
         assert abs(got[place] - slope) < 1e-4 * max(1.0, abs(slope))
 
 
-def is_loop(function: Callable[[Any], Any], *shape: int, target: Any = AVX2, dtype: Any = np.float32) -> bool:
-    """Whether the program has a kernel of rows that adze writes."""
-    text = adze.trace(function, adze.ShapeDtype(shape, dtype)).at_stage(KERNELS, target)
-    return re.search(r"stream.executable private @\w*dispatch", text) is not None
-
-
 def test_which_kernels_are_loops() -> None:
     assert is_loop(squares, 100, 1000)
     assert is_loop(squares, 100, 1000, target=AVX512)
@@ -272,7 +235,6 @@ def test_which_kernels_are_loops() -> None:
     assert not is_loop(squares, 100, 1000, target=VULKAN)
     assert not is_loop(squares, 5000, 8)  # shorter than two vectors
     assert not is_loop(squares, 10, 64)  # too small for any gain
-    assert not is_loop(lambda x: x.sum(0), 100, 1000)
     assert not is_loop(lambda x: x @ x, 128, 128)
     assert not is_loop(squares, 100, 1000, dtype=np.complex64)
 
@@ -296,7 +258,7 @@ def test_a_kernel_that_is_not_written_is_left_to_iree(monkeypatch: pytest.Monkey
         raise KeyError("arith.unheard_of")
 
     monkeypatch.setenv("ADZE_CACHE", "off")
-    monkeypatch.setattr(rows._Rows, "run", fails)
+    monkeypatch.setattr(rows.Rows, "run", fails)
     x = np.arange(120_000, dtype=np.float32).reshape(200, 600) % 7
     with pytest.warns(
         KernelWarning, match="a kernel of rows was not written, and IREE's is slower: KeyError"

@@ -1,50 +1,29 @@
-"""What a kernel that IREE has fused computes of each row of its arrays, read from IREE's phase `flow`.
+"""Reads what a kernel computes of rows or columns from IREE's phase `flow`.
 
-Input: the function of a kernel. Output: a `RowProgram`, or None for a kernel of another kind.
-Idea: a kernel of rows has one loop over the elements of a row, the last, and every op in it reduces the row,
-or computes an element of it, or a number for the whole row: norms, variances and sums are of this kind.
+Input: the function of a kernel. Output: a `ReductionProgram`, or None for a kernel of another kind.
+Idea: the ops of a kernel number their loops each in a way of its own, kept ones first where it reduces. An
+array that has an axis for every loop says in which order the elements lie in memory.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from math import inf
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
-
-
-def _greatest(type_: Type, is_signed: bool) -> int:
-    """The greatest integer of a type."""
-    return int(2 ** (mlir.ir.IntegerType(type_).width - is_signed) - 1)
-
-
-class Combining(NamedTuple):
-    """The kind of `vector.reduction` that does the same, and what changes no number of a type."""
-
-    kind: str
-    identity: Callable[[Type], float | int]
-
-
-COMBINING: Final[Mapping[str, Combining]] = {
-    "arith.addf": Combining("ADD", lambda _: 0.0),
-    "arith.addi": Combining("ADD", lambda _: 0),
-    "arith.mulf": Combining("MUL", lambda _: 1.0),
-    "arith.muli": Combining("MUL", lambda _: 1),
-    "arith.maximumf": Combining("MAXIMUMF", lambda _: -inf),
-    "arith.minimumf": Combining("MINIMUMF", lambda _: inf),
-    "arith.maxsi": Combining("MAXSI", lambda type_: -_greatest(type_, True) - 1),
-    "arith.minsi": Combining("MINSI", lambda type_: _greatest(type_, True)),
-    "arith.maxui": Combining("MAXUI", lambda _: 0),
-    "arith.minui": Combining("MINUI", lambda type_: _greatest(type_, False)),
-    "arith.andi": Combining("AND", lambda type_: _greatest(type_, False)),
-    "arith.ori": Combining("OR", lambda _: 0),
-    "arith.xori": Combining("XOR", lambda _: 0),
-}
-"""The ops that combine two elements in a reduction."""
+from .reduction_programs import (
+    BITS,
+    COMBINING,
+    EXTRACT,
+    INDEX,
+    Constant,
+    Loaded,
+    ReductionProgram,
+    Source,
+    Step,
+)
 
 _OF_MATH: Final = frozenset(
     f"math.{name}"
@@ -60,116 +39,13 @@ _OF_ARITH: Final = frozenset(
         *("index_cast", "index_castui"),
     )
 )
-_BITS: Final = {"f32": 32, "f64": 64, "i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}
+_GENERIC: Final = "linalg.generic"
 _ARGUMENT: Final = re.compile(r"!iree_tensor_ext\.dispatch\.tensor<(readonly|writeonly):(tensor<.*>)>")
 _LOAD: Final = "iree_tensor_ext.dispatch.tensor.load"
 _STORE: Final = "iree_tensor_ext.dispatch.tensor.store"
-CHEAP: Final = 8  # operations of an element that are rather done again in a second loop than kept
-GATHER: Final = 8  # operations that take as long as reading an element at any place
-INDEX: Final = "linalg.index"
-EXTRACT: Final = "tensor.extract"
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A part of an argument: its first element along each axis, the axes that it has, its sizes along all."""
-
-    argument: int
-    offsets: tuple[int, ...]
-    axes: tuple[int, ...]
-    sizes: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A tensor full of one number, or a number."""
-
-    attribute: mlir.ir.Attribute
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """One result of an op of linalg: its inputs with the loops that access them, and the code of an element.
-
-    `result` is what the code computes. `has_elements`: it is an element of the row, otherwise a number for
-    the whole row. Of a reduction it is what `combination` adds to what there is, which begins with `initial`.
-    `depth`: how many reductions follow one another until the result is known. `gathered`: the arrays of which
-    the code takes elements at places that it computes.
-    """
-
-    inputs: tuple[tuple[Source, tuple[int, ...]], ...]
-    code: Operation
-    result: Value
-    has_elements: bool
-    depth: int
-    combination: Operation | None = None
-    initial: Source | None = None
-    gathered: Mapping[Value, Loaded] = field(default_factory=dict)
-
-    @property
-    def sums(self) -> bool:
-        """Whether this reduces the row."""
-        return self.combination is not None
-
-    @property
-    def operations(self) -> list[Operation]:
-        """What the result takes, in turn."""
-        needed = {self.result}
-        found = []
-        for each in reversed([each.operation for each in self.code.regions[0].blocks[0].operations]):
-            if any(result in needed for result in each.results):
-                needed.update(each.operands)
-                found.append(each)
-        return found[::-1]
-
-
-Source: TypeAlias = "Loaded | Constant | Step"
-
-
-@dataclass(frozen=True, slots=True)
-class RowProgram:
-    """The sizes of the loops, the last of which is that of a row; steps in order; what is stored where."""
-
-    arguments: tuple[Type, ...]
-    sizes: tuple[int, ...]
-    steps: tuple[Step, ...]
-    stores: tuple[tuple[Step, int], ...]
-
-    @property
-    def bits(self) -> int:
-        """The bits of the widest number that is computed."""
-        values = [r.type for step in self.steps for o in step.operations for r in o.results]
-        elements = [mlir.ir.RankedTensorType(type_).element_type for type_ in self.arguments]
-        return max(_BITS[str(type_)] for type_ in (*values, *elements, *(s.result.type for s in self.steps)))
-
-    def in_loop(self, step: Step) -> list[Step]:
-        """The steps whose elements the step computes on the way, itself included."""
-        found, left = [step], [step]
-        while left:
-            inputs = [source for source, _ in left.pop().inputs]
-            new = [s for s in inputs if isinstance(s, Step) and _is_full(s) and s not in found]
-            found += new
-            left += new
-        return found
-
-    @property
-    def operations(self) -> int | None:
-        """How many operations an element takes in all loops; None where many were to be done twice."""
-        loops: dict[int, list[Step]] = {}
-        for step in (*(s for s in self.steps if s.sums), *(s for s, _ in self.stores if _is_full(s))):
-            found = loops.setdefault(step.depth if step.sums else 0, [])
-            found += [each for each in self.in_loop(step) if each not in found]
-        total = 0
-        for step in self.steps:
-            count = len(step.operations) + GATHER * len(step.gathered)
-            visits = sum(step in found for found in loops.values())
-            if visits > 1 and count > CHEAP:
-                return None
-            total += count if visits else 0
-        return total
-
-
-def read(function: Operation) -> RowProgram | None:
+def read(function: Operation) -> ReductionProgram | None:
     """The program of a kernel's function, None where it is of another kind."""
     blocks = list(function.regions[0].blocks)
     if len(blocks) != 1:
@@ -181,7 +57,7 @@ def read(function: Operation) -> RowProgram | None:
 
 
 class _OfAnotherKind(Exception):
-    """What is read is not a program of rows."""
+    """What is read is not a program of rows or columns."""
 
 
 class _Reader:
@@ -191,8 +67,10 @@ class _Reader:
         self._known: dict[Value, Source] = {}
         self._arguments: list[tuple[str, Type]] = []
         self._sizes: tuple[int, ...] = ()
+        self._summed: tuple[int, ...] = ()
+        self._kept: tuple[int, ...] = ()
 
-    def program(self, block: mlir.ir.Block) -> RowProgram:
+    def program(self, block: mlir.ir.Block) -> ReductionProgram:
         """The program of a function's block."""
         for argument in block.arguments:
             match = _ARGUMENT.fullmatch(str(argument.type))
@@ -202,13 +80,13 @@ class _Reader:
             _require(type_.has_static_shape and 0 not in type_.shape and type_.encoding is None)
             self._arguments.append((match[1], _numeric(type_)))
         operations = [each.operation for each in block.operations]
-        reductions = [o for o in operations if o.name == "linalg.generic" and "reduction" in _kinds(o)]
+        reductions = [o for o in operations if o.name == _GENERIC and "reduction" in _kinds(o)]
         _require(bool(reductions))
-        self._sizes = _loops(reductions[-1])
+        self._order(reductions[-1])
         steps: list[Step] = []
         stores: list[tuple[Step, int]] = []
         for operation in operations:
-            if operation.name == "linalg.generic":
+            if operation.name == _GENERIC:
                 for number, result in enumerate(operation.results):
                     step = self._step(operation, number)
                     self._known[result] = step
@@ -221,18 +99,34 @@ class _Reader:
         _require(readonly == sorted(readonly, reverse=True))
         _require(sorted(argument for _, argument in stores) == [n for n, r in enumerate(readonly) if not r])
         types = tuple(type_ for _, type_ in self._arguments)
-        return RowProgram(types, self._sizes, tuple(steps), tuple(stores))
+        return ReductionProgram(types, self._sizes, self._summed, tuple(steps), tuple(stores))
+
+    def _order(self, root: Operation) -> None:
+        """The loops of the kernel, as those of its last reduction go over memory."""
+        kinds, sizes, positions = _kinds(root), _loops(root), _positions(root)
+        ordered = dict(zip(positions, sizes, strict=True))
+        self._sizes = tuple(ordered[position] for position in range(len(sizes)))
+        self._summed = tuple(
+            sorted(p for p, kind in zip(positions, kinds, strict=True) if kind == "reduction")
+        )
+        self._kept = tuple(position for position in range(len(sizes)) if position not in self._summed)
+        last = len(sizes) - 1
+        _require(bool(self._kept) and (last not in self._summed or self._summed == (last,)))
 
     def _note(self, operation: Operation, block: mlir.ir.Block) -> None:
         """Remember what an op other than those of elements stands for."""
         name = operation.name
         if name == "arith.constant":
-            self._known[operation.results[0]] = Constant(operation.attributes["value"])
+            value = operation.attributes["value"]
+            if not isinstance(value, mlir.ir.DenseElementsAttr):
+                self._known[operation.results[0]] = Constant(value)
+            elif value.is_splat:
+                self._known[operation.results[0]] = Constant(value.get_splat_value())
         elif name == "linalg.fill":
-            value = self._known.get(operation.operands[0])
-            _require(isinstance(value, Constant))
-            assert isinstance(value, Constant)
-            self._known[operation.results[0]] = value
+            filled = self._known.get(operation.operands[0])
+            _require(isinstance(filled, Constant))
+            assert isinstance(filled, Constant)
+            self._known[operation.results[0]] = filled
         elif name == _LOAD:
             self._known[operation.results[0]] = self._loaded(operation, block)
         else:
@@ -250,40 +144,49 @@ class _Reader:
         step = self._known.get(operation.operands[0])
         argument = list(block.arguments).index(operation.operands[1])
         offsets, sizes = _place(operation)
-        _require(
-            not any(offsets) and sizes == list(mlir.ir.RankedTensorType(self._arguments[argument][1]).shape)
-        )
-        _require(
-            isinstance(step, Step) and sizes == list(self._sizes if _is_full(step) else self._sizes[:-1])
-        )
+        shape = list(mlir.ir.RankedTensorType(self._arguments[argument][1]).shape)
+        _require(not any(offsets) and sizes == shape and isinstance(step, Step))
         assert isinstance(step, Step)
+        loops = self._axes(step)
+        _require(loops == tuple(sorted(loops)) and sizes == [self._sizes[loop] for loop in loops])
         return step, argument
+
+    def _axes(self, step: Step) -> tuple[int, ...]:
+        """The loop of each axis of what a step computes."""
+        return step.loops if step.is_full else self._kept
 
     def _step(self, operation: Operation, number: int) -> Step:
         """The result `number` of an op."""
         kinds, sizes = _kinds(operation), _loops(operation)
         count, results = len(self._sizes), len(operation.results)
-        sums = "reduction" in kinds
         has_elements = len(kinds) == count
-        _require(kinds == (["parallel"] * (count - 1) + ["reduction"] if sums else ["parallel"] * len(kinds)))
-        _require(sizes == (self._sizes if has_elements else self._sizes[:-1]) and count > 1)
+        positions = _positions(operation) if has_elements else self._kept
+        sums = "reduction" in kinds
+        _require(len(positions) == len(kinds) and count > 1)
+        _require(all(size == self._sizes[p] for size, p in zip(sizes, positions, strict=True)))
+        if sums:
+            kept = len(self._kept)
+            _require(kinds == ["parallel"] * kept + ["reduction"] * (count - kept))
+            _require(positions[:kept] == self._kept)
+        else:
+            _require(set(kinds) == {"parallel"})
         maps = _maps(operation)
         maps, result_map = maps[:-results], maps[-results + number]
-        _require(result_map == tuple(range(count - 1 if sums else len(kinds))))
+        _require(result_map == tuple(range(len(self._kept) if sums else len(kinds))))
         inputs = tuple(
-            (self._source(value, loops), loops)
+            self._input(value, tuple(positions[loop] for loop in loops))
             for value, loops in zip(operation.operands[: len(maps)], maps, strict=True)
         )
         block = operation.regions[0].blocks[0]
         *body, last = [each.operation for each in block.operations]
         gathered = {v: loaded for each in body for v, loaded in self._checked(each, operation)}
         returned, carried = last.operands[number], block.arguments[len(maps) + number]
-        _require(_is_inside(returned, operation) and str(returned.type) in _BITS)
+        _require(_is_inside(returned, operation) and str(returned.type) in BITS)
         if not sums:
             _require(not list(carried.uses))
             depth = _depth(source for source, _ in inputs)
-            return Step(inputs, operation, returned, has_elements, depth, gathered=gathered)
-        _require(bool(gathered) or any(loops == tuple(range(count)) for loops in maps))
+            return Step(inputs, operation, returned, has_elements, positions, depth, gathered=gathered)
+        _require(bool(gathered) or any(len(loops) == count for loops in maps))
         _require(not isinstance(returned.owner, mlir.ir.Block))
         combination = returned.owner.operation
         _require(combination.name in COMBINING and len(list(returned.uses)) == 1)
@@ -291,16 +194,16 @@ class _Reader:
         _require((left == carried) != (right == carried) and len(list(carried.uses)) == 1)
         added = right if left == carried else left
         _require(_is_inside(added, operation))
-        initial = self._source(operation.operands[len(maps) + number], result_map)
-        _require(not _is_full(initial))
+        initial, _ = self._input(operation.operands[len(maps) + number], self._kept)
+        _require(not (isinstance(initial, Step) and initial.is_full))
         depth = max(_depth(source for source, _ in inputs) + 1, _depth([initial]))
-        return Step(inputs, operation, added, True, depth, combination, initial, gathered)
+        return Step(inputs, operation, added, True, positions, depth, combination, initial, gathered)
 
     def _checked(self, each: Operation, operation: Operation) -> Iterator[tuple[Value, Loaded]]:
         """The array that an op of an element's code takes from; it has to be an op that vectors have."""
         known = each.name in _OF_ARITH or each.name in _OF_MATH
         _require(known or each.name in ("arith.constant", INDEX, EXTRACT))
-        _require(len(each.results) == 1 and str(each.results[0].type) in _BITS)
+        _require(len(each.results) == 1 and str(each.results[0].type) in BITS)
         for position, operand in enumerate(each.operands):
             source = self._known.get(operand)
             if each.name == EXTRACT and position == 0:
@@ -315,26 +218,36 @@ class _Reader:
         shape = mlir.ir.RankedTensorType(self._arguments[source.argument][1]).shape
         return source.sizes == tuple(shape) and source.axes == tuple(range(len(shape)))
 
-    def _source(self, value: Value, loops: tuple[int, ...]) -> Source:
+    def _input(self, value: Value, loops: tuple[int, ...]) -> tuple[Source, tuple[int, ...]]:
         """Where an input comes from; what is computed here has to be read as it is written."""
         source = self._known.get(value)
-        _require(source is not None and list(loops) == sorted(loops))
+        _require(source is not None)
         assert source is not None
         if isinstance(source, Step):
-            _require(loops == tuple(range(len(self._sizes) if _is_full(source) else len(self._sizes) - 1)))
-        if isinstance(source, Loaded) and len(self._sizes) - 1 in loops:
-            _require(source.axes[-1] == len(source.offsets) - 1)  # the row lies along memory
-        return source
+            _require(loops == self._axes(source))
+        last = len(self._sizes) - 1
+        if isinstance(source, Loaded) and last in loops:
+            # What differs along the last loop lies along memory.
+            _require(loops.index(last) == len(loops) - 1 and source.axes[-1] == len(source.offsets) - 1)
+        return source, loops
 
 
-def captured(value: Value) -> mlir.ir.Attribute:
-    """The constant that code outside of an element's is."""
-    return value.owner.attributes["value"]
-
-
-def _is_full(step: Source | None) -> bool:
-    """Whether the result of a step has the elements of rows."""
-    return isinstance(step, Step) and step.has_elements and not step.sums
+def _positions(operation: Operation) -> tuple[int, ...]:
+    """Where each loop of an op comes in the order of memory, which an array with all of them tells."""
+    count = len(_kinds(operation))
+    for value, loops in zip(operation.operands, _maps(operation), strict=True):
+        if sorted(loops) != list(range(count)) or isinstance(value.owner, mlir.ir.Block):
+            continue
+        owner = value.owner.operation
+        if owner.name == _LOAD:
+            inner = tuple(range(count))
+        elif owner.name == _GENERIC and len(_kinds(owner)) == count:
+            inner = _positions(owner)
+        else:
+            continue
+        found = dict(zip(loops, inner, strict=True))
+        return tuple(found[loop] for loop in range(count))
+    return tuple(range(count))
 
 
 def _depth(sources: Iterable[Source]) -> int:
@@ -389,7 +302,7 @@ def _place(operation: Operation) -> tuple[list[int], list[int]]:
 
 
 def _numeric(type_: Type) -> Type:
-    _require(str(mlir.ir.RankedTensorType(type_).element_type) in _BITS)
+    _require(str(mlir.ir.RankedTensorType(type_).element_type) in BITS)
     return type_
 
 

@@ -1,0 +1,298 @@
+"""The code of what fused kernels compute: numbers, and vectors of elements, where loops stand at a place.
+
+Input: a `ReductionProgram`, the memrefs of its arguments, and places of its loops. Output: ops at the ambient
+insertion point.
+Idea: a `Scope` knows the places of some loops, and what was computed from them. What needs fewer loops is
+computed in a scope above, outside of the other loops, by `prepare`; a scope of the last loop has vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from ....dialects import mlir
+from ...ir.aliases import Operation, Type, Value
+from .builder import Array, Number, Place, broadcast, constant
+from .products import load_some
+from .reduction_programs import COMBINING, EXTRACT, INDEX, Constant, Loaded, ReductionProgram, Source, Step
+
+_BIT: Final = 1
+
+Key: TypeAlias = "Value | Step"
+"""A number that is known: a value of the code of an element, or what a step has reduced."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A program, the memrefs of its arguments, and how many elements a vector has."""
+
+    program: ReductionProgram
+    arrays: Sequence[Array]
+    width: int
+    _needs: dict[Step, Mapping[Value, frozenset[int]]] = field(default_factory=dict)
+
+    @property
+    def last(self) -> int:
+        """The loop along memory."""
+        return len(self.program.sizes) - 1
+
+    def needs(self, step: Step) -> Mapping[Value, frozenset[int]]:
+        """The loops that each value of the code of a step depends on."""
+        if step not in self._needs:
+            found: dict[Value, frozenset[int]] = {}
+            for argument, (source, loops) in zip(_arguments(step), step.inputs, strict=False):
+                if isinstance(source, Step) and source.is_full:
+                    found[argument] = self.needs(source)[source.result]
+                else:
+                    found[argument] = frozenset(() if isinstance(source, Constant) else loops)
+            for operation in step.operations:
+                needed = {loop for operand in operation.operands for loop in found.get(operand, ())}
+                if operation.name == INDEX:
+                    needed.add(step.loops[_axis(operation)])
+                found[operation.results[0]] = frozenset(needed)
+            self._needs[step] = found
+        return self._needs[step]
+
+    def element_of(self, source: Loaded) -> Type:
+        """The type of an array's elements as they are computed with."""
+        return mlir.ir.RankedTensorType(self.program.arguments[source.argument]).element_type
+
+    def vector_of(self, element: Type) -> Type:
+        """The type of a vector of elements."""
+        return mlir.ir.VectorType.get([self.width], element)
+
+    def lifted(self, number: Number) -> Number:
+        """A number as a vector."""
+        return number if number.is_vector else broadcast(number, self.vector_of(number.type))
+
+
+@dataclass(slots=True)
+class Scope:
+    """What is known where some loops stand at a place.
+
+    `count`: how many elements there are from the place of the last loop on, where that is known. `above`:
+    scopes that know fewer loops. `kept`: what is known of a key that lies somewhere else, such as in memory.
+    """
+
+    code: Code
+    places: Mapping[int, Number]
+    count: int = 0
+    above: Sequence[Scope] = ()
+    kept: Callable[[Key], Number | None] = lambda key: None
+    values: dict[Key, Number] = field(default_factory=dict)
+
+    def find(self, key: Key) -> Number | None:
+        """A number that is known here or above."""
+        if key in self.values:
+            return self.values[key]
+        number = self.kept(key)
+        if number is not None:
+            self.values[key] = number
+            return number
+        return next((found for each in self.above if (found := each.find(key)) is not None), None)
+
+    def of(self, step: Step) -> Number:
+        """What the step computes here; of a reduction, what is added."""
+        return self.value(step, step.result)
+
+    def value(self, step: Step, wanted: Value) -> Number:
+        """A value of the code of a step."""
+        found = self.find(wanted)
+        if found is None:
+            self._compute(step, [wanted], self.code.needs(step).keys())
+            found = self._operand(wanted)
+        return found
+
+    def prepare(self, steps: Iterable[Step]) -> None:
+        """Compute what needs no loop but those that are known here."""
+        known = self.places.keys()
+        for step in steps:
+            needs = self.code.needs(step)
+            self._compute(step, [step.result], {value for value in needs if needs[value] <= known})
+
+    def _compute(self, step: Step, wanted: Sequence[Value], possible: Set[Value]) -> None:
+        """Compute those of the values that `wanted` take which are not known and possible."""
+        operations = _operations(step, wanted)
+        used = {operand for each in operations for operand in each.operands}.union(wanted)
+        for argument, (source, loops) in zip(_arguments(step), step.inputs, strict=False):
+            if argument in used and argument in possible and self.find(argument) is None:
+                self.values[argument] = self._read(source, loops)
+        for operation in operations:
+            result = operation.results[0]
+            if result in possible and self.find(result) is None:
+                self.values[result] = self._applied(step, operation)
+
+    def _applied(self, step: Step, operation: Operation) -> Number:
+        if operation.name == INDEX:
+            return self._place(step.loops[_axis(operation)])
+        if operation.name == EXTRACT:
+            array, *places = operation.operands
+            is_along = bool(places) and self._is_last(step, places[-1])
+            return self._taken(step.gathered[array], [self._operand(place) for place in places], is_along)
+        return applied(operation, [self._operand(operand) for operand in operation.operands])
+
+    def _operand(self, value: Value) -> Number:
+        found = self.find(value)
+        if found is None:
+            found = self.values[value] = constant_of(value.owner.attributes["value"])  # outside of the code
+        return found
+
+    def _place(self, loop: int) -> Number:
+        """The place of a loop; of the last one, those of the elements."""
+        if not self.count or loop != self.code.last:
+            return self.places[loop]
+        type_ = self.code.vector_of(mlir.ir.IndexType.get())
+        counted = ", ".join(map(str, range(self.code.width)))
+        steps = mlir.ir.Attribute.parse(f"dense<[{counted}]> : {type_}")
+        return broadcast(self.places[loop], type_) + Number(mlir.arith.constant(type_, steps))
+
+    def _is_last(self, step: Step, value: Value) -> bool:
+        """Whether a value is the place of the last loop itself."""
+        owner = value.owner
+        if isinstance(owner, mlir.ir.Block) or owner.operation.name != INDEX:
+            return False
+        return step.loops[_axis(owner.operation)] == self.code.last
+
+    def _taken(self, source: Loaded, places: Sequence[Number], is_along: bool) -> Number:
+        """The element of an array at a place, or a vector of those at several, side by side if `is_along`."""
+        array, element = self.code.arrays[source.argument], self.code.element_of(source)
+        vectors = [place.is_vector for place in places]
+        if not any(vectors):
+            return from_memory(array[tuple(places)], element)
+        if is_along and sum(vectors) == 1:
+            row = load_some(array, self.code.width, self.count, *places[:-1], self.places[self.code.last])
+            return from_memory(row, element)
+        vector = broadcast(constant(array.element, 0), self.code.vector_of(array.element)).value
+        for lane in range(self.count):
+            here = [
+                Number(mlir.vector.extract(p.value, dynamic_position=[], static_position=[lane]))
+                if p.is_vector
+                else p
+                for p in places
+            ]
+            vector = mlir.vector.insert(
+                array[tuple(here)].value, vector, dynamic_position=[], static_position=[lane]
+            )
+        return from_memory(Number(vector), element)
+
+    def _read(self, source: Source, loops: tuple[int, ...]) -> Number:
+        """A constant, what a step computes or has reduced, or elements of an array."""
+        if isinstance(source, Constant):
+            return constant_of(source.attribute)
+        if isinstance(source, Step):
+            if not source.sums:
+                return self.of(source)
+            reduced = self.find(source)
+            assert reduced is not None
+            return reduced
+        array = self.code.arrays[source.argument]
+        places: list[Place] = list(source.offsets)
+        for axis, loop in zip(source.axes, loops, strict=True):
+            here = self.places[loop]
+            places[axis] = here + source.offsets[axis] if source.offsets[axis] else here
+        if self.count and self.code.last in loops:
+            number = load_some(array, self.code.width, self.count, *places)
+        else:
+            number = array[tuple(places)]
+        return from_memory(number, self.code.element_of(source))
+
+    def initial(self, step: Step) -> Number:
+        """What a reduction begins with."""
+        assert step.initial is not None
+        kept = (*self.code.program.outer, *(() if self.code.program.is_of_rows else (self.code.last,)))
+        return self._read(step.initial, kept)
+
+
+def _operations(step: Step, wanted: Sequence[Value]) -> list[Operation]:
+    """The operations of a step that some of its values take, in turn."""
+    if wanted == [step.result]:
+        return step.operations
+    needed, found = set(wanted), []
+    for each in reversed(step.operations):
+        if each.results[0] in needed:
+            needed.update(each.operands)
+            found.append(each)
+    return found[::-1]
+
+
+def _arguments(step: Step) -> list[Value]:
+    return list(step.code.regions[0].blocks[0].arguments)
+
+
+def _axis(operation: Operation) -> int:
+    return int(mlir.ir.IntegerAttr(operation.attributes["dim"]).value)
+
+
+# -- operations ------------------------------------------------------------------------------------
+
+
+def applied(operation: Operation, operands: Sequence[Number]) -> Number:
+    """An op on numbers, element by element where one is a vector."""
+    type_ = operation.results[0].type
+    vectors = [mlir.ir.VectorType(n.type).shape for n in operands if n.is_vector]
+    if vectors:
+        type_ = mlir.ir.VectorType.get(vectors[0], type_)
+        operands = [
+            n if n.is_vector else broadcast(n, mlir.ir.VectorType.get(vectors[0], n.type)) for n in operands
+        ]
+    attributes = {name: operation.attributes[name] for name in operation.attributes}
+    made = mlir.ir.Operation.create(
+        operation.name, results=[type_], operands=[n.value for n in operands], attributes=attributes
+    )
+    return Number(made.result)
+
+
+def combined(step: Step, left: Number, right: Number) -> Number:
+    """What a reduction makes of two numbers."""
+    return applied(_combination(step), [left, right])
+
+
+def identity(step: Step) -> Number:
+    """The number that changes none in a reduction."""
+    type_ = step.result.type
+    return constant(type_, COMBINING[_combination(step).name].identity(type_))
+
+
+def total(step: Step, vector: Number) -> Number:
+    """The elements of a vector, combined."""
+    kind = getattr(mlir.vector.CombiningKind, COMBINING[_combination(step).name].kind)
+    fast = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>") if vector.is_float else None
+    return Number(mlir.vector.reduction(vector.element, kind, vector.value, fastmath=fast))
+
+
+def _combination(step: Step) -> Operation:
+    """The op that combines elements in a reduction."""
+    assert step.combination is not None
+    return step.combination
+
+
+def constant_of(attribute: mlir.ir.Attribute) -> Number:
+    """The number of an attribute."""
+    return Number(mlir.arith.constant(attribute.type, attribute))
+
+
+def from_memory(number: Number, element: Type) -> Number:
+    """A number as it is computed with: a bool is a bit, and a byte in memory."""
+    return _resized(number, element, mlir.arith.trunci)
+
+
+def in_memory(number: Number, array: Array) -> Number:
+    """A number as it lies in memory."""
+    return _resized(number, array.element, mlir.arith.extui)
+
+
+def _resized(number: Number, element: Type, cast: Callable[..., Value]) -> Number:
+    if number.element == element:
+        return number
+    if mlir.ir.IndexType.get() in (number.element, element):
+        cast = mlir.arith.index_cast
+    elif _BIT not in (_width(number.element), _width(element)):
+        return number
+    shape = mlir.ir.VectorType(number.type).shape if number.is_vector else None
+    return Number(cast(mlir.ir.VectorType.get(shape, element) if shape else element, number.value))
+
+
+def _width(type_: Type) -> int:
+    return mlir.ir.IntegerType(type_).width if isinstance(type_, mlir.ir.IntegerType) else 0

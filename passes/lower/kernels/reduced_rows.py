@@ -1,0 +1,174 @@
+"""The code of kernels that reduce rows: loops of a few registers over the elements of each row.
+
+Input: a `ReductionProgram` of rows, how many elements are done at once, and the memrefs of its arguments.
+Idea: IREE makes a whole row one vector, or steps whose elements are added up at once. A loop of a few
+registers, each with partial sums of its own, is short code for any length, and memory is read in the order
+that processors fetch in advance. What is the same for a whole row is computed once for it. A row is gone over
+once for reductions that do not depend on each other, and once for the elements that are stored.
+A sum has as many partial sums as registers have elements, a long one those of blocks; they are added at the
+end.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from ....dialects import mlir
+from ...ir.aliases import Value
+from ..tuning.row_tiles import RowLoops
+from .builder import Array, Number, Place, broadcast, carried, index, loop
+from .element_code import Code, Scope, combined, identity, in_memory, total
+from .executable import workgroup_id
+from .products import store_some
+from .reduction_programs import ReductionProgram, Step
+
+ADDED_IN_A_ROW: Final = 128  # vectors, before what they come to is added to the sum of other blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The code of one workgroup: a block of rows."""
+
+    program: ReductionProgram
+    loops: RowLoops
+    arrays: Sequence[Array]
+
+    @property
+    def workgroups(self) -> tuple[int, ...]:
+        """How many workgroups there are."""
+        return (-(-prod(self.program.sizes[:-1]) // self.loops.block),)
+
+    def run(self) -> None:
+        """Each row of the block."""
+        rows, block = prod(self.program.sizes[:-1]), self.loops.block
+        first = Number(workgroup_id(0)) * block
+        last = first + block
+        code = Code(self.program, self.arrays, self.loops.width)
+        with loop(first, last.least(rows) if rows % block else last) as row:
+            places = places_of(row, self.program.sizes[:-1])
+            _Row(code, self.loops, Scope(code, dict(enumerate(places)))).run()
+
+
+def places_of(number: Number, sizes: Sequence[int]) -> list[Number]:
+    """The places of loops that are counted together, the last one fastest."""
+    places: list[Number] = []
+    for size in reversed(sizes[1:]):
+        places.insert(0, number % size)
+        number = number // size
+    return [number, *places] if sizes else []
+
+
+@dataclass(slots=True)
+class _Row:
+    """The code of one row, of which `row` knows what is the same for all of it."""
+
+    code: Code
+    loops: RowLoops
+    row: Scope
+
+    def run(self) -> None:
+        """Reductions in their order, those together that do not depend on each other; then what is stored."""
+        program = self.code.program
+        for steps in program.reductions:
+            self._reduce(steps)
+        for step, argument in program.stores:
+            if not step.is_full:
+                array = self.code.arrays[argument]
+                number = self.row.values[step] if step.sums else self.row.of(step)
+                array[tuple(self.row.places.values())] = in_memory(number, array)
+        whole = [(step, argument) for step, argument in program.stores if step.is_full]
+        if whole:
+            self._store(whole)
+
+    def _elements(self, at: Place, count: int) -> Scope:
+        """`count` elements from a place of the row on."""
+        return Scope(self.code, {**self.row.places, self.code.last: index(at)}, count, (self.row,))
+
+    def _reduce(self, steps: Sequence[Step]) -> None:
+        """One loop for the reductions `steps`."""
+        width, vectors, size = self.loops.width, self.loops.sums, self.code.program.sizes[-1]
+        self._prepare(steps)
+        identities = [identity(step) for step in steps]
+        initial = [broadcast(n, self.code.vector_of(n.type)) for n in identities for _ in range(vectors)]
+        whole = size // (width * vectors) * width * vectors
+
+        def added(at: Place, counts: Sequence[int], sums: Sequence[Number]) -> list[Number]:
+            following = list(sums)
+            for number, count in enumerate(counts):
+                elements = self._elements(index(at) + number * width if number else at, count)
+                for position, step in enumerate(steps):
+                    value = self.code.lifted(elements.of(step))
+                    if count < width:
+                        value = _first(count, value, initial[position * vectors])
+                    mine = position * vectors + number
+                    following[mine] = combined(step, following[mine], value)
+            return following
+
+        def scanned(start: Place, stop: Place, sums: Sequence[Number]) -> list[Number]:
+            return carried(
+                start, stop, sums, lambda at, *values: added(at, [width] * vectors, values), width * vectors
+            )
+
+        def block_added(at: Number, *totals: Number) -> list[Number]:
+            sums = scanned(at, (at + block).least(whole), initial)
+            return [
+                combined(steps[n // vectors], *pair) for n, pair in enumerate(zip(totals, sums, strict=True))
+            ]
+
+        block = ADDED_IN_A_ROW * width * vectors
+        sums: Sequence[Number] = initial
+        if whole > 2 * block:
+            sums = carried(0, whole, sums, block_added, block)
+        elif whole:
+            sums = scanned(0, whole, sums)
+        if size > whole:
+            left = size - whole
+            sums = added(whole, [min(width, left - at) for at in range(0, left, width)], sums)
+        for position, step in enumerate(steps):
+            partial = sums[position * vectors : (position + 1) * vectors]
+            vector = functools.reduce(functools.partial(combined, step), partial)
+            self.row.values[step] = combined(step, self.row.initial(step), total(step, vector))
+
+    def _store(self, stored: Sequence[tuple[Step, int]]) -> None:
+        """One loop that computes elements of the row and stores them."""
+        width, size = self.loops.width, self.code.program.sizes[-1]
+        self._prepare([step for step, _ in stored])
+        together = width * self.loops.stores
+        whole = size // together * together
+
+        def written(at: Place, counts: Sequence[int]) -> None:
+            for number, count in enumerate(counts):
+                place = index(at) + number * width if number else at
+                elements = self._elements(place, count)
+                for step, argument in stored:
+                    array = self.code.arrays[argument]
+                    vector = in_memory(self.code.lifted(elements.of(step)), array)
+                    store_some(array, vector, count, *self.row.places.values(), place)
+
+        if whole:
+            with loop(0, whole, together) as at:
+                written(at, [width] * self.loops.stores)
+        if size > whole:
+            left = size - whole
+            written(whole, [min(width, left - at) for at in range(0, left, width)])
+
+    def _prepare(self, steps: Sequence[Step]) -> None:
+        """Compute what is the same for all elements, outside of the loop."""
+        self.row.prepare(inner for step in steps for inner in self.code.program.in_loop(step))
+
+
+def _first(count: int, vector: Number, others: Number) -> Number:
+    """A vector whose first `count` elements are those of `vector`, and then those of `others`."""
+    (width,) = mlir.ir.VectorType(vector.type).shape
+    return Number(mlir.arith.select(_mask(count, width), vector.value, others.value))
+
+
+def _mask(count: int, width: int) -> Value:
+    """A vector of bits, the first `count` of which are set."""
+    bits = ", ".join("true" if place < count else "false" for place in range(width))
+    mask = mlir.ir.Attribute.parse(f"dense<[{bits}]> : vector<{width}xi1>")
+    return mlir.arith.constant(mask.type, mask)

@@ -1,0 +1,58 @@
+"""What the tests of kernels that reduce rows and columns share: their kernels, run by the interpreter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import adze
+from adze.dialects import mlir
+from adze.frontend.staging.kernels import KERNELS
+from adze.passes.lower.kernels.reduction_kernels import ReductionKernels
+from adze.runtime.compile.compiler import divided_into_kernels
+from adze.runtime.targets import parse_target
+
+from .interpreter import run_kernel
+
+AVX2, AVX512, VULKAN = (parse_target(t) for t in ("cpu:x86-64-v3", "cpu:x86-64-v4", "vulkan:ampere"))
+
+
+def given(*shape: int, dtype: Any = np.float32) -> np.ndarray:
+    """Numbers of which sums of a few hundred are exact in every float dtype."""
+    return np.random.default_rng(shape).integers(-8, 9, shape).astype(dtype)
+
+
+def kernels_of(function: Callable[..., Any], *arrays: np.ndarray, target: Any = AVX2) -> Any:
+    """The module with the kernels of our own of a program."""
+    lowered = adze.trace(function, *arrays).lower(target)
+    program = divided_into_kernels(lowered.bytecode(), target, lowered.options())
+    context = mlir.new_context(foreign_ops=False)
+    module = mlir.ir.Module.parse(program, context)
+    ReductionKernels().run(module)
+    assert module.operation.verify()
+    return module
+
+
+def run_reduction(function: Callable[..., Any], *arrays: np.ndarray) -> list[np.ndarray]:
+    """The results of a program that is one kernel of our own, every access of which is checked."""
+    module = kernels_of(function, *arrays)
+    (executable,) = (o for o in module.body.operations if o.operation.name == "stream.executable")
+    symbol = mlir.ir.StringAttr(executable.attributes["sym_name"]).value
+    export = executable.operation.regions[0].blocks[0].operations[0].operation
+    block = export.regions[0].blocks[0]
+    returned = block.operations[len(block.operations) - 1].operation.operands
+    x, y, z = (mlir.ir.IntegerAttr(v.owner.attributes["value"]).value for v in returned)
+    return run_kernel(module, symbol, list(arrays), (x, y, z))
+
+
+def parts(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def is_loop(function: Callable[[Any], Any], *shape: int, target: Any = AVX2, dtype: Any = np.float32) -> bool:
+    """Whether the program has a kernel of rows or columns that adze writes."""
+    text = adze.trace(function, adze.ShapeDtype(shape, dtype)).at_stage(KERNELS, target)
+    return re.search(r"stream.executable private @\w*dispatch", text) is not None
