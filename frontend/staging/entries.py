@@ -9,9 +9,11 @@ are left to hand over. Trees are taken apart by code for their structure (`tree_
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+from weakref import WeakSet
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from .. import tree
 from ..tracing.array import Array, array_of_view
 from ..tracing.kinds import Kind, kind_of
 from ..tracing.locations import user_location_text
+from .call_code import CallCode, call_code
 from .host import runtime_argument, view_on_cpu
 from .tree_code import Flatten, flatten_code, unflatten_code
 
@@ -76,6 +79,14 @@ class Entry:
             return self._call_elsewhere(arrays)
         return self._called([array._view for array in arrays], arrays, kinds)
 
+    def code(self) -> CallCode:
+        """As `call_arrays`, of single arguments, for this process; see `KnownCalls`."""
+        function, kinds = self.function, self._result_kinds
+        written = None
+        if function.is_usable and function.device is self._device and kinds is not None:
+            written = call_code(function, kinds, self.result_tree, self._fail)
+        return written or (lambda *arrays: self.call_arrays(arrays))
+
     def call_direct(self, args: Sequence[Any]) -> Any:
         """As `call`, for NumPy arrays and arrays of the right shapes and dtypes."""
         function, kinds = self.function, self._result_kinds
@@ -114,10 +125,7 @@ class Entry:
         try:
             results = self.function.call_views(views)
         except AdzeError as error:
-            located = self._located(error, leaves)
-            if located is error:
-                raise
-            raise located from error
+            self._raise_located(error, leaves)
         if self.is_single:
             return array_of_view(results[0], kinds[0])
         return self.unflatten([array_of_view(v, k) for v, k in zip(results, kinds, strict=True)])
@@ -132,7 +140,9 @@ class Entry:
     def call(self, leaves: Sequence[Any]) -> Any:
         """The result tree for the leaves of the arguments."""
         function, kinds = self.function, self._result_kinds
-        if self._is_static and kinds is not None and function.is_usable and function.device is self._device:
+        if self._is_static and kinds is not None:
+            if not function.is_usable or function.device is not self._device:
+                return self._call_elsewhere(leaves)
             views = self._views(leaves)
             if views is not None:
                 return self._called(views, leaves, kinds)
@@ -149,21 +159,27 @@ class Entry:
         try:
             results = self.function.call(arguments)
         except AdzeError as error:
-            located = self._located(error, leaves)
-            if located is error:
-                raise
-            raise located from error
+            self._raise_located(error, leaves)
         if self.is_single:
             return Array(results[0])
         return tree.unflatten(self.result_tree, map(Array, results))
 
-    def _located(self, error: AdzeError, leaves: Sequence[Any]) -> AdzeError:
-        """The error of a call as the user gets it."""
+    def _fail(self, error: Exception, leaves: Sequence[Any]) -> NoReturn:
+        """Raise what a call that IREE ended with `error` is to the user."""
+        try:
+            self.function.fail(error)
+        except AdzeError as failure:
+            self._raise_located(failure, leaves)
+
+    def _raise_located(self, error: AdzeError, leaves: Sequence[Any]) -> NoReturn:
+        """Raise the error of a call as the user gets it."""
         from .debug import explained
 
         located = explained(error, self.compiled.program.parameters, leaves)
         located.locate(user_location_text())
-        return located
+        if located is error:
+            raise error
+        raise located from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,34 +188,44 @@ class _KnownTree:
 
     structure: tree.Structure
     flatten: Flatten
-    entries: dict[tuple[Any, ...], Entry]
+    calls: dict[tuple[Any, ...], CallCode]
 
 
 class KnownCalls:
-    """The programs of one function by the kinds of its arguments."""
+    """The programs of one function by the kinds of its arguments.
+
+    Code of calls is for the process that wrote it: a forked child begins with none.
+    """
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[Any, ...], Entry] = {}
+        self.arrays: dict[tuple[Any, ...], CallCode] = {}
+        """The calls with arrays on a device, each of them an argument, by their kinds."""
         self._trees: list[_KnownTree] = []
         self._host: dict[tuple[Any, ...], Entry] = {}
+        _KNOWN.add(self)
+
+    def forget(self) -> None:
+        """Know no calls any more."""
+        self.arrays, self._trees, self._host = {}, [], {}
 
     def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The results of a call: of arrays on a device, trees of them, or arrays in host memory."""
         if not kwargs and args and type(args[0]) is Array:
             try:
-                entry = self._arrays.get(tuple([arg.kind for arg in args]))
+                run = self.arrays.get(tuple([arg.kind for arg in args]))
             except (AttributeError, TypeError):  # no array, or a stranger whose `kind` has no hash
-                entry = None
-            if entry is not None:
-                return entry.call_arrays(args)
+                run = None
+            if run is not None:
+                return run(*args)
         for known in self._trees:
-            leaves = known.flatten((args, kwargs))
-            if leaves is not None:
+            found = known.flatten(args, kwargs)
+            if found is not None:
+                leaves, kinds = found
                 try:
-                    entry = known.entries.get(tuple([leaf.kind for leaf in leaves]))
-                except (AttributeError, TypeError):
+                    run = known.calls.get(kinds)
+                except TypeError:
                     return UNKNOWN
-                return UNKNOWN if entry is None else entry.call_arrays(leaves)
+                return UNKNOWN if run is None else run(*leaves)
         return UNKNOWN if kwargs else self._call_with_host(args)
 
     def _call_with_host(self, args: tuple[Any, ...]) -> Any:
@@ -212,9 +238,10 @@ class KnownCalls:
         entry = self._host.get(tuple(key))
         if entry is None:
             return UNKNOWN
+        results = entry.call_direct(args)
         if args and type(args[0]) is Array and entry.takes(args):
-            self._arrays[tuple([arg.kind for arg in args])] = entry
-        return entry.call_direct(args)
+            self.arrays[tuple([arg.kind for arg in args])] = entry.code()
+        return results
 
     def add(
         self,
@@ -231,8 +258,20 @@ class KnownCalls:
             on_device = tuple([leaf.kind for leaf in leaves])
             for known in self._trees:
                 if known.structure == structure:
-                    known.entries[on_device] = entry
+                    known.calls[on_device] = entry.code()
                     return
             flatten = flatten_code(structure) if len(self._trees) < MOST_TREES else None
             if flatten is not None:
-                self._trees.append(_KnownTree(structure, flatten, {on_device: entry}))
+                self._trees.append(_KnownTree(structure, flatten, {on_device: entry.code()}))
+
+
+_KNOWN: Final[WeakSet[KnownCalls]] = WeakSet()
+
+
+def _forget_after_fork() -> None:
+    for known in list(_KNOWN):
+        known.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)

@@ -16,11 +16,12 @@ from weakref import WeakSet
 
 from ...dialects.communicator import bound
 from ...dialects.errors import AdzeError
-from ...passes.analysis.evaluate import is_watching
+from ...passes.analysis.evaluate import WATCH, is_watching
 from .. import tree
 from ..errors import ArgumentError
 from ..sharding.arrays import is_divided
-from ..tracing.default_dtypes import is_float32
+from ..tracing.array import Array
+from ..tracing.default_dtypes import NAMES, chosen, is_float32
 from ..tracing.frames import current_frame
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import argument_names, function_name, keyword_names, parameter_of, trace_program
@@ -52,6 +53,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock_after_fork)
 
 
+def _new_known_calls() -> dict[str | None, KnownCalls]:
+    """Calls by what a context chose of `default_dtypes`."""
+    return {name: KnownCalls() for name in (None, *NAMES)}
+
+
 class Jitted:
     """The result of `jit`; call it like the function it was made of."""
 
@@ -74,7 +80,7 @@ class Jitted:
         self._first_call = first_call
         self._pending: dict[Signature, Pending] = {}
         self._entries: dict[Signature, Entry | DividedEntry] = {}
-        self._known = {False: KnownCalls(), True: KnownCalls()}  # by `default_dtypes`
+        self._known = _new_known_calls()
         self._retraces: list[Retrace] = []
         self._lock = threading.RLock()
         _JITTED.add(self)
@@ -91,8 +97,19 @@ class Jitted:
     # -- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._is_plain and current_frame() is None and not is_watching():
-            result = self._known[is_float32()].call(args, kwargs)
+        if self._is_plain and current_frame() is None and WATCH.get() is None:
+            known = self._known[chosen()]
+            if not kwargs and args and type(args[0]) is Array:  # what `known.call` does, without that call
+                try:
+                    if len(args) == 2:
+                        run = known.arrays.get((args[0].kind, args[1].kind))
+                    else:
+                        run = known.arrays.get(tuple([arg.kind for arg in args]))
+                except (AttributeError, TypeError):
+                    run = None
+                if run is not None:
+                    return run(*args)
+            result = known.call(args, kwargs)
             if result is not UNKNOWN:
                 return result
         if self._shardings is not None and current_frame() is None:
@@ -114,7 +131,7 @@ class Jitted:
         donated = donation.arrays(args, kwargs)
         results = UNKNOWN
         if not self._has_static and not is_watching():
-            results = self._known[is_float32()].call(args, kwargs)
+            results = self._known[chosen()].call(args, kwargs)
         if results is UNKNOWN:
             results = self._call(args, kwargs)
         donation.use_up(donated, results)
@@ -142,11 +159,12 @@ class Jitted:
                 if pending is not None:
                     return pending.evaluate(leaves)
             entry = self._compile_entry(signature, args, kwargs, static)
+        results = entry.call(leaves)
         if not static and not signature.checks_nans and isinstance(entry, Entry):
-            self._known[signature.default_is_float32].add(
+            self._known[chosen()].add(
                 structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry
             )
-        return entry.call(leaves)
+        return results
 
     def _compile_entry(
         self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
@@ -297,7 +315,7 @@ class Jitted:
         """Forget all compiled programs."""
         with self._lock:
             self._entries.clear()
-            self._known = {False: KnownCalls(), True: KnownCalls()}
+            self._known = _new_known_calls()
             self._pending.clear()
 
     def _why(self, new: Signature, names: Sequence[str]) -> str:

@@ -1,7 +1,8 @@
 """Trees of a known structure taken apart and put together by code written for that structure.
 
-Input: the structure of a tree. Output: a function from a tree to its leaves, which returns None for a tree
-of another structure, and a function from leaves to a tree. Both are a tenth of optree's work on small trees.
+Input: the structure of a tree. Output: a function from the arguments of a call to their leaves, which returns
+None for arguments of another structure, and a function from leaves to a tree. Both are a tenth of optree's
+work on small trees.
 
 Idea: an example tree, whose leaves are their own numbers, is walked once; each node becomes one line of
 Python. Only dicts, lists, tuples, named tuples and None have code: for other nodes, such as dataclasses,
@@ -10,12 +11,13 @@ there is none, and optree does the work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from .. import tree
 
-Flatten = Callable[[Any], tuple[Any, ...] | None]
+Leaves = tuple[Any, ...]
+Flatten = Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Leaves, Leaves] | None]
 Unflatten = Callable[[Sequence[Any]], Any]
 
 MOST_LEAVES: Final = 300
@@ -23,9 +25,10 @@ MOST_LEAVES: Final = 300
 
 
 def flatten_code(structure: tree.Structure) -> Flatten | None:
-    """The leaves of a tree of this structure, in order; None where there is no code for a node.
+    """A function of positional and keyword arguments that are, as a pair, of this structure.
 
-    What stands at the place of a leaf is returned, whatever it is.
+    It returns their leaves, in order, and the `kind` of each; None for others, and where a leaf has no kind.
+    None instead of a function where there is no code for a node.
     """
     return _compiled(structure, _Flattening)
 
@@ -33,6 +36,21 @@ def flatten_code(structure: tree.Structure) -> Flatten | None:
 def unflatten_code(structure: tree.Structure) -> Unflatten | None:
     """The tree of this structure with given leaves; None where there is no code for a node."""
     return _compiled(structure, _Unflattening)
+
+
+def tree_expression(structure: tree.Structure, leaves: Sequence[str]) -> tuple[str, dict[str, Any]] | None:
+    """An expression of the tree of this structure whose leaves are expressions, and the names that it uses.
+
+    None where there is no code for a node.
+    """
+    if structure.num_leaves > MOST_LEAVES:
+        return None
+    writer = _Unflattening(leaves)
+    try:
+        text = writer.node(tree.unflatten(structure, range(structure.num_leaves)))
+    except _NoCode:
+        return None
+    return text, writer.names
 
 
 class _NoCode(Exception):
@@ -44,7 +62,8 @@ class _Writer:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.names: dict[str, Any] = {"__builtins__": {}, "type": type, "len": len, "KeyError": KeyError}
+        self.names: dict[str, Any] = {"__builtins__": {}, "type": type, "len": len}
+        self.names |= {"KeyError": KeyError, "AttributeError": AttributeError}
 
     def constant(self, value: Any) -> str:
         """A name for `value` in the code."""
@@ -60,10 +79,16 @@ class _Writer:
 
 class _Flattening(_Writer):
     def write(self, example: Any) -> Any:
+        args, kwargs = example
         leaves: list[str] = []
-        self.node(example, "root", leaves)
-        body = "\n  ".join([*self.lines, f"return ({', '.join(leaves)}{',' if leaves else ''})"])
-        return self.function(f"def run(root):\n try:\n  {body}\n except KeyError:\n  return None\n")
+        self.lines.append(f"if len(args) != {len(args)} or len(kwargs) != {len(kwargs)}: return None")
+        self.children(args, "args", leaves)
+        self.children(kwargs, "kwargs", leaves)
+        kinds = [f"{leaf}.kind" for leaf in leaves]
+        self.lines.append(f"return {_tuple(leaves)}, {_tuple(kinds)}")
+        lines = "\n  ".join(self.lines)
+        names = "(KeyError, AttributeError)"
+        return self.function(f"def run(args, kwargs):\n try:\n  {lines}\n except {names}:\n  return None\n")
 
     def node(self, example: Any, name: str, leaves: list[str]) -> None:
         """Lines that check the node called `name` and name its children."""
@@ -77,6 +102,10 @@ class _Flattening(_Writer):
             raise _NoCode
         kind = self.constant(type(example))
         self.lines.append(f"if type({name}) is not {kind} or len({name}) != {len(example)}: return None")
+        self.children(example, name, leaves)
+
+    def children(self, example: Any, name: str, leaves: list[str]) -> None:
+        """Lines that name the children of the node called `name`, and check them."""
         children = [f"{name}_{position}" for position in range(len(example))]
         if type(example) is dict:
             for child, key in zip(children, example, strict=True):
@@ -92,13 +121,17 @@ class _Flattening(_Writer):
 
 
 class _Unflattening(_Writer):
+    def __init__(self, leaves: Sequence[str] | None = None) -> None:
+        super().__init__()
+        self.leaves = leaves
+
     def write(self, example: Any) -> Any:
         return self.function(f"def run(leaves):\n return {self.node(example)}\n")
 
     def node(self, example: Any) -> str:
         """An expression of the node."""
         if type(example) is int:
-            return f"leaves[{example}]"
+            return f"leaves[{example}]" if self.leaves is None else self.leaves[example]
         if example is None:
             return "None"
         if type(example) is dict:
@@ -119,6 +152,10 @@ def _compiled(structure: tree.Structure, writer: type[_Flattening] | type[_Unfla
         return writer().write(tree.unflatten(structure, range(structure.num_leaves)))
     except _NoCode:
         return None
+
+
+def _tuple(items: Sequence[str]) -> str:
+    return f"({''.join(f'{item}, ' for item in items)})"
 
 
 def _is_sequence(node: Any) -> bool:

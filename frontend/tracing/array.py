@@ -10,7 +10,7 @@ concrete array behave alike. An `Array` never changes, on the host or on a devic
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -295,7 +295,11 @@ class Array(ArrayMethods):
     def numpy(self) -> np.ndarray:
         """The elements as a read-only NumPy array."""
         if self._host is None:
-            self._host = self.buffer.numpy()
+            kind = self.kind
+            if self._buffer is None and kind is not None and kind.device.is_cpu:
+                self._host = _mapped()(self._view, kind.shape, kind.dtype)
+            else:
+                self._host = self.buffer.numpy()
         return self._host
 
     def block_until_ready(self) -> Array:
@@ -412,6 +416,14 @@ def _device_array() -> type[DeviceArray]:
     from ...runtime.execute.array import DeviceArray
 
     return DeviceArray
+
+
+@functools.cache
+def _mapped() -> Callable[[Any, tuple[int, ...], np.dtype], np.ndarray]:
+    """The runtime's view of a CPU's memory for NumPy."""
+    from ...runtime.execute.array import mapped
+
+    return mapped
 
 
 def array_of_view(view: Any, kind: Kind) -> Array:

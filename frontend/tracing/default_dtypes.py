@@ -22,7 +22,7 @@ from ..errors import ArgumentError
 from .locations import user_location_text
 
 _WIDEST: Final = (FLOAT64, COMPLEX128)
-_NAMES: Final = ("float32", "numpy")
+NAMES: Final = ("float32", "numpy")
 
 _chosen: ContextVar[str | None] = ContextVar("default_dtypes", default=None)
 _names_widening: ContextVar[bool] = ContextVar("names_widening", default=False)
@@ -53,16 +53,20 @@ def default_dtypes(name: str) -> Iterator[None]:
 
 def check(name: str) -> None:
     """Raise `ArgumentError` for what is no choice of default dtypes."""
-    if name not in _NAMES:
+    if name not in NAMES:
         raise ArgumentError(
             f"default_dtypes is {name!r}: expected 'float32' or 'numpy'", where=user_location_text()
         )
 
 
+chosen: Final = _chosen.get
+"""What this context chose; None: nothing, so that the settings decide."""
+
+
 def is_float32() -> bool:
     """Whether NumPy's float64 yields here."""
-    chosen = _chosen.get()
-    return (_from_settings() if chosen is None else chosen) == "float32"
+    name = chosen()
+    return (_from_settings() if name is None else name) == "float32"
 
 
 @functools.cache

@@ -78,14 +78,10 @@ class DeviceArray:
     def numpy(self) -> np.ndarray:
         """The values as a read-only NumPy array, without a copy on CPU devices."""
         if self._host is None:
-            if self.size == 0:
-                host = np.empty(self.shape, self.dtype)
-            elif self.device.is_cpu:
-                host = _mapped(self)
+            if self.device.is_cpu:
+                self._host = mapped(self.view, self.shape, self.dtype)
             else:
-                host = _fetched(self)
-            host.flags.writeable = False
-            self._host = host
+                self._host = _frozen(_fetched(self) if self.size else np.empty(self.shape, self.dtype))
         return self._host
 
     def to(self, device: str | Device) -> DeviceArray:
@@ -226,17 +222,26 @@ def _shared_view(host: np.ndarray, device: Device) -> Any:
     return native().HalBufferView(imported.get_buffer(), list(host.shape), _ELEMENT_TYPES[host.dtype])
 
 
-def _mapped(array: DeviceArray) -> np.ndarray:
-    host = _owned(array.view.map(), array.shape, array.dtype)
+def mapped(view: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """The elements of IREE's `view` of a CPU's memory as a read-only NumPy array, without a copy."""
+    if 0 in shape:
+        return _frozen(np.empty(shape, dtype))
+    host = _owned(view.map(), shape, dtype)
     # A result may begin anywhere inside a larger buffer.
-    return host if host.flags.aligned else host.copy()
+    return host if host.flags.aligned else _frozen(host.copy())
+
+
+def _frozen(host: np.ndarray) -> np.ndarray:
+    host.flags.writeable = False
+    return host
 
 
 def _owned(mapping: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """A NumPy array of mapped memory that keeps the mapping, and with it the buffer, alive.
 
     The array of IREE's own `mapping.asarray` has a base without an owner: it reads memory that was freed with
-    the last reference to the buffer, silently (seen in 3.13). Nobody can make this one writeable.
+    the last reference to the buffer, silently (seen in 3.13). Nobody can make this one writeable: NumPy asks
+    its base, which would be the mapping itself without the array in between.
     """
     return np.ndarray(shape, dtype, np.asarray(memoryview(mapping).toreadonly()))
 

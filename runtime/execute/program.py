@@ -12,7 +12,7 @@ import math
 import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
@@ -216,14 +216,32 @@ class Function:
         try:
             self._invoke(self._vm_function, inputs, results)
         except Exception as error:
-            raised = take_raised()
-            if raised is not None:
-                explained = host_call_error(raised, self.signature.name)
-                raise explained from (None if explained is raised else raised)
-            raise FailedCallError(_explain_call(error, self.signature)) from error
+            self.fail(error)
         view_class, result = self._view_class, results.get_as_object
         views = [result(position, view_class) for position in range(self._result_count)]
         return views if self.device.is_cpu else [self._bindable(view) for view in views]
+
+    def fail(self, error: Exception) -> NoReturn:
+        """Raise what a call that ended with `error` is to the caller."""
+        raised = take_raised()
+        if raised is not None:
+            explained = host_call_error(raised, self.signature.name)
+            raise explained from (None if explained is raised else raised)
+        raise FailedCallError(_explain_call(error, self.signature)) from error
+
+    def parts(self) -> dict[str, Any] | None:
+        """What a call by hand takes, by name: see `call_views`. None where results need a look, on GPUs.
+
+        It is that of the present context: a forked child has another one where the device has threads.
+        """
+        if not self.device.is_cpu:
+            return None
+        return {
+            "invoke": self._invoke,
+            "vm_function": self._vm_function,
+            "new_list": self._new_list,
+            "view_class": self._view_class,
+        }
 
     def _bindable(self, view: Any) -> Any:
         """A result that another program for a GPU takes: without elements it has no bytes."""
