@@ -1,5 +1,5 @@
 // The sum of squares of a row, and its elements over that, become a loop of four registers and one of the rest each.
-// RUN: adze opt %s --pass-pipeline=row-kernels | filecheck %s
+// RUN: adze opt %s --pass-pipeline=reduction-kernels | filecheck %s
 
 #all = affine_map<(i, j) -> (i, j)>
 #row = affine_map<(i, j) -> (i)>
