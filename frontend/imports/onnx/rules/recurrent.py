@@ -1,21 +1,32 @@
-"""Recurrent layers: RNN, GRU, LSTM, forward, in reverse and in both directions."""
+"""Recurrent layers: RNN, GRU, LSTM, forward, in reverse and in both directions.
+
+Idea: what a step takes of its input, a product and biases, is computed for all steps before the loop.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ....control.scans import scan
 from ....library import nn
 from ....library import numpy as xp
-from ...errors import ModelUnsupportedError
+from ...errors import ModelError, ModelUnsupportedError
 from ..calls import Call
 from .activations import softplus, softsign
 
 Activation = Callable[[Any], Any]
-Cell = Callable[[Any, Any], Any]
+Step = Callable[[Any, Any], Any]
+
+
+class Cell(NamedTuple):
+    """The weights and biases of the inputs, `x @ weights.T + bias`, and the step from a state and those."""
+
+    weights: Any
+    bias: Any
+    step: Step
 
 
 def rnn(call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None) -> Any:
@@ -25,9 +36,9 @@ def rnn(call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, 
         wb, rb = _biases(b, d, w)
 
         def step(state: Any, row: Any) -> Any:
-            return (functions[0](row @ w[d].T + state[0] @ r[d].T + wb + rb),)
+            return (functions[0](row + state[0] @ r[d].T),)
 
-        return step
+        return Cell(w[d], wb + rb, step)
 
     return _layer(call, x, [h], lengths, cell, ["Tanh"], r.shape[-1])
 
@@ -35,23 +46,30 @@ def rnn(call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, 
 def gru(call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, h: Any = None) -> Any:
     """Gates z, r and the hidden one, in this order (Cho et al. 2014)."""
     before = call.flag("linear_before_reset")
+    size = r.shape[-1]
 
     def cell(d: int, functions: Sequence[Activation]) -> Cell:
         f, g = functions
-        wz, wr, wh = xp.split(w[d], 3)
-        rz, rr, rh = xp.split(r[d], 3)
-        (bz, br, bh), (cz, cr, ch) = (xp.split(v, 3) for v in _biases(b, d, w))
+        gates, hidden = r[d][: 2 * size], r[d][2 * size :]
+        first, second = _biases(b, d, w)
+        inner_bias = second[2 * size :]
+        shared = xp.concatenate([second[: 2 * size], xp.zeros_like(inner_bias)])
 
         def step(state: Any, row: Any) -> Any:
             (old,) = state
-            z = f(row @ wz.T + old @ rz.T + bz + cz)
-            reset = f(row @ wr.T + old @ rr.T + br + cr)
-            inner = reset * (old @ rh.T + ch) if before else (reset * old) @ rh.T + ch
-            return ((1 - z) * g(row @ wh.T + inner + bh) + z * old,)
+            of_gates, of_hidden = row[..., : 2 * size], row[..., 2 * size :]
+            if before:
+                product = old @ r[d].T
+                z, reset = xp.split(f(of_gates + product[..., : 2 * size]), 2, axis=-1)
+                inner = reset * (product[..., 2 * size :] + inner_bias)
+            else:
+                z, reset = xp.split(f(of_gates + old @ gates.T), 2, axis=-1)
+                inner = (reset * old) @ hidden.T + inner_bias
+            return ((1 - z) * g(of_hidden + inner) + z * old,)
 
-        return step
+        return Cell(w[d], first + shared, step)
 
-    return _layer(call, x, [h], lengths, cell, ["Sigmoid", "Tanh"], r.shape[-1])
+    return _layer(call, x, [h], lengths, cell, ["Sigmoid", "Tanh"], size)
 
 
 def lstm(
@@ -71,17 +89,20 @@ def lstm(
     def cell(d: int, functions: Sequence[Activation]) -> Cell:
         f, g, out = functions
         wb, rb = _biases(b, d, w)
-        pi, po, pf = (0, 0, 0) if peepholes is None else xp.split(peepholes[d], 3)
+        holes = [None] * 3 if peepholes is None else xp.split(peepholes[d], 3)
+
+        def seeing(gate: Any, hole: Any, memory: Any) -> Any:
+            return gate if hole is None else gate + hole * memory
 
         def step(state: Any, row: Any) -> Any:
             old, memory = state
-            i, o, forget, new = xp.split(row @ w[d].T + old @ r[d].T + wb + rb, 4, axis=-1)
-            i = f(i + pi * memory)
-            keep = 1 - i if couples else f(forget + pf * memory)
+            i, o, forget, new = xp.split(row + old @ r[d].T, 4, axis=-1)
+            i = f(seeing(i, holes[0], memory))
+            keep = 1 - i if couples else f(seeing(forget, holes[2], memory))
             memory = keep * memory + i * g(new)
-            return f(o + po * memory) * out(memory), memory
+            return f(seeing(o, holes[1], memory)) * out(memory), memory
 
-        return step
+        return Cell(w[d], wb + rb, step)
 
     return _layer(call, x, [h, c], lengths, cell, ["Sigmoid", "Tanh", "Tanh"], r.shape[-1])
 
@@ -96,8 +117,6 @@ def _layer(
     hidden: int,
 ) -> Any:
     """All directions of a layer: every hidden state, and the last states."""
-    if call.has("clip"):
-        raise ModelUnsupportedError("it clips its gates", hint="export it without the attribute clip")
     direction = call.choice("direction", "forward", ("forward", "reverse", "bidirectional"))
     backwards = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}[direction]
     steps = xp.moveaxis(x, 1, 0) if call.flag("layout") else x
@@ -116,19 +135,29 @@ def _layer(
 
 
 def _direction(steps: Any, first: Any, lengths: Any, cell: Cell, back: bool) -> Any:
-    count = steps.shape[0]
+    rows = steps @ cell.weights.T + cell.bias
+    if lengths is None:
 
-    def step(state: Any, item: Any) -> Any:
-        row, i = item
-        new = cell(state, row)
-        if lengths is None:
+        def step(state: Any, row: Any) -> Any:
+            new = cell.step(state, row)
             return new, new[0]
+
+        return _states(scan(step, first, rows, reverse=back))
+
+    def masked(state: Any, item: Any) -> Any:
+        row, i = item
+        new = cell.step(state, row)
         alive = (i < lengths)[:, None]
         kept = tuple(xp.where(alive, n, o) for n, o in zip(new, state, strict=True))
         return kept, xp.where(alive, new[0], xp.zeros_like(new[0]))
 
-    final, ys = scan(step, first, (steps, xp.arange(count)), reverse=back)
-    return ys, final
+    return _states(scan(masked, first, (rows, xp.arange(steps.shape[0])), reverse=back))
+
+
+def _states(result: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Every hidden state, and the last state."""
+    final, every = result
+    return every, final
 
 
 def _first(state: Any, d: int, batch: Any, hidden: int, x: Any, batch_first: bool) -> Any:
@@ -148,9 +177,23 @@ def _biases(b: Any, d: int, w: Any) -> tuple[Any, Any]:
 def _activations(call: Call, names: list[str], directions: int) -> list[list[Activation]]:
     given = [n.decode() if isinstance(n, bytes) else n for n in call.get("activations", ())]
     given = given or names * directions
+    if len(given) != len(names) * directions:
+        raise ModelError(f"expected {len(names) * directions} activations, got {len(given)}")
     alphas, betas = list(call.get("activation_alpha", ())), list(call.get("activation_beta", ()))
     functions = [_activation(name, alphas, betas) for name in given]
-    return [functions[i * len(names) : (i + 1) * len(names)] for i in range(directions)]
+    bounded = [f if i % len(names) == 2 else _clipped(call, f) for i, f in enumerate(functions)]
+    return [bounded[i * len(names) : (i + 1) * len(names)] for i in range(directions)]
+
+
+def _clipped(call: Call, function: Activation) -> Activation:
+    """`function` of bounded operands, where the layer has the attribute `clip`.
+
+    Gates only, as in onnxruntime: the memory of an LSTM, whose activation is its third, is not bounded.
+    """
+    if not call.has("clip"):
+        return function
+    bound = abs(float(call.get("clip")))
+    return lambda x: function(xp.clip(x, -bound, bound))
 
 
 def _activation(name: str, alphas: list[float], betas: list[float]) -> Activation:
