@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...dialects import mlir
 from ...passes.analysis.verify import location_text
 from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from ...passes.partition.combine import CombineCollectives
@@ -56,6 +57,18 @@ def text_at(program: TracedProgram, stage: str, target: str | Target, *, locatio
 
 def _partitioned(program: TracedProgram, locations: bool) -> str:
     """The program of one rank, and behind it what the ranks send."""
+    module = module_of_one_rank(program)
+    found = exchanges(module, program.symbol)
+    text = module_text(module, locations=locations).rstrip()
+    CombineCollectives().run(module)
+    together = sum(each.times or 1 for each in exchanges(module, program.symbol))
+    lines = [f"// {each}" for each in found]
+    lines.append(f"// a rank sends {bytes_sent(found)} bytes a call, in {together} collectives")
+    return "\n".join((text, *lines)) + "\n"
+
+
+def module_of_one_rank(program: TracedProgram) -> mlir.ir.Module:
+    """What each rank runs of a program that states shardings; `ArgumentError` for one that states none."""
     module = clone_module(program.module)
     run_pipeline(module, OPTIMIZE)
     grids = stated_grids(module)
@@ -69,13 +82,7 @@ def _partitioned(program: TracedProgram, locations: bool) -> str:
     types, results = program.parameters, program.result_types
     with located():
         divide(module, program.symbol, grids.pop(), [None] * len(types), [None] * len(results))
-    found = exchanges(module, program.symbol)
-    text = module_text(module, locations=locations).rstrip()
-    CombineCollectives().run(module)
-    together = sum(each.times or 1 for each in exchanges(module, program.symbol))
-    lines = [f"// {each}" for each in found]
-    lines.append(f"// a rank sends {bytes_sent(found)} bytes a call, in {together} collectives")
-    return "\n".join((text, *lines)) + "\n"
+    return module
 
 
 def remarks_on_loops(program: TracedProgram, target: str | Target) -> list[str]:
