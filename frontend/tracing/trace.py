@@ -205,6 +205,7 @@ def trace_program(
         call = static or (lambda args, kwargs: function(*args, **kwargs))
         result = call(call_args, call_kwargs)
         results, result_tree, result_names = result_values(function, result)
+        results = [_of_decided_sizes(r) for r in results]
         frame.finish(results)
     drop_unfinished(program.module)  # the function may have caught an error and gone on
     types = [TensorType(_static(r), r.dtype) for r in results]
@@ -222,6 +223,15 @@ def trace_program(
         _definition_text(function),
         bounds=bounds,
     )
+
+
+def _of_decided_sizes(value: Any) -> Any:
+    """A result whose type has each size that follows from names, as the 4 of `x[n - 4 :]` does."""
+    if not isinstance(value, Tracer) or value.type.is_static:
+        return value
+    sizes = zip(value.size_texts(), value.type.static_shape, strict=True)
+    is_decided = any(isinstance(n, int) and stated is None for n, stated in sizes)
+    return value.reshape(value.shape) if is_decided else value
 
 
 def _named(value: Any, dimension_names: Collection[str | None]) -> tuple[int | str | None, ...]:

@@ -55,6 +55,22 @@ def test_sizes_that_are_equal_by_name_meet() -> None:
     assert "-> (f32[n,2])" in repr(compiled)
 
 
+def test_sizes_that_follow_from_names_are_numbers_in_the_program() -> None:
+    """The manifest states them, and the module has to."""
+
+    def f(x: Any) -> Any:
+        n, m = x.shape
+        return x[n:], x[n - 2 :], x[: n // 2, m - 1 :].T, x
+
+    traced = adze.trace(f, ShapeDtype(("n", "m")))
+    compiled = traced.lower().compile()
+    assert "-> (f32[0,m], f32[2,m], f32[1,n//2], f32[n,m])" in repr(compiled)
+    assert "-> (tensor<0x?xf32>, tensor<2x?xf32>, tensor<1x?xf32>, tensor<?x?xf32>)" in traced.mlir()
+    x = np.arange(15.0, dtype=np.float32).reshape(5, 3)
+    for got, want in zip(compiled(x), (x[5:], x[3:], x[:2, 2:].T, x), strict=True):
+        np.testing.assert_array_equal(np.asarray(got), want)
+
+
 def test_eval_shape_gives_the_tree_and_computes_nothing() -> None:
     def f(x: Any, n: int) -> Any:
         return {"wide": x @ x.T, "rows": [x[0], xp.argmax(x, axis=1)]}, None

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from adze.runtime.artifact import artifact
-from adze.runtime.artifact.manifest import FORMAT_VERSION, Manifest, versions
+from adze.runtime.artifact.manifest import FORMAT_VERSION, Manifest, make_manifest
 from adze.runtime.compile.compiler import CompiledModule, compile_bytecode
 from adze.runtime.cpu import HostCpu, host_cpu
 from adze.runtime.errors import ArtifactError, DeviceError
@@ -203,10 +203,12 @@ def test_vulkan_code_for_another_subgroup_size_is_refused(
     assert "the numbers would be wrong" in refusal(path, vulkan)
 
 
-def test_a_vulkan_program_goes_through_a_file(tmp_path: Path, programs_text: bytes, vulkan: str) -> None:
+def test_a_vulkan_program_goes_through_a_file(
+    tmp_path: Path, programs_text: bytes, manifest: Manifest, vulkan: str
+) -> None:
     target = parse_target("vulkan")
     vmfb = compile_bytecode(programs_text, target).vmfb
-    made = Manifest((), target.name, target.architecture, versions=versions())
+    made = make_manifest(manifest.functions, target)
     loaded = artifact.load(artifact.save(tmp_path / "program.vmfb", artifact.Contents(vmfb, made)))
     assert loaded.device.name == vulkan
     assert loaded.executable.call("add", [ONES, ONES])[0].tolist() == [2, 2, 2, 2]
