@@ -23,12 +23,12 @@ TOGETHER = 24
 """So many cases are compiled at once: a kernel each, and a refusal is to be searched for among them."""
 
 
-def refused(instances: Sequence[Instance], target: Target) -> dict[str, str]:
+def refused(instances: Sequence[Instance], target: Target, together: int = TOGETHER) -> dict[str, str]:
     """The cases that do not compile for `target`, by name, with the reason."""
     functions = list({f.name: f for f in ModuleOfCases.of(instances).functions}.values())
     found: dict[str, str] = {}
-    for start in range(0, len(functions), TOGETHER):
-        found |= _refused(functions[start : start + TOGETHER], target)
+    for start in range(0, len(functions), together):
+        found |= _refused(functions[start : start + together], target)
     return found
 
 

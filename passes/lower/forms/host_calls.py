@@ -10,7 +10,7 @@ from typing import Any
 from ....dialects import mlir
 from ....dialects.errors import MissingRuleError
 from ....runtime.execute.host_calls import MODULE
-from ....runtime.targets import TargetKind
+from ....runtime.targets import Target, TargetKind
 from ..builder import Value
 from ..iree.exported_loop_state import awaited
 from ..lowering import LoweringContext
@@ -18,12 +18,7 @@ from ..lowering import LoweringContext
 
 def lower_host_call(ctx: LoweringContext, *values: Value, callback: str, **attributes: Any) -> Any:
     """`func.call @adze_host.call_0`, and its declaration."""
-    if ctx.target.kind is not TargetKind.CPU:
-        raise MissingRuleError(
-            f"a program for {ctx.target} cannot call Python functions: debug.print, debug.callback, "
-            "pure_callback and io_callback work on CPUs",
-            hint='compile it with target="cpu"',
-        )
+    require_own_runtime(ctx.target, "call Python functions")
     b = ctx.builder
     passed = [
         with_unknown_sizes(ctx, awaited(ctx, v, t.dtype), t.dtype)
@@ -37,6 +32,15 @@ def lower_host_call(ctx: LoweringContext, *values: Value, callback: str, **attri
         r if not t.is_static else mlir.tensor.cast(b.tensor_type(t.shape, t.dtype), r)
         for r, t in zip(call.results, ctx.result_tensors, strict=True)
     )
+
+
+def require_own_runtime(target: Target, action: str) -> None:
+    """`MissingRuleError` where programs are not run by adze's runtime, which answers what they import."""
+    if target.kind not in (TargetKind.CPU, TargetKind.VULKAN, TargetKind.CUDA):
+        raise MissingRuleError(
+            f"a program for {target} cannot {action}: it is run by IREE's own tools, in no Python process",
+            hint='compile it with target="cpu", "vulkan" or "cuda"',
+        )
 
 
 def with_unknown_sizes(ctx: LoweringContext, value: Value, dtype: Any) -> Value:

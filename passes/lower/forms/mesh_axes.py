@@ -11,13 +11,11 @@ from typing import Any
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.errors import MissingRuleError
 from ....runtime.distributed.imports import MODULE, import_name
-from ....runtime.targets import TargetKind
 from ..builder import Value
 from ..iree.exported_loop_state import awaited
 from ..lowering import LoweringContext
-from .host_calls import with_unknown_sizes
+from .host_calls import require_own_runtime, with_unknown_sizes
 from .movement import broadcast
 
 
@@ -47,11 +45,7 @@ def zeros_like(ctx: LoweringContext, x: Value) -> Value:
 
 
 def _imported(ctx: LoweringContext, op: str, values: tuple[Value, ...], attributes: dict[str, Any]) -> Any:
-    if ctx.target.kind is not TargetKind.CPU:
-        raise MissingRuleError(
-            f"a program for {ctx.target} cannot send arrays: collectives of a mesh work on CPUs",
-            hint='compile it with target="cpu"',
-        )
+    require_own_runtime(ctx.target, "send arrays to other ranks")
     b = ctx.builder
     passed = [
         with_unknown_sizes(ctx, awaited(ctx, v, t.dtype), t.dtype)

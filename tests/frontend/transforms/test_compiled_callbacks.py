@@ -238,8 +238,11 @@ def test_a_program_with_callbacks_cannot_be_saved(tmp_path: Path) -> None:
     compiled = adze.trace(sine, X).lower().compile()
     with pytest.raises(UnsupportedError, match=r"of this process.*compiled_callbacks\.py"):
         compiled.save(tmp_path / "f.vmfb")
-    with pytest.raises(NotImplementedError, match="work on CPUs"):
-        adze.trace(sine, X).lower("cuda:sm_80")
+
+
+def test_a_program_that_no_process_of_python_runs_cannot_call_one() -> None:
+    with pytest.raises(NotImplementedError, match="a program for metal cannot call Python functions"):
+        adze.trace(sine, X).lower("metal")
 
 
 def test_equal_programs_are_equal_text_whatever_they_call() -> None:
