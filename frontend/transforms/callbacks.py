@@ -38,7 +38,7 @@ def pure_callback(
     """The results of the Python function `callback`, which has no effects, on NumPy arrays.
 
     `result_shape_dtypes` is the tree of its results, with `ShapeDtype`s (or arrays) as leaves. In a compiled
-    program (on CPUs) the call happens when the program runs; it may happen more than once, or never where its
+    program the call happens when the program runs; it may happen more than once, or never where its
     results are not used. `vmap_method` says how `vmap` maps it: "sequential" (one call an element),
     "expand_dims" (one call, other arguments with a leading axis of size 1) or "broadcast_all".
 
