@@ -65,13 +65,8 @@ def kept_keys(program: ReductionProgram) -> list[Key]:
     """What is kept of each column: what it is reduced to, and what is computed of that for its elements."""
     code = Code(program, [], 1)
     scans = [*program.reductions, [step for step, _ in program.stores if step.is_full]]
-    computed = [value for steps in scans for _, value in _of_columns(code, _closure(program, steps))]
+    computed = [value for steps in scans for _, value in _of_columns(code, program.closure(steps))]
     return list(dict.fromkeys([*(step for step in program.steps if step.sums), *computed]))
-
-
-def _closure(program: ReductionProgram, steps: Sequence[Step]) -> list[Step]:
-    """The steps whose elements some steps compute."""
-    return list(dict.fromkeys(each for step in steps for each in program.in_loop(step)))
 
 
 def _of_columns(code: Code, steps: Sequence[Step]) -> Kept:
@@ -155,7 +150,7 @@ class _Block:
 
     def _reduce(self, steps: Sequence[Step]) -> None:
         """One scan of the rows for the reductions `steps`."""
-        closure = _closure(self.code.program, steps)
+        closure = self.code.program.closure(steps)
         self._prepare(closure, steps)
         for rows in self._rows(self.loops.rows):
             lines = [self._line(places, closure) for places in rows]
@@ -173,7 +168,7 @@ class _Block:
 
     def _store(self, stored: Sequence[tuple[Step, int]]) -> None:
         """One scan that computes elements and stores them."""
-        closure = _closure(self.code.program, [step for step, _ in stored])
+        closure = self.code.program.closure([step for step, _ in stored])
         self._prepare(closure, [])
         for rows in self._rows(self.loops.rows):
             lines = [self._line(places, closure) for places in rows]

@@ -91,18 +91,19 @@ def _write(target: Target, executable: Operation) -> bool:
 
 def _code(target: Target, program: ReductionProgram) -> Callable[[Sequence[Array]], Rows | Columns] | None:
     """The code of a program for its memrefs, None where IREE's is as good."""
-    operations = program.operations
-    if operations is None:
-        return None
+    operations, repeated = program.operations, program.repeated
     if program.is_of_rows:
-        rows = row_loops(target, program.sizes, program.bits, operations)
+        on_stack = len(repeated) - len(program.places)
+        rows = row_loops(target, program.sizes, program.bits, operations, kept=on_stack)
         return (lambda arrays: Rows(program, rows, arrays)) if rows else None
+    if repeated:
+        return None
     columns = column_loops(
         target,
         (program.count(program.outer), program.count(program.summed), program.sizes[-1]),
         program.bits,
         operations,
-        scans=len(program.reductions) + any(step.is_full for step, _ in program.stores),
+        scans=len(program.scans),
         kept=len(kept_keys(program)),
     )
     return (lambda arrays: Columns(program, columns, arrays)) if columns else None

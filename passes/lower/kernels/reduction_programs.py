@@ -10,7 +10,7 @@ summed, of columns it is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 from typing import Final, NamedTuple, TypeAlias
@@ -106,6 +106,11 @@ class Step:
         return self.has_elements and not self.sums
 
     @property
+    def length(self) -> int:
+        """How many operations an element takes, those that take long several times."""
+        return len(self.operations) + GATHER * len(self.gathered)
+
+    @property
     def operations(self) -> list[Operation]:
         """What the result takes, in turn."""
         needed = {self.result}
@@ -169,17 +174,39 @@ class ReductionProgram:
         return found
 
     @property
-    def operations(self) -> int | None:
-        """How many operations an element takes in all loops; None where many were to be done twice."""
-        loops: dict[int, list[Step]] = {}
-        for step in (*(s for s in self.steps if s.sums), *(s for s, _ in self.stores if s.is_full)):
-            found = loops.setdefault(step.depth if step.sums else 0, [])
-            found += [each for each in self.in_loop(step) if each not in found]
-        total = 0
-        for step in self.steps:
-            count = len(step.operations) + GATHER * len(step.gathered)
-            visits = sum(step in found for found in loops.values())
-            if visits > 1 and count > CHEAP:
-                return None
-            total += count if visits else 0
-        return total
+    def scans(self) -> list[list[Step]]:
+        """For each time that the elements are gone over, the steps that are computed of them."""
+        stored = [step for step, _ in self.stores if step.is_full]
+        return [self.closure(steps) for steps in (*self.reductions, stored) if steps]
+
+    def closure(self, steps: Sequence[Step]) -> list[Step]:
+        """The steps whose elements some steps compute on the way, themselves included."""
+        return list(dict.fromkeys(each for step in steps for each in self.in_loop(step)))
+
+    @property
+    def repeated(self) -> list[Step]:
+        """Steps whose elements take long and are needed in several scans: those to keep."""
+        scans = self.scans
+        return [
+            step
+            for step in self.steps
+            if step.length > CHEAP and not step.sums and sum(step in scan for scan in scans) > 1
+        ]
+
+    @property
+    def places(self) -> Mapping[Step, int]:
+        """Of the steps to keep, those that a result has room for until its own elements are stored there."""
+        free = {argument: step.result.type for step, argument in self.stores if step.is_full}
+        found: dict[Step, int] = {}
+        for step in self.repeated:
+            argument = next((n for n, type_ in free.items() if type_ == step.result.type), None)
+            if argument is not None:
+                del free[argument]
+                found[step] = argument
+        return found
+
+    @property
+    def operations(self) -> int:
+        """How many operations an element takes."""
+        scans = self.scans
+        return sum(step.length for step in self.steps if any(step in scan for scan in scans))

@@ -239,9 +239,54 @@ def test_which_kernels_are_loops() -> None:
     assert not is_loop(squares, 100, 1000, dtype=np.complex64)
 
 
-def test_long_elements_are_not_computed_twice() -> None:
-    """IREE keeps the exponentials of a softmax, which this would compute in both of its loops."""
-    assert not is_loop(lambda x: nn.softmax(x, axis=1), 100, 1000)
+def shares(x: Any) -> Any:
+    """Exponentials that are summed, and divided by their sum."""
+    return nn.softmax(x, axis=-1)
+
+
+def great_ones(x: Any) -> Any:
+    """Which exponentials are greater than their mean, a result that has no room for them."""
+    e = xp.exp(x)
+    return e > e.mean(-1, keepdims=True)
+
+
+def shares_and_counts(x: Any) -> Any:
+    """Exponentials, and a bool that takes as long and is needed twice."""
+    e = xp.exp(x - x.max(-1, keepdims=True))
+    is_large = xp.cos(x) > 0.3
+    share = e / e.sum(-1, keepdims=True)
+    return share, xp.where(is_large, is_large.sum(-1, keepdims=True), -1)
+
+
+@pytest.mark.parametrize("function", [shares, great_ones])
+@pytest.mark.parametrize("size", [64, 67, 133])
+def test_accesses_to_elements_that_are_kept_are_within_bounds(function: Any, size: int) -> None:
+    x = given(85, size) / 8
+    (got,) = run_reduction(function, x)
+    np.testing.assert_allclose(got, function(xp.asarray(x)), rtol=2e-6)
+
+
+@pytest.mark.parametrize("shape", [(300, 65), (7, 40, 127), (3, 5000), (3, 13_001), (4096, 16), (0, 65)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_of_elements_that_are_kept(shape: tuple[int, ...], dtype: Any) -> None:
+    x = given(*shape, dtype=dtype)
+    if x.size:
+        x[0, ..., 3], x[1, ..., -1], x[2, ..., 0] = np.nan, np.inf, -np.inf
+    epsilon = np.finfo(dtype).eps
+
+    def function(x: Any) -> Any:
+        return shares(x), nn.log_softmax(x, axis=-1), shares_and_counts(x), great_ones(x)
+
+    got, want = adze.jit(function)(x), function(xp.asarray(x.astype(np.float64)))
+    for mine, expected in zip(adze.tree.leaves(got), adze.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=40 * epsilon, atol=4 * epsilon)
+
+
+def test_long_elements_are_kept_where_a_result_or_the_stack_has_room() -> None:
+    assert is_loop(shares, 100, 50_257)
+    assert is_loop(great_ones, 100, 12_288)
+    assert not is_loop(great_ones, 100, 12_289)
+    assert not is_loop(great_ones, 100, 12_288, dtype=np.float64)
     assert is_loop(lambda x: xp.exp(x).sum(1), 100, 1000)
 
 
