@@ -6,7 +6,7 @@ from typing import Final
 
 from .op import Op
 from .ops.collectives.exchanges import AllGather, AllToAll, Permute, ReduceScatter
-from .ops.collectives.mesh_axes import AllReduce, MeshIndex, Vary
+from .ops.collectives.mesh_axes import AllReduce, MeshIndex, Unvary, Vary
 from .ops.collectives.named_axes import AxisGather, AxisSum
 from .ops.collectives.shardings import ShardingConstraint
 from .ops.constants import (
@@ -188,6 +188,7 @@ COLLECTIVES: Final = (
     AxisGather,
     AllReduce,
     Vary,
+    Unvary,
     ShardingConstraint,
     AllGather,
     ReduceScatter,

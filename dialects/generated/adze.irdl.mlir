@@ -894,6 +894,17 @@ irdl.dialect @adze {
     irdl.results(result: %2)
     irdl.attributes {"axis_name" = %3, "mesh" = %4, "axis" = %5}
   }
+  irdl.operation @unvary {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "#builtin.string"
+    %4 = irdl.base "#builtin.dense_array"
+    %5 = irdl.base "#builtin.integer"
+    irdl.operands(x: %0, index: %1)
+    irdl.results(result: %2)
+    irdl.attributes {"axis_name" = %3, "mesh" = %4, "axis" = %5}
+  }
   irdl.operation @sharding_constraint {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "!builtin.tensor"

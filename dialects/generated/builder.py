@@ -559,6 +559,11 @@ class Builder(BuilderCore[V]):
         (result,) = self.apply(self.dialect["vary"], (x, index, ), {"axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
         return result
 
+    def unvary(self, x: V, index: V, *, axis_name: str, mesh: Sequence[int], axis: int) -> V:
+        """``y = x``, where x may vary over the axis as far as is known, and is the same in all ranks."""
+        (result,) = self.apply(self.dialect["unvary"], (x, index, ), {"axis_name": axis_name, "mesh": tuple(mesh), "axis": axis})
+        return result
+
     def sharding_constraint(self, x: V, *, mesh: Sequence[int], axis_names: str, spec: str) -> V:
         """``y = x``, which lies on the ranks of a mesh as `spec` says; ``dy`` and ``x'`` do so too."""
         (result,) = self.apply(self.dialect["sharding_constraint"], (x, ), {"mesh": tuple(mesh), "axis_names": axis_names, "spec": spec})

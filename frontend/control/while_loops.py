@@ -19,11 +19,11 @@ from ...dialects.types import BOOL, INT64, INTEGERS, TensorType, require_possibl
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import current_frame, known_value
-from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, varied_over
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import located, user_location, user_location_text
 from ..tracing.trace import function_name
-from ..tracing.varying import axes_of_value
+from ..tracing.varying import at_least, axes_of_value
 from ..transforms.checkpoints import stop_gradient
 from .branches import cond
 from .carries import (
@@ -108,13 +108,16 @@ def _recorded_while(
     leaves, structure = tree.flatten(init_val)
     state = [as_value(leaf) for leaf in leaves]
     scope = FunctionScope()
+    predicate = frozenset[str]() if scope.frame is None else scope.frame.least
 
     def step(xs: Sequence[Any]) -> Any:
         return settled_result(body_fun(tree.unflatten(structure, xs)), structure, state)
 
     def traced() -> PrivateFunction:
         wanted = [axes_of_value(v) for v in state]
-        return scope.trace(function_name(body_fun), step, [argument_of(v) for v in state], result_axes=wanted)
+        arguments = [argument_of(v) for v in state]
+        with at_least(predicate):
+            return scope.trace(function_name(body_fun), step, arguments, result_axes=wanted)
 
     body = traced()
     while body.result_tree == structure and (wider := widened(state, body.result_types)):
@@ -126,8 +129,20 @@ def _recorded_while(
     check_carry(name, "body_fun", structure, state, body.result_tree, body.result_types)
     if bound is not None:
         return _bounded_loop(cond_fun, body_fun, tree.unflatten(structure, state), bound, saving)
+
+    def asked() -> PrivateFunction:
+        arguments = [argument_of(v) for v in state]
+        with at_least(predicate):
+            return scope.trace(
+                "condition", lambda xs: _truth(cond_fun(tree.unflatten(structure, xs))), arguments
+            )
+
+    ask = asked()
+    while not ask.result_axes[0] <= predicate:  # ranks leave the loop one by one: all in it is their own
+        predicate |= ask.result_axes[0]
+        state = [varied_over(v, predicate) for v in state]
+        body, ask = traced(), asked()
     arguments = [argument_of(v) for v in state]
-    ask = scope.trace("condition", lambda xs: _truth(cond_fun(tree.unflatten(structure, xs))), arguments)
     ask_first, body_first = constants_first(scope, ask, arguments), constants_first(scope, body, arguments)
     results = ops.while_(
         *ask.captured,

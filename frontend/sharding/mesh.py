@@ -48,6 +48,10 @@ class PartitionSpec(tuple[Any, ...]):
         """The axes of each dimension that is stated."""
         return [_names(entry) for entry in self]
 
+    def names(self) -> frozenset[str]:
+        """The axes that divide any dimension."""
+        return frozenset(name for names in self.axes() for name in names)
+
     def entries(self) -> list[tuple[Any, tuple[str, ...]]]:
         """Each entry as it was written, and its axes."""
         return [(entry, _names(entry)) for entry in self]

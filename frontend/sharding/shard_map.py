@@ -11,71 +11,98 @@ program computes all ranks, and every transform of it is one of ordinary ops.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from ...dialects.types import INT32, TensorType
 from .. import tree
 from ..errors import ArgumentTypeError, ShardingError
-from ..library import numpy as xp
-from ..library.lax.mesh_collectives import gathered
+from ..library.lax.mesh_collectives import gathered, unvaried
 from ..tracing.frames import current_frame
-from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, varied_over
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_over
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
-from ..tracing.varying import MeshAxis, axes_of_value, bound_mesh, mesh_axes
-from .mesh import Mesh, PartitionSpec, check_spec, local_shape
+from ..tracing.varying import MeshAxis, at_least, axes_of_value, bound_mesh, mesh_axes
+from ..transforms.named_axes import hidden_axes
+from .local_parts import divided, joined
+from .mesh import Mesh, PartitionSpec, check_spec, current_mesh, local_shape
 
 
 def shard_map(
     f: Callable[..., Any] | None = None,
     *,
-    mesh: Mesh,
+    mesh: Mesh | None = None,
     in_specs: Any,
     out_specs: Any,
+    axis_names: Collection[str] | None = None,
     check_vma: bool = True,
 ) -> Any:
     """A function of whole arrays that calls `f` in each rank of `mesh` with that rank's parts of them.
 
     `in_specs` has a `PartitionSpec` for each argument (or one for all), `out_specs` for each result, trees
-    of them where arguments are trees. A result whose spec does not name an axis must be the same along it
-    (`lax.psum` makes it so); otherwise `ShardingError` is raised. Names are those of `jax.shard_map`.
+    of them where arguments are trees; None stands for what all ranks have. Without `mesh` it is the one in
+    force when the function is called (`adze.set_mesh`). A result whose spec does not name an axis must be
+    the same along it (`lax.psum` makes it so); otherwise `ShardingError` is raised.
+
+    With `check_vma=False` nothing is checked: such a result is taken for the same in all ranks, and a
+    collective may stand under a predicate whose ranks agree without being known to. Derivatives are those of
+    the result of the first rank. `axis_names` are the axes that `f` knows, all if it is None: ranks along
+    others compute the same. Names are those of `jax.shard_map`.
     """
     if f is None:
         return functools.partial(
-            shard_map, mesh=mesh, in_specs=in_specs, out_specs=out_specs, check_vma=check_vma
+            shard_map,
+            mesh=mesh,
+            in_specs=in_specs,
+            out_specs=out_specs,
+            axis_names=axis_names,
+            check_vma=check_vma,
         )
-    if not callable(f) or not isinstance(mesh, Mesh):
+    if not callable(f) or not (mesh is None or isinstance(mesh, Mesh)):
         raise ArgumentTypeError(
             f"shard_map expects a function and a Mesh, got {type(f).__name__} and {type(mesh).__name__}",
             where=user_location_text(),
             hint="make the mesh with adze.make_mesh((4,), ('data',))",
         )
-    if not check_vma:
-        raise ShardingError(
-            "shard_map: check_vma=False is not supported: derivatives need to know what varies",
-            where=user_location_text(),
-            hint="leave it out, and use lax.pvary or lax.psum where the error says so",
-        )
     mapped = f
 
     @functools.wraps(mapped)
     def sharded(*args: Any) -> Any:
-        return _Call(mapped, mesh, in_specs, out_specs, args).run()
+        used = _mesh_in_force(mesh)
+        return _Call(mapped, used, in_specs, out_specs, args, axis_names, check_vma).run()
 
     return sharded
+
+
+def _mesh_in_force(mesh: Mesh | None) -> Mesh:
+    found = mesh or current_mesh()
+    if found is None:
+        raise ShardingError(
+            "shard_map has no mesh: it was given none, and none is in force",
+            where=user_location_text(),
+            hint="write shard_map(f, mesh=adze.make_mesh((4,), ('data',)), ...), or adze.set_mesh(mesh)",
+        )
+    return found
 
 
 class _Call:
     """One call of a sharded function."""
 
     def __init__(
-        self, function: Callable[..., Any], mesh: Mesh, in_specs: Any, out_specs: Any, args: tuple[Any, ...]
+        self,
+        function: Callable[..., Any],
+        mesh: Mesh,
+        in_specs: Any,
+        out_specs: Any,
+        args: tuple[Any, ...],
+        axis_names: Collection[str] | None,
+        check_vma: bool,
     ) -> None:
-        self.function, self.mesh, self.out_specs = function, mesh, out_specs
+        self.function, self.mesh, self.out_specs, self.is_checked = function, mesh, out_specs, check_vma
+        self.names = _known_axes(mesh, axis_names)
         if mesh_axes():
             raise ShardingError(
                 "shard_map inside shard_map", where=user_location_text(), hint="use a mesh with all the axes"
@@ -90,6 +117,7 @@ class _Call:
                     where=user_location_text(),
                 )
         self.specs = _leaf_specs("in_specs", mesh, in_specs, args)
+        self._check_known("in_specs", self.specs)
         self.values = [as_value(leaf) for leaf in leaves]
         names = argument_names(function, args, {})
         self.shapes = [
@@ -108,24 +136,64 @@ class _Call:
         whole = scope.trace(function_name(self.function), self._on_this_rank, arguments)
         return tree.unflatten(whole.result_tree, scope.call(whole.symbol, self.values))
 
-    def _axes(self, indices: Sequence[Any] = ()) -> list[MeshAxis]:
-        sizes = self.mesh.axis_sizes
-        return [
-            MeshAxis(name, sizes, i, indices[i] if indices else None)
-            for i, name in enumerate(self.mesh.axis_names)
+    def _check_known(self, what: str, specs: Sequence[PartitionSpec]) -> None:
+        """Raise unless specs name axes that the function knows."""
+        for spec in specs:
+            for name in sorted(spec.names().difference(self.names)):
+                raise ShardingError(
+                    f"shard_map: {what} {spec} names {name!r}, which is not among axis_names "
+                    f"{list(self.names)}",
+                    where=user_location_text(),
+                    hint=f"add {name!r} to axis_names, or leave axis_names out",
+                )
+
+    @contextmanager
+    def _bound(self, indices: Sequence[Any] = ()) -> Iterator[None]:
+        """The axes that the function knows, with its positions along them where these are arguments."""
+        mesh = self.mesh
+        axes = [mesh.axis_names.index(name) for name in self.names]
+        positions = indices or (None,) * len(axes)
+        bound = [
+            MeshAxis(mesh.axis_names[i], mesh.axis_sizes, i, position, self.is_checked)
+            for i, position in zip(axes, positions, strict=True)
         ]
+        with bound_mesh(bound), hidden_axes(self.names):
+            yield
 
     def _called(self, leaves: Sequence[Any]) -> Any:
-        return self.function(*tree.unflatten(self.structure, leaves))
+        """The results of one rank."""
+        if self.is_checked:
+            return self.function(*tree.unflatten(self.structure, leaves))
+        # All its values count as varying: what it is given is varied, so that cotangents are summed.
+        scope, everything = FunctionScope(), frozenset(self.names)
+        values = [varied_over(v, everything) for v in leaves]
+        with at_least(everything):
+            function = scope.trace(
+                function_name(self.function), self._unchecked, [argument_of(v) for v in values]
+            )
+        captured = [v if isinstance(v, Dim) else varied_over(v, everything) for v in function.captured]
+        return tree.unflatten(function.result_tree, scope.call(function.symbol, [*values, *captured]))
+
+    def _unchecked(self, leaves: Sequence[Any]) -> Any:
+        """The results, those that its specs say are the same in all ranks taken for it."""
+        result = self.function(*tree.unflatten(self.structure, leaves))
+        results, structure = tree.flatten(result)
+        specs = _leaf_specs("out_specs", self.mesh, self.out_specs, result)
+        same = [
+            unvaried(leaf, {n: axis for n, axis in mesh_axes().items() if n not in spec.names()})
+            for leaf, spec in zip(results, specs, strict=True)
+        ]
+        return tree.unflatten(structure, same)
 
     def _result_specs(self, result: Any) -> list[PartitionSpec]:
         """The specs of the results, checked against what they vary over."""
         specs = _leaf_specs("out_specs", self.mesh, self.out_specs, result)
+        self._check_known("out_specs", specs)
         for leaf, spec, path in zip(
             tree.leaves(result), specs, tree.paths(tree.structure(result)), strict=True
         ):
             value = as_value(leaf)
-            named = {name for names in spec.axes() for name in names}
+            named = spec.names()
             if len(spec) > value.ndim:
                 raise ShardingError(
                     f"shard_map: out_specs {spec} for a result of rank {value.ndim}",
@@ -144,7 +212,7 @@ class _Call:
     # -- a job of several ranks ------------------------------------------------------------------
 
     def _on_this_rank(self, values: Sequence[Any]) -> Any:
-        with bound_mesh(self._axes()):
+        with self._bound():
             parts = [self._part(v, s, n) for v, s, n in zip(values, self.specs, self.shapes, strict=True)]
             result = self._called(parts)
             specs = self._result_specs(result)
@@ -155,7 +223,7 @@ class _Call:
     def _part(self, value: Any, spec: PartitionSpec, shape: tuple[int, ...]) -> Any:
         from ..library.lax.collectives import axis_index
 
-        named = frozenset(name for names in spec.axes() for name in names)
+        named = spec.names()
         if not named:
             return value
         starts: list[Any] = [as_value(0, INT32)] * value.ndim
@@ -174,31 +242,29 @@ class _Call:
 
     def _on_local_ranks(self) -> Any:
         scope = FunctionScope()
-        count = len(self.mesh.axis_names)
-        names = [frozenset(n for names in spec.axes() for n in names) for spec in self.specs]
+        count = len(self.names)
+        names = [spec.names() for spec in self.specs]
         arguments = [
             Argument(TensorType(shape, v.dtype), (None,) * len(shape), v.weak_type, axes)
             for v, shape, axes in zip(self.values, self.shapes, names, strict=True)
         ]
-        arguments += [
-            Argument(TensorType((), INT32), (), False, frozenset({name})) for name in self.mesh.axis_names
-        ]
+        arguments += [Argument(TensorType((), INT32), (), False, frozenset({name})) for name in self.names]
         specs: list[PartitionSpec] = []
 
         def call(tracers: Sequence[Any]) -> Any:
-            with bound_mesh(self._axes(tracers[len(tracers) - count :])):
+            with self._bound(tracers[len(tracers) - count :]):
                 result = self._called(tracers[: len(tracers) - count])
                 specs[:] = self._result_specs(result)
                 return result
 
         nested = scope.trace(function_name(self.function), call, arguments)
-        operands = [_divided(v, self.mesh, s) for v, s in zip(self.values, self.specs, strict=True)]
-        for size in self.mesh.axis_sizes:
-            operands.append(ops.iota(shape=(size,), axis=0, dtype=INT32))
-        own = [*names, *(frozenset({name}) for name in self.mesh.axis_names)]
+        operands = [divided(v, self.mesh, s) for v, s in zip(self.values, self.specs, strict=True)]
+        for name in self.names:
+            operands.append(ops.iota(shape=(self.mesh.shape[name],), axis=0, dtype=INT32))
+        own = [*names, *(frozenset({name}) for name in self.names)]
         results, varying = self._mapped(scope, nested, [*operands, *nested.captured], own)
         whole = [
-            _joined(r, axes, self.mesh, spec) for r, axes, spec in zip(results, varying, specs, strict=True)
+            joined(r, axes, self.mesh, spec) for r, axes, spec in zip(results, varying, specs, strict=True)
         ]
         return tree.unflatten(nested.result_tree, whole)
 
@@ -214,8 +280,10 @@ class _Call:
         symbol = nested.symbol
         varying: list[list[str]] = [[] for _ in nested.result_types]
         # The last axis of the mesh is mapped first, so that the first one is in front.
-        for name, size in reversed(list(zip(self.mesh.axis_names, self.mesh.axis_sizes, strict=True))):
-            batched = scope.engines.batcher(size).batch(symbol, tuple(name in axes for axes in own))
+        for name in reversed(self.names):
+            batched = scope.engines.batcher(self.mesh.shape[name]).batch(
+                symbol, tuple(name in axes for axes in own)
+            )
             symbol = batched.symbol
             for axes, is_batched in zip(varying, batched.batched_results, strict=True):
                 if is_batched:
@@ -223,8 +291,22 @@ class _Call:
         return scope.call(symbol, operands), varying
 
 
+def _known_axes(mesh: Mesh, axis_names: Collection[str] | None) -> tuple[str, ...]:
+    """The axes that a function knows, in the order of the mesh."""
+    if axis_names is None:
+        return mesh.axis_names
+    if isinstance(axis_names, str) or not set(axis_names) <= set(mesh.axis_names) or not axis_names:
+        raise ShardingError(
+            f"shard_map: axis_names is {axis_names!r}, expected a set of axes of the mesh {mesh.shape}",
+            where=user_location_text(),
+        )
+    return tuple(name for name in mesh.axis_names if name in axis_names)
+
+
 def _leaf_specs(what: str, mesh: Mesh, specs: Any, value: Any) -> list[PartitionSpec]:
-    """The spec of each leaf of a tree: `specs` is a prefix of the tree."""
+    """The spec of each leaf of a tree, of which `specs` is a prefix. None is that of what all ranks have."""
+    if specs is None:
+        specs = PartitionSpec()
     if isinstance(specs, PartitionSpec):
         check_spec(f"shard_map: {what}", mesh, specs)
         return [specs] * len(tree.leaves(value))
@@ -240,45 +322,3 @@ def _leaf_specs(what: str, mesh: Mesh, specs: Any, value: Any) -> list[Partition
         where=user_location_text(),
         hint="give a PartitionSpec for each array, or one for a whole tree",
     )
-
-
-def _divided(value: Any, mesh: Mesh, spec: PartitionSpec) -> Any:
-    """An array with an axis in front for each axis of the mesh that divides it, in the order of the mesh."""
-    shape: list[int] = []
-    at: dict[str, int] = {}
-    kept: list[int] = []
-    entries = spec.axes() + [()] * (value.ndim - len(spec))
-    for n, names in zip(value.shape, entries, strict=True):
-        for name in names:
-            at[name] = len(shape)
-            shape.append(mesh.shape[name])
-        kept.append(len(shape))
-        shape.append(n // int(np.prod([mesh.shape[name] for name in names], dtype=int)))
-    if not at:
-        return value
-    order = [at[name] for name in mesh.axis_names if name in at] + kept
-    return ops.transpose(ops.reshape(value, shape=tuple(shape)), permutation=tuple(order))
-
-
-def _joined(value: Any, varying: list[str], mesh: Mesh, spec: PartitionSpec) -> Any:
-    """The inverse, for a result with the axes `varying` in front; it repeats over others of its spec."""
-    named = [name for name in mesh.axis_names if any(name in names for names in spec.axes())]
-    for name in [name for name in varying if name not in named]:  # batched, and yet the same for all
-        value = xp.take(value, 0, axis=varying.index(name))
-        varying = [other for other in varying if other != name]
-    local = tuple(value.shape)[len(varying) :]
-    if named != varying:
-        dimensions = [i for i, name in enumerate(named) if name in varying]
-        dimensions += range(len(named), len(named) + len(local))
-        shape = (*(mesh.shape[name] for name in named), *local)
-        value = ops.broadcast_in_dim(value, shape=shape, dimensions=tuple(dimensions))
-    order: list[int] = []
-    sizes: list[int] = []
-    for dimension, n in enumerate(local):
-        names = spec.axes()[dimension] if dimension < len(spec) else ()
-        order += [named.index(name) for name in names]
-        order.append(len(named) + dimension)
-        sizes.append(n * int(np.prod([mesh.shape[name] for name in names], dtype=int)))
-    if not named:
-        return value
-    return xp.reshape(ops.transpose(value, permutation=tuple(order)), tuple(sizes))

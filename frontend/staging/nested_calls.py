@@ -20,6 +20,7 @@ from ..tracing.sizes import Dim
 from ..tracing.trace import definition, function_name, result_values
 from ..tracing.varying import axes_of_value, least_axes, mesh_axes
 from ..tracing.written_checks import WRITTEN
+from ..transforms.named_axes import bound_axes
 
 if TYPE_CHECKING:
     from .jitted import Jitted
@@ -53,6 +54,7 @@ def call_nested(
         is_float32(),
         tuple(map(axes_of_value, values)),
         tuple(mesh_axes().values()),
+        tuple((axis.name, axis.size) for axis in bound_axes() if isinstance(axis.size, int)),
         least_axes(),
         WRITTEN.get(),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ...dialects.builder.core import Application
@@ -32,12 +32,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class MeshAxis:
     """An axis of the mesh that a function is traced for; `index` is the position along it where it is an
-    argument of the function, and None where the rank that runs knows it."""
+    argument of the function, and None where the rank that runs knows it. Where it is not checked what varies,
+    everything counts as varying: sums too, and a loop or branch with a collective is the user's to agree on.
+    """
 
     name: str
     mesh: tuple[int, ...]
     axis: int
-    index: Any = None
+    index: Any = field(default=None, compare=False)
+    is_checked: bool = True
 
     @property
     def size(self) -> int:
@@ -142,8 +145,8 @@ def prepared(
             *(_varied_float(frame, v, t, axes[0]) for v, t in zip(values[1:], types[1:], strict=True)),
         ]
     if op is While:
-        _check_while(frame, values, attributes, axes)
-        return list(values)
+        wanted = _axes_of_predicate(frame, values, attributes, axes)
+        return [_varied_float(frame, v, t, wanted) for v, t in zip(values, types, strict=True)]
     if issubclass(op, MeshAxisOp) or (op.refers_to_functions and not op.is_routine):
         return list(values)
     wanted = united(axes)
@@ -173,7 +176,8 @@ def note(
 
 
 def _refuse_divergence(name: str, frame: Frame, application: Application, predicate: Axes) -> None:
-    sent = analysis(frame).sent(application) & predicate
+    checked = {name for name, axis in _axes.bound.items() if axis.is_checked}
+    sent = analysis(frame).sent(application) & predicate & checked
     if sent:
         listed = ", ".join(repr(axis) for axis in sorted(sent))
         raise ShardingError(
@@ -184,11 +188,13 @@ def _refuse_divergence(name: str, frame: Frame, application: Application, predic
         )
 
 
-def _check_while(
+def _axes_of_predicate(
     frame: Frame, values: Sequence[Any], attributes: dict[str, Any], axes: Sequence[Axes]
-) -> None:
+) -> Axes:
+    """What the condition of a loop varies over; raises if the loop sends arrays along these axes."""
     k, n = attributes["condition_constants"], attributes["body_constants"]
     known = analysis(frame)
     state = known.of_op(While, attributes, axes, len(values) - k - n)
     (predicate,) = known.of_function(attributes["condition"], [*axes[:k], *state])
     _refuse_divergence("while_loop", frame, Application(While, tuple(values), attributes), predicate)
+    return predicate

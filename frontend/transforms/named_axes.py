@@ -8,7 +8,7 @@ calls and other vmaps.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +43,17 @@ def bound_axis(name: str, size: Any, index: Any) -> Iterator[None]:
         yield
     finally:
         _axes.bound.pop()
+
+
+@contextmanager
+def hidden_axes(names: Collection[str]) -> Iterator[None]:
+    """Let these names mean no axis of a `vmap` outside: something nearer has them."""
+    before = _axes.bound
+    _axes.bound = [axis for axis in before if axis.name not in names]
+    try:
+        yield
+    finally:
+        _axes.bound = before
 
 
 def bound_axes() -> tuple[BoundAxis, ...]:

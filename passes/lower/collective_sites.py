@@ -15,7 +15,7 @@ from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import DIALECT
-from ...dialects.ops.collectives.mesh_axes import MeshAxisOp, Vary
+from ...dialects.ops.collectives.mesh_axes import MeshAxisOp, Unvary, Vary
 from ...dialects.types import TensorType
 from ...runtime.distributed.imports import import_name, sites_of
 from ...runtime.distributed.programs import Job, job_for
@@ -38,7 +38,7 @@ def _collectives(module: mlir.ir.Module) -> list[_Collective]:
 
     def visit(operation: Any) -> Any:
         op = reader.declaration(operation.name) if operation.name.startswith(f"{DIALECT}.") else None
-        if op is not None and issubclass(op, MeshAxisOp) and op is not Vary:
+        if op is not None and issubclass(op, MeshAxisOp) and op not in (Vary, Unvary):
             application = reader.read(operation)
             result = reader.codec.read_type(operation.results[0].type)
             assert application is not None

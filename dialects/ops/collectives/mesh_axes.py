@@ -2,7 +2,8 @@
 
 A value *varies* over an axis if ranks along it may hold different ones, and is *invariant* otherwise; its
 cotangent is of the same kind. `all_reduce` and `vary` change the kind, and are each other's transposes, so
-that a backward pass sends nothing twice. `passes/analysis/varying.py` says which value varies over what.
+that a backward pass sends nothing twice; `unvary` takes the program's word that ranks hold the same.
+`passes/analysis/varying.py` says which value varies over what.
 
 `index` is the position along the axis. Where all ranks are in one program, it is batched, and the batch rule
 computes the collective from all elements; elsewhere the communicator of the thread exchanges arrays.
@@ -224,3 +225,50 @@ class Vary(MeshCollective):
     @classmethod
     def own(cls, b: Builder, size: int, x: Value, has_axis: bool, attributes: dict[str, Any]) -> Batched:
         return [x], [has_axis]
+
+
+class Unvary(MeshCollective):
+    """``y = x``, where x may vary over the axis as far as is known, and is the same in all ranks.
+
+    ``x' = y'`` in the first rank along the axis, 0 in the others. No code: where ranks differ each keeps its
+    own.
+    """
+
+    name = "unvary"
+    operands = (Operand("x", ANY), INDEX)
+    record = Place
+    sends_along = None
+
+    @staticmethod
+    def varies(
+        engine: object, operands: Sequence[frozenset[str]], attributes: Mapping[str, Any]
+    ) -> list[frozenset[str]]:
+        """What the operand varies over, but for the axis."""
+        return [operands[0] - {attributes["axis_name"]}]
+
+    @staticmethod
+    def infer(x: TensorType, index: TensorType, *, attributes: Place) -> TensorType:
+        MeshAxisOp.has_place("unvary", attributes.mesh, attributes.axis)
+        return x
+
+    @classmethod
+    def evaluate(  # type: ignore[override]  # callers pass the fields of the record as keywords
+        cls, x: np.ndarray, index: np.ndarray, *, attributes: Place
+    ) -> np.ndarray:
+        return np.asarray(x)
+
+    @staticmethod
+    def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Place) -> Cotangents:
+        index = operands[1]
+        varied = b.vary(cotangent, index, **attributes.keywords)
+        is_first = b.compare(index, b.scalar(0, INT32), direction="EQ")
+        chosen = b.broadcast_in_dim(is_first, shape=b.sizes(varied), dimensions=())
+        return [b.select(chosen, varied, b.zeros_like(varied)), None]
+
+    @classmethod
+    def own(cls, b: Builder, size: int, x: Value, has_axis: bool, attributes: dict[str, Any]) -> Batched:
+        if not has_axis:
+            return [x], [False]
+        _, *shape = b.sizes(x)
+        start, strides = (0,) * (len(shape) + 1), (1,) * (len(shape) + 1)
+        return [b.reshape(b.slice(x, start=start, limit=(1, *shape), strides=strides), shape=shape)], [False]

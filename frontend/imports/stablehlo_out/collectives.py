@@ -88,5 +88,6 @@ RULES: Final[dict[str, Rule]] = {
     "mesh_index": _index,
     "ppermute": _permute,
     "reduce_scatter": _reduce_scatter,
+    "unvary": _vary,
     "vary": _vary,
 }

@@ -20,7 +20,7 @@ from ...tracing.sizes import Dim, product
 from ...tracing.varying import MeshAxis
 from ...transforms.named_axes import BoundAxis, axes_of, axis_of
 from .. import numpy as xp
-from .mesh_collectives import gathered, mesh_index, permuted, reduced
+from .mesh_collectives import gathered, mesh_index, permuted, reduced, taken_as_varying
 
 
 def no_groups(function: str, axis_index_groups: Any) -> None:
@@ -60,7 +60,10 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     def mean(value: Any, axis: BoundAxis | MeshAxis) -> Any:
         size = axis.size
         count = as_value(size if isinstance(size, Dim) else np.float32(size))
-        return xp.true_divide(_sum(value, axis), as_value(count, xp.result_type(value, np.float32)))
+        divisor = as_value(count, xp.result_type(value, np.float32))
+        if isinstance(axis, MeshAxis) and not is_python_scalar(value):
+            return taken_as_varying(xp.true_divide(_mesh_sum(value, axis), divisor), axis)
+        return xp.true_divide(_sum(value, axis), divisor)
 
     return _over(axis_name, x, mean)
 
@@ -151,17 +154,24 @@ def _index(axis: BoundAxis | MeshAxis) -> Any:
 def _sum(value: Any, axis: BoundAxis | MeshAxis) -> Any:
     if is_python_scalar(value) and isinstance(axis.size, int):
         return value * axis.size
-    summand = as_value(value)
-    if summand.dtype == np.bool_:
-        summand = as_value(summand, np.int64)
     if isinstance(axis, MeshAxis):
-        return reduced(summand, axis, "sum")
-    return ops.axis_sum(summand, axis.index, axis_name=axis.name, length=(axis.size,))
+        return taken_as_varying(_mesh_sum(value, axis), axis)
+    return ops.axis_sum(_summand(value), axis.index, axis_name=axis.name, length=(axis.size,))
+
+
+def _mesh_sum(value: Any, axis: MeshAxis) -> Any:
+    return reduced(_summand(value), axis, "sum")
+
+
+def _summand(value: Any) -> Any:
+    """Bools are counted."""
+    summand = as_value(value)
+    return as_value(summand, np.int64) if summand.dtype == np.bool_ else summand
 
 
 def _extreme(value: Any, axis: BoundAxis | MeshAxis, kind: str) -> Any:
     if isinstance(axis, MeshAxis):
-        return reduced(as_value(value), axis, kind)
+        return taken_as_varying(reduced(as_value(value), axis, kind), axis)
     return (xp.max if kind == "max" else xp.min)(_all_of(value, axis), axis=0)
 
 

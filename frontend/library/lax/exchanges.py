@@ -52,7 +52,7 @@ def all_to_all(
         if n % size or (not tiled and n != size):
             raise ArgumentError(
                 f"all_to_all: axis {split_axis} has {n} elements, expected "
-                f"{'a multiple of' if tiled else ''} {size}, the size of axis {axis_name!r}",
+                f"{'a multiple of ' if tiled else ''}{size}, the size of axis {axis_name!r}",
                 where=user_location_text(),
             )
         axis = axis_of(axis_name)

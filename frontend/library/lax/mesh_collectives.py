@@ -6,9 +6,12 @@ axis is varied first, as in JAX: `psum` of it is it times the number of ranks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ....dialects import mlir
+from ....dialects.builder.emitter import Reader
+from ....dialects.ops.collectives.mesh_axes import Vary
 from ....dialects.types import INT32, TensorType
 from ... import tree
 from ...errors import AxisNameError, ShardingError
@@ -41,6 +44,33 @@ def _varied(x: Any, axis: MeshAxis) -> Any:
 def reduced(x: Any, axis: MeshAxis, kind: str) -> Any:
     """The sum, max or min over the ranks."""
     return ops.all_reduce(_varied(x, axis), mesh_index(axis), kind=kind, **axis.place)
+
+
+def taken_as_varying(x: Any, axis: MeshAxis) -> Any:
+    """A value that is the same in all ranks; where nothing is checked everything counts as varying."""
+    return x if axis.is_checked else ops.vary(x, mesh_index(axis), **axis.place)
+
+
+def unvaried(x: Any, axes: Mapping[str, MeshAxis]) -> Any:
+    """`x`, of which all ranks along `axes` have the same, as the caller says."""
+    left = dict(axes)
+    while isinstance(x, Tracer) and (name := _varied_along(x)) in left:
+        x = Tracer(x.frame, x.value.owner.operands[0], x.type)
+        del left[name]
+    for axis in left.values():
+        x = ops.unvary(as_value(x), mesh_index(axis), **axis.place)
+    return x
+
+
+def _varied_along(x: Tracer) -> str:
+    """The axis of the `vary` that made a value, else no name."""
+    if isinstance(x.value.owner, mlir.ir.Block):
+        return ""
+    application = Reader(x.frame.program.codec).read(x.value.owner)
+    if application is None or application.op is not Vary:
+        return ""
+    name: str = application.attributes["axis_name"]
+    return name
 
 
 def gathered(x: Any, axis: MeshAxis, dim: int, is_invariant: bool = False) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....dialects.ops.collectives.mesh_axes import MeshCollective, MeshIndex, Vary
+from ....dialects.ops.collectives.mesh_axes import MeshCollective, MeshIndex, Unvary, Vary
 from ....dialects.ops.collectives.named_axes import AxisGather, AxisSum
 from ....dialects.ops.collectives.shardings import ShardingConstraint
 from ....dialects.ops.constants import (
@@ -131,6 +131,7 @@ LOWERINGS: Final[LoweringTable] = {
     AxisSum: lower_axis_sum,
     AxisGather: lower_axis_gather,
     Vary: lower_vary,
+    Unvary: lower_vary,
     MeshCollective: lower_mesh_collective,
     MeshIndex: lower_mesh_index,
 }

@@ -132,6 +132,7 @@ LOOPS: Final[tuple[Row, ...]] = (
     # Meshes of one rank, where a collective is the identity; tests/frontend/sharding/ has larger ones.
     row("all_reduce", on_mesh(kind="sum")),
     row("vary", on_mesh()),
+    row("unvary", on_mesh()),
     row("all_gather", on_mesh(dim=1, is_invariant=False), on_mesh(dim=0, is_invariant=True)),
     row("reduce_scatter", on_mesh(dim=1)),
     row("all_to_all", on_mesh(split=0, concat=1)),

@@ -314,12 +314,6 @@ MISTAKES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
         lambda: mapped(lambda x: mapped(lambda y: y, 2, P("d"), P("d"))(x), 2, P("d"), P("d"))(X),
         "shard_map inside shard_map",
     ),
-    "check_vma": (
-        lambda: adze.shard_map(
-            lambda x: x, mesh=adze.make_mesh((2,), ("d",)), in_specs=P(), out_specs=P(), check_vma=False
-        ),
-        "check_vma=False is not supported",
-    ),
 }
 
 

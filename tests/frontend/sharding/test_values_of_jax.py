@@ -1,16 +1,10 @@
 """`shard_map` and its collectives on four ranks: every value and gradient is that of JAX on four devices.
 
-JAX's values are frozen beside this file. They are computed in a child process, since JAX decides when it
-starts how many devices it has.
+JAX's values are frozen beside this file.
 """
 
 from __future__ import annotations
 
-import functools
-import os
-import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,36 +14,13 @@ import numpy as np
 import pytest
 
 import adze
-import adze.numpy as xp
-from adze.sharding import PartitionSpec
 
 from ...oracles import Frozen
+from .four_devices import ADZE, Library, values_of_jax, write_values
 
 X: Final = np.sin(np.arange(64, dtype=np.float32)).reshape(16, 4)
 RING: Final = [(0, 1), (1, 2), (2, 3), (3, 0)]
 CHAIN: Final = [(0, 1), (1, 2), (2, 3)]
-
-
-class Library:
-    """adze or JAX, as the cases use it: transforms, `numpy`, `lax`, and meshes of four ranks."""
-
-    def __init__(
-        self, transforms: Any, numpy: Any, lax: Any, spec: Any, make_mesh: Callable[..., Any]
-    ) -> None:
-        self.transforms, self.np, self.lax, self.P, self.make_mesh = transforms, numpy, lax, spec, make_mesh
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.transforms, name)
-
-    def ranks(self, f: Any, in_specs: Any, out_specs: Any) -> Any:
-        """`f` on four ranks along the axis "d"."""
-        mesh = self.make_mesh((4,), ("d",))
-        return self.transforms.shard_map(f, mesh=mesh, in_specs=in_specs, out_specs=out_specs)
-
-    def grid(self, f: Any, in_specs: Any, out_specs: Any) -> Any:
-        """`f` on two times two ranks along "a" and "b"."""
-        mesh = self.make_mesh((2, 2), ("a", "b"))
-        return self.transforms.shard_map(f, mesh=mesh, in_specs=in_specs, out_specs=out_specs)
 
 
 def divided(f: Callable[[Library, Any], Any]) -> Callable[[Library], Any]:
@@ -153,44 +124,10 @@ def value(name: str, m: Library) -> Any:
 NAMES: Final = sorted({**COLLECTIVES, **OTHERS})
 
 
-@functools.cache
-def by_jax() -> dict[str, Any]:
-    """All values, by a process whose JAX has four devices."""
-    environment = {
-        **os.environ,
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
-        "JAX_PLATFORMS": "cpu",
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", __name__],
-        cwd=Path(__file__).parents[3],
-        env=environment,
-        capture_output=True,
-        timeout=300,
-        check=True,
-    )
-    values: dict[str, Any] = pickle.loads(done.stdout)
-    return values
-
-
-def main() -> None:
-    """Write what JAX says to the standard output."""
-    import jax
-
-    def make_mesh(sizes: tuple[int, ...], names: tuple[str, ...]) -> Any:
-        kinds = (jax.sharding.AxisType.Auto,) * len(sizes)
-        return jax.make_mesh(sizes, names, axis_types=kinds)
-
-    m = Library(jax, jax.numpy, jax.lax, jax.sharding.PartitionSpec, make_mesh)
-    everything = {name: jax.tree.map(np.asarray, value(name, m)) for name in NAMES}
-    sys.stdout.buffer.write(pickle.dumps(everything))
-
-
 ORACLE: Final = Frozen(
     Path(__file__).with_name("values_of_jax.npz"),
-    {name: partial(lambda name: by_jax()[name], name) for name in NAMES},
+    {name: partial(lambda name: values_of_jax(__name__)[name], name) for name in NAMES},
 )
-ADZE: Final = Library(adze, xp, adze.lax, PartitionSpec, adze.make_mesh)
 
 
 def check(actual: dict[str, Any]) -> None:
@@ -220,4 +157,4 @@ def test_the_frozen_values_are_those_of_jax() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    write_values(NAMES, value)

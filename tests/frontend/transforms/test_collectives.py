@@ -147,3 +147,15 @@ def test_error_of_several_names_where_one_is_taken() -> None:
 def test_permutation_must_pair_distinct_positions(perm: list[tuple[int, int]]) -> None:
     with pytest.raises(AdzeError, match=r"must pair distinct positions of axis 'i', which has 4"):
         adze.vmap(lambda x: lax.ppermute(x, "i", perm), axis_name="i")(X)
+
+
+def test_a_jitted_function_in_batches_of_other_sizes() -> None:
+    """One function for each size of the axis: a sum of a number over it is a constant of its program."""
+    counted = adze.jit(lambda x: x * lax.psum(1, "v"))
+
+    def both(a: Any, b: Any) -> Any:
+        return adze.vmap(counted, axis_name="v")(a), adze.vmap(counted, axis_name="v")(b)
+
+    three, five = adze.jit(both)(np.ones(3), np.ones(5))
+    np.testing.assert_array_equal(three, np.full(3, 3.0))
+    np.testing.assert_array_equal(five, np.full(5, 5.0))
