@@ -109,14 +109,14 @@ def best_tiling(
 ) -> Tiling:
     """The cheapest tile of a sum over `steps` for each of `others` pairs of rows and columns."""
     candidates = [
-        _tiling(registers, columns, rows, vectors, steps, others, is_stored_apart)
+        tiling_of(registers, columns, rows, vectors, steps, others, is_stored_apart)
         for vectors in (1, 2, 3, 4)
         if vectors == 1 or (vectors - 1) * registers.width < columns.size
     ]
     return min(candidates, key=lambda tiling: tiling.cost)
 
 
-def _tiling(
+def tiling_of(
     registers: Registers,
     columns: Axis,
     rows: Axis,
@@ -125,6 +125,7 @@ def _tiling(
     others: int,
     is_stored_apart: bool,
 ) -> Tiling:
+    """The tile of so many vectors."""
     most = max(registers.sums // vectors, 1)
     tiles = -(-rows.size // most)
     together = -(-rows.size // tiles)

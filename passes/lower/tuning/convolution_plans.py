@@ -33,6 +33,7 @@ from .contraction_tiles import (
     divide,
     merged,
     registers,
+    tiling_of,
 )
 from .convolution_problems import Letter, Place, Problem
 from .product_tiles import ARCHITECTURES
@@ -41,6 +42,8 @@ WORK: Final = 1 << 16  # multiplications that repay a kernel
 DIRECT: Final = 1.1  # what a step costs with weights that are not packed
 FEW: Final = 8  # so many input features or more are loaded from as many pages
 FAR: Final = 1.25  # what that costs
+PART: Final = 300.0  # what a sum for an edge costs beside its products
+APART: Final = 0.93  # sums for the edges are taken if they cost less than this part
 PAGE: Final = 4096  # bytes: rows that lie further apart need a page each
 ALIGNED: Final = 2048  # bytes between vectors that compete for places in the cache
 
@@ -55,6 +58,20 @@ class Plan:
     out_copy: Copy | None
     is_swapped: bool
     cost: float = field(compare=False)
+
+
+def cheapest_plan(
+    target: Target, problems: Sequence[Problem], dtype: np.dtype, *, has_constant_weights: bool
+) -> Plan | None:
+    """The plan of the first problem, unless another way to sum the same is much cheaper."""
+    plain, *others = [
+        plan_convolution(target, problem, dtype, has_constant_weights=has_constant_weights)
+        for problem in problems
+    ]
+    best = min((plan for plan in others if plan is not None), key=lambda plan: plan.cost, default=None)
+    if plain is None or best is None or best.cost > APART * plain.cost:
+        return plain
+    return best
 
 
 def plan_convolution(
@@ -89,7 +106,7 @@ class Choice(NamedTuple):
 
 def choices(problem: Problem) -> Iterator[Choice]:
     """What may be chosen; not every choice has a plan."""
-    letters = {letter.name: letter for letter in problem.sums[0]}
+    letters = {letter.name: letter for letter in problem.largest}
     outs = [name for name, letter in letters.items() if letter.out is not None and letter.size > 1]
     for columns in outs or ["f"]:
         letter = letters[columns]
@@ -142,7 +159,7 @@ class Attempt:
         image_strides = _strides(sizes, self.image_order)
         lows = [low if is_copied else 0 for low, _ in problem.ranges]
         out_strides = _strides(self._phase_shape(), self.out_order)
-        first = {letter.name: letter for letter in problem.sums[0]}
+        first = {letter.name: letter for letter in problem.largest}
         ordered = self._summed_order(first, image_strides)
         column = first[self.columns]
         axis = self._axis(column, image_strides, _strides(problem.weights, plain), out_strides)
@@ -172,12 +189,45 @@ class Attempt:
         if self.is_packed:
             weights_copy, weight_axes = self._packing(first, ordered, panel)
         image_copy = self._image_copy() if is_copied else None
+        cuts = [(self.rows, tiling)] * len(problem.sums)
+        if problem.has_edges:
+            strides = image_strides, _strides(problem.weights, plain), out_strides
+            cuts = [self._cut(letters, tiling.vectors, strides, is_apart) for letters in problem.sums]
+            tiling = replace(tiling, cost=sum(PART + cut.cost for _, cut in cuts))
         parts = tuple(
-            self._part(number, ordered, tiling, image_strides, lows, weight_axes, out_strides)
-            for number in range(len(problem.sums))
+            self._part(number, ordered, *cut, image_strides, lows, weight_axes, out_strides)
+            for number, cut in enumerate(cuts)
         )
         cost = self._cost(tiling, axis, row, others, image_copy, weights_copy, steps)
         return Plan(image_copy, weights_copy, parts, out_copy, self.is_swapped, cost)
+
+    def _cut(
+        self,
+        letters: Sequence[Letter],
+        vectors: int,
+        strides: tuple[Sequence[int], Sequence[int], Sequence[int]],
+        is_apart: bool,
+    ) -> tuple[str, Tiling]:
+        """The rows and the tiling of the sum of one edge, whose sizes are its own."""
+        axes = {letter.name: self._axis(letter, *strides) for letter in letters}
+        outs = [letter for letter in letters if letter.out is not None and letter.name != self.columns]
+        steps = prod(letter.size for letter in letters if letter.out is None)
+        places = prod(letter.size for letter in outs)
+        names = [self.rows] if is_apart else [letter.name for letter in outs]
+        tilings = {
+            name: tiling_of(
+                self.registers,
+                axes[self.columns],
+                axes[name],
+                vectors,
+                steps,
+                places // axes[name].size,
+                is_apart,
+            )
+            for name in names
+        }
+        best = min(names, key=lambda name: tilings[name].cost)
+        return best, tilings[best]
 
     def _cost(
         self,
@@ -308,6 +358,7 @@ class Attempt:
         self,
         number: int,
         ordered: Sequence[str],
+        row_name: str,
         tiling: Tiling,
         image_strides: Sequence[int],
         lows: Sequence[int],
@@ -326,13 +377,13 @@ class Attempt:
         blocked, inside = blocks_of(merged(summed))
         outer = merged(
             sorted(
-                (a for name, a in axes.items() if a.out and name not in (self.columns, self.rows)),
+                (a for name, a in axes.items() if a.out and name not in (self.columns, row_name)),
                 key=lambda a: a.out,
                 reverse=True,
             )
         )
         work = prod(letter.size for letter in letters)
-        rows, columns = axes[self.rows], axes[self.columns]
+        rows, columns = axes[row_name], axes[self.columns]
         step = tiling.vectors * width
         panel = packed["panel"] if packed else step
         used = columns.size * prod(axis.size for axis in summed) * self.itemsize

@@ -31,7 +31,7 @@ class Problem:
     """A convolution: shapes, the range of the image along each axis (zeros outside), a sum for each phase.
 
     `beside`: for each operand of what is applied to the sums, how far apart its elements are along each axis
-    of the result.
+    of the result. `has_edges`: the phases are the middle of the image and its edges, with smaller windows.
     """
 
     image: tuple[int, ...]
@@ -40,6 +40,12 @@ class Problem:
     ranges: tuple[Place, ...]
     sums: tuple[tuple[Letter, ...], ...]
     beside: tuple[tuple[int, ...], ...] = ()
+    has_edges: bool = False
+
+    @property
+    def largest(self) -> tuple[Letter, ...]:
+        """The sum with most multiplications."""
+        return max(self.sums, key=lambda letters: prod(letter.size for letter in letters))
 
     @property
     def work(self) -> int:
@@ -50,7 +56,7 @@ class Problem:
     def are_phases_alike(self) -> bool:
         """Whether there are several phases, all with as many places."""
         places = {tuple(letter.size for letter in letters if letter.out) for letters in self.sums}
-        return len(self.sums) > 1 and len(places) == 1
+        return len(self.sums) > 1 and len(places) == 1 and not self.has_edges
 
     @property
     def spreads(self) -> dict[int, int]:

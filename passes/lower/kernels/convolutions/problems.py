@@ -2,13 +2,15 @@
 
 Input: the attributes of a convolution in any layout, with any strides, dilations, groups and paddings, and
 its shapes. Output: a `Problem`, or None for one that the kernel cannot do.
-Idea: a convolution sums over strided views. Zeros of padding are multiplied like all others; those between
+Idea: a convolution sums over strided views. Zeros of padding are multiplied like all others, unless the
+edges of the image become sums of their own, as they may where weights are known to be finite; zeros between
 the elements of a dilated image are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from math import gcd, prod
 
@@ -21,18 +23,32 @@ Shape = tuple[int, ...]
 
 
 def find_problem(
-    attributes: Convolution, image: Shape, weights: Shape, out: Shape, beside: Sequence[Shape] = ()
+    attributes: Convolution,
+    image: Shape,
+    weights: Shape,
+    out: Shape,
+    beside: Sequence[Shape] = (),
+    *,
+    edges: Sequence[int] = (),
 ) -> Problem | None:
     """What a convolution of these shapes sums, None for one that the kernel cannot do.
 
     `beside`: the strides along the axes of the result of each operand of what is applied to the sums.
+    `edges`: spatial axes at whose ends positions are phases without the taps that see padding; None where
+    that is no other sum.
     """
     if min(image + weights + out) == 0:
         return None
     attributes, (image, weights, out), beside = _merged(attributes, (image, weights, out), tuple(beside))
     positions = [out[a] for a in attributes.out_spec[2:]]
-    phases = _phases(attributes.window, attributes, weights, positions)
-    return None if phases is None else _problem(attributes, image, weights, positions, phases, beside)
+    if edges:
+        phases = _edges(attributes, image, weights, positions, edges)
+    else:
+        phases = _phases(attributes.window, attributes, weights, positions)
+    if phases is None:
+        return None
+    problem = _problem(attributes, image, weights, positions, phases, beside)
+    return replace(problem, has_edges=bool(edges))
 
 
 def _merged(
@@ -91,6 +107,38 @@ def _phases(
             along.append([Phase(0, count, 0, taps, -low, end)])
     phases = list(product(*along))
     return phases if len(phases) <= PHASES else None
+
+
+def _edges(
+    a: Convolution, image: Shape, weights: Shape, positions: Sequence[int], edges: Sequence[int]
+) -> list[tuple[Phase, ...]] | None:
+    """The phases of an image that is not dilated, which see no padding along the axes `edges`."""
+    window = a.window
+    if set(window.lhs_dilation) != {1} or max(edges) >= len(positions):
+        return None
+    along = []
+    for k, count in enumerate(positions):
+        stride, dilation = window.window_strides[k], window.rhs_dilation[k]
+        taps, low = weights[a.rhs_spec[2 + k]], window.padding[k][0]
+        phases: list[Phase] = []
+        for first in range(count):
+            start = first * stride - low
+            tap, end = 0, taps
+            if k in edges:
+                tap = max(-(start // dilation), 0)
+                end = min((image[a.lhs_spec[2 + k]] - 1 - start) // dilation + 1, taps)
+            if end <= tap:
+                return None
+            last = start + dilation * (end - 1) + 1
+            if phases and (phases[-1].tap, phases[-1].taps) == (tap, end - tap):
+                phases[-1] = phases[-1]._replace(places=phases[-1].places + 1, end=last)
+            elif len(phases) == PHASES:
+                return None
+            else:
+                phases.append(Phase(first, 1, tap, end - tap, start + dilation * tap, last))
+        along.append(phases)
+    phases_of_all = list(product(*along))
+    return phases_of_all if 1 < len(phases_of_all) <= PHASES else None
 
 
 def _problem(

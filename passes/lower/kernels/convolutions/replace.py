@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+import numpy as np
+
 from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Emitter, Reader
@@ -31,7 +33,7 @@ from ....ir.functions import body, functions
 from ....ir.marks import BARRIER
 from ...plan import target_of
 from ...tuning.configuration import has_kernels
-from ...tuning.convolution_plans import Plan, plan_convolution
+from ...tuning.convolution_plans import Plan, cheapest_plan
 from ..contractions import contract
 from ..copies import copied_array, copy_strided
 from ..executable import Kernels
@@ -113,12 +115,18 @@ class _Replacement:
         chain: Chain | None = None,
     ) -> Plan | None:
         attributes = Convolution(**application.attributes)
-        problem = find_problem(attributes, *sizes, () if chain is None else chain.strides)
-        if problem is None:
-            return None
         dtype = emitter.tensor_type(application.operands[0]).dtype
-        is_known = emitter.constant_of(application.operands[1]) is not None
-        return plan_convolution(self.target, problem, dtype, has_constant_weights=is_known)
+        known = emitter.constant_of(application.operands[1])
+        strides = () if chain is None else chain.strides
+        plain = find_problem(attributes, *sizes, strides)
+        if plain is None:
+            return None
+        problems = [plain]
+        if known is not None and np.isfinite(known).all():  # zeros of padding add nothing
+            axes = tuple(range(len(attributes.window_strides)))
+            apart = [find_problem(attributes, *sizes, strides, edges=e) for e in dict.fromkeys([(0,), axes])]
+            problems += [problem for problem in apart if problem is not None]
+        return cheapest_plan(self.target, problems, dtype, has_constant_weights=known is not None)
 
     def _emit(
         self, emitter: Emitter, application: Application, out: Shape, plan: Plan, chain: Chain | None

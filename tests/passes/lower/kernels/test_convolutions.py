@@ -132,6 +132,51 @@ def test_every_choice_of_axes_is_within_bounds(name: str) -> None:
     assert seen
 
 
+EDGES: dict[str, tuple[Shape, Shape, dict[str, Any]]] = {
+    "last": ((2, 4, 5, 2), (3, 3, 2, 5), {"padding": ((1, 1), (1, 1))}),
+    "first": ((1, 2, 4, 5), (5, 2, 3, 3), {**FIRST, "padding": ((1, 1), (1, 1))}),
+    "strided": ((1, 6, 7, 2), (3, 3, 2, 4), {"padding": ((1, 1), (0, 2)), "window_strides": (2, 2)}),
+    "cropped": ((1, 6, 5, 2), (3, 2, 2, 4), {"padding": ((-1, 2), (1, -1)), "rhs_dilation": (2, 1)}),
+    "groups": ((1, 4, 3, 3), (6, 2, 3, 3), {**FIRST, "feature_group_count": 2, "padding": ((1, 1), (1, 1))}),
+    "line": ((2, 3, 11), (4, 3, 5), {**LINE, "padding": ((2, 2),), "window_strides": (1,)}),
+}
+
+
+@pytest.mark.parametrize("edges", [(0,), (0, 1)], ids=str)
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_are_sums_of_their_own(name: str, edges: tuple[int, ...]) -> None:
+    """The same results, with fewer multiplications; infinite elements of the image included."""
+    image, weights, changes = EDGES[name]
+    edges = edges[: len(image) - 2]
+    attributes = Convolution(**{**LAST, **changes})
+    x, k = given(image), given(weights)
+    x.flat[x.size // 2] = np.inf
+    want = ConvGeneral.evaluate(x, k, **attributes.keywords)
+    plain = find_problem(attributes, image, weights, want.shape)
+    problem = find_problem(attributes, image, weights, want.shape, edges=edges)
+    assert plain is not None
+    assert problem is not None
+    assert problem.work < plain.work
+    assert problem.is_padded == (edges == (0,) and len(image) > 3)
+    plans = [Attempt(problem, Registers(4, 4), 4, True, *choice).plan() for choice in choices(problem)]
+    cheapest = sorted((plan for plan in plans if plan is not None), key=lambda plan: plan.cost)[:3]
+    assert cheapest
+    for plan in cheapest:
+        assert np.array_equal(run_plan(plan, problem, x, k).reshape(want.shape), want, equal_nan=True)
+
+
+def test_images_without_padded_windows_have_no_edges() -> None:
+    def edges(image: Shape, weights: Shape, out: Shape, **changes: Any) -> Problem | None:
+        attributes = Convolution(**{**LAST, **FIRST, **changes})
+        return find_problem(attributes, image, weights, out, edges=(0, 1))
+
+    assert edges((1, 2, 5, 5), (3, 2, 3, 3), (1, 3, 3, 3)) is None
+    pads = ((3, 3), (3, 3))
+    assert edges((1, 2, 5, 5), (3, 2, 3, 3), (1, 3, 9, 9), padding=pads) is None, "windows of zeros alone"
+    assert edges((1, 2, 3, 3), (3, 2, 2, 2), (1, 3, 6, 6), padding=((1, 1),) * 2, lhs_dilation=(2, 2)) is None
+    assert edges((1, 2, 12, 12), (3, 2, 9, 9), (1, 3, 12, 12), padding=((4, 4),) * 2) is None, "81 sums"
+
+
 BEHIND = Epilogue(
     (
         Step("constant", text="0.0"),
@@ -210,13 +255,16 @@ PADDED = {**FIRST, "padding": ((2, 2), (2, 2)), "window_strides": (2, 2)}
 SPREAD = {"lhs_dilation": (2, 2), "padding": ((1, 2), (2, 1)), "rhs_spec": (2, 3, 0, 1)}
 OF_WEIGHTS = {**GRADIENT, "padding": ((1, 1), (1, 1))}
 IN_GROUPS = {"feature_group_count": 20, "padding": ((1, 1), (1, 1))}
+SMALL = given((64, 64, 3, 3))
+AROUND = {**FIRST, "padding": ((1, 1), (1, 1))}
 PROGRAMS: dict[str, tuple[np.ndarray | None, Shape, Shape, dict[str, Any]]] = {
     "constant": (WEIGHTS, (2, 3, 23, 19), (20, 3, 5, 5), PADDED),
     "spread": (None, (2, 9, 7, 20), (3, 3, 37, 20), SPREAD),
     "of_weights": (None, (3, 12, 31, 9), (3, 12, 31, 18), OF_WEIGHTS),
+    "edges": (SMALL, (1, 64, 8, 8), SMALL.shape, AROUND),
     "in_groups": (None, (1, 21, 23, 20), (3, 3, 1, 20), IN_GROUPS),
 }
-NAMES = part([*PROGRAMS], ["constant", "of_weights"])
+NAMES = part([*PROGRAMS], ["constant", "edges", "of_weights"])
 
 
 def behind(b: Any, x: Any, k: Any, factor: Any, rest: Any) -> Any:
@@ -256,6 +304,15 @@ def test_compiled_kernels_compute_what_jax_does(name: str) -> None:
     names = jax.lax.ConvDimensionNumbers(*(options.pop(f"{each}_spec") for each in ("lhs", "rhs", "out")))
     want = jax.lax.conv_general_dilated(x, k, dimension_numbers=names, **options)
     assert np.array_equal(got, np.asarray(want))
+
+
+def test_edges_are_apart_where_weights_are_finite() -> None:
+    """Zeros of padding times infinite weights are NaN, in kernels as in the evaluator."""
+    image = TensorType((1, 64, 8, 8), FLOAT32)
+    infinite = SMALL.copy()
+    infinite[3, 5, 0, 0] = np.inf
+    parts = [lowered_text(convolution(k, **AROUND), image).count("scf.if") for k in (SMALL, infinite)]
+    assert parts == [9, 2]  # a branch for each sum; those of the copy with zeros around
 
 
 @pytest.mark.parametrize("dtype", [FLOAT32, FLOAT64])
