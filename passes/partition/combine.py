@@ -1,8 +1,9 @@
-"""The pass `combine-collectives`: several small sums over the ranks become one.
+"""The pass `combine-collectives`: several sums over the ranks become one.
 
 Input: a module with collectives. Output: the same, in place. Idea: a message costs time however short it is,
 and a backward pass ends with a sum for each parameter. A sum waits until something needs its result; those
 that wait for the same ranks are then one sum of their elements in a row. Every element is added up as before.
+`late.py` makes sums wait longer, and adds up what would be added behind them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.ops.collectives.mesh_axes import AllReduce
 from ...dialects.types import TensorType
+from ..analysis.effects import Effects
 from ..base import Pass
 from ..ir.aliases import Operation, Value
 from ..ir.functions import body, functions
+from .late import LateSums, sink
 
 LARGEST: Final = 256 << 10
 """Bytes of an array that is sent in a row with others: copying more takes longer than a message."""
@@ -29,7 +32,7 @@ TOGETHER: Final = 1 << 20
 
 @dataclass(frozen=True)
 class CombineCollectives(Pass):
-    """Send small sums over the same ranks together, where none needs the result of another."""
+    """Add before summing over ranks, and send small sums together where none needs the result of another."""
 
     name = "combine-collectives"
 
@@ -38,12 +41,19 @@ class CombineCollectives(Pass):
         if not _has_reductions(module):
             return False
         codec = Codec(module.context)
+        reader = Reader(codec)
+        effects = Effects(module, reader)
         is_changed = False
         for each in functions(module).values():
-            combiner = _Combiner(codec, Reader(codec))
-            for operation in list(body(each).operations):
+            block = body(each)
+            late = LateSums(codec, reader)
+            for operation in list(block.operations):
+                late.visit(operation.operation)
+            combiner = _Combiner(codec, reader)
+            sink(block, reader, effects, combiner.together(block))
+            for operation in list(block.operations):
                 combiner.visit(operation.operation)
-            is_changed = is_changed or combiner.is_changed
+            is_changed = is_changed or late.is_changed or combiner.is_changed
         return is_changed
 
 
@@ -65,22 +75,37 @@ class _Combiner:
     owners: dict[Value, Hashable] = field(default_factory=dict)
     is_changed: bool = False
 
-    def visit(self, operation: Operation) -> None:
-        """The next op: what it needs must be there; a small sum waits."""
-        for key in {self.owners[v] for v in operation.operands if v in self.owners}:
-            self._send(key, operation)
+    def together(self, block: Any) -> list[Operation]:
+        """The small sums of a body that another one is over the same ranks as."""
+        found: dict[Hashable, list[Operation]] = {}
+        for each in block.operations:
+            key, _ = self._small(each.operation)
+            if key is not None:
+                found.setdefault(key, []).append(each.operation)
+        return [each for several in found.values() if len(several) > 1 for each in several]
+
+    def _small(self, operation: Operation) -> tuple[Hashable, int]:
+        """The ranks that a small sum is over, with its kind and dtype, else None; and its bytes."""
         application = self.reader.read(operation)
         if application is None or application.op is not AllReduce:
-            return
-        operand, result = operation.operands[0], operation.results[0]
-        kind = self._type(operand)
+            return None, 0
+        kind = self._type(operation.operands[0])
         size = kind.dtype.itemsize
         for n in kind.static_shape:
             size *= n or 1
         if not kind.is_static or not 0 < size <= LARGEST:
-            return
+            return None, 0
         attributes = application.attributes
-        key = (attributes["kind"], attributes["mesh"], attributes["axis"], kind.dtype)
+        return (attributes["kind"], attributes["mesh"], attributes["axis"], kind.dtype), size
+
+    def visit(self, operation: Operation) -> None:
+        """The next op: what it needs must be there; a small sum waits."""
+        for key in {self.owners[v] for v in operation.operands if v in self.owners}:
+            self._send(key, operation)
+        key, size = self._small(operation)
+        if key is None:
+            return
+        result = operation.results[0]
         if self.waiting.get(key, _Row()).size + size > TOGETHER:
             self._send(key, operation)
         row = self.waiting.setdefault(key, _Row())

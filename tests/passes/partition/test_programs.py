@@ -114,6 +114,11 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], list[Spec | None]
         (normal(12, 8), np.int32([3, 3, 11, 0]), normal(4, 8)),
         [D, (("data",),), (("data",), ("model",))],
     ),
+    "products that are added": (
+        lambda x, y, z, u: (x @ y + (z @ u).T + y[:8] + x @ y[:, ::-1], xp.sum(x @ y) / 3, xp.sum(z @ u)),
+        (X, normal(16, 8), normal(8, 16), normal(16, 8)),
+        [M1, M0, M1, M0],
+    ),
     "rows of a divided table": (embedded, (normal(12, 8), np.int32([[0, 3], [11, 5]])), [M0, D]),
     "while": (doubled_until, (normal(4, 6),), [DM]),
     "cond": (chosen, (normal(4, 4),), [DM]),
